@@ -1,0 +1,46 @@
+# Two commands do everything on a fresh machine: make demo, make test.
+# Needed beforehand: python3 (3.11 or newer, with venv and pip), make, a package index.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test lint lock clean
+
+demo: $(VENV)/.runtime
+	$(BIN)/prefcal demo $(ARGS)
+
+test: $(VENV)/.dev lint
+	$(BIN)/python tests/browser/ensure_chromium.py
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Both stamps also depend on pyproject.toml: a new entry point or dependency reinstalls.
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "prefcal needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: requirements.lock pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --require-hashes -r requirements.lock
+	$(PIP) install --no-deps --no-build-isolation -e .
+	touch $@
+
+$(VENV)/.dev: requirements-dev.lock pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --require-hashes -r requirements-dev.lock
+	$(PIP) install --no-deps --no-build-isolation -e .
+	touch $(VENV)/.runtime $@
+
+COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \
+	--no-emit-trusted-host --strip-extras --allow-unsafe --extra build
+
+lock:
+	$(PIP) install pip-tools
+	$(COMPILE) -o requirements.lock pyproject.toml
+	$(COMPILE) --extra test -o requirements-dev.lock pyproject.toml
+
+clean:
+	rm -rf $(VENV) out prefcal-demo test-artifacts

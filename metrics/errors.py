@@ -1,0 +1,92 @@
+"""Faults a user can mend: what is wrong, where, and how to mend it. Shared by all three packages.
+
+Every reader collects its faults in a `FaultLog`, so that a user sees them all at once, and leaves by
+`FaultLog.raise_if_any`. The command line prints `InputError.faults`; nothing else formats them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_FAULTS_SHOWN = 20
+
+
+class PrefcalError(Exception):
+    """Base of every error a user can mend."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing wrong with the input.
+
+    Attributes
+    ----------
+    problem : str
+        What is wrong, without a full stop.
+    cure : str
+        How to mend it, without a full stop.
+    path : str or None
+        The file as the user named it.
+    line : int or None
+        Line in that file, from 1; for a table its row's line in the CSV.
+    """
+
+    problem: str
+    cure: str
+    path: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        """`FILE:LINE: what is wrong; how to mend it`, always one line."""
+        place = "" if self.path is None else f"{self.path}:{self.line or 1}: "
+        return " ".join(f"{place}{self.problem}; {self.cure}".split())
+
+
+class InputError(PrefcalError, ValueError):
+    """Input that breaks its format; carries every fault found.
+
+    Attributes
+    ----------
+    faults : tuple of Fault
+        In the order in which they stand in the files; never empty.
+    """
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(shown_faults(self.faults)))
+
+
+def shown_faults(faults: Sequence[Fault]) -> list[str]:
+    """One line a fault, at most `MAX_FAULTS_SHOWN`, then how many more."""
+    lines = [str(fault) for fault in faults[:MAX_FAULTS_SHOWN]]
+    if len(faults) > MAX_FAULTS_SHOWN:
+        lines.append(f"... and {len(faults) - MAX_FAULTS_SHOWN} more")
+    return lines
+
+
+class FaultLog:
+    """Collects the faults of one file, so that all are reported at once.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file that the faults added here stand in.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = str(path)
+        self.faults: list[Fault] = []
+
+    def add(self, problem: str, *, line: int | None = None, cure: str) -> None:
+        """Note one fault of this file."""
+        self.faults.append(Fault(problem=problem, cure=cure, path=self.path, line=line))
+
+    def raise_if_any(self) -> None:
+        """Raise `InputError` with every fault noted so far, if there is one."""
+        if self.faults:
+            raise InputError(self.faults)
+
+
+def input_fault(problem: str, *, path: str | Path | None = None, line: int | None = None, cure: str) -> InputError:
+    """Return an `InputError` with a single fault."""
+    return InputError([Fault(problem=problem, cure=cure, path=None if path is None else str(path), line=line)])

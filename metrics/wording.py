@@ -1,0 +1,17 @@
+"""Small helpers for messages: the nearest known name, and a list of names in a sentence."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name most like ``name``, None when none is near."""
+    matches = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def listed(names: Iterable[str], *, most: int = 8) -> str:
+    """Join names for a sentence: ``a, b, c and 4 more``."""
+    names = list(names)
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,102 @@
+"""The command line `prefcal`. Each command lives in a module of its own and is imported when it is called."""
+
+import importlib
+import sys
+from collections.abc import Mapping
+
+import click
+
+from metrics.errors import InputError, PrefcalError, shown_faults
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when that command is run or described.
+
+    Parameters
+    ----------
+    modules : mapping of str to (str, str)
+        Command name -> (module that holds it as `command`, one-line help), in the order to show.
+    """
+
+    def __init__(self, name: str, modules: Mapping[str, tuple[str, str]], **attrs: object) -> None:
+        super().__init__(name=name, **attrs)  # type: ignore[arg-type]
+        self.modules = modules
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names in the order given."""
+        return list(self.modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import and return one command; None when there is no such name."""
+        if cmd_name not in self.modules:
+            return None
+        command: click.Command = importlib.import_module(self.modules[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands from their one-line helps, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self.modules.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command when the one given does not exist."""
+        if args and args[0] not in self.modules and not args[0].startswith("-"):
+            from metrics.wording import nearest
+
+            near = nearest(args[0], self.modules)
+            ctx.fail(f"no command {args[0]!r}" + (f"; did you mean {near!r}?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+
+SCORE = {
+    "summaries": ("study_app.cli.score_summaries", "U- and M-measure of two-layered summaries."),
+}
+STUDY = {
+    "check": ("study_app.cli.study_check", "Check a study file and everything it names; change nothing."),
+    "load": ("study_app.cli.study_load", "Check a study and put it into the database."),
+}
+COMMANDS = {
+    "demo": ("study_app.cli.demo", "The whole loop on the bundled study, then keep serving it."),
+    "study": ("study_app.cli.study", "Check or load a study file."),
+    "serve": ("study_app.cli.serve", "Serve the loaded studies to workers."),
+    "simulate": ("study_app.cli.simulate", "Let a simulated crowd go through a study."),
+    "status": ("study_app.cli.status", "Show how far each study is."),
+    "export": ("study_app.cli.export", "Write a study's tables as CSV and Parquet."),
+    "check": ("study_app.cli.check", "Check a folder of tables, whoever wrote it."),
+    "features": ("study_app.cli.features", "Derive the tables that come from collections and runs."),
+    "fit": ("study_app.cli.fit", "Fit every user-model parameter the tables allow."),
+    "score": ("study_app.cli.score", "Score runs; no study needed."),
+    "agree": ("study_app.cli.agree", "Measure how well metrics agree with the preferences."),
+    "report": ("study_app.cli.report", "Write the report page of an agreement folder."),
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    modules=COMMANDS,
+    name="prefcal",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(package_name="prefcal", message="prefcal %(version)s")
+def cli() -> None:
+    """Does my effectiveness metric agree with what people prefer, and who are the people I model?
+
+    Run a preference study, fit the user model from its logs, and score and compare metrics under it.
+    """
+
+
+def main() -> None:
+    """Run the command line; faults become one line each on stderr and exit 1, never a traceback."""
+    try:
+        cli(prog_name="prefcal")
+    except InputError as error:
+        sys.stderr.write("".join(f"{line}\n" for line in shown_faults(error.faults)))
+        sys.exit(1)
+    except PrefcalError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
