@@ -81,7 +81,7 @@ COMMANDS = {
 )
 @click.version_option(package_name="prefcal", message="prefcal %(version)s")
 def cli() -> None:
-    """Does my effectiveness metric agree with what people prefer, and who are the people I model?
+    """Ask whether a metric agrees with what people prefer, and who the modelled people are.
 
     Run a preference study, fit the user model from its logs, and score and compare metrics under it.
     """

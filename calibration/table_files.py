@@ -1,0 +1,356 @@
+"""Read and write folders of tidy tables as CSV and Parquet; every fault with file, line and cure.
+
+A folder may hold any of `calibration.tables.TABLES`; unknown files and columns are ignored; a CSV wins over a
+Parquet file of the same name.
+"""
+
+import csv
+import hashlib
+import io
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pa_parquet
+
+from calibration.tables import DTYPES, TABLES, Column, Kind, Table
+from metrics.errors import Fault, FaultLog, InputError, input_fault
+from metrics.wording import listed, nearest
+
+Tables = Mapping[str, pd.DataFrame]
+
+_FLAGS = {
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "1": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+    "0": False,
+}
+_CURES = {
+    Kind.INTEGER: "write a whole number",
+    Kind.NUMBER: "write a finite number with a decimal point",
+    Kind.FLAG: "write true or false",
+    Kind.TIME: "write ISO 8601 with its zone, such as 2026-03-01T09:30:00.000Z",
+}
+
+
+def read_tables(folder: str | Path) -> dict[str, pd.DataFrame]:
+    """Read every table that ``folder`` holds, all faults of all files at once.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A folder as `prefcal export` writes it, or one with tables from elsewhere.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table name -> rows, every column of the definition in its type and order; a column the file lacks is all
+        missing. Tables without a file are absent.
+
+    Raises
+    ------
+    InputError
+        If the folder does not exist, holds no table, or any file breaks its definition.
+    """
+    files = table_paths(folder)
+    tables: dict[str, pd.DataFrame] = {}
+    faults: list[Fault] = []
+    for name, path in files.items():
+        try:
+            tables[name] = read_table(path, TABLES[name])
+        except InputError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise InputError(faults)
+    return tables
+
+
+def table_paths(folder: str | Path) -> dict[str, Path]:
+    """Return table name -> file of ``folder`` in alphabetical order; raises `InputError` when there is none."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise input_fault(
+            "no such folder", path=folder, cure="name a folder that holds tables such as preferences.csv"
+        )
+    found = {}
+    for name in sorted(TABLES):
+        path = next((p for p in (folder / f"{name}.csv", folder / f"{name}.parquet") if p.is_file()), None)
+        if path is not None:
+            found[name] = path
+    if not found:
+        raise input_fault(
+            "no table in this folder",
+            path=folder,
+            cure=f"it may hold {listed(sorted(TABLES), most=20)} as .csv or .parquet",
+        )
+    return found
+
+
+def tables_sha256(folder: str | Path) -> str:
+    """Return the sha256 over file name, NUL and bytes of the tables of ``folder`` in alphabetical order."""
+    digest = hashlib.sha256()
+    for path in table_paths(folder).values():
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def read_table(path: Path, table: Table) -> pd.DataFrame:
+    """Read and check one table file; raises `InputError` with every fault found in it."""
+    log = FaultLog(path)
+    raw = _raw_csv(path, log) if path.suffix == ".csv" else _raw_parquet(path)
+    log.raise_if_any()
+    lines = _LineNumbers(path)
+    _check_header(raw, table, log)
+    log.raise_if_any()
+    frame = pd.DataFrame(
+        {c.name: _converted(raw, c, log, lines) for c in table.columns}, index=pd.RangeIndex(len(raw))
+    )
+    if not log.faults:
+        _check_rows(frame, table, log, lines)
+    log.faults.sort(key=lambda fault: fault.line or 0)
+    log.raise_if_any()
+    return frame
+
+
+def checked(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
+    """Return ``frame`` with exactly the columns and types of ``table``; raises `InputError` as reading would.
+
+    For tables made in memory; the fault's path is the table's name and its line the row's line in a CSV.
+    """
+    log, lines = FaultLog(table.name), _LineNumbers(None)
+    _check_header(frame, table, log)
+    log.raise_if_any()
+    frame = frame.reset_index(drop=True)
+    typed = pd.DataFrame({c.name: _converted(frame, c, log, lines) for c in table.columns}, index=frame.index)
+    if not log.faults:
+        _check_rows(typed, table, log, lines)
+    log.raise_if_any()
+    return typed
+
+
+def write_tables(tables: Tables, folder: str | Path) -> None:
+    """Check ``tables`` and write each as CSV and Parquet into ``folder``.
+
+    Each file appears whole or not at all: it is written beside its place and renamed.
+    """
+    folder = Path(folder)
+    frames = {name: checked(frame, TABLES[name]) for name, frame in tables.items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, frame in frames.items():
+        _replace(folder / f"{name}.csv", csv_text(frame).encode())
+        buffer = io.BytesIO()
+        frame.to_parquet(buffer, index=False)
+        _replace(folder / f"{name}.parquet", buffer.getvalue())
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a checked table as CSV: UTC times with milliseconds, true and false, empty where missing."""
+    out = frame.copy()
+    for name in out.columns:
+        if isinstance(out[name].dtype, pd.DatetimeTZDtype):
+            out[name] = out[name].dt.strftime("%Y-%m-%dT%H:%M:%S.%f").str.slice(0, 23) + "Z"
+        elif out[name].dtype == "boolean":
+            out[name] = out[name].map({True: "true", False: "false"})
+    return out.to_csv(index=False, lineterminator="\n")
+
+
+def _replace(path: Path, content: bytes) -> None:
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_bytes(content)
+    beside.replace(path)
+
+
+class _LineNumbers:
+    """Line of each row in its file; read only when a fault needs it, since quoted fields may span lines."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path if path is not None and path.suffix == ".csv" else None
+        self._starts: list[int] | None = None
+
+    def __getitem__(self, row: np.intp | int) -> int:
+        if self._path is None:
+            return int(row) + 2
+        if self._starts is None:
+            with self._path.open(encoding="utf-8-sig", newline="") as stream:
+                reader = csv.reader(stream)
+                self._starts = [
+                    reader.line_num - sum(cell.count("\n") for cell in record) for record in reader if record
+                ]
+        return self._starts[int(row) + 1]
+
+
+def _raw_csv(path: Path, log: FaultLog) -> pd.DataFrame:
+    """Read every cell as text; ragged rows and text that is not UTF-8 are faults."""
+    content = path.read_bytes()
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
+        return pd.DataFrame()
+    if not content.strip():
+        log.add("the file is empty", line=1, cure="write a header line, or remove the file")
+        return pd.DataFrame()
+    ragged: list[pa_csv.InvalidRow] = []
+
+    def skip(row: pa_csv.InvalidRow) -> str:
+        ragged.append(row)
+        return "skip"
+
+    frame: pd.DataFrame = pa_csv.read_csv(
+        io.BytesIO(content),
+        read_options=pa_csv.ReadOptions(use_threads=False, block_size=max(len(content) + 1, 1 << 16)),
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
+        convert_options=pa_csv.ConvertOptions(strings_can_be_null=False, column_types=_all_text(content)),
+    ).to_pandas()
+    if ragged:
+        _note_ragged_rows(content.decode("utf-8-sig"), log)
+    return frame
+
+
+def _note_ragged_rows(text: str, log: FaultLog) -> None:
+    reader = csv.reader(io.StringIO(text, newline=""))
+    expected = len(next(reader))
+    for record in reader:
+        if record and len(record) != expected:
+            log.add(
+                f"{expected} fields expected, got {len(record)}",
+                line=reader.line_num - sum(cell.count("\n") for cell in record),
+                cure="write one field for each header, and quote a field that has a comma in it",
+            )
+
+
+def _all_text(content: bytes) -> dict[str, pa.DataType]:
+    header = next(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")), [])
+    return {name: pa.string() for name in header}
+
+
+def _raw_parquet(path: Path) -> pd.DataFrame:
+    try:
+        frame: pd.DataFrame = pa_parquet.read_table(path).to_pandas()
+    except (pa.ArrowInvalid, OSError) as error:
+        raise input_fault(
+            f"not a Parquet file ({error})", path=path, cure="write it again, or use CSV"
+        ) from error
+    return frame
+
+
+def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:
+    names = list(raw.columns)
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        log.add(f"column {name!r} stands twice", line=1, cure="keep one of them")
+    if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
+        log.add("one column only", line=1, cure="separate the columns by commas")
+        return
+    for name in table.required_names:
+        if name not in names:
+            near = nearest(name, [n for n in names if n not in table.column_names])
+            log.add(
+                f"column {name!r} is missing",
+                line=1,
+                cure=f"rename column {near!r}"
+                if near
+                else f"a {table.name} table needs {listed(table.required_names, most=20)}",
+            )
+
+
+def _converted(raw: pd.DataFrame, column: Column, log: FaultLog, lines: _LineNumbers) -> "pd.Series[Any]":
+    """Return one column in its type; cells that do not fit are faults."""
+    if column.name not in raw.columns:
+        return pd.Series([None] * len(raw), dtype=DTYPES[column.kind])
+    cells = raw[column.name].reset_index(drop=True)
+    is_text = isinstance(cells.dtype, pd.StringDtype) or cells.dtype == object
+    blank = cells.isna() | (cells.astype("str").str.strip() == "") if is_text else cells.isna()
+    values, bad = _parsed(cells.mask(blank), column.kind)
+    bad &= ~blank
+    for row in np.flatnonzero(bad.to_numpy(bool)):
+        log.add(
+            f"{column.name}: {str(cells[row])[:40]!r} is no {column.kind}",
+            line=lines[row],
+            cure=_CURES[column.kind],
+        )
+    if column.required and not column.blank:
+        for row in np.flatnonzero(blank.to_numpy(bool)):
+            log.add(f"{column.name} is empty", line=lines[row], cure="fill it in, or remove the row")
+    _check_values(values, column, ~blank & ~bad, log, lines)
+    return values.astype(DTYPES[column.kind])
+
+
+def _parsed(cells: "pd.Series[Any]", kind: Kind) -> "tuple[pd.Series[Any], pd.Series[bool]]":
+    """Return values of ``kind`` and where a cell could not be read as one."""
+    values: pd.Series[Any]
+    if kind is Kind.TEXT:
+        texts = cells.where(cells.isna(), cells.astype("str"))
+        return texts.astype("str"), pd.Series(data=False, index=cells.index)
+    if kind is Kind.FLAG:
+        values = cells.map(lambda cell: _FLAGS.get(str(cell)), na_action="ignore").astype("boolean")
+    elif kind is Kind.TIME:
+        values = _times(cells)
+    else:
+        numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
+        finite = np.isfinite(numbers)
+        whole = finite & (numbers == np.floor(numbers)) if kind is Kind.INTEGER else finite
+        values = numbers.where(whole)
+    return values, values.isna()
+
+
+def _times(cells: "pd.Series[Any]") -> "pd.Series[Any]":
+    if isinstance(cells.dtype, pd.DatetimeTZDtype):
+        return cells.dt.tz_convert("UTC").dt.as_unit("ms")
+    texts = cells.astype("str")
+    zoned = texts.str.contains(r"T.*(?:Z|[+-]\d\d:?\d\d)$", regex=True, na=False)
+    times = pd.to_datetime(texts.where(zoned), format="ISO8601", utc=True, errors="coerce")
+    return times.dt.as_unit("ms")
+
+
+def _check_values(
+    values: "pd.Series[Any]",
+    column: Column,
+    present: "pd.Series[bool]",
+    log: FaultLog,
+    lines: _LineNumbers,
+) -> None:
+    if column.choices:
+        for row in np.flatnonzero((present & ~values.isin(column.choices)).to_numpy(bool)):
+            near = nearest(str(values[row]), column.choices)
+            cure = f"did you mean {near!r}" if near else f"write one of {listed(column.choices)}"
+            log.add(f"{column.name}: {values[row]!r} is not known", line=lines[row], cure=cure)
+    for bound, outside, word in ((column.low, np.less, "at least"), (column.high, np.greater, "at most")):
+        if bound is None:
+            continue
+        numbers = values.astype("float64").fillna(bound).to_numpy()
+        for row in np.flatnonzero(outside(numbers, bound)):
+            log.add(
+                f"{column.name}: {numbers[row]:g} is out of range",
+                line=lines[row],
+                cure=f"write {word} {bound:g}",
+            )
+
+
+def _check_rows(frame: pd.DataFrame, table: Table, log: FaultLog, lines: _LineNumbers) -> None:
+    key = [name for name in table.key if frame[name].notna().any()]
+    if key:
+        named = frame[key].notna().any(axis="columns")
+        twice = frame.duplicated(key, keep="first") & named
+        for row in np.flatnonzero(twice.to_numpy(bool)):
+            first = int(
+                np.flatnonzero((frame[key].fillna("") == frame.loc[row, key].fillna("")).all(axis="columns"))[
+                    0
+                ]
+            )
+            log.add(
+                f"the same {', '.join(key)} as line {lines[first]}",
+                line=lines[row],
+                cure="keep one of the two rows",
+            )
+    for rule in table.rules:
+        for row in np.flatnonzero(rule.broken(frame).to_numpy(bool)):
+            log.add(rule.problem, line=lines[row], cure=rule.cure)
