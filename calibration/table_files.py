@@ -160,7 +160,8 @@ def csv_text(frame: pd.DataFrame) -> str:
             out[name] = out[name].dt.strftime("%Y-%m-%dT%H:%M:%S.%f").str.slice(0, 23) + "Z"
         elif out[name].dtype == "boolean":
             out[name] = out[name].map({True: "true", False: "false"})
-    return out.to_csv(index=False, lineterminator="\n")
+    text: str = out.to_csv(index=False, lineterminator="\n")
+    return text
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -87,6 +87,10 @@ class FaultLog:
             raise InputError(self.faults)
 
 
-def input_fault(problem: str, *, path: str | Path | None = None, line: int | None = None, cure: str) -> InputError:
+def input_fault(
+    problem: str, *, path: str | Path | None = None, line: int | None = None, cure: str
+) -> InputError:
     """Return an `InputError` with a single fault."""
-    return InputError([Fault(problem=problem, cure=cure, path=None if path is None else str(path), line=line)])
+    return InputError(
+        [Fault(problem=problem, cure=cure, path=None if path is None else str(path), line=line)]
+    )
