@@ -1,0 +1,119 @@
+"""The measures by name: declaring one, listing all, and reading one from the text it prints as.
+
+A family's module is imported only when one of its measures is asked for and not known yet.
+"""
+
+import ast
+import importlib
+import math
+from dataclasses import dataclass
+from typing import TypeVar, dataclass_transform
+
+from metrics.errors import InputError, input_fault
+from metrics.types import Measure, Parameter
+from metrics.wording import listed, nearest
+
+FAMILY_MODULES: tuple[str, ...] = ()
+
+M = TypeVar("M", bound=Measure)
+
+_known: dict[str, type[Measure]] = {}
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def measure(cls: type[M]) -> type[M]:
+    """Declare a measure: make the class a frozen, keyword-only dataclass and enter it in the registry.
+
+    ::
+
+        @measure
+        class MMeasure(Measure):
+            name: ClassVar[str] = "M"
+            family: ClassVar[str] = "summaries"
+            source: ClassVar[str] = "Kato et al., EVIA 2016, eq. 2"
+            definition: ClassVar[str] = "Expected U-measure over the intents of the query."
+            patience: float = 1500
+
+    Raises
+    ------
+    ValueError
+        If another class of that name is registered already.
+    """
+    declared = dataclass(frozen=True, kw_only=True, slots=True, repr=False)(cls)
+    other = _known.get(declared.__name__)
+    if other is not None and other.__module__ != declared.__module__:
+        raise ValueError(f"a measure {declared.__name__} exists already in {other.__module__}")
+    _known[declared.__name__] = declared
+    return declared
+
+
+def all_measures() -> dict[str, type[Measure]]:
+    """Every measure by the name of its class: the package's families in their order, then what was added."""
+    for module in FAMILY_MODULES:
+        importlib.import_module(module)
+    return dict(_known)
+
+
+def parse_measure(text: str) -> Measure:
+    """Read a measure from the text that it prints as; ``parse_measure(repr(m)) == m``.
+
+    Parameters
+    ----------
+    text : str
+        ``MMeasure(patience=840, layers='first')``; the bare name means the defaults.
+
+    Raises
+    ------
+    InputError
+        If the text is no measure, or names an unknown measure or parameter, or a value is out of range.
+    """
+    name, arguments = _parsed(text)
+    cls = _class_named(name)
+    unknown = [key for key in arguments if key not in cls.defaults()]
+    if unknown:
+        raise _unknown(f"{name} has no parameter {unknown[0]!r}", unknown[0], list(cls.defaults()))
+    try:
+        return cls(**arguments)
+    except ValueError as error:
+        raise input_fault(f"{text}: {error}", cure="see `prefcal measures`") from None
+
+
+def _class_named(name: str) -> type[Measure]:
+    """Find a class by name, importing the families only when it is not known yet."""
+    cls = _known.get(name) or all_measures().get(name)
+    if cls is None:
+        raise _unknown(f"there is no measure {name!r}", name, list(_known))
+    return cls
+
+
+def _parsed(text: str) -> tuple[str, dict[str, Parameter]]:
+    """Split ``Name(key=value, ...)`` into name and arguments; nothing is ever evaluated."""
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+        if isinstance(node, ast.Name):
+            return node.id, {}
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+            return node.func.id, {str(word.arg): _value(word.value) for word in node.keywords}
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        pass
+    raise input_fault(f"{text!r} is not a measure", cure="write it like MMeasure(patience=1500)")
+
+
+def _value(node: ast.expr) -> Parameter:
+    """Read one argument: a Python literal, with ``inf`` for infinity."""
+    value: Parameter = ast.literal_eval(_WithInfinity().visit(node))
+    return value
+
+
+class _WithInfinity(ast.NodeTransformer):
+    """Puts the number in the place of the name ``inf``, which Python has no literal for."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(math.inf) if node.id == "inf" else node
+
+
+def _unknown(problem: str, name: str, known: list[str]) -> InputError:
+    near = nearest(name, known)
+    return input_fault(
+        problem, cure=f"did you mean {near}?" if near else f"known are {listed(known) or 'none'}"
+    )

@@ -1,0 +1,93 @@
+"""The result of scoring, the same for every family: one row a run, topic and metric, and the mean as topic `all`.
+
+Families compute lists of `Score`, which the command line prints as they are; pandas is imported only where a
+Python user asks for a frame.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from metrics.types import Measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALL = "all"
+
+M = TypeVar("M", bound=Measure)
+
+
+class Score(NamedTuple):
+    """One value of one metric. The order of the fields is the order of a score table's columns."""
+
+    run: str
+    topic: str
+    metric: str
+    value: float
+    user: str | None = None
+
+
+def labelled(measures: Iterable[M] | Mapping[str, M]) -> dict[str, M]:
+    """Name each measure as the column ``metric`` will: by its `column`, or by the label the caller gave.
+
+    Raises
+    ------
+    ValueError
+        If two measures would have the same label: variants of one measure share their column, so they need
+        labels of the caller's choice.
+    """
+    if isinstance(measures, Mapping):
+        return dict(measures)
+    labels: dict[str, M] = {}
+    for one in measures:
+        if labels.setdefault(one.column, one) != one:
+            raise ValueError(
+                f"{labels[one.column]} and {one} are both printed as {one.column}: pass {{label: measure}}"
+            )
+    return labels
+
+
+def with_means(scores: Sequence[Score], *, over: Mapping[str, Collection[str]] | None = None) -> list[Score]:
+    """Append to each run's scores the mean over its topics, as topic `all`.
+
+    mean(run, metric, user) = sum of its values / number of its topics
+
+    Parameters
+    ----------
+    scores : sequence of Score
+        One row for every judged topic, whether or not the run has anything for it. A metric that comes with a
+        row `all` of its own (a ratio of totals, say) keeps that one.
+    over : mapping of run to topics, optional
+        Mean over these topics only: the option ``--topics run``. Default: over all.
+
+    Returns
+    -------
+    list of Score
+        Run by run in the order given, the rows `all` last. The mean over no topic, or with a NaN in it, is NaN.
+    """
+    rows: dict[str, list[Score]] = defaultdict(list)
+    values: dict[tuple[str, str, str | None], list[float]] = defaultdict(list)
+    for score in scores:
+        rows[score.run].append(score)
+        counted = over is None or score.topic in over[score.run]
+        values[score.run, score.metric, score.user] += [score.value] if counted else []
+    own = {(score.run, score.metric, score.user) for score in scores if score.topic == ALL}
+    for (run, metric, user), found in values.items():
+        if (run, metric, user) not in own:
+            rows[run].append(
+                Score(run, ALL, metric, math.fsum(found) / len(found) if found else math.nan, user)
+            )
+    return [score for of_run in rows.values() for score in of_run]
+
+
+def score_frame(scores: Sequence[Score]) -> "pd.DataFrame":
+    """Put scores into a tidy frame: run, topic, metric, value; ``user`` before metric when any score has one."""
+    import pandas as pd  # noqa: PLC0415 - half a second that the command line does not pay
+
+    frame = pd.DataFrame(scores, columns=pd.Index(Score._fields))
+    columns = ["run", "topic", "metric", "value"]
+    if any(score.user is not None for score in scores):
+        columns.insert(2, "user")
+    return frame[columns].astype({"value": float})

@@ -1,0 +1,23 @@
+"""A measure with a parameter of every kind, for the tests of what all measures share."""
+
+from typing import ClassVar, Literal
+
+from metrics.registry import measure
+from metrics.types import Measure, short_number
+
+
+@measure
+class Sample(Measure):
+    name: ClassVar[str] = "S"
+    family: ClassVar[str] = "tests"
+    source: ClassVar[str] = "nobody, eq. 0"
+    definition: ClassVar[str] = "A measure with a parameter of every kind."
+
+    scale: float = 10
+    limit: int | None = None
+    side: Literal["left", "right"] = "left"
+    graded: bool = True
+
+    @property
+    def column(self) -> str:
+        return f"{self.name}@{short_number(self.scale)}"
