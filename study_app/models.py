@@ -1,0 +1,353 @@
+"""The database: typed tables, their constraints, and nothing else.
+
+Platform ids stand in `PlatformIdentity` and `PlatformEntry` only; everything else knows a worker by a pseudonym.
+Answers are append-only: a changed answer is a new revision. Event rows are stored once per page and number.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    Dialect,
+    ForeignKey,
+    LargeBinary,
+    MetaData,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """An aware UTC time, stored as whole milliseconds since 1970 so that every database agrees on it."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002
+        """Return milliseconds; a naive time is a programming error."""
+        return None if value is None else (value - EPOCH) // MILLISECOND
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Return an aware UTC time."""
+        return None if value is None else EPOCH + value * MILLISECOND
+
+
+class Base(DeclarativeBase):
+    """Base of every table; constraints are named so that migrations can refer to them."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(column_0_N_label)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {datetime: UtcTime, dict[str, Any]: JSON, list[Any]: JSON}  # noqa: RUF012 - SQLAlchemy's
+
+
+class Setting(Base):
+    """A value of the installation, such as the key that signs tokens."""
+
+    __tablename__ = "setting"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[str]
+
+
+class Study(Base):
+    """A loaded study file."""
+
+    __tablename__ = "study"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    sha256: Mapped[str]
+    source: Mapped[str] = mapped_column(Text)
+    folder: Mapped[str]
+    config: Mapped[dict[str, Any]]
+    consent_sha256: Mapped[str]
+    loaded_at: Mapped[datetime]
+    tasks: Mapped[list["Task"]] = relationship(back_populates="study", order_by="Task.position")
+
+
+class Task(Base):
+    """One task of a study; ``config`` is its validated entry of the study file, ``files`` its collection's files."""
+
+    __tablename__ = "task"
+    __table_args__ = (UniqueConstraint("study_id", "name"), UniqueConstraint("study_id", "position"))
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"))
+    position: Mapped[int]
+    name: Mapped[str]
+    kind: Mapped[str]
+    language: Mapped[str]
+    config: Mapped[dict[str, Any]]
+    files: Mapped[dict[str, Any]]
+    study: Mapped[Study] = relationship(back_populates="tasks")
+    topics: Mapped[list["Topic"]] = relationship(back_populates="task", order_by="Topic.position")
+    systems: Mapped[list["System"]] = relationship(back_populates="task", order_by="System.position")
+
+
+class TaskTable(Base):
+    """A table derived from collection and runs when the study was loaded (``positions``), as Parquet."""
+
+    __tablename__ = "task_table"
+    __table_args__ = (UniqueConstraint("task_id", "name"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    task_id: Mapped[int] = mapped_column(ForeignKey("task.id"))
+    name: Mapped[str]
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class Topic(Base):
+    """A query of a task."""
+
+    __tablename__ = "topic"
+    __table_args__ = (UniqueConstraint("task_id", "name"), UniqueConstraint("task_id", "position"))
+    id: Mapped[int] = mapped_column(primary_key=True)
+    task_id: Mapped[int] = mapped_column(ForeignKey("task.id"))
+    position: Mapped[int]
+    name: Mapped[str]
+    text: Mapped[str] = mapped_column(Text)
+    task: Mapped[Task] = relationship(back_populates="topics")
+    intents: Mapped[list["Intent"]] = relationship(order_by="Intent.position")
+
+
+class Intent(Base):
+    """An intent of a query; ``probability`` is the collection's P(i|q), None when it has none."""
+
+    __tablename__ = "intent"
+    __table_args__ = (UniqueConstraint("topic_id", "name"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
+    position: Mapped[int]
+    name: Mapped[str]
+    text: Mapped[str] = mapped_column(Text)
+    probability: Mapped[float | None]
+
+
+class System(Base):
+    """A system of a task; its name never leaves the server towards a worker."""
+
+    __tablename__ = "system"
+    __table_args__ = (UniqueConstraint("task_id", "name"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    task_id: Mapped[int] = mapped_column(ForeignKey("task.id"))
+    position: Mapped[int]
+    name: Mapped[str]
+    path: Mapped[str]
+    sha256: Mapped[str]
+    task: Mapped[Task] = relationship(back_populates="systems")
+
+
+class Summary(Base):
+    """A system's two-layered summary of a query, ready to show.
+
+    ``content`` is {"first": [ELEMENT, ...]} where ELEMENT is {"kind": "iunit", "id", "text", "words", "chars"} or
+    {"kind": "link", "id", "text", "words", "chars", "second": [iunit ELEMENT, ...]}.
+    """
+
+    __tablename__ = "summary"
+    __table_args__ = (UniqueConstraint("topic_id", "system_id"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
+    system_id: Mapped[int] = mapped_column(ForeignKey("system.id"))
+    content: Mapped[dict[str, Any]]
+
+
+class Pair(Base):
+    """An unordered couple of systems of one query; ``name`` is its id in every table."""
+
+    __tablename__ = "pair"
+    __table_args__ = (
+        UniqueConstraint("topic_id", "system_a_id", "system_b_id"),
+        UniqueConstraint("topic_id", "name"),
+        CheckConstraint("system_a_id <> system_b_id", name="two_systems"),
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
+    system_a_id: Mapped[int] = mapped_column(ForeignKey("system.id"))
+    system_b_id: Mapped[int] = mapped_column(ForeignKey("system.id"))
+    name: Mapped[str]
+
+
+class Worker(Base):
+    """A person in one study, known by a pseudonym; ``number`` (from 1, in order of arrival) seeds what is drawn."""
+
+    __tablename__ = "worker"
+    __table_args__ = (UniqueConstraint("study_id", "pseudonym"), UniqueConstraint("study_id", "number"))
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"))
+    number: Mapped[int]
+    pseudonym: Mapped[str]
+    withdrawal_code: Mapped[str] = mapped_column(unique=True)
+    arrived_at: Mapped[datetime]
+    last_seen_at: Mapped[datetime]
+    consented_at: Mapped[datetime | None]
+    consent_sha256: Mapped[str | None]
+    completed_at: Mapped[datetime | None]
+    completion_code: Mapped[str | None]
+    withdrawn_at: Mapped[datetime | None]
+    study: Mapped[Study] = relationship()
+
+
+class PlatformIdentity(Base):
+    """Who a worker is on the platform; the only place of the platform's worker id."""
+
+    __tablename__ = "platform_identity"
+    __table_args__ = (UniqueConstraint("study_id", "platform", "platform_worker"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"))
+    worker_id: Mapped[int] = mapped_column(ForeignKey("worker.id"), unique=True)
+    platform: Mapped[str]
+    platform_worker: Mapped[str]
+
+
+class PlatformEntry(Base):
+    """One arrival from the platform with the submission and session ids it gave."""
+
+    __tablename__ = "platform_entry"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    identity_id: Mapped[int] = mapped_column(ForeignKey("platform_identity.id"), index=True)
+    arrived_at: Mapped[datetime]
+    parameters: Mapped[dict[str, Any]]
+
+
+class Assignment(Base):
+    """A worker's part in one task."""
+
+    __tablename__ = "assignment"
+    __table_args__ = (UniqueConstraint("worker_id", "task_id"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    worker_id: Mapped[int] = mapped_column(ForeignKey("worker.id"))
+    task_id: Mapped[int] = mapped_column(ForeignKey("task.id"))
+    started_at: Mapped[datetime]
+    worker: Mapped[Worker] = relationship()
+    task: Mapped[Task] = relationship()
+    slots: Mapped[list["Slot"]] = relationship(back_populates="assignment", order_by="Slot.position")
+
+
+class Slot(Base):
+    """The right to do one query's pairs (or its votes), held until ``expires_at`` unless done.
+
+    A slot counts against the query's limit while it is done or live (``expires_at`` in the future). ``done_at`` is
+    set with the last answer it needs. ``late``: the lease had expired and the query was full without it when it
+    was taken up again; its answers count as over quota.
+    """
+
+    __tablename__ = "slot"
+    __table_args__ = (
+        UniqueConstraint("assignment_id", "topic_id"),
+        UniqueConstraint("assignment_id", "position"),
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignment.id"))
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"), index=True)
+    position: Mapped[int]
+    leased_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    late: Mapped[bool] = mapped_column(default=False)
+    search_shown_at: Mapped[datetime | None]
+    search_left_at: Mapped[datetime | None]
+    done_at: Mapped[datetime | None]
+    assignment: Mapped[Assignment] = relationship(back_populates="slots")
+    topic: Mapped[Topic] = relationship()
+    showings: Mapped[list["Showing"]] = relationship(back_populates="slot", order_by="Showing.position")
+
+
+class Showing(Base):
+    """A pair as one worker gets it: sides and place, drawn and stored before it is displayed.
+
+    ``name`` is the judgment's id in every table. ``repeats_id`` is set for a validation pair.
+    """
+
+    __tablename__ = "showing"
+    __table_args__ = (
+        UniqueConstraint("slot_id", "position"),
+        CheckConstraint("left_system_id <> right_system_id", name="two_sides"),
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    slot_id: Mapped[int] = mapped_column(ForeignKey("slot.id"))
+    pair_id: Mapped[int] = mapped_column(ForeignKey("pair.id"), index=True)
+    position: Mapped[int]
+    name: Mapped[str] = mapped_column(unique=True)
+    left_system_id: Mapped[int] = mapped_column(ForeignKey("system.id"))
+    right_system_id: Mapped[int] = mapped_column(ForeignKey("system.id"))
+    repeats_id: Mapped[int | None] = mapped_column(ForeignKey("showing.id"))
+    slot: Mapped[Slot] = relationship(back_populates="showings")
+    pair: Mapped[Pair] = relationship()
+    judgments: Mapped[list["Judgment"]] = relationship(back_populates="showing", order_by="Judgment.revision")
+
+
+class Judgment(Base):
+    """One revision of the answer to a showing."""
+
+    __tablename__ = "judgment"
+    __table_args__ = (
+        UniqueConstraint("showing_id", "revision"),
+        CheckConstraint("choice IN ('left', 'right', 'equally_good', 'equally_bad')", name="choice"),
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    showing_id: Mapped[int] = mapped_column(ForeignKey("showing.id"))
+    revision: Mapped[int]
+    choice: Mapped[str]
+    page_key: Mapped[str]
+    shown_at: Mapped[datetime]
+    decided_at: Mapped[datetime]
+    decision_ms: Mapped[int]
+    timing: Mapped[str]
+    layout: Mapped[str | None]
+    late: Mapped[bool]
+    showing: Mapped[Showing] = relationship(back_populates="judgments")
+
+
+class Ballot(Base):
+    """One revision of a worker's intent votes for a query; ``intents`` lists the names ticked, [] for none."""
+
+    __tablename__ = "ballot"
+    __table_args__ = (UniqueConstraint("slot_id", "revision"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    slot_id: Mapped[int] = mapped_column(ForeignKey("slot.id"))
+    revision: Mapped[int]
+    intents: Mapped[list[Any]]
+    page_key: Mapped[str]
+    decided_at: Mapped[datetime]
+
+
+class PageLoad(Base):
+    """One page load that sent events; written with its first batch."""
+
+    __tablename__ = "page_load"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(unique=True)
+    worker_id: Mapped[int] = mapped_column(ForeignKey("worker.id"), index=True)
+    step: Mapped[str]
+    showing_id: Mapped[int | None] = mapped_column(ForeignKey("showing.id"), index=True)
+    served_at: Mapped[datetime]
+    first_received_at: Mapped[datetime]
+
+
+class Event(Base):
+    """One thing that happened in a page; stored once per page and number whatever is retried.
+
+    ``page_ms`` is the page's monotonic clock (since the load), ``wall_ms`` its wall clock (since 1970).
+    """
+
+    __tablename__ = "event"
+    __table_args__ = (UniqueConstraint("page_load_id", "number"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    page_load_id: Mapped[int] = mapped_column(ForeignKey("page_load.id"))
+    number: Mapped[int]
+    kind: Mapped[str]
+    page_ms: Mapped[int] = mapped_column(BigInteger)
+    wall_ms: Mapped[int] = mapped_column(BigInteger)
+    received_at: Mapped[datetime]
+    detail: Mapped[dict[str, Any]]
