@@ -129,7 +129,7 @@ def read_study_file(path: str | Path) -> StudyFile:
         content = path.read_bytes()
         source = content.decode("utf-8-sig")
         node = yaml.compose(source, Loader=yaml.CSafeLoader)
-        plain = yaml.load(source, Loader=yaml.CSafeLoader)  # noqa: S506 - the safe loader in C
+        plain = yaml.load(source, Loader=yaml.CSafeLoader)
     except OSError as error:
         raise input_fault(
             f"cannot be read ({error.strerror})", path=path, cure="name a study file"
@@ -154,8 +154,12 @@ def _validated(plain: dict[str, Any], lines: dict[tuple[str | int, ...], int], l
     try:
         entry = _named(StudyEntry.model_validate(plain))
     except ValidationError as error:
+        seen: set[tuple[str | int, ...]] = set()
         for fault in error.errors():
-            _note(fault, plain, lines, log)
+            place = _place_in_file(fault["loc"], plain)
+            if place not in seen and not (fault["type"] == "too_short" and fault["input"]):
+                _note(fault, place, plain, lines, log)
+            seen.add(place)
         log.faults.sort(key=lambda fault: fault.line or 0)
         log.raise_if_any()
         raise
@@ -174,9 +178,14 @@ def _named(entry: StudyEntry) -> StudyEntry:
     return entry.model_copy(update={"tasks": tasks})
 
 
-def _note(fault: Any, plain: dict[str, Any], lines: dict[tuple[str | int, ...], int], log: FaultLog) -> None:
+def _note(
+    fault: Any,
+    place: tuple[str | int, ...],
+    plain: dict[str, Any],
+    lines: dict[tuple[str | int, ...], int],
+    log: FaultLog,
+) -> None:
     """Put one pydantic fault into words."""
-    place = _place_in_file(fault["loc"], plain)
     line = next((lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines), 1)
     key = ".".join(str(part + 1) if isinstance(part, int) else part for part in place)
     match fault["type"]:
@@ -205,7 +214,7 @@ def _note(fault: Any, plain: dict[str, Any], lines: dict[tuple[str | int, ...], 
             )
 
 
-_TASK_KINDS = {"intent_votes": IntentVotes, "summary_pairs": SummaryPairs}
+_TASK_KINDS: dict[str, type[TaskEntry]] = {"intent_votes": IntentVotes, "summary_pairs": SummaryPairs}
 
 
 def _place_in_file(loc: Sequence[str | int], plain: Any) -> tuple[str | int, ...]:
