@@ -1,0 +1,123 @@
+"""What all text formats share: bytes to numbered lines, lines to fields, fields to numbers.
+
+Files are UTF-8, with or without a byte order mark, plain or gzip (told by content, not by name). Faults are noted
+in the caller's `FaultLog`, and reading goes on, so that one pass finds them all; the caller ends with
+`log.raise_if_any()`. Only a file that cannot be opened raises at once.
+"""
+
+import codecs
+import gzip
+import math
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from metrics.errors import FaultLog, input_fault
+
+GZIP_MAGIC = b"\x1f\x8b"
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
+WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Read a whole file, unpacked when it is gzip, without a byte order mark.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be opened, or its gzip data are damaged.
+    """
+    try:
+        data = Path(path).read_bytes()
+        if data.startswith(GZIP_MAGIC):
+            data = gzip.decompress(data)
+    except FileNotFoundError:
+        raise input_fault("there is no such file", path=path, cure="check the path") from None
+    except IsADirectoryError:
+        raise input_fault("this is a folder", path=path, cure="name a file in it") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise input_fault("the gzip data are damaged", path=path, cure="pack the file again") from None
+    except (OSError, ValueError) as error:
+        raise input_fault(
+            f"cannot be read ({error})", path=path, cure="check the path and its rights"
+        ) from None
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def text_lines(path: str | Path, log: FaultLog) -> Iterator[tuple[int, str]]:
+    r"""Yield each line's number, from 1, and its text without the line end (``\n``, ``\r\n`` or ``\r``).
+
+    A line that is not UTF-8 is noted as a fault and left out.
+    """
+    for number, line in enumerate(read_bytes(path).splitlines(), start=1):
+        try:
+            yield number, line.decode()
+        except UnicodeDecodeError:
+            log.add("the line is not UTF-8", line=number, cure="save the file as UTF-8")
+
+
+def rows(
+    path: str | Path, columns: Sequence[str], log: FaultLog, *, separator: str | None = "\t"
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row's line number and its fields, as many as there are columns, without any quoting.
+
+    Blank lines are skipped, and so is a first line that is the header: the names of the columns themselves.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    columns : sequence of str
+        Names of the fields, for the header and for messages.
+    log : FaultLog
+        Where a row with another number of fields is noted; it is left out.
+    separator : str or None
+        What separates fields; None for any run of white space.
+    """
+    header = list(columns)
+    for line, text in text_lines(path, log):
+        fields = text.split(separator)
+        if len(fields) == len(header):
+            if line != 1 or fields != header:
+                yield line, fields
+        elif text and not text.isspace():
+            by = "tabs" if separator == "\t" else "white space" if separator is None else repr(separator)
+            log.add(
+                f"{len(header)} fields expected, got {len(fields)}",
+                line=line,
+                cure=f"write {', '.join(header)}, separated by {by}",
+            )
+
+
+def number(text: str, what: str, line: int, log: FaultLog, *, infinite: bool = False) -> float:
+    """Read a decimal number; anything else is noted as a fault and comes back as NaN.
+
+    Parameters
+    ----------
+    text : str
+        The field.
+    what : str
+        What the field holds, for the message.
+    line : int
+        Where it stands.
+    log : FaultLog
+        Where the fault is noted.
+    infinite : bool
+        Accept ``inf`` and ``-inf`` too. NaN is never accepted.
+    """
+    if NUMBER.fullmatch(text) or (infinite and INFINITY.fullmatch(text)):
+        value = float(text)
+        if infinite or math.isfinite(value):
+            return value
+    log.add(f"{what} is no finite number: {text!r}", line=line, cure="write a decimal number such as 2.5")
+    return math.nan
+
+
+def whole_number(text: str, what: str, line: int, log: FaultLog) -> int:
+    """Read a whole number of at most 18 digits; anything else is noted as a fault and comes back as 0."""
+    if WHOLE_NUMBER.fullmatch(text):
+        return int(text)
+    log.add(f"{what} is no whole number: {text!r}", line=line, cure="write digits only")
+    return 0

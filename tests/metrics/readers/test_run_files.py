@@ -1,0 +1,30 @@
+"""Runs are called like their files."""
+
+import pytest
+
+from metrics.errors import InputError
+from metrics.readers.run_files import named_runs, run_name
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("runs/run1.xml", "run1"),
+        ("run.v2.txt", "run.v2"),
+        ("run.tsv", "run"),
+        ("run.csv", "run.csv"),
+        ("run.xml.gz", "run"),
+        ("run", "run"),
+        (".xml", ".xml"),
+    ],
+)
+def test_a_run_is_its_file_name_without_folder_and_ending(path, name):
+    """What stands in the column run of every score table."""
+    assert run_name(path) == name
+
+
+def test_two_files_of_one_name_are_a_fault():
+    """Their scores could not be told apart."""
+    with pytest.raises(InputError, match=r"b/run\.txt:1: a/run\.xml is called 'run' too; rename"):
+        named_runs(["a/run.xml", "b/run.txt"])
+    assert list(named_runs(["a/run2.xml", "a/run1.xml"])) == ["run2", "run1"]

@@ -1,0 +1,44 @@
+"""XML that cannot reach out of its file, with a line for every element."""
+
+import pytest
+
+from metrics.errors import InputError
+from metrics.readers.xml_tree import read_xml
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write a text to a file and return its path."""
+
+    def write(text):
+        path = tmp_path / "file.xml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_elements_know_their_line_attributes_and_text(written):
+    """Readers name the line of whatever is wrong."""
+    root = read_xml(written('<?xml version="1.0"?>\n<a>\n <b x="1">one &amp; two</b>\n <c/>\n</a>\n'))
+    assert (root.tag, root.line) == ("a", 2)
+    first, second = root.children
+    assert (first.tag, first.attributes, first.text, first.line) == ("b", {"x": "1"}, "one & two", 3)
+    assert (second.tag, second.line) == ("c", 4)
+
+
+def test_a_doctype_is_refused_with_its_line(written):
+    """No entity can be declared, so none can read a file or swell to gigabytes."""
+    text = '<?xml version="1.0"?>\n<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/hostname">]>\n<a>&e;</a>'
+    with pytest.raises(InputError, match=r"file\.xml:2: a DOCTYPE is not allowed; delete it"):
+        read_xml(written(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("", 1), ("<a>\n<b>\n</a>", 3), ("<a>&unknown;</a>", 1), ("<a/>\n<b/>", 2), ("<a x='1'\nx='2'/>", 2)],
+)
+def test_markup_that_is_not_well_formed_is_a_fault_with_its_line(written, text, line):
+    """Expat's reason is passed on in words."""
+    with pytest.raises(InputError, match=rf"file\.xml:{line}: the XML is not well formed"):
+        read_xml(written(text))
