@@ -1,0 +1,242 @@
+"""Correlation of two scorings of the same systems: tau-b, the tau_AP family, Pearson, and an interval over topics.
+
+Larger scores are better throughout. Every function takes two arrays of one score a system; nothing here depends
+on the order in which the systems stand. Memory is of the order of the square of the number of systems.
+"""
+
+import math
+from collections.abc import Callable
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Scores = NDArray[np.float64]
+Relation = NDArray[np.bool_]
+
+
+def kendall_tau_b(x: ArrayLike, y: ArrayLike) -> float:
+    """Kendall's tau-b of two scorings.
+
+    tau_b = (C - D) / sqrt((pairs untied in x) (pairs untied in y)); C concordant, D discordant pairs
+
+    Kendall (1945), the coefficient of published system rankings; equal to tau-a without ties.
+
+    Parameters
+    ----------
+    x, y : (n,) array_like of float
+        One score a system, larger is better.
+
+    Returns
+    -------
+    float
+        In [-1, 1]; NaN for fewer than two systems or when all scores of one side are equal.
+
+    Raises
+    ------
+    ValueError
+        If the two differ in length or a score is NaN.
+    """
+    x, y = _validated(x, y)
+    above_x, above_y = _strictly_above(x), _strictly_above(y)
+    untied = float(above_x.sum()) * float(above_y.sum())
+    if not untied:
+        return math.nan
+    concordant = int((above_x & above_y).sum())
+    discordant = int((above_x & above_y.T).sum())
+    return (concordant - discordant) / math.sqrt(untied)
+
+
+def tau_ap(x: ArrayLike, y: ArrayLike) -> float:
+    """AP correlation tau_AP of the ranking ``y`` under test with the reference ``x``; tau_AP,a when ``y`` has ties.
+
+    tau_AP = 2/(n-1) sum_{i=2..n} C(i)/(i-1) - 1
+
+    where C(i) counts the systems above rank i that the reference places above it too (Yilmaz, Aslam and Robertson
+    2008). With ties in ``y`` it is the mean of tau_AP over every order of each tied group (tau_AP,a of Urbano and
+    Marrero 2017), computed exactly: a member of a group of t with p systems above it stands at rank p + k + 1,
+    k = 0..t-1, each with probability 1/t, and then has any k of the others above it with equal chance.
+
+    Parameters
+    ----------
+    x : (n,) array_like of float
+        Reference scores; a tie in them leaves the coefficient undefined.
+    y : (n,) array_like of float
+        Scores under test.
+
+    Returns
+    -------
+    float
+        In [-1, 1]; NaN for fewer than two systems or with ties in ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the two differ in length or a score is NaN.
+    """
+    x, y = _validated(x, y)
+    n = x.size
+    if n < 2 or np.unique(x).size < n:
+        return math.nan
+    above_x, above_y = _strictly_above(x), _strictly_above(y)
+    tied = ~(above_y | above_y.T)  # with oneself too, which above_x removes
+    higher, group = above_y.sum(axis=1), tied.sum(axis=1)
+    agreeing = (above_y & above_x).sum(axis=1)
+    share_of_group = (tied & above_x).sum(axis=1) / np.maximum(group - 1, 1)
+    reciprocals = _harmonic(higher + group - 1) - _harmonic(np.maximum(higher - 1, 0))  # sum_k 1/(p+k)
+    ratios = (group - (higher == 0)) - higher * reciprocals  # sum_k k/(p+k); there is no term at rank 1
+    expected = (agreeing * reciprocals + share_of_group * ratios) / group
+    return float(2 * expected.sum() / (n - 1) - 1)
+
+
+def tau_ap_symmetric(x: ArrayLike, y: ArrayLike) -> float:
+    """Mean of tau_AP with either ranking as the reference (Yilmaz et al. 2008); NaN with any tie."""
+    return (tau_ap(x, y) + tau_ap(y, x)) / 2
+
+
+def tau_ap_b(x: ArrayLike, y: ArrayLike) -> float:
+    """Symmetric AP correlation with ties anywhere: tau_AP,b of Urbano and Marrero (2017).
+
+    tau_AP,b = (h(x | y) + h(y | x)) / 2,  h(v | u) = mean over i not in v's first group of 2 c_i / p_i - 1
+
+    where p_i systems stand strictly above i in v, and c_i of them strictly above i in u too. Without ties it is
+    `tau_ap_symmetric`.
+
+    Parameters
+    ----------
+    x, y : (n,) array_like of float
+        One score a system, larger is better.
+
+    Returns
+    -------
+    float
+        In [-1, 1]; NaN for fewer than two systems or when all scores of one side are equal.
+
+    Raises
+    ------
+    ValueError
+        If the two differ in length or a score is NaN.
+    """
+    x, y = _validated(x, y)
+    above_x, above_y = _strictly_above(x), _strictly_above(y)
+    return (_half(above_y, above_x) + _half(above_x, above_y)) / 2
+
+
+def pearson(x: ArrayLike, y: ArrayLike) -> float:
+    """Pearson's product-moment correlation of two scorings.
+
+    r = sum (x - mean x)(y - mean y) / sqrt(sum (x - mean x)^2 sum (y - mean y)^2)
+
+    Parameters
+    ----------
+    x, y : (n,) array_like of float
+        One score a system.
+
+    Returns
+    -------
+    float
+        In [-1, 1]; NaN for fewer than two systems, when all scores of one side are equal, or with an infinite one.
+
+    Raises
+    ------
+    ValueError
+        If the two differ in length or a score is NaN.
+    """
+    x, y = _validated(x, y)
+    if not (_varies(x) and _varies(y)):
+        return math.nan
+    u, v = (side / np.abs(side).max() for side in (x, y))  # scaled, so that no square overflows
+    u, v = u - u.mean(), v - v.mean()
+    return float(np.clip(u @ v / math.sqrt((u @ u) * (v @ v)), -1, 1))
+
+
+# What `prefcal correlate` prints, in its order.
+COEFFICIENTS: MappingProxyType[str, Callable[[ArrayLike, ArrayLike], float]] = MappingProxyType(
+    {"tau-b": kendall_tau_b, "tau-AP": tau_ap, "tau-AP-sym": tau_ap_b, "pearson": pearson}
+)
+
+
+def bootstrap_interval(
+    x: ArrayLike,
+    y: ArrayLike,
+    coefficient: Callable[[ArrayLike, ArrayLike], float] = kendall_tau_b,
+    *,
+    level: float = 0.95,
+    resamples: int = 2000,
+    rng: np.random.Generator,
+) -> tuple[float, float]:
+    """Percentile interval of a correlation of mean scores, over resampled topics.
+
+    Parameters
+    ----------
+    x, y : (runs, topics) array_like of float
+        Scores of the same runs on the same topics by two measures.
+    coefficient : callable
+        Any function of two score vectors, such as those of this module.
+    level : float
+        Confidence level.
+    resamples : int
+        Number of times that as many topics are drawn with replacement, the same ones for ``x`` and ``y``.
+    rng : Generator
+        Source of the resamples.
+
+    Returns
+    -------
+    (float, float)
+        Lower and upper end; NaN where the coefficient is undefined in every resample (those where it is
+        undefined are left out), or for fewer than two topics.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or are not two-dimensional, or a score is NaN.
+    """
+    x, y = (np.asarray(side, dtype=np.float64) for side in (x, y))
+    if x.ndim != 2 or x.shape != y.shape:
+        raise ValueError(f"x and y must be (runs, topics) arrays of one shape, got {x.shape} and {y.shape}")
+    topics = x.shape[1]
+    if topics < 2:
+        return math.nan, math.nan
+    counts = rng.multinomial(topics, np.full(topics, 1 / topics), size=resamples)
+    values = np.array([coefficient((x * n).sum(axis=1), (y * n).sum(axis=1)) for n in counts])
+    values = values[~np.isnan(values)]
+    if not values.size:
+        return math.nan, math.nan
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _validated(x: ArrayLike, y: ArrayLike) -> tuple[Scores, Scores]:
+    """Return both sides as vectors of one length without NaN."""
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(f"x and y must be vectors of one length, got shapes {x.shape} and {y.shape}")
+    if np.isnan(x).any() or np.isnan(y).any():
+        raise ValueError("x and y must not hold NaN")
+    return x, y
+
+
+def _varies(scores: Scores) -> bool:
+    """Say whether there are two different scores and all are finite."""
+    return scores.size > 1 and bool(np.isfinite(scores).all()) and scores.min() < scores.max()
+
+
+def _strictly_above(scores: Scores) -> Relation:
+    """Return the (n, n) relation: is j strictly above i."""
+    return scores[np.newaxis, :] > scores[:, np.newaxis]
+
+
+def _half(above_test: Relation, above_reference: Relation) -> float:
+    """Walk the ranking under test: h(test | reference) of `tau_ap_b`."""
+    higher = above_test.sum(axis=1)
+    if not higher.any():
+        return math.nan
+    walked = higher > 0
+    agreeing = (above_test & above_reference).sum(axis=1)
+    return float(np.mean(2 * agreeing[walked] / higher[walked] - 1))
+
+
+def _harmonic(m: NDArray[np.int64]) -> Scores:
+    """Return the harmonic numbers 1 + 1/2 + ... + 1/m, 0 for m = 0."""
+    numbers = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, m.max() + 1))])
+    return np.asarray(numbers[m], dtype=np.float64)

@@ -1,0 +1,112 @@
+"""Chosen columns of a CSV file with a header: wide tables of scores, and long ones from any tool."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from metrics.errors import FaultLog
+from metrics.readers.lines import number, read_bytes
+from metrics.wording import listed, nearest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CsvColumns:
+    """The cells of some columns as text, and where each row stands.
+
+    Attributes
+    ----------
+    lines : tuple of int
+        Line of each row in the file, from 2.
+    cells : dict of str to tuple of str
+        Column -> one text a row, without surrounding blanks.
+    """
+
+    lines: tuple[int, ...]
+    cells: dict[str, tuple[str, ...]]
+
+    def numbers(self, column: str, log: FaultLog) -> list[float]:
+        """Read a column as finite numbers; each cell that is none is noted as a fault and comes back as NaN."""
+        return [
+            number(cell, column, line, log) for line, cell in zip(self.lines, self.cells[column], strict=True)
+        ]
+
+
+def read_csv_columns(path: str | Path, columns: Sequence[str], log: FaultLog) -> CsvColumns:
+    """Read ``columns`` of a CSV file; others are ignored, blank lines are skipped.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file in UTF-8 with a header line, separated by commas, plain or gzip.
+    columns : sequence of str
+        Names in the header.
+    log : FaultLog
+        Where rows with another number of fields than the header are noted; they are left out.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be opened or is not UTF-8, or its header lacks a column or has it twice.
+    """
+    rows = _numbered_rows(_text(path, log), log)
+    header = [name.strip() for name in rows[0][1]] if rows else []
+    _check_header(header, columns, log)
+    whole = [(line, row) for line, row in rows[1:] if _has_length(row, len(header), line, log)]
+    return CsvColumns(
+        lines=tuple(line for line, _ in whole),
+        cells={name: tuple(row[header.index(name)].strip() for _, row in whole) for name in columns},
+    )
+
+
+def _text(path: str | Path, log: FaultLog) -> str:
+    content = read_bytes(path)
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
+    log.raise_if_any()
+    return ""
+
+
+def _numbered_rows(text: str, log: FaultLog) -> list[tuple[int, list[str]]]:
+    """Return each row that is not blank with the line it starts on."""
+    reader = csv.reader(io.StringIO(text, newline=""))
+    rows, start = [], 1
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                rows.append((start, row))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        log.add(
+            f"not CSV ({error})", line=start, cure="separate fields by commas and quote those with commas"
+        )
+        log.raise_if_any()
+    return rows
+
+
+def _check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) -> None:
+    if not header:
+        log.add("the file is empty", line=1, cure=f"write a header line with {listed(columns)}")
+    counts = Counter(header)
+    for name in dict.fromkeys(columns):
+        if header and not counts[name]:
+            near = nearest(name, header)
+            cure = f"did you mean {near!r}" if near else f"the columns are {listed(header)}"
+            log.add(f"there is no column {name!r}", line=1, cure=cure)
+        elif counts[name] > 1:
+            log.add(f"column {name!r} stands {counts[name]} times", line=1, cure="keep one of them")
+    log.raise_if_any()
+
+
+def _has_length(row: Sequence[str], expected: int, line: int, log: FaultLog) -> bool:
+    if len(row) != expected:
+        log.add(
+            f"{expected} fields expected, got {len(row)}",
+            line=line,
+            cure="write one field for each header, and quote a field that has a comma in it",
+        )
+    return len(row) == expected
