@@ -1,0 +1,85 @@
+"""Many simulated workers on one clock."""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import httpx
+import numpy as np
+
+from study_app.simulate.clock import VirtualClock
+from study_app.simulate.person import DESKTOP, PHONE, Person
+from study_app.simulate.site import Site
+from study_app.simulate.truth import Truth
+from study_app.simulate.world import World
+
+SHARE_ON_PHONES = 0.7
+ARRIVAL_HOURS = 6.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrowdReport:
+    """What a crowd did: how many finished, and how often each disturbance happened."""
+
+    workers: int
+    finished: int
+    habits: Mapping[str, int]
+
+    def sentence(self) -> str:
+        """Say it in one line."""
+        rest = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in sorted(self.habits.items()))
+        return f"{self.finished} of {self.workers} workers finished" + (f" ({rest})" if rest else "")
+
+
+def run_crowd(
+    http: httpx.Client,
+    entrance: Callable[[int], str],
+    *,
+    workers: int,
+    clock: VirtualClock,
+    worlds: Mapping[int, World],
+    truth: Truth,
+    seed: int,
+    on_end: Callable[[], object] = lambda: None,
+) -> CrowdReport:
+    """Let a crowd go through a study.
+
+    Parameters
+    ----------
+    http : httpx.Client
+        Whose base address is the server's.
+    entrance : callable
+        Worker's number (from 1) -> address that the platform would send them to.
+    seed : int
+        The same seed gives the same crowd.
+    on_end : callable
+        Called each time a worker is through, for a progress bar.
+
+    Raises
+    ------
+    PageError
+        If a page is not what a worker could go on from.
+    """
+    people = []
+    queue: list[tuple[datetime, int, Iterator[float]]] = []
+    for number, rng in enumerate(np.random.default_rng(seed).spawn(workers), start=1):
+        agent, size = PHONE if rng.random() < SHARE_ON_PHONES else DESKTOP
+        person = Person(Site(http, agent), size=size, clock=clock, worlds=worlds, truth=truth, rng=rng)
+        people.append(person)
+        arrival = clock.after(float(rng.uniform(0, ARRIVAL_HOURS * 3600)))
+        queue.append((arrival, number, person.live(entrance(number))))
+    heapq.heapify(queue)
+    while queue:
+        time, number, life = heapq.heappop(queue)
+        clock.go_to(time)
+        wait = next(life, None)
+        if wait is None:
+            on_end()
+        else:
+            heapq.heappush(queue, (clock() + timedelta(seconds=wait), number, life))
+    habits = sum((person.tally.done for person in people), Counter[str]())
+    del habits["pages"]
+    finished = sum(person.tally.code is not None for person in people)
+    return CrowdReport(workers=workers, finished=finished, habits=dict(habits))

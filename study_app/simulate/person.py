@@ -1,0 +1,236 @@
+"""One simulated worker: from the entrance to the completion code, page by page.
+
+`Person.live` is a generator that yields the seconds until the person acts again, so that many people can live on one
+clock (`study_app.simulate.crowd`).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from study_app.simulate import mind
+from study_app.simulate.clock import VirtualClock
+from study_app.simulate.events import PageLog
+from study_app.simulate.mind import Look
+from study_app.simulate.site import Element, Fields, Page, PageError, Site
+from study_app.simulate.truth import Truth
+from study_app.simulate.world import World
+
+BATCH_EVENTS = 60
+PHONE = (
+    "Mozilla/5.0 (Linux; Android 14; Mobile) AppleWebKit/537.36 Chrome/140.0 Mobile Safari/537.36",
+    (390, 844),
+)
+DESKTOP = ("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36", (1280, 800))
+STACKED_BELOW_PIXELS = 640
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What one person did, for the crowd's account."""
+
+    done: Counter[str] = field(default_factory=Counter)
+    code: str | None = None
+
+
+class Person:
+    """A worker of the crowd.
+
+    Parameters
+    ----------
+    site : Site
+        The person's browser.
+    size : (int, int)
+        Of the window, in pixels.
+    clock : VirtualClock
+        The study's clock.
+    worlds : mapping of int to World
+        Task number (from 1) -> what can be known of it.
+    truth : Truth
+        What the people are like.
+    rng : numpy.random.Generator
+        This person's randomness.
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        *,
+        size: tuple[int, int],
+        clock: VirtualClock,
+        worlds: Mapping[int, World],
+        truth: Truth,
+        rng: np.random.Generator,
+    ) -> None:
+        self._site, self._size, self._clock, self._worlds, self._rng = site, size, clock, worlds, rng
+        self._truth, self._habits = truth, truth.behaviour
+        self._speed = float(np.exp(rng.normal(truth.reading_speed_mu, truth.reading_speed_sigma)))
+        self._careless = rng.random() < self._habits.careless
+        self._quits_after = int(rng.integers(2, 26)) if rng.random() < self._habits.quit else None
+        self._layout = "stacked" if size[0] < STACKED_BELOW_PIXELS else "side_by_side"
+        self._topic: dict[int, str] = {}
+        self._wanted: dict[int, str] = {}
+        self._remembered: dict[frozenset[Any], Any] = {}
+        self._held_back: list[tuple[str, dict[str, Any]]] = []
+        self.tally = Tally()
+
+    def live(self, entrance: str) -> Iterator[float]:
+        """Go through the study from the address ``entrance``; yields seconds until the next act."""
+        steps: dict[str, Callable[[Page], Iterator[float]]] = {
+            "consent": self._consent,
+            "choose": self._choose,
+            "search": self._search,
+            "vote": self._vote,
+            "pair": self._pair,
+            "finish": self._finish,
+        }
+        self._page = self._site.open(entrance)
+        while self._page.step in steps:
+            if self.tally.done["pages"] == self._quits_after:
+                self.tally.done["quit"] += 1
+                return
+            self.tally.done["pages"] += 1
+            if self._habit(self._habits.reload):
+                self.tally.done["reload"] += 1
+                self._page = self._site.open(self._page.url)
+            yield from steps[self._page.step](self._page)
+        if self._page.step == "done":
+            self.tally.code = self._page.html.select_one("[data-code]").get_text(strip=True)  # type: ignore[union-attr]
+        else:
+            self.tally.done["turned_away"] += 1
+
+    def _habit(self, probability: float) -> bool:
+        return bool(self._rng.random() < probability)
+
+    def _between(self, low: float, high: float) -> float:
+        return float(self._rng.uniform(low, high))
+
+    def _send(self, fields: Fields) -> None:
+        form = self._page.form()
+        page = self._site.send(form, fields)
+        if self._habit(self._habits.double_click):
+            self.tally.done["double_click"] += 1
+            page = self._site.send(form, fields)
+        self._page = page
+
+    def _consent(self, page: Page) -> Iterator[float]:
+        yield self._between(10, 60)
+        if "agree" not in page.form().options and "agree" not in page.form().hidden:
+            raise PageError(f"{page.url}: no way to agree")
+        self._send({"agree": "yes"})
+
+    def _choose(self, page: Page) -> Iterator[float]:
+        yield self._between(5, 30)
+        offered = page.form().options["topic"]
+        value, _ = offered[self._rng.integers(len(offered))]
+        self._send({"topic": value})
+
+    def _search(self, page: Page) -> Iterator[float]:
+        timer = page.html.select_one("[data-seconds-left]")
+        least = float(str(timer["data-seconds-left"])) if timer is not None else 0.0
+        yield least + self._between(2, 90)
+        self._send({})
+
+    def _vote(self, page: Page) -> Iterator[float]:
+        yield self._between(8, 40)
+        offered = page.form().options["intent"]
+        chances = mind.tick_chances(self._probabilities(page))
+        ticked = [value for value, label in offered if self._rng.random() < chances[label]]
+        self._send({"intent": ticked} if ticked else {"none": "1"})
+
+    def _finish(self, page: Page) -> Iterator[float]:  # noqa: ARG002 - every step takes its page
+        yield self._between(2, 10)
+        self._send({})
+
+    def _task(self, page: Page) -> int:
+        """Task number of /w/TOKEN/N/..."""
+        return int(page.url.split("/w/")[1].split("/")[1])
+
+    def _query_text(self, page: Page) -> str:
+        heading = page.html.select_one("[data-query]")
+        if heading is None:
+            raise PageError(f"{page.url}: the page does not say which query it is about")
+        return " ".join(heading.get_text().split())
+
+    def _probabilities(self, page: Page) -> dict[str, float]:
+        """Intent text -> P(i|q) of the page's query."""
+        query = self._worlds[self._task(page)].queries[self._query_text(page)]
+        given = self._truth.intents.get(query.id) or query.probability
+        if given is None:
+            return dict.fromkeys(query.intents.values(), 1 / len(query.intents))
+        return {query.intents[intent]: p for intent, p in given.items()}
+
+    def _pair(self, page: Page) -> Iterator[float]:
+        log = PageLog(page.token, self._clock(), layout=self._layout, size=self._size)
+        summaries = page.summaries()
+        if self._careless:
+            log.wait(self._between(1, 4))
+            chosen = str(self._rng.choice(["left", "right", "equally_good", "equally_bad"]))
+        else:
+            for side, elements in summaries.items():
+                self._read(log, page, side, elements)
+            log.wait(self._between(1.5, 6))
+            chosen = self._preferred(page, summaries)
+        log.note("choice", choice=chosen)
+        log.note("submit", choice=chosen)
+        log.note("close")
+        yield log.seconds
+        self._post_events(page, log)
+        self._send({"choice": chosen, "decision_ms": str(round(log.seconds * 1000)), "layout": self._layout})
+
+    def _read(self, log: PageLog, page: Page, side: str, elements: tuple[Element, ...]) -> None:
+        if self._query_text(page) not in self._wanted:
+            chances = self._probabilities(page)
+            names = list(chances)
+            weights = np.array([chances[name] for name in names])
+            self._wanted[self._query_text(page)] = names[
+                self._rng.choice(len(names), p=weights / weights.sum())
+            ]
+        depth = self._between(0, self._truth.patience_stops)
+        wanted = self._wanted[self._query_text(page)]
+        for look in mind.looks(
+            elements, wanted=wanted, depth_chars=depth, words_per_second=self._speed, rng=self._rng
+        ):
+            self._note_look(log, side, look)
+
+    @staticmethod
+    def _note_look(log: PageLog, side: str, look: Look) -> None:
+        for key, share in look.items:
+            log.note("see", side=side, item=key, share=share)
+        log.wait(look.seconds)
+        for key, _ in look.items:
+            log.note("see", side=side, item=key, share=0)
+        if look.opens is not None:
+            log.note("layer", side=side, item=look.opens, open=True)
+
+    def _preferred(self, page: Page, summaries: Mapping[str, tuple[Element, ...]]) -> str:
+        """Weigh the two summaries, or remember how they were weighed before."""
+        if self._habit(self._habits.left_bias):
+            return "left"
+        texts = {side: tuple(element.texts for element in elements) for side, elements in summaries.items()}
+        both = frozenset(texts.values())
+        if both in self._remembered and self._habit(mind.MEMORY):
+            before = self._remembered[both]
+            return next((side for side, text in texts.items() if text == before), str(before))
+        world = self._worlds[self._task(page)]
+        topic = world.queries[self._query_text(page)].id
+        left, right = (world.score(topic, summaries[side]) for side in ("left", "right"))
+        chosen = mind.choice(
+            self._rng, difference=left - right, total=left + right, slope=world.slope, middle=world.middle
+        )
+        self._remembered[both] = texts.get(chosen, chosen)
+        return chosen
+
+    def _post_events(self, page: Page, log: PageLog) -> None:
+        """Send the page's events; with the habit ``offline`` they come later, twice and in the wrong order."""
+        batches = [(page.events_url, batch) for batch in log.batches(BATCH_EVENTS)]
+        if self._habit(self._habits.offline):
+            self.tally.done["offline"] += 1
+            self._held_back += batches[::-1]
+            return
+        for url, batch in [*batches, *self._held_back, *self._held_back]:
+            self._site.log(url, batch)
+        self._held_back = []

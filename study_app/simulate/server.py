@@ -1,0 +1,21 @@
+"""A study server inside this process, on a free port of this machine, for as long as a block lasts."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flask import Flask
+from waitress import create_server
+
+
+@contextmanager
+def serving(app: Flask, *, threads: int = 4) -> Iterator[str]:
+    """Serve ``app`` while the block runs; yields the base address, such as ``http://127.0.0.1:43121``."""
+    server = create_server(app, host="127.0.0.1", port=0, threads=threads)
+    thread = threading.Thread(target=server.run, name="study-server", daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.effective_port}"
+    finally:
+        server.close()
+        thread.join(timeout=10)
