@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrics.counting import counted_characters
+from metrics.counting import counted_chars
 from study_app.simulate.site import Element
 
 MEAN_TICKS = 2.0
@@ -75,7 +75,7 @@ def looks(
     words = 0.0
     left = depth_chars
     for element, opens in _trail(elements, wanted):
-        chars = counted_characters(element.text)
+        chars = counted_chars(element.text)
         share = 1.0 if chars == 0 else min(1.0, max(0.0, left / chars))
         if share == 0:
             break
