@@ -4,7 +4,7 @@ Every reader collects its faults in a `FaultLog`, so that a user sees them all a
 `FaultLog.raise_if_any`. The command line prints `InputError.faults`; nothing else formats them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,6 +85,13 @@ class FaultLog:
         """Raise `InputError` with every fault noted so far, if there is one."""
         if self.faults:
             raise InputError(self.faults)
+
+
+def raise_all(logs: Iterable[FaultLog]) -> None:
+    """Raise `InputError` with every fault of several files, if there is one: file by file, each by its lines."""
+    faults = [fault for log in logs for fault in sorted(log.faults, key=lambda fault: fault.line or 0)]
+    if faults:
+        raise InputError(faults)
 
 
 def input_fault(

@@ -7,6 +7,11 @@ from xml.parsers import expat
 from metrics.errors import input_fault
 from metrics.readers.lines import read_bytes
 
+UNCLOSED = {
+    expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS],
+    expat.errors.codes[expat.errors.XML_ERROR_TAG_MISMATCH],
+}
+
 
 @dataclass(slots=True)
 class Element:
@@ -45,13 +50,8 @@ def read_xml(path: str | Path) -> Element:
     try:
         builder.parser.Parse(read_bytes(path), True)  # noqa: FBT003 - expat takes no keywords
     except expat.ExpatError as error:
-        reason = expat.ErrorString(error.code)
-        raise input_fault(
-            f"the XML is not well formed ({reason})",
-            path=path,
-            line=error.lineno,
-            cure="mend the markup here",
-        ) from None
+        problem = f"the XML is not well formed ({builder.reason(error)})"
+        raise input_fault(problem, path=path, line=error.lineno, cure="mend the markup here") from None
     return builder.document.children[0]
 
 
@@ -84,3 +84,10 @@ class _Builder:
         raise input_fault(
             "a DOCTYPE is not allowed", path=self.path, line=self.parser.CurrentLineNumber, cure="delete it"
         )
+
+    def reason(self, error: expat.ExpatError) -> str:
+        """Say what broke the markup: the tag that was left open, otherwise expat's own words."""
+        innermost = self.open[-1]
+        if error.code in UNCLOSED and innermost is not self.document:
+            return f"<{innermost.tag}> of line {innermost.line} is not closed"
+        return expat.ErrorString(error.code)

@@ -39,6 +39,12 @@ def test_a_doctype_is_refused_with_its_line(written):
     [("", 1), ("<a>\n<b>\n</a>", 3), ("<a>&unknown;</a>", 1), ("<a/>\n<b/>", 2), ("<a x='1'\nx='2'/>", 2)],
 )
 def test_markup_that_is_not_well_formed_is_a_fault_with_its_line(written, text, line):
-    """Expat's reason is passed on in words."""
+    """The search for other faults ends there, because what follows cannot be told apart."""
     with pytest.raises(InputError, match=rf"file\.xml:{line}: the XML is not well formed"):
         read_xml(written(text))
+
+
+def test_a_tag_left_open_is_named_with_its_own_line(written):
+    """The line where the parser noticed is seldom the line to mend."""
+    with pytest.raises(InputError, match=r"file\.xml:3: .* \(<b> of line 2 is not closed\)"):
+        read_xml(written("<a>\n<b>\n</a>"))

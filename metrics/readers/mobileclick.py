@@ -1,0 +1,195 @@
+"""Collections of two-layered summaries in the files of NTCIR MobileClick: a folder of tables.
+
+| file | fields (UTF-8, separated by tabs, no quoting) |
+|---|---|
+| queries.tsv | query, text |
+| iunits.tsv | query, iUnit, text |
+| intents.tsv | query, intent, text |
+| importance.tsv | query, intent, iUnit, importance (a number >= 0) |
+| probability.tsv | query, intent, P(intent given query); the file may be missing where uniform P will do |
+
+Ids are taken as written. Runs are read by `metrics.readers.mobileclick_runs`.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, input_fault, raise_all
+from metrics.readers.lines import number, rows
+from metrics.two_layered import Collection, Query
+from metrics.wording import nearest
+
+COLUMNS = {
+    "queries": ("qid", "text"),
+    "iunits": ("qid", "uid", "text"),
+    "intents": ("qid", "iid", "text"),
+    "importance": ("qid", "iid", "uid", "importance"),
+    "probability": ("qid", "iid", "P"),
+}
+OPTIONAL = "probability"
+DEFINED_IN = {"uid": ("iUnit", "iunits"), "iid": ("intent", "intents")}
+SUM_TOLERANCE = 0.01
+
+T = TypeVar("T")
+
+
+class Cell(NamedTuple):
+    """The last field of a row, and the row's line."""
+
+    line: int
+    text: str
+
+
+Ids: TypeAlias = tuple[str, ...]
+Table: TypeAlias = dict[Ids, Cell]
+"""The rows of one file by their ids: (query,), (query, iUnit), (query, intent) or (query, intent, iUnit)."""
+
+
+def read_collection(folder: str | Path) -> Collection:
+    """Read and check a collection.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Holds the files named above; other files in it are not looked at.
+
+    Raises
+    ------
+    InputError
+        With every fault of every file: a file is missing; a row has another number of fields or is not UTF-8; an
+        id is empty, stands twice, or is defined nowhere; a number is none or negative; there are no queries; a
+        query has no intent; a query's probabilities differ from 1 in sum by more than 0.01.
+    """
+    logs = _logs(Path(folder))
+    tables = {name: _read_table(COLUMNS[name], log) for name, log in logs.items()}
+    for name, log in logs.items():
+        _check_references(name, tables, log)
+    _check_queries(tables, logs["queries"])
+    importance = _numbers(tables["importance"], "importance", logs["importance"])
+    probability = None
+    if OPTIONAL in tables:
+        probability = _numbers(tables[OPTIONAL], "P", logs[OPTIONAL])
+        _check_sums(tables, probability, logs[OPTIONAL])
+    raise_all(logs.values())
+    return Collection(name=str(folder), queries=_queries(tables, importance, probability))
+
+
+def _logs(folder: Path) -> dict[str, FaultLog]:
+    """Return a log for each file there is; raise when the folder or a file that every collection needs is missing."""
+    if not folder.is_dir():
+        raise input_fault(
+            "there is no such folder", path=folder, cure="name the folder that holds queries.tsv"
+        )
+    logs = {name: FaultLog(folder / f"{name}.tsv") for name in COLUMNS}
+    if not Path(logs[OPTIONAL].path).exists():
+        del logs[OPTIONAL]
+    for name, log in logs.items():
+        if not Path(log.path).is_file():
+            log.add("there is no such file", cure=f"write it with the fields {', '.join(COLUMNS[name])}")
+    raise_all(logs.values())
+    return logs
+
+
+def _read_table(columns: tuple[str, ...], log: FaultLog) -> Table:
+    """Read a file's rows by their ids."""
+    table: Table = {}
+    for line, (*fields, text) in rows(log.path, columns, log):
+        ids = tuple(fields)
+        if "" in ids:
+            log.add("an id is empty", line=line, cure=f"write {', '.join(columns)}")
+        elif ids in table:
+            twice = f"{' '.join(ids)} stands on line {table[ids].line} already"
+            log.add(twice, line=line, cure="delete one of the two rows")
+        else:
+            table[ids] = Cell(line, text)
+    return table
+
+
+def _check_references(name: str, tables: Mapping[str, Table], log: FaultLog) -> None:
+    """Note every id of a query, iUnit or intent that its own file does not define."""
+    for ids, cell in tables[name].items():
+        for kind, owner, wanted in _references(name, ids, tables):
+            if wanted not in tables[owner]:
+                known = [other[-1] for other in tables[owner] if other[:-1] == wanted[:-1]]
+                near = nearest(wanted[-1], known) if len(log.faults) < MAX_FAULTS_SHOWN else None
+                whose = f"query {wanted[0]!r} has no" if len(wanted) > 1 else "unknown"
+                log.add(
+                    f"{whose} {kind} {wanted[-1]!r}",
+                    line=cell.line,
+                    cure=f"did you mean {near!r}?" if near else f"add it to {owner}.tsv",
+                )
+
+
+def _references(name: str, ids: Ids, tables: Mapping[str, Table]) -> Iterator[tuple[str, str, Ids]]:
+    """Yield (kind, file that defines it, ids in that file) of what a row refers to; only the query if it is unknown."""
+    query = ids[0]
+    if name != "queries":
+        yield "query", "queries", (query,)
+    if (query,) in tables["queries"]:
+        for column, one in zip(COLUMNS[name][1:-1], ids[1:], strict=True):
+            kind, owner = DEFINED_IN[column]
+            if owner != name:
+                yield kind, owner, (query, one)
+
+
+def _check_queries(tables: Mapping[str, Table], log: FaultLog) -> None:
+    """Note queries that nobody can have an interest in."""
+    if not tables["queries"]:
+        log.add("there are no queries", cure="write one row a query: qid, text")
+    with_intents = {query for query, _ in tables["intents"]}
+    for (query,), cell in tables["queries"].items():
+        if query not in with_intents:
+            log.add(f"query {query!r} has no intent", line=cell.line, cure="add its intents to intents.tsv")
+
+
+def _numbers(table: Table, what: str, log: FaultLog) -> dict[Ids, float]:
+    """Read the last fields as numbers >= 0; what is none becomes NaN."""
+    values = {ids: number(cell.text, what, cell.line, log) for ids, cell in table.items()}
+    for ids, value in values.items():
+        if value < 0:
+            log.add(f"{what} is negative: {table[ids].text}", line=table[ids].line, cure="write 0 or more")
+    return values
+
+
+def _check_sums(tables: Mapping[str, Table], probability: Mapping[Ids, float], log: FaultLog) -> None:
+    """Note queries whose probabilities do not add up to 1, at the first of them."""
+    by_query = _by_query(probability)
+    lines = {query: cell.line for (query, _), cell in reversed(tables[OPTIONAL].items())}
+    for (query,) in tables["queries"]:
+        total = math.fsum(by_query[query].values())
+        if abs(total - 1) > SUM_TOLERANCE + 1e-12:
+            problem = f"the probabilities of query {query!r} add up to {total:.6g}, not 1"
+            log.add(problem, line=lines.get(query), cure="divide each by their sum")
+
+
+def _by_query(values: Mapping[Ids, T]) -> defaultdict[str, dict[str, T]]:
+    """Group values with ids (query, other) by query."""
+    grouped: defaultdict[str, dict[str, T]] = defaultdict(dict)
+    for (query, other), value in values.items():
+        grouped[query][other] = value
+    return grouped
+
+
+def _queries(
+    tables: Mapping[str, Table], importance: Mapping[Ids, float], probability: Mapping[Ids, float] | None
+) -> dict[str, Query]:
+    """Put the checked tables together."""
+    iunits, intents = _by_query(tables["iunits"]), _by_query(tables["intents"])
+    shares = None if probability is None else _by_query(probability)
+    ratings: defaultdict[str, dict[tuple[str, str], float]] = defaultdict(dict)
+    for (query, intent, iunit), value in importance.items():
+        ratings[query][intent, iunit] = value
+    return {
+        query: Query(
+            id=query,
+            text=cell.text,
+            iunits={iunit: text for iunit, (_, text) in iunits[query].items()},
+            intents={intent: text for intent, (_, text) in intents[query].items()},
+            importance=ratings[query],
+            probability=None if shares is None else shares[query],
+        )
+        for (query,), cell in tables["queries"].items()
+    }

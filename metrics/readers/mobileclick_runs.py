@@ -1,0 +1,201 @@
+"""Runs of two-layered summaries in the XML of NTCIR MobileClick.
+
+::
+
+    <results>
+      <sysdesc>what the system does</sysdesc>
+      <result qid="Q1">
+        <first> <iunit uid="U1"/> <link iid="I1"/> ... </first>
+        <second iid="I1"> <iunit uid="U2"/> ... </second>
+      </result>
+    </results>
+
+Each link's intent has one second layer, which may be empty, and each second layer a link. Comments are allowed, text
+outside sysdesc is ignored.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, raise_all
+from metrics.readers.mobileclick import DEFINED_IN
+from metrics.readers.run_files import run_name
+from metrics.readers.xml_tree import Element, read_xml
+from metrics.two_layered import Collection, IUnit, Link, Query, Run, Summary
+from metrics.wording import nearest
+
+CHILDREN = {
+    "results": ("sysdesc", "result"),
+    "sysdesc": (),
+    "result": ("first", "second"),
+    "first": ("iunit", "link"),
+    "second": ("iunit",),
+    "iunit": (),
+    "link": (),
+}
+"""Every tag, and the tags that may stand in it."""
+
+ATTRIBUTES = {"result": "qid", "second": "iid", "iunit": "uid", "link": "iid"}
+"""The one attribute of each tag that has any; it must be there."""
+
+
+def read_run(path: str | Path, collection: Collection, *, name: str | None = None) -> Run:
+    """Read and check a run.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    collection : Collection
+        Whose queries, iUnits and intents the run is about.
+    name : str, optional
+        What the run is called; by default like the file, see `metrics.readers.run_files.run_name`.
+
+    Raises
+    ------
+    InputError
+        With every fault: not well formed, or a DOCTYPE (these two end the search for others); an unknown or missing
+        tag or attribute; no sysdesc, or several; a result without a first layer, or with several; an unknown query,
+        iUnit or intent, or one of another query; a query twice or missing; a second layer twice or without a link;
+        a link without a second layer.
+    """
+    root = read_xml(path)
+    log = FaultLog(path)
+    if root.tag != "results":
+        log.add(f"the outermost tag is <{root.tag}>", line=root.line, cure="write <results>")
+        log.raise_if_any()
+    _check_markup(root, log)
+    reader = _RunReader(collection, log)
+    sysdesc = reader.only(root, "sysdesc")
+    summaries = {query.id: reader.summary(query, result) for query, result in reader.results(root)}
+    raise_all([log])
+    return Run(
+        name=run_name(path) if name is None else name,
+        description="" if sysdesc is None else sysdesc.text.strip(),
+        summaries=summaries,
+    )
+
+
+def _check_markup(element: Element, log: FaultLog) -> None:
+    """Note unknown and missing attributes and unknown tags, here and in all known tags below."""
+    wanted = ATTRIBUTES.get(element.tag)
+    others = [name for name in element.attributes if name != wanted]
+    if wanted is not None and wanted not in element.attributes:
+        near = nearest(wanted, others)
+        cure = f"rename {near} to {wanted}" if near else f'write <{element.tag} {wanted}="...">'
+        log.add(f"<{element.tag}> has no attribute {wanted}", line=element.line, cure=cure)
+        others = [name for name in others if name != near]
+    for name in others:
+        log.add(f"<{element.tag}> has an unknown attribute {name}", line=element.line, cure="delete it")
+    for child in element.children:
+        if child.tag in CHILDREN[element.tag]:
+            _check_markup(child, log)
+        else:
+            allowed = " or ".join(f"<{tag}>" for tag in CHILDREN[element.tag]) or "nothing"
+            problem = f"unknown tag <{child.tag}> in <{element.tag}>"
+            log.add(problem, line=child.line, cure=f"only {allowed} can stand there")
+
+
+@dataclass(frozen=True, slots=True)
+class _RunReader:
+    """Takes the known tags of a run apart; notes what does not fit the collection, and what does not fit together."""
+
+    collection: Collection
+    log: FaultLog
+
+    def only(self, parent: Element, tag: str) -> Element | None:
+        """Return the one child with this tag; note when there is none or more than one."""
+        found = [child for child in parent.children if child.tag == tag]
+        if not found:
+            self.log.add(f"<{parent.tag}> has no <{tag}>", line=parent.line, cure=f"add <{tag}>...</{tag}>")
+        for more in found[1:]:
+            self.log.add(f"a second <{tag}> in <{parent.tag}>", line=more.line, cure="delete one of the two")
+        return found[0] if found else None
+
+    def results(self, root: Element) -> Iterator[tuple[Query, Element]]:
+        """Yield every query with its result; note those unknown, twice or missing."""
+        queries, lines = self.collection.queries, dict[str, int]()
+        for name, result in _named(root, "result"):
+            if name not in queries:
+                self.note_unknown("query", name, queries, result.line)
+            elif name in lines:
+                problem = f"query {name!r} has a result on line {lines[name]} already"
+                self.log.add(problem, line=result.line, cure="delete one of the two")
+            else:
+                lines[name] = result.line
+                yield queries[name], result
+        for name in queries:
+            if name not in lines:
+                cure = f'add a <result qid="{name}">'
+                self.log.add(f"query {name!r} is missing", line=root.line, cure=cure)
+
+    def summary(self, query: Query, result: Element) -> Summary:
+        """Read one result."""
+        first = self.only(result, "first")
+        second: dict[str, Element] = {}
+        for intent, layer in _named(result, "second"):
+            if intent in second:
+                problem = f"{intent!r} has a second layer on line {second[intent].line} already"
+                self.log.add(problem, line=layer.line, cure="delete one of the two")
+            elif self.is_known("iid", intent, query, layer.line):
+                second[intent] = layer
+        if first is not None:
+            self.check_links(first, second, query)
+        return Summary(
+            first=() if first is None else tuple(self.elements(first, query)),
+            second={
+                intent: tuple(one for one in self.elements(layer, query) if isinstance(one, IUnit))
+                for intent, layer in second.items()
+            },
+        )
+
+    def check_links(self, first: Element, second: Mapping[str, Element], query: Query) -> None:
+        """Note links without a second layer, once an intent, and second layers without a link."""
+        links = {
+            intent: link for intent, link in reversed(list(_named(first, "link"))) if intent in query.intents
+        }
+        for intent, link in links.items():
+            if intent not in second:
+                cure = f'add <second iid="{intent}"></second>'
+                self.log.add(f"the link to {intent!r} has no second layer", line=link.line, cure=cure)
+        for intent, layer in second.items():
+            if intent not in links:
+                cure = f'add <link iid="{intent}"/> to <first>, or delete this layer'
+                self.log.add(f"no link leads to the second layer of {intent!r}", line=layer.line, cure=cure)
+
+    def elements(self, layer: Element, query: Query) -> Iterator[IUnit | Link]:
+        """Yield a layer's iUnits and links; note those that the query does not have."""
+        for child in layer.children:
+            attribute = ATTRIBUTES.get(child.tag, "")
+            name = child.attributes.get(attribute)
+            if name is not None and self.is_known(attribute, name, query, child.line):
+                yield IUnit(name) if attribute == "uid" else Link(name)
+
+    def is_known(self, attribute: str, name: str, query: Query, line: int) -> bool:
+        """Say whether an iUnit (uid) or intent (iid) is one of the query's; note it when it is not."""
+        kind, table = DEFINED_IN[attribute]
+        if name in getattr(query, table):
+            return True
+        others = self.collection.queries.values()
+        owner = next((other.id for other in others if name in getattr(other, table)), None)
+        if owner is None:
+            self.note_unknown(kind, name, getattr(query, table), line)
+        else:
+            problem = f"{kind} {name!r} is one of query {owner!r}, not of {query.id!r}"
+            self.log.add(problem, line=line, cure="delete it")
+        return False
+
+    def note_unknown(self, kind: str, name: str, known: Iterable[str], line: int) -> None:
+        """Note an id that the collection does not have."""
+        near = nearest(name, known) if len(self.log.faults) < MAX_FAULTS_SHOWN else None
+        cure = f"did you mean {near!r}?" if near else f"add it to {self.collection.name}, or delete it"
+        self.log.add(f"unknown {kind} {name!r}", line=line, cure=cure)
+
+
+def _named(parent: Element, tag: str) -> Iterator[tuple[str, Element]]:
+    """Yield the children with this tag that have the attribute naming them, with that name."""
+    for child in parent.children:
+        name = child.attributes.get(ATTRIBUTES[tag])
+        if child.tag == tag and name is not None:
+            yield name, child
