@@ -1,0 +1,238 @@
+"""The bundled study: its files belong together, are as large as promised, and its systems differ in kind."""
+
+import itertools
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from metrics.readers.mobileclick import read_collection
+from metrics.readers.mobileclick_runs import read_run
+from metrics.two_layered import IUnit, Link, Query, Run, Summary
+from study_app.study_file import read_study_file
+
+STUDY = Path(__file__).resolve().parents[2] / "examples" / "two_layered"
+SYSTEMS = ("good-order", "bad-order", "one-layer", "wrong-links", "short", "redundant", "random")
+QUERIES = tuple(read_collection(STUDY / "collection").queries.values())
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, Run]:
+    collection = read_collection(STUDY / "collection")
+    return {name: read_run(STUDY / "runs" / f"{name}.xml", collection) for name in SYSTEMS}
+
+
+def build(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, folder / "build.py", *options], capture_output=True, text=True, check=False
+    )
+
+
+def iunits(layer: tuple[IUnit | Link, ...]) -> list[str]:
+    return [element.id for element in layer if isinstance(element, IUnit)]
+
+
+def links(summary: Summary) -> list[str]:
+    return [element.intent for element in summary.first if isinstance(element, Link)]
+
+
+def every_query(test):
+    return pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.text)(test)
+
+
+# The files belong together.
+
+
+def test_committed_files_are_what_the_script_writes():
+    """Whoever changes the fact table or the script commits the derived files too."""
+    assert build(STUDY, "--check").stderr == ""
+
+
+def test_check_names_files_that_are_changed_missing_or_left_over(tmp_path):
+    """A stale file is named, and building mends all but the one left over."""
+    folder = shutil.copytree(STUDY, tmp_path / "study")
+    (folder / "collection/queries.tsv").write_text("changed\n", encoding="utf-8")
+    (folder / "runs/short.xml").unlink()
+    (folder / "runs/left-over.xml").write_text("<results/>\n", encoding="utf-8")
+
+    check = build(folder, "--check")
+
+    assert check.returncode == 1
+    assert [line.split(":")[0] for line in check.stderr.splitlines()] == [
+        "collection/queries.tsv",
+        "runs/left-over.xml",
+        "runs/short.xml",
+    ]
+    assert build(folder).returncode == 0
+    assert build(folder, "--check").stderr.startswith("runs/left-over.xml")
+
+
+def test_study_file_fits_the_schema_and_names_files_that_are_there():
+    """The study a researcher copies loads as it stands."""
+    study = read_study_file(STUDY / "study.yaml").entry
+    votes, summaries = study.tasks
+
+    assert (study.study, votes.name, summaries.name) == ("two-layered", "votes", "summaries")
+    assert tuple(summaries.systems) == SYSTEMS
+    named = [*votes.collection.model_dump().values(), *summaries.systems.values()]
+    assert votes.collection == summaries.collection
+    assert [name for name in named if not (STUDY / name).is_file()] == []
+
+
+def test_every_number_of_the_study_file_marked_default_is_the_default():
+    """What the comments call a default may be left out without a difference."""
+    study = read_study_file(STUDY / "study.yaml")
+    marked = [
+        line.split(":")[0].strip()
+        for line in study.source.splitlines()
+        if line.partition("#")[2].strip().startswith("default")
+    ]
+    defaults = {
+        name: field.default
+        for entry in (study.entry, *study.entry.tasks)
+        for name, field in type(entry).model_fields.items()
+    }
+    written = {
+        name: value for entry in (study.entry, *study.entry.tasks) for name, value in entry if name in marked
+    }
+
+    assert len(marked) > 10
+    assert written == {name: defaults[name] for name in written}
+
+
+# The collection is as large as promised, and its numbers are sound.
+
+
+def test_the_collection_has_eight_queries():
+    """A worker has a choice, and the study stays small."""
+    assert len(QUERIES) == 8
+    assert len({query.text for query in QUERIES}) == 8
+
+
+@every_query
+def test_a_query_has_4_to_6_intents_and_20_to_30_different_facts_of_readable_length(query: Query):
+    """As the collections of the paper have on average."""
+    texts = list(query.iunits.values())
+
+    assert 4 <= len(query.intents) <= 6
+    assert 20 <= len(texts) <= 30
+    assert len({text.casefold() for text in texts}) == len(texts)
+    assert [
+        text for text in texts if not 15 <= len(text) <= 120 or text != text.strip() or text.endswith(".")
+    ] == []
+
+
+@every_query
+def test_importance_is_a_mean_of_two_ratings_for_every_intent_and_fact(query: Query):
+    """0 to 4 in halves; every fact was rated for every intent."""
+    assert query.importance.keys() == set(itertools.product(query.intents, query.iunits))
+    assert set(query.importance.values()) <= {half / 2 for half in range(9)}
+
+
+@every_query
+def test_most_facts_matter_to_few_intents_some_to_most_and_some_to_none(query: Query):
+    """Otherwise a second layer would be of no use, or a first layer."""
+    reach = Counter(
+        sum(query.importance[intent, iunit] >= 2 for intent in query.intents) for iunit in query.iunits
+    )
+
+    assert reach[1] + reach[2] > len(query.iunits) / 2
+    assert sum(count for intents, count in reach.items() if intents >= 3) >= 1
+    assert reach[0] >= 1
+
+
+def test_printed_probabilities_of_each_query_sum_to_exactly_one():
+    """Not 0.9999: a reader that checks the sum strictly accepts them too."""
+    sums: dict[str, Decimal] = {}
+    for line in (STUDY / "collection/probability.tsv").read_text(encoding="utf-8").splitlines():
+        query, _, probability = line.split("\t")
+        sums[query] = sums.get(query, Decimal(0)) + Decimal(probability)
+
+    assert sums == {query.id: Decimal(1) for query in QUERIES}
+
+
+# The systems differ, each in its own way.
+
+
+@every_query
+def test_no_two_systems_show_the_same_summary(query: Query, runs):
+    """Workers must have something to choose between in each pair."""
+    for one, other in itertools.combinations(SYSTEMS, 2):
+        assert runs[one].summaries[query.id] != runs[other].summaries[query.id], (one, other)
+
+
+@every_query
+def test_good_order_ranks_links_by_probability_and_second_layers_by_importance(query: Query, runs):
+    """Best first, wherever one looks."""
+    good = runs["good-order"].summaries[query.id]
+    chances = [query.probability[intent] for intent in links(good)]
+
+    assert sorted(links(good)) == sorted(query.intents)
+    assert chances == sorted(chances, reverse=True)
+    for intent, layer in good.second.items():
+        grades = [query.importance[intent, iunit] for iunit in iunits(layer)]
+        assert grades == sorted(grades, reverse=True)
+        assert min(grades) >= 2
+
+
+@every_query
+def test_bad_order_is_good_order_backwards(query: Query, runs):
+    """Same content, so that nothing but order can make the difference."""
+    good, bad = (runs[name].summaries[query.id] for name in ("good-order", "bad-order"))
+
+    assert bad.first == good.first[::-1]
+    assert bad.second == {intent: layer[::-1] for intent, layer in good.second.items()}
+
+
+@every_query
+def test_one_layer_shows_every_fact_once_and_no_link(query: Query, runs):
+    """All the information, none of the structure."""
+    summary = runs["one-layer"].summaries[query.id]
+
+    assert sorted(iunits(summary.first)) == sorted(query.iunits)
+    assert (links(summary), summary.second) == ([], {})
+
+
+@every_query
+def test_wrong_links_has_the_layers_of_good_order_none_behind_its_own_link(query: Query, runs):
+    """A reader who trusts a link is led astray, always."""
+    good, wrong = (runs[name].summaries[query.id] for name in ("good-order", "wrong-links"))
+
+    assert wrong.first == good.first
+    assert Counter(wrong.second.values()) == Counter(good.second.values())
+    assert all(wrong.second[intent] != good.second[intent] for intent in query.intents)
+
+
+@every_query
+def test_short_is_four_general_facts_and_the_beginnings_of_two_second_layers(query: Query, runs):
+    """A part of what good-order says, and nothing else: only length makes the difference."""
+    good, short = (runs[name].summaries[query.id] for name in ("good-order", "short"))
+
+    assert links(short) == links(good)[:2]
+    assert iunits(short.first) == iunits(good.first)[:4]
+    assert short.second == {intent: good.second[intent][:2] for intent in links(short)}
+
+
+@every_query
+def test_redundant_says_the_first_layer_twice_and_again_behind_each_link(query: Query, runs):
+    """Whatever a reader opens begins with what they have read."""
+    summary = runs["redundant"].summaries[query.id]
+    first = iunits(summary.first)
+
+    assert max(Counter(first).values()) == 2
+    for layer in summary.second.values():
+        assert iunits(layer)[: len(set(first))] == list(dict.fromkeys(first))
+
+
+@every_query
+def test_random_links_every_intent_in_an_order_of_its_own(query: Query, runs):
+    """Its content owes nothing to importance."""
+    good, random = (runs[name].summaries[query.id] for name in ("good-order", "random"))
+
+    assert sorted(links(random)) == sorted(query.intents)
+    assert set(iunits(random.first)) != set(iunits(good.first))
+    assert all(set(random.second[intent]) != set(good.second[intent]) for intent in query.intents)
