@@ -1,0 +1,135 @@
+"""How honest the intervals, tests and ceilings of agreement are, by simulation.
+
+    python benchmarks/agreement_coverage.py [STUDIES]
+
+Prints coverage of nominal 95 % intervals, rejections of a true null hypothesis at 5 %, and predicted against
+simulated ceilings. What the package refuses to offer stands beside what it offers: the binomial interval and
+McNemar's test, which take the pairs of a query for independent. docs/agreement.md quotes the tables.
+"""
+
+import math
+import sys
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import binomtest
+
+from metrics.agreement import agreement, pair_credit
+from metrics.ceiling import ceiling
+from metrics.comparison import compare
+from metrics.query_mean import QueryMean, simultaneous_band
+from tests.metrics.simulated_votes import Votes, simulate
+
+Rng: TypeAlias = np.random.Generator
+
+LEVEL = 0.95
+
+
+def binomial_interval(value: float, pairs: int) -> tuple[float, float]:
+    reach = float(ndtri((1 + LEVEL) / 2)) * math.sqrt(value * (1 - value) / pairs)
+    return value - reach, value + reach
+
+
+def metric_views(study: Votes, rng: Rng, count: int) -> NDArray[np.float64]:
+    """Equally good metrics: the preference plus an error that is shared in part by the pairs of a query."""
+    names, codes = np.unique(study.query, return_inverse=True)
+    shared = np.exp(0.6 * rng.normal(size=(count, names.size)))[:, codes]
+    return study.preferred + 1.5 * shared * rng.normal(size=(count, codes.size))
+
+
+def coverage_of_intervals(studies: int, rng: Rng, *, queries: int) -> dict[str, float]:
+    big = simulate(rng, queries=20_000, pairs=21)
+    truth = agreement(big.difference, big.share, big.query).value
+    covered = dict.fromkeys(("binomial (not offered)", "query t", "query bootstrap"), 0)
+    for _ in range(studies):
+        study = simulate(rng, queries=queries)
+        mean = agreement(study.difference, study.share, study.query).mean
+        intervals = (
+            binomial_interval(mean.value, study.query.size),
+            mean.confidence_interval(LEVEL),
+            mean.confidence_interval(LEVEL, "bootstrap", rng=rng),
+        )
+        for name, (low, high) in zip(covered, intervals, strict=True):
+            covered[name] += low <= truth <= high
+    return {name: count / studies for name, count in covered.items()}
+
+
+def rejections_under_the_null(studies: int, rng: Rng, *, queries: int) -> dict[str, float]:
+    rejected = dict.fromkeys(("McNemar (not offered)", "query t", "sign flips"), 0)
+    for _ in range(studies):
+        study = simulate(rng, queries=queries)
+        first, second = metric_views(study, rng, 2)
+        apart = pair_credit(first, study.share, ties="against") - pair_credit(
+            second, study.share, ties="against"
+        )
+        wins, losses = int((apart > 0).sum()), int((apart < 0).sum())
+        result = compare(
+            *(agreement(view, study.share, study.query).mean for view in (first, second)), flips=1000, rng=rng
+        )
+        p_values = (binomtest(wins, wins + losses).pvalue, result.p_t, result.p_sign_flip)
+        for name, p in zip(rejected, p_values, strict=True):
+            rejected[name] += p < 1 - LEVEL
+    return {name: count / studies for name, count in rejected.items()}
+
+
+def coverage_of_bands(studies: int, rng: Rng, *, queries: int, points: int = 12) -> float:
+    """Each point is a metric with more noise than the one before, sharing most of its error."""
+    scales = np.linspace(0.3, 3, points)
+
+    def curve(study: Votes) -> list[QueryMean]:
+        names, codes = np.unique(study.query, return_inverse=True)
+        error = rng.normal(size=names.size)[codes] + rng.normal(size=codes.size)
+        return [agreement(study.preferred + scale * error, study.share, study.query).mean for scale in scales]
+
+    truth = np.array([mean.value for mean in curve(simulate(rng, queries=20_000))])
+    covered = 0
+    for _ in range(studies):
+        low, high = simultaneous_band(curve(simulate(rng, queries=queries)), draws=2000, rng=rng)
+        covered += bool(((low <= truth) & (truth <= high)).all())
+    return covered / studies
+
+
+def ceilings(rng: Rng, *, workers: int, sensitivity: float) -> tuple[float, ...]:
+    study = simulate(rng, queries=1000, workers=2 * workers, sensitivity=sensitivity)
+    votes, second = study.votes[:, :workers], study.votes[:, workers:].mean(axis=1) - 0.5
+    found = ceiling(
+        votes.ravel(),
+        np.repeat(np.arange(len(votes)), workers),
+        np.repeat(study.query, workers),
+        splits=5,
+        rng=rng,
+    )
+    share = votes.mean(axis=1)
+    simulated = [
+        agreement(choice, share, study.query, ties="half").value for choice in (second, study.preferred)
+    ]
+    return (found.panel("half"), simulated[0], found.perfect("half"), simulated[1])
+
+
+def main() -> None:
+    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    rng = np.random.default_rng(20)
+    print(f"{studies} studies, 21 pairs a query, 14 workers a pair")
+    for queries in (8, 25):
+        print(f"\n{queries} queries: coverage of 95 % intervals")
+        for name, share in coverage_of_intervals(studies, rng, queries=queries).items():
+            print(f"  {name:24s} {share:.3f}")
+        print(f"  {'simultaneous band':24s} {coverage_of_bands(studies, rng, queries=queries):.3f}")
+        print(f"{queries} queries: rejections of a true null hypothesis at 5 %")
+        for name, share in rejections_under_the_null(studies, rng, queries=queries).items():
+            print(f"  {name:24s} {share:.3f}")
+    print(
+        "\nceiling (a tie counts half): second panel predicted, simulated; perfect metric predicted, simulated"
+    )
+    for workers in (4, 7, 14):
+        for sensitivity in (0.6, 1.2, 2.5):
+            numbers = ceilings(rng, workers=workers, sensitivity=sensitivity)
+            print(
+                f"  {workers:2d} workers, sensitivity {sensitivity}: " + " ".join(f"{n:.3f}" for n in numbers)
+            )
+
+
+if __name__ == "__main__":
+    main()
