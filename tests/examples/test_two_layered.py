@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -147,12 +147,12 @@ def test_most_facts_matter_to_few_intents_some_to_most_and_some_to_none(query: Q
 
 def test_printed_probabilities_of_each_query_sum_to_exactly_one():
     """Not 0.9999: a reader that checks the sum strictly accepts them too."""
-    sums: dict[str, Decimal] = {}
+    sums: dict[str, Fraction] = {}
     for line in (STUDY / "collection/probability.tsv").read_text(encoding="utf-8").splitlines():
         query, _, probability = line.split("\t")
-        sums[query] = sums.get(query, Decimal(0)) + Decimal(probability)
+        sums[query] = sums.get(query, Fraction(0)) + Fraction(probability)
 
-    assert sums == {query.id: Decimal(1) for query in QUERIES}
+    assert sums == {query.id: Fraction(1) for query in QUERIES}
 
 
 # The systems differ, each in its own way.
