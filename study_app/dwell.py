@@ -1,0 +1,278 @@
+"""Pure: the events of one page load -> how long each item was looked at, and how much of it was seen.
+
+The rules, where the log leaves a choice:
+
+- Time is counted while the page is visible and has the focus; from `open` on it is both until an event says
+  otherwise. After `close` nothing counts until the page is shown again (`open` of a restored page).
+- A moment is divided among the items on screen by their visible words: words x share shown. An item inside a
+  second layer is on screen only while its layer is open. A moment with nothing on screen is nobody's.
+- Only time between two events with neighbouring numbers counts. Across a hole in the numbers nobody knows what
+  the page showed: counting stops at the last event before the hole and goes on, with what was last known, at the
+  first one after it. Time after the last event does not count either.
+- Sleep is cut: the whole stretch before a `sleep` event, or between two events whose clocks differ by more than
+  `DRIFT_MS`, does not count. It moves later times on, so that they are times since the page was served.
+- An item is seen when it is on screen while the page is visible, whether or not it has the focus.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from study_app.text_items import Item
+
+DRIFT_MS = 2_000
+FULL = 0.99
+"""Share from which an item counts as wholly on screen; browsers round to fractions of a pixel."""
+
+Place: TypeAlias = tuple[str, str]
+"""Side of the text and key of the item in it."""
+
+
+class PageEvent(NamedTuple):
+    """One logged event: its number in the page load, its kind, both clocks in milliseconds, its detail."""
+
+    number: int
+    kind: str
+    page_ms: int
+    wall_ms: int
+    detail: Mapping[str, Any]
+
+
+Texts: TypeAlias = Mapping[str, Sequence[Item]]
+"""Side -> items; those of a second layer stand right after their link, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemReading:
+    """What became of one item that was seen.
+
+    Attributes
+    ----------
+    dwell_seconds : float
+        Its part of the counted time.
+    first_seen_ms : int
+        When it was first seen, in milliseconds since the page was served.
+    share : float
+        The largest share of it on screen at once, 1 from `FULL` on.
+    interrupted : bool
+        The page ended while it was being read: of the items on screen at the end it was the one first seen last
+        (of several the one furthest on), and it was never fully seen, or the page was left without an answer.
+    """
+
+    dwell_seconds: float
+    first_seen_ms: int
+    share: float
+    interrupted: bool
+
+    @property
+    def fully_seen(self) -> bool:
+        """Whether all of it was on screen at some time."""
+        return self.share == 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageReading:
+    """What the events of one page load tell.
+
+    Attributes
+    ----------
+    visible_seconds : float
+        Counted time; the dwell times never add up to more.
+    items : mapping
+        Every item that was seen, in the order of the texts.
+    opened : frozenset
+        Links whose second layer was opened.
+    layout_seconds : mapping of str to float
+        Counted time of each layout that was in force, in order of appearance.
+    """
+
+    visible_seconds: float
+    items: Mapping[Place, ItemReading]
+    opened: frozenset[Place]
+    layout_seconds: Mapping[str, float]
+
+
+def read_page(events: Iterable[PageEvent], texts: Texts) -> PageReading:
+    """Reconstruct one page load.
+
+    Parameters
+    ----------
+    events : iterable of PageEvent
+        In any order; a repeated number counts once.
+    texts : Texts
+        What the page showed. Events about anything else are ignored.
+    """
+    page = _Page(texts)
+    before: PageEvent | None = None
+    for event in sorted(events, key=lambda event: event.number):
+        if before is not None:
+            if event.number == before.number:
+                continue
+            page.pass_time(before, event)
+        page.happen(event)
+        before = event
+    return page.reading()
+
+
+class _Screen:
+    """Which items are on screen, and what each got of the time.
+
+    Dividing every moment among many items would cost time for each; instead `_per_word_ms` grows by the length of
+    a moment over the visible words, and an item takes its visible words x growth when they change.
+    """
+
+    def __init__(self, texts: Texts) -> None:
+        self.items = {(side, item.key): item for side, items in texts.items() for item in items}
+        self._inside: dict[Place, list[Place]] = {}
+        for (side, key), item in self.items.items():
+            if item.layer is not None:
+                self._inside.setdefault((side, item.layer), []).append((side, key))
+        self.shown: dict[Place, float] = {}
+        self.dwell_ms: dict[Place, float] = {}
+        self.opened: set[Place] = set()
+        self._open: set[Place] = set()
+        self._shares: dict[Place, float] = {}
+        self._words: dict[Place, float] = {}
+        self._since: dict[Place, float] = {}
+        self._per_word_ms = 0.0
+
+    def pass_time(self, length_ms: int) -> None:
+        """Divide ``length_ms`` among the items on screen."""
+        words = sum(self._words.values())
+        if words > 0:
+            self._per_word_ms += length_ms / words
+
+    def see(self, place: Place, share: float) -> None:
+        """Take in that ``share`` of an item is in the viewport now."""
+        self._shares[place] = share
+        self._place(place)
+
+    def turn(self, link: Place, *, is_open: bool) -> None:
+        """Open or close the second layer of a link."""
+        if is_open:
+            self._open.add(link)
+            self.opened.add(link)
+        else:
+            self._open.discard(link)
+        for place in self._inside.get(link, ()):
+            self._place(place)
+
+    def clear(self) -> None:
+        """Take everything off the screen."""
+        for place in list(self.shown):
+            self._take_off(place)
+
+    def _place(self, place: Place) -> None:
+        self._take_off(place)
+        item, share = self.items[place], self._shares.get(place, 0.0)
+        if share > 0 and (item.layer is None or (place[0], item.layer) in self._open):
+            self.shown[place] = share
+            self._words[place] = item.words * share
+            self._since[place] = self._per_word_ms
+
+    def _take_off(self, place: Place) -> None:
+        if self.shown.pop(place, None) is not None:
+            got = self._words.pop(place) * (self._per_word_ms - self._since.pop(place))
+            self.dwell_ms[place] = self.dwell_ms.get(place, 0.0) + got
+
+
+class _Page:
+    """A page as far as its events have been told."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._screen = _Screen(texts)
+        self._visible = self._focused = True
+        self._closed = self._submitted = False
+        self._layout: str | None = None
+        self._layout_ms: dict[str, int] = {}
+        self._counted_ms = self._slept_ms = 0
+        self._first_ms: dict[Place, int] = {}
+        self._most: dict[Place, float] = {}
+
+    def pass_time(self, before: PageEvent, after: PageEvent) -> None:
+        """Count the stretch between two events, if it is known and looked at."""
+        length = after.page_ms - before.page_ms
+        drift = after.wall_ms - before.wall_ms - length
+        if abs(drift) > DRIFT_MS:
+            self._slept_ms += max(0, drift)
+        elif after.number == before.number + 1 and after.kind != "sleep" and length > 0 and self._looked_at:
+            self._counted_ms += length
+            self._screen.pass_time(length)
+            if self._layout is not None:
+                self._layout_ms[self._layout] += length
+
+    @property
+    def _looked_at(self) -> bool:
+        return self._visible and self._focused and not self._closed
+
+    def happen(self, event: PageEvent) -> None:
+        """Take one event into the state."""
+        match event.kind:
+            case "see" | "layer":
+                self._change_screen(event)
+            case "open" | "layout":
+                self._closed = self._closed and event.kind == "layout"
+                self._layout = event.detail["layout"]
+                self._layout_ms.setdefault(self._layout, 0)
+            case "visible" | "beat" | "hidden":
+                self._visible = event.kind != "hidden"
+            case "focus" | "blur":
+                self._focused = event.kind == "focus"
+            case "submit":
+                self._submitted = True
+            case "close":
+                self._closed = True
+        if event.kind in _BRINGS_TO_SIGHT and self._visible and not self._closed:
+            self._note_seen(event)
+
+    def _change_screen(self, event: PageEvent) -> None:
+        place = (event.detail["side"], event.detail["item"])
+        if place not in self._screen.items:
+            return
+        if event.kind == "see":
+            self._screen.see(place, event.detail["share"])
+        else:
+            self._screen.turn(place, is_open=event.detail["open"])
+
+    def _note_seen(self, event: PageEvent) -> None:
+        now = event.page_ms + self._slept_ms
+        for place, share in self._screen.shown.items():
+            if share > self._most.get(place, 0.0):
+                self._first_ms.setdefault(place, now)
+                self._most[place] = share
+
+    def reading(self) -> PageReading:
+        """Return what was reconstructed."""
+        interrupted = self._being_read()
+        self._screen.clear()
+        items = {
+            place: ItemReading(
+                dwell_seconds=self._screen.dwell_ms.get(place, 0.0) / 1000,
+                first_seen_ms=self._first_ms[place],
+                share=_rounded(self._most[place]),
+                interrupted=place == interrupted,
+            )
+            for place in self._screen.items
+            if place in self._most
+        }
+        return PageReading(
+            visible_seconds=self._counted_ms / 1000,
+            items=items,
+            opened=frozenset(self._screen.opened),
+            layout_seconds={layout: ms / 1000 for layout, ms in self._layout_ms.items()},
+        )
+
+    def _being_read(self) -> Place | None:
+        """Return the item whose reading the end of the page cut short."""
+        at_end = [p for p in self._screen.items if p in self._screen.shown and p in self._first_ms]
+        last = max(reversed(at_end), key=lambda place: self._first_ms[place], default=None)
+        if last is None or (self._submitted and _rounded(self._most[last]) == 1.0):
+            return None
+        return last
+
+
+_BRINGS_TO_SIGHT = frozenset({"see", "layer", "open", "visible", "beat"})
+
+
+def _rounded(share: float) -> float:
+    return 1.0 if share >= FULL else share

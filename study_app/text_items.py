@@ -1,0 +1,120 @@
+"""Pure: a text as a run of items, the order in which they are read, and how far the reading went.
+
+Every length is in counted characters, as the metric counts them. The order is that of the trailtext: the first
+layer, with the second layer of every link that was opened right after its link.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One element of a text.
+
+    Attributes
+    ----------
+    key : str
+        Its name in the page, such as ``f3`` or ``s3.1``.
+    id : str
+        Its name in the tables: the id of the iUnit, or of the intent that a link leads to.
+    kind : str
+        iunit, link or update.
+    words, chars : int
+        Whitespace tokens and counted characters.
+    layer : str or None
+        Key of the link whose second layer it stands in; None in the first layer.
+    """
+
+    key: str
+    id: str
+    kind: str
+    words: int
+    chars: int
+    layer: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextStop:
+    """How far one text was read; see `text_stop`."""
+
+    chars_read: float
+    text_chars: int
+    reached_end: bool
+    opened: int
+
+
+def summary_items(content: Mapping[str, Any]) -> tuple[Item, ...]:
+    """Return the items of a stored two-layered summary, each second layer right after its link.
+
+    Parameters
+    ----------
+    content : mapping
+        As `study_app.models.Summary.content` holds it.
+    """
+    return tuple(_summary_items(content["first"]))
+
+
+def _summary_items(first: Iterable[Mapping[str, Any]]) -> Iterator[Item]:
+    for number, element in enumerate(first):
+        key = f"f{number}"
+        yield _item(element, key, None)
+        for place, inner in enumerate(element.get("second", ())):
+            yield _item(inner, f"s{number}.{place}", key)
+
+
+def _item(element: Mapping[str, Any], key: str, layer: str | None) -> Item:
+    return Item(
+        key=key,
+        id=element["id"],
+        kind=element["kind"],
+        words=element["words"],
+        chars=element["chars"],
+        layer=layer,
+    )
+
+
+def reading_order(items: Iterable[Item], opened: AbstractSet[str]) -> Iterator[Item]:
+    """Yield the text as it was read; ``opened`` are the keys of the links that were opened at some time."""
+    return (item for item in items if item.layer is None or item.layer in opened)
+
+
+def end_offsets(items: Iterable[Item], opened: AbstractSet[str]) -> dict[str, int]:
+    """Return the counted characters up to and including each item in reading order, by key."""
+    offsets, end = {}, 0
+    for item in reading_order(items, opened):
+        end += item.chars
+        offsets[item.key] = end
+    return offsets
+
+
+def text_stop(items: Iterable[Item], shares: Mapping[str, float], opened: AbstractSet[str]) -> TextStop:
+    """Say how far a text was read.
+
+    Parameters
+    ----------
+    items : iterable of Item
+        The whole text, each second layer right after its link.
+    shares : mapping of str to float
+        Largest share of each item that was seen, by key.
+    opened : set of str
+        Keys of the links whose second layer was opened.
+
+    Returns
+    -------
+    TextStop
+        ``chars_read`` counts everything before the furthest item seen, whether or not that was on screen, and the
+        seen share of its own characters. ``text_chars`` is the whole text with the opened layers.
+        ``reached_end``: the last item was fully seen; an empty text is at its end. ``opened`` counts links.
+    """
+    chars_read, before, last_share = 0.0, 0, 1.0
+    for item in reading_order(items, opened):
+        last_share = shares.get(item.key, 0.0)
+        if last_share > 0:
+            chars_read = before + last_share * item.chars
+        before += item.chars
+    return TextStop(
+        chars_read=chars_read, text_chars=before, reached_end=last_share == 1.0, opened=len(opened)
+    )
