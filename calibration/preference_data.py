@@ -32,8 +32,8 @@ def judged_pairs(
     Returns
     -------
     DataFrame
-        One row a judgment: worker, task, topic, pair, system_a, system_b (system_a < system_b) and vote, one of
-        `VOTES`. Ordered by task, topic, system_a, system_b, worker, and by the table's order within.
+        One row a judgment: worker, task, topic, pair, decision_seconds, system_a, system_b (system_a < system_b) and
+        vote, one of `VOTES`. Ordered by task, topic, system_a, system_b, worker, and by the table's order within.
     """
     out = left_out(workers, exclude=exclude).index
     rows = preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
@@ -41,7 +41,7 @@ def judged_pairs(
     a_side = pd.Series("left", index=rows.index).mask(swapped, "right")
     is_tie = ~rows["choice"].isin(["left", "right"])
     vote = rows["choice"].where(is_tie, "votes_b").mask(rows["choice"] == a_side, "votes_a")
-    judged = rows[["worker", "task", "topic", "pair"]].assign(
+    judged = rows[["worker", "task", "topic", "pair", "decision_seconds"]].assign(
         system_a=rows["system_left"].mask(swapped, rows["system_right"]),
         system_b=rows["system_right"].mask(swapped, rows["system_left"]),
         vote=vote,
