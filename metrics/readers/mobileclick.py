@@ -63,34 +63,59 @@ def read_collection(folder: str | Path) -> Collection:
         id is empty, stands twice, or is defined nowhere; a number is none or negative; there are no queries; a
         query has no intent; a query's probabilities differ from 1 in sum by more than 0.01.
     """
-    logs = _logs(Path(folder))
-    tables = {name: _read_table(COLUMNS[name], log) for name, log in logs.items()}
-    for name, log in logs.items():
-        _check_references(name, tables, log)
+    return read_collection_files(_files(Path(folder)), name=str(folder))
+
+
+def read_collection_files(files: Mapping[str, str | Path], *, name: str) -> Collection:
+    """Read and check a collection whose files stand anywhere.
+
+    Parameters
+    ----------
+    files : mapping of str to path
+        Kind of table, as in `COLUMNS` -> its file. Importance (then every one is 0) and probability may be left out.
+    name : str
+        How messages call the collection.
+
+    Raises
+    ------
+    InputError
+        As `read_collection` does.
+    """
+    logs = {kind: FaultLog(files[kind]) for kind in COLUMNS if kind in files}
+    _check_there(logs)
+    tables = {kind: _read_table(COLUMNS[kind], log) for kind, log in logs.items()}
+    for kind, log in logs.items():
+        _check_references(kind, tables, log)
     _check_queries(tables, logs["queries"])
-    importance = _numbers(tables["importance"], "importance", logs["importance"])
+    importance: dict[Ids, float] = {}
+    if "importance" in tables:
+        importance = _numbers(tables["importance"], "importance", logs["importance"])
     probability = None
     if OPTIONAL in tables:
         probability = _numbers(tables[OPTIONAL], "P", logs[OPTIONAL])
         _check_sums(tables, probability, logs[OPTIONAL])
     raise_all(logs.values())
-    return Collection(name=str(folder), queries=_queries(tables, importance, probability))
+    return Collection(name=name, queries=_queries(tables, importance, probability))
 
 
-def _logs(folder: Path) -> dict[str, FaultLog]:
-    """Return a log for each file there is; raise when the folder or a file that every collection needs is missing."""
+def _files(folder: Path) -> dict[str, Path]:
+    """Return the files of a folder; raise when there is no such folder."""
     if not folder.is_dir():
         raise input_fault(
             "there is no such folder", path=folder, cure="name the folder that holds queries.tsv"
         )
-    logs = {name: FaultLog(folder / f"{name}.tsv") for name in COLUMNS}
-    if not Path(logs[OPTIONAL].path).exists():
-        del logs[OPTIONAL]
-    for name, log in logs.items():
+    files = {kind: folder / f"{kind}.tsv" for kind in COLUMNS}
+    if not files[OPTIONAL].exists():
+        del files[OPTIONAL]
+    return files
+
+
+def _check_there(logs: Mapping[str, FaultLog]) -> None:
+    """Raise when a file is missing."""
+    for kind, log in logs.items():
         if not Path(log.path).is_file():
-            log.add("there is no such file", cure=f"write it with the fields {', '.join(COLUMNS[name])}")
+            log.add("there is no such file", cure=f"write it with the fields {', '.join(COLUMNS[kind])}")
     raise_all(logs.values())
-    return logs
 
 
 def _read_table(columns: tuple[str, ...], log: FaultLog) -> Table:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
-from metrics.readers.mobileclick import COLUMNS, read_collection
+from metrics.readers.mobileclick import COLUMNS, read_collection, read_collection_files
 from tests.metrics.two_layered_files import FILES, write_collection
 
 
@@ -32,6 +32,19 @@ def test_a_collection_is_read_as_it_is_written(tmp_path):
 def test_probabilities_may_be_missing(tmp_path):
     """A collection without votes can still be scored with uniform or fitted ones."""
     assert read_collection(write_collection(tmp_path, probability=None)).queries["Q1"].probability is None
+
+
+def test_files_may_stand_anywhere_and_importance_be_missing(tmp_path):
+    """A study file names each file; a study can be run before anybody rated an iUnit."""
+    folder = write_collection(tmp_path / "one")
+    (folder / "queries.tsv").rename(tmp_path / "my-queries.txt")
+    files = {
+        "queries": tmp_path / "my-queries.txt",
+        **{kind: folder / f"{kind}.tsv" for kind in ("iunits", "intents")},
+    }
+    read = read_collection_files(files, name="mine")
+    assert list(read.queries) == ["Q1", "Q2"]
+    assert read.queries["Q1"].importance == {}
 
 
 def test_files_may_be_packed(tmp_path):
