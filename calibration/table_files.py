@@ -4,6 +4,7 @@ A folder may hold any of `calibration.tables.TABLES`; unknown files and columns 
 Parquet file of the same name.
 """
 
+import codecs
 import csv
 import hashlib
 import io
@@ -18,7 +19,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
-from calibration.tables import DTYPES, TABLES, Column, Kind, Table
+from calibration.table_definition import DTYPES, Column, Kind, Table
+from calibration.tables import TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault
 from metrics.wording import listed, nearest
 
@@ -40,6 +42,9 @@ _CURES = {
     Kind.FLAG: "write true or false",
     Kind.TIME: "write ISO 8601 with its zone, such as 2026-03-01T09:30:00.000Z",
 }
+
+
+_MOST = 2.0**53  # the largest whole number of a cell: beyond it floats have gaps
 
 
 def read_tables(folder: str | Path) -> dict[str, pd.DataFrame]:
@@ -160,8 +165,20 @@ def csv_text(frame: pd.DataFrame) -> str:
             out[name] = out[name].dt.strftime("%Y-%m-%dT%H:%M:%S.%f").str.slice(0, 23) + "Z"
         elif out[name].dtype == "boolean":
             out[name] = out[name].map({True: "true", False: "false"})
-    text: str = out.to_csv(index=False, lineterminator="\n")
-    return text
+    lines = _Lines()
+    out.to_csv(lines, index=False, lineterminator="\r\n")
+    return "".join(lines.written)
+
+
+class _Lines:
+    """Ends lines by a line feed only. Told to write CR LF, the csv module also quotes a field with a lone CR."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def write(self, line: str) -> None:
+        """Keep one line of a CSV."""
+        self.written.append(line.removesuffix("\r\n") + "\n")
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -191,29 +208,40 @@ class _LineNumbers:
 
 def _raw_csv(path: Path, log: FaultLog) -> pd.DataFrame:
     """Read every cell as text; ragged rows and text that is not UTF-8 are faults."""
-    content = path.read_bytes()
+    content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     try:
-        content.decode("utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
         return pd.DataFrame()
-    if not content.strip():
+    if not text.strip():
         log.add("the file is empty", line=1, cure="write a header line, or remove the file")
         return pd.DataFrame()
+    try:
+        return _parsed_csv(content, text, log)
+    except (pa.ArrowInvalid, csv.Error) as error:
+        log.add(f"not a CSV table ({error})", line=1, cure="write one header line, then one line a row")
+        return pd.DataFrame()
+
+
+def _parsed_csv(content: bytes, text: str, log: FaultLog) -> pd.DataFrame:
     ragged: list[pa_csv.InvalidRow] = []
 
     def skip(row: pa_csv.InvalidRow) -> str:
         ragged.append(row)
         return "skip"
 
+    header = next(csv.reader(io.StringIO(text, newline="")))
     frame: pd.DataFrame = pa_csv.read_csv(
-        io.BytesIO(content),
-        read_options=pa_csv.ReadOptions(use_threads=False, block_size=max(len(content) + 1, 1 << 16)),
+        io.BytesIO(content + b"\n"),
+        read_options=pa_csv.ReadOptions(use_threads=False, block_size=len(content) + (1 << 16)),
         parse_options=pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
-        convert_options=pa_csv.ConvertOptions(strings_can_be_null=False, column_types=_all_text(content)),
+        convert_options=pa_csv.ConvertOptions(
+            strings_can_be_null=False, column_types={name: pa.string() for name in header}
+        ),
     ).to_pandas()
     if ragged:
-        _note_ragged_rows(content.decode("utf-8-sig"), log)
+        _note_ragged_rows(text, log)
     return frame
 
 
@@ -229,17 +257,17 @@ def _note_ragged_rows(text: str, log: FaultLog) -> None:
             )
 
 
-def _all_text(content: bytes) -> dict[str, pa.DataType]:
-    header = next(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")), [])
-    return {name: pa.string() for name in header}
-
-
 def _raw_parquet(path: Path) -> pd.DataFrame:
     try:
-        frame: pd.DataFrame = pa_parquet.read_table(path).to_pandas()
-    except (pa.ArrowInvalid, OSError) as error:
+        with pa_parquet.ParquetFile(path) as file:
+            table = file.read()
+        as_text = [f.with_type(pa.string()) if pa.types.is_binary(f.type) else f for f in table.schema]
+        frame: pd.DataFrame = table.cast(pa.schema(as_text)).to_pandas(
+            ignore_metadata=True, integer_object_nulls=True
+        )
+    except (pa.ArrowException, OSError) as error:
         raise input_fault(
-            f"not a Parquet file ({error})", path=path, cure="write it again, or use CSV"
+            f"not a Parquet table ({error})", path=path, cure="write it again, or use CSV"
         ) from error
     return frame
 
@@ -268,6 +296,8 @@ def _converted(raw: pd.DataFrame, column: Column, log: FaultLog, lines: _LineNum
     if column.name not in raw.columns:
         return pd.Series([None] * len(raw), dtype=DTYPES[column.kind])
     cells = raw[column.name].reset_index(drop=True)
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        cells = cells.astype(object)
     is_text = isinstance(cells.dtype, pd.StringDtype) or cells.dtype == object
     blank = cells.isna() | (cells.astype("str").str.strip() == "") if is_text else cells.isna()
     values, bad = _parsed(cells.mask(blank), column.kind)
@@ -292,14 +322,16 @@ def _parsed(cells: "pd.Series[Any]", kind: Kind) -> "tuple[pd.Series[Any], pd.Se
         texts = cells.where(cells.isna(), cells.astype("str"))
         return texts.astype("str"), pd.Series(data=False, index=cells.index)
     if kind is Kind.FLAG:
-        values = cells.map(lambda cell: _FLAGS.get(str(cell)), na_action="ignore").astype("boolean")
+        values = cells.astype("str").map(_FLAGS).astype("boolean")
     elif kind is Kind.TIME:
         values = _times(cells)
     else:
-        numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
-        finite = np.isfinite(numbers)
-        whole = finite & (numbers == np.floor(numbers)) if kind is Kind.INTEGER else finite
-        values = numbers.where(whole)
+        readable = cells if pd.api.types.is_numeric_dtype(cells) else cells.astype("str")
+        numbers = pd.to_numeric(readable, errors="coerce").astype("float64")
+        fits = np.isfinite(numbers)
+        if kind is Kind.INTEGER:
+            fits &= (numbers == np.floor(numbers)) & (numbers.abs() <= _MOST)
+        values = numbers.where(fits)
     return values, values.isna()
 
 
@@ -320,10 +352,10 @@ def _check_values(
     lines: _LineNumbers,
 ) -> None:
     if column.choices:
-        for row in np.flatnonzero((present & ~values.isin(column.choices)).to_numpy(bool)):
-            near = nearest(str(values[row]), column.choices)
-            cure = f"did you mean {near!r}" if near else f"write one of {listed(column.choices)}"
-            log.add(f"{column.name}: {values[row]!r} is not known", line=lines[row], cure=cure)
+        unknown = values[present & ~values.isin(column.choices)]
+        cures = {value: _choice_cure(str(value), column.choices) for value in unknown.unique()}
+        for row, value in unknown.items():
+            log.add(f"{column.name}: {value!r} is not known", line=lines[row], cure=cures[value])
     for bound, outside, word in ((column.low, np.less, "at least"), (column.high, np.greater, "at most")):
         if bound is None:
             continue
@@ -336,22 +368,27 @@ def _check_values(
             )
 
 
+def _choice_cure(value: str, choices: tuple[str, ...]) -> str:
+    near = nearest(value, choices)
+    return f"did you mean {near!r}" if near else f"write one of {listed(choices)}"
+
+
 def _check_rows(frame: pd.DataFrame, table: Table, log: FaultLog, lines: _LineNumbers) -> None:
     key = [name for name in table.key if frame[name].notna().any()]
     if key:
-        named = frame[key].notna().any(axis="columns")
-        twice = frame.duplicated(key, keep="first") & named
-        for row in np.flatnonzero(twice.to_numpy(bool)):
-            first = int(
-                np.flatnonzero((frame[key].fillna("") == frame.loc[row, key].fillna("")).all(axis="columns"))[
-                    0
-                ]
-            )
-            log.add(
-                f"the same {', '.join(key)} as line {lines[first]}",
-                line=lines[row],
-                cure="keep one of the two rows",
-            )
+        _check_key(frame[key], log, lines)
     for rule in table.rules:
         for row in np.flatnonzero(rule.broken(frame).to_numpy(bool)):
             log.add(rule.problem, line=lines[row], cure=rule.cure)
+
+
+def _check_key(key: pd.DataFrame, log: FaultLog, lines: _LineNumbers) -> None:
+    rows = pd.Series(key.index, index=key.index)
+    first = rows.groupby([key[name] for name in key], dropna=False).transform("min")
+    twice = (first != rows) & key.notna().any(axis="columns")
+    for row in np.flatnonzero(twice.to_numpy(bool)):
+        log.add(
+            f"the same {', '.join(key)} as line {lines[first[row]]}",
+            line=lines[row],
+            cure="keep one of the two rows",
+        )
