@@ -36,8 +36,8 @@ def test_probabilities_may_be_missing(tmp_path):
 
 def test_files_may_stand_anywhere_and_importance_be_missing(tmp_path):
     """A study file names each file; a study can be run before anybody rated an iUnit."""
-    folder = write_collection(tmp_path / "one")
-    (folder / "queries.tsv").rename(tmp_path / "my-queries.txt")
+    folder = write_collection(tmp_path)
+    (tmp_path / "queries.tsv").rename(tmp_path / "my-queries.txt")
     files = {
         "queries": tmp_path / "my-queries.txt",
         **{kind: folder / f"{kind}.tsv" for kind in ("iunits", "intents")},
