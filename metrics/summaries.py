@@ -76,7 +76,7 @@ class UMeasure(Measure):
         """d(u) of iUnits that end at these offsets, in counted characters; same shape, in [0, 1]."""
         if self.patience == 0:
             return np.zeros_like(offset_chars)
-        return np.maximum(0.0, 1.0 - offset_chars / self.patience)
+        return 1.0 - np.minimum(offset_chars, self.patience) / self.patience
 
 
 @measure
