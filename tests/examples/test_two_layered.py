@@ -10,13 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from metrics.counting import counted_chars
 from metrics.readers.mobileclick import read_collection
 from metrics.readers.mobileclick_runs import read_run
+from metrics.summaries import MMeasure, summary_scores
+from metrics.trailtext import trailtext
 from metrics.two_layered import IUnit, Link, Query, Run, Summary
 from study_app.study_file import read_study_file
 
 STUDY = Path(__file__).resolve().parents[2] / "examples" / "two_layered"
 SYSTEMS = ("good-order", "bad-order", "one-layer", "wrong-links", "short", "redundant", "random")
+PATIENCES = (250, 500, 1000, 1500, 3000, 6000, 12_000)
 QUERIES = tuple(read_collection(STUDY / "collection").queries.values())
 
 
@@ -24,6 +28,14 @@ QUERIES = tuple(read_collection(STUDY / "collection").queries.values())
 def runs() -> dict[str, Run]:
     collection = read_collection(STUDY / "collection")
     return {name: read_run(STUDY / "runs" / f"{name}.xml", collection) for name in SYSTEMS}
+
+
+@pytest.fixture(scope="module")
+def m(runs) -> dict[tuple[str, str, int], float]:
+    """M-measure by system, query and patience."""
+    measures = {str(patience): MMeasure(patience=patience) for patience in PATIENCES}
+    scores = summary_scores(read_collection(STUDY / "collection"), runs.values(), measures)
+    return {(score.run, score.topic, int(score.metric)): score.value for score in scores}
 
 
 def build(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -236,3 +248,51 @@ def test_random_links_every_intent_in_an_order_of_its_own(query: Query, runs):
     assert sorted(links(random)) == sorted(query.intents)
     assert set(iunits(random.first)) != set(iunits(good.first))
     assert all(set(random.second[intent]) != set(good.second[intent]) for intent in query.intents)
+
+
+# The metric notices the differences, and which system it prefers depends on patience.
+
+
+@every_query
+def test_m_measure_prefers_good_order_to_bad_order_and_right_links_to_wrong_ones(query: Query, m):
+    """At the patience of a hurried reader and at the default."""
+    for patience in (500, 1500):
+        good = m["good-order", query.id, patience]
+        assert good > m["bad-order", query.id, patience]
+        assert good > 1.4 * m["wrong-links", query.id, patience]
+        assert good > 1.5 * m["random", query.id, patience]
+
+
+@every_query
+def test_a_short_summary_suits_the_impatient_and_a_long_one_the_patient(query: Query, m):
+    """Order matters least to readers who read everything anyway."""
+    assert m["short", query.id, 250] > m["bad-order", query.id, 250]
+    assert m["short", query.id, 3000] < m["bad-order", query.id, 3000]
+    assert m["one-layer", query.id, 500] < m["good-order", query.id, 500]
+    assert m["one-layer", query.id, 6000] > m["good-order", query.id, 6000]
+
+
+def test_the_better_system_depends_on_patience_for_a_third_of_the_pairs(m):
+    """Patience can be fitted from preferences only if it decides some of them, and by more than a hair."""
+    turned = 0
+    pairs = [(query.id, *pair) for query in QUERIES for pair in itertools.combinations(SYSTEMS, 2)]
+    for query, one, other in pairs:
+        lead = [m[one, query, patience] - m[other, query, patience] for patience in PATIENCES]
+        turned += min(lead) < -0.2 and max(lead) > 0.2
+
+    assert turned > len(pairs) / 3
+
+
+def test_reading_paths_are_as_long_as_promised(runs):
+    """From less than a phone screen to several, so that patience matters."""
+    chars: dict[str, list[int]] = {name: [] for name in SYSTEMS}
+    for name, query in itertools.product(SYSTEMS, QUERIES):
+        for intent in query.intents:
+            trail = trailtext(runs[name].summaries[query.id], intent)
+            texts = [query.intents[e.intent] if isinstance(e, Link) else query.iunits[e.id] for e in trail]
+            chars[name].append(sum(map(counted_chars, texts)))
+
+    assert 150 <= min(chars["short"]) < max(chars["short"]) <= 350
+    assert 400 <= min(chars["good-order"]) < max(chars["good-order"]) <= 800
+    assert 1100 <= min(chars["one-layer"]) < max(chars["one-layer"]) <= 1600
+    assert 1500 <= min(chars["redundant"]) < max(chars["redundant"]) <= 2200
