@@ -127,7 +127,7 @@ def test_the_collection_has_eight_queries():
 
 @every_query
 def test_a_query_has_4_to_6_intents_and_20_to_30_different_facts_of_readable_length(query: Query):
-    """As the collections of the paper have on average."""
+    """Much as in the collections of the paper."""
     texts = list(query.iunits.values())
 
     assert 4 <= len(query.intents) <= 6
