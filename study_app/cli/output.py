@@ -1,0 +1,184 @@
+"""What commands print: a table for people, csv or json for machines, on the terminal or whole into a file.
+
+csv and json carry 13 significant digits. What is undefined is `nan` in csv and a table, null in json.
+"""
+
+import csv
+import functools
+import io
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import click
+
+from metrics.errors import input_fault
+from metrics.results import Score
+
+Cell: TypeAlias = str | float | int | None
+Interval: TypeAlias = tuple[float, float]
+
+FORMATS = ("table", "csv", "json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """Where a result goes, and in which format.
+
+    Attributes
+    ----------
+    format : {'table', 'csv', 'json'}
+        For people, or for machines.
+    file : str or None
+        None or ``-``: the terminal.
+    """
+
+    format: str = "table"
+    file: str | None = None
+
+    def rows(self, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+        """Write rows of cells under their columns."""
+        self.text({"csv": csv_text, "json": json_text, "table": table_text}[self.format](columns, list(rows)))
+
+    def scores(self, scores: Sequence[Score], intervals: Mapping[Score, Interval] | None = None) -> None:
+        """Write scores: a row each for machines, a column each metric for people.
+
+        Parameters
+        ----------
+        scores : sequence of Score
+            With or without users.
+        intervals : mapping of Score to (low, high), optional
+            Adds columns low and high.
+        """
+        if self.format == "table":
+            self.rows(*_wide(scores, intervals or {}))
+        else:
+            self.rows(*_long(scores, intervals))
+
+    def text(self, text: str) -> None:
+        """Print a text, or write it into the file, all of it or nothing."""
+        if self.file is None or self.file == "-":
+            click.echo(text, nl=False)
+        else:
+            write_whole(self.file, text)
+
+
+def output_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add `--format` and `-o` to a command, which gets them as its argument ``output``."""
+
+    @click.option(
+        "--format",
+        "format_",
+        type=click.Choice(FORMATS),
+        default="table",
+        show_default=True,
+        help="A table for people; csv or json for machines.",
+    )
+    @click.option("-o", "--output", "file", metavar="FILE", help="Write into FILE, not on the terminal.")
+    @functools.wraps(command)
+    def wrapped(*args: Any, format_: str, file: str | None, **options: Any) -> None:
+        command(*args, output=Output(format=format_, file=file), **options)
+
+    return wrapped
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """Return rows as CSV with a header; lines end in a line feed."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(
+        [_machine_number(cell) if isinstance(cell, float) else cell for cell in row] for row in rows
+    )
+    return text.getvalue()
+
+
+def json_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """Return rows as a JSON list of objects, one a line."""
+    lines = [
+        json.dumps(dict(zip(columns, map(_json_value, row), strict=True)), ensure_ascii=False) for row in rows
+    ]
+    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
+
+
+def table_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """Return rows as a table for people, numbers to four decimals."""
+    from tabulate import tabulate
+
+    shown = [[f"{cell:.4f}" if isinstance(cell, float) else cell for cell in row] for row in rows]
+    numeric = [any(isinstance(row[place], float | int) for row in rows) for place in range(len(columns))]
+    align = ["right" if is_number else "left" for is_number in numeric]
+    return (
+        tabulate(shown, headers=list(columns), disable_numparse=True, colalign=align if rows else None) + "\n"
+    )
+
+
+def write_whole(path: str | Path, text: str) -> None:
+    """Write a text file so that nobody ever sees half of it: into a temporary file beside it, then renamed.
+
+    What is no regular file (a pipe, a terminal) is written to directly.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written; an older one is then as it was.
+    """
+    path = Path(path)
+    try:
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+            return
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            part.write_text(text, encoding="utf-8")
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        problem = f"cannot be written ({error.strerror})"
+        raise input_fault(problem, path=path, cure="choose another place") from None
+
+
+def _long(
+    scores: Sequence[Score], intervals: Mapping[Score, Interval] | None
+) -> tuple[list[str], list[list[Cell]]]:
+    """Return (columns, rows) with one row a score."""
+    columns = ["run", "topic", "user", "metric", "value"]
+    if all(score.user is None for score in scores):
+        columns.remove("user")
+    rows: list[list[Cell]] = [[getattr(score, column) for column in columns] for score in scores]
+    if intervals is None:
+        return columns, rows
+    return [*columns, "low", "high"], [
+        [*row, *intervals[score]] for row, score in zip(rows, scores, strict=True)
+    ]
+
+
+def _wide(scores: Sequence[Score], intervals: Mapping[Score, Interval]) -> tuple[list[str], list[list[Cell]]]:
+    """Return (columns, rows) with one column a metric and one row a run, topic and user."""
+    metrics = list(dict.fromkeys(score.metric for score in scores))
+    keys = ["run", "topic", "user"] if any(score.user is not None for score in scores) else ["run", "topic"]
+    rows: dict[tuple[Cell, ...], dict[str, Cell]] = {}
+    for score in scores:
+        shown: Cell = score.value
+        if score in intervals:
+            low, high = intervals[score]
+            shown = f"{score.value:.4f} [{low:.4f}, {high:.4f}]"
+        rows.setdefault(tuple(getattr(score, key) for key in keys), {})[score.metric] = shown
+    return [*keys, *metrics], [[*row, *map(cells.get, metrics)] for row, cells in rows.items()]
+
+
+def _machine_number(value: float) -> str:
+    """Print 13 significant digits, no more than are needed."""
+    return f"{value:.13g}"
+
+
+def _json_value(value: Cell) -> Cell:
+    """Round as csv does; JSON has no NaN and no infinity."""
+    if isinstance(value, float):
+        return float(_machine_number(value)) if math.isfinite(value) else None
+    return value
