@@ -41,7 +41,7 @@ def run_crowd(
     clock: VirtualClock,
     worlds: Mapping[int, World],
     truth: Truth,
-    seed: int,
+    rng: np.random.Generator,
     on_end: Callable[[], object] = lambda: None,
 ) -> CrowdReport:
     """Let a crowd go through a study.
@@ -52,8 +52,8 @@ def run_crowd(
         Whose base address is the server's.
     entrance : callable
         Worker's number (from 1) -> address that the platform would send them to.
-    seed : int
-        The same seed gives the same crowd.
+    rng : numpy.random.Generator
+        From which each person gets randomness of their own.
     on_end : callable
         Called each time a worker is through, for a progress bar.
 
@@ -64,11 +64,11 @@ def run_crowd(
     """
     people = []
     queue: list[tuple[datetime, int, Iterator[float]]] = []
-    for number, rng in enumerate(np.random.default_rng(seed).spawn(workers), start=1):
-        agent, size = PHONE if rng.random() < SHARE_ON_PHONES else DESKTOP
-        person = Person(Site(http, agent), size=size, clock=clock, worlds=worlds, truth=truth, rng=rng)
+    for number, own in enumerate(rng.spawn(workers), start=1):
+        agent, size = PHONE if own.random() < SHARE_ON_PHONES else DESKTOP
+        person = Person(Site(http, agent), size=size, clock=clock, worlds=worlds, truth=truth, rng=own)
         people.append(person)
-        arrival = clock.after(float(rng.uniform(0, ARRIVAL_HOURS * 3600)))
+        arrival = clock.after(float(own.uniform(0, ARRIVAL_HOURS * 3600)))
         queue.append((arrival, number, person.live(entrance(number))))
     heapq.heapify(queue)
     while queue:

@@ -15,7 +15,7 @@ from study_app.simulate import mind
 from study_app.simulate.clock import VirtualClock
 from study_app.simulate.events import PageLog
 from study_app.simulate.mind import Look
-from study_app.simulate.site import Element, Fields, Page, PageError, Site
+from study_app.simulate.site import Element, Fields, Page, PageError, Site, as_read
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import World
 
@@ -71,8 +71,7 @@ class Person:
         self._careless = rng.random() < self._habits.careless
         self._quits_after = int(rng.integers(2, 26)) if rng.random() < self._habits.quit else None
         self._layout = "stacked" if size[0] < STACKED_BELOW_PIXELS else "side_by_side"
-        self._topic: dict[int, str] = {}
-        self._wanted: dict[int, str] = {}
+        self._wanted: dict[str, str] = {}
         self._remembered: dict[frozenset[Any], Any] = {}
         self._held_back: list[tuple[str, dict[str, Any]]] = []
         self.tally = Tally()
@@ -137,7 +136,7 @@ class Person:
     def _vote(self, page: Page) -> Iterator[float]:
         yield self._between(8, 40)
         offered = page.form().options["intent"]
-        chances = mind.tick_chances(self._probabilities(page))
+        chances = mind.tick_chances(self._world(page).chances[self._query_text(page)])
         ticked = [value for value, label in offered if self._rng.random() < chances[label]]
         self._send({"intent": ticked} if ticked else {"none": "1"})
 
@@ -145,23 +144,15 @@ class Person:
         yield self._between(2, 10)
         self._send({})
 
-    def _task(self, page: Page) -> int:
-        """Task number of /w/TOKEN/N/..."""
-        return int(page.url.split("/w/")[1].split("/")[1])
+    def _world(self, page: Page) -> World:
+        """Return what can be known of the task of a page at /w/TOKEN/N/..."""
+        return self._worlds[int(page.url.split("/w/")[1].split("/")[1])]
 
     def _query_text(self, page: Page) -> str:
         heading = page.html.select_one("[data-query]")
         if heading is None:
             raise PageError(f"{page.url}: the page does not say which query it is about")
-        return " ".join(heading.get_text().split())
-
-    def _probabilities(self, page: Page) -> dict[str, float]:
-        """Intent text -> P(i|q) of the page's query."""
-        query = self._worlds[self._task(page)].queries[self._query_text(page)]
-        given = self._truth.intents.get(query.id) or query.probability
-        if given is None:
-            return dict.fromkeys(query.intents.values(), 1 / len(query.intents))
-        return {query.intents[intent]: p for intent, p in given.items()}
+        return as_read(heading.get_text())
 
     def _pair(self, page: Page) -> Iterator[float]:
         log = PageLog(page.token, self._clock(), layout=self._layout, size=self._size)
@@ -182,17 +173,18 @@ class Person:
         self._send({"choice": chosen, "decision_ms": str(round(log.seconds * 1000)), "layout": self._layout})
 
     def _read(self, log: PageLog, page: Page, side: str, elements: tuple[Element, ...]) -> None:
-        if self._query_text(page) not in self._wanted:
-            chances = self._probabilities(page)
-            names = list(chances)
-            weights = np.array([chances[name] for name in names])
-            self._wanted[self._query_text(page)] = names[
-                self._rng.choice(len(names), p=weights / weights.sum())
-            ]
+        query = self._query_text(page)
+        if query not in self._wanted:
+            chances = self._world(page).chances[query]
+            weights = np.array(list(chances.values()))
+            self._wanted[query] = list(chances)[self._rng.choice(len(chances), p=weights / weights.sum())]
         depth = self._between(0, self._truth.patience_stops)
-        wanted = self._wanted[self._query_text(page)]
         for look in mind.looks(
-            elements, wanted=wanted, depth_chars=depth, words_per_second=self._speed, rng=self._rng
+            elements,
+            wanted=self._wanted[query],
+            depth_chars=depth,
+            words_per_second=self._speed,
+            rng=self._rng,
         ):
             self._note_look(log, side, look)
 
@@ -215,9 +207,8 @@ class Person:
         if both in self._remembered and self._habit(mind.MEMORY):
             before = self._remembered[both]
             return next((side for side, text in texts.items() if text == before), str(before))
-        world = self._worlds[self._task(page)]
-        topic = world.queries[self._query_text(page)].id
-        left, right = (world.score(topic, summaries[side]) for side in ("left", "right"))
+        world, query = self._world(page), self._query_text(page)
+        left, right = (world.score(query, summaries[side]) for side in ("left", "right"))
         chosen = mind.choice(
             self._rng, difference=left - right, total=left + right, slope=world.slope, middle=world.middle
         )

@@ -1,22 +1,30 @@
-"""What a simulated person can know of a study: the texts, and what M-measure says of them at a patience.
+"""What a simulated person can know of a task: the texts, and what M-measure says of them at the true patience.
 
-A person sees a summary as text only. `World.recognised` finds the text among the systems' summaries, so a page that
-shows anything else than what a system wrote is noticed at once.
+A person sees a summary as text only. `World.score` finds the text among the systems' summaries, so a page that shows
+anything else than what a system wrote is noticed at once.
 """
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 
-from metrics.summaries import MMeasure, score_summaries
-from metrics.two_layered import Collection, IUnit, Query, Run, Summary
+from metrics.errors import input_fault
+from metrics.summaries import m_from_positions
+from metrics.two_layered import Query
 from study_app.simulate.mind import PREFERENCE_SLOPE
 from study_app.simulate.site import Element, PageError, as_read
+from study_app.study_content import StudyContent, TaskContent
 
-Content = tuple[object, ...]
+Content: TypeAlias = tuple[Any, ...]
 """The texts of a summary in order: (text, texts of the second layer or None) of each element."""
+
+Intents: TypeAlias = Mapping[str, Mapping[str, float]]
+"""topic -> intent -> P(i|q)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +35,10 @@ class World:
     ----------
     queries : mapping of str to Query
         Query text -> query.
+    chances : mapping of str to mapping of str to float
+        Query text -> intent text -> P(i|q).
     scores : mapping
-        (topic, content) -> M at the true patience.
+        (query text, content) -> M at the true patience; empty for a task without systems.
     slope : float
         Of Davidson's model, per unit of M.
     middle : float
@@ -36,48 +46,87 @@ class World:
     """
 
     queries: Mapping[str, Query]
+    chances: Mapping[str, Mapping[str, float]]
     scores: Mapping[tuple[str, Content], float]
     slope: float
     middle: float
 
-    def score(self, topic: str, elements: Sequence[Element]) -> float:
+    def score(self, query: str, elements: Sequence[Element]) -> float:
         """Return the true M of a summary as it stands on a page; `PageError` when no system wrote it."""
         content = tuple(element.texts for element in elements)
-        try:
-            return self.scores[topic, content]
-        except KeyError:
-            raise PageError(f"{topic}: the page shows a summary that no system wrote: {content}") from None
+        if (query, content) not in self.scores:
+            raise PageError(f"{query!r}: the page shows a summary that no system wrote: {content}")
+        return self.scores[query, content]
 
 
-def build_world(collection: Collection, runs: Sequence[Run], *, patience: float) -> World:
-    """Score every summary once and note its texts."""
-    frame = score_summaries(collection, runs, [MMeasure(patience=patience)])
-    value = frame.set_index(["run", "topic"])["value"]
-    scores: dict[tuple[str, Content], float] = {}
-    differences, totals = [], []
-    for topic, query in collection.queries.items():
-        of_query = [float(value[run.name, topic]) for run in runs]
-        for run, score in zip(runs, of_query, strict=True):
-            scores[topic, _content(run.summaries[topic], query)] = score
-        differences += [a - b for a, b in combinations(of_query, 2)]
-        totals += [a + b for a, b in combinations(of_query, 2)]
-    spread = float(np.std(differences)) or 1.0
+def build_worlds(content: StudyContent, *, patience: float, intents: Intents) -> dict[int, World]:
+    """Return task number (from 1) -> what can be known of it.
+
+    Parameters
+    ----------
+    patience : float
+        The true L of preferences, in counted characters.
+    intents : mapping
+        True P(i|q) of topics; the collection's own of the others, even shares where it has none.
+
+    Raises
+    ------
+    InputError
+        If a task's collection has no importance: nobody could prefer anything.
+    """
+    return {
+        number: _world(task, content, patience, intents) for number, task in enumerate(content.tasks, start=1)
+    }
+
+
+def _world(task: TaskContent, content: StudyContent, patience: float, intents: Intents) -> World:
+    chances = {
+        query.id: intents.get(query.id)
+        or query.probability
+        or dict.fromkeys(query.intents, 1 / len(query.intents))
+        for query in task.queries
+    }
+    scores = _scores(task, content, patience, chances) if task.systems else {}
+    by_query = [[scores[query.id, system] for system in task.systems] for query in task.queries]
+    pairs = [pair for values in by_query for pair in combinations(values, 2)]
+    spread = float(np.std([a - b for a, b in pairs])) if pairs else 0.0
+    text = {query.id: as_read(query.text) for query in task.queries}
     return World(
-        queries={query.text: query for query in collection.queries.values()},
-        scores=scores,
-        slope=PREFERENCE_SLOPE / spread,
-        middle=float(np.median(totals)),
+        queries={text[query.id]: query for query in task.queries},
+        chances={
+            text[query.id]: {as_read(query.intents[name]): p for name, p in chances[query.id].items()}
+            for query in task.queries
+        },
+        scores={
+            (text[topic], _content(shown)): scores[topic, system]
+            for (topic, system), shown in task.summaries.items()
+        },
+        slope=PREFERENCE_SLOPE / (spread or 1.0),
+        middle=float(np.median([a + b for a, b in pairs])) if pairs else 0.0,
     )
 
 
-def _content(summary: Summary, query: Query) -> Content:
+def _scores(
+    task: TaskContent, content: StudyContent, patience: float, chances: Intents
+) -> dict[tuple[str, str], float]:
+    """Return (topic, system) -> M at the true patience."""
+    if "positions" not in task.tables:
+        raise input_fault(
+            f"task {task.entry.name}: the collection has no importance, so nobody can prefer anything",
+            path=content.file.path,
+            cure="name an importance file in the collection",
+        )
+    positions = pd.read_parquet(io.BytesIO(task.tables["positions"]))
+    table = m_from_positions(positions, chances, [patience])[patience]
+    return {key: float(table.get(key, 0.0)) for key in task.summaries}
+
+
+def _content(shown: Mapping[str, Any]) -> Content:
     """Return what can be read of a summary, in the form of `Element.texts`."""
     return tuple(
-        (as_read(query.iunits[element.id]), None)
-        if isinstance(element, IUnit)
-        else (
-            as_read(query.intents[element.intent]),
-            tuple(as_read(query.iunits[item.id]) for item in summary.second[element.intent]),
+        (
+            as_read(element["text"]),
+            tuple(as_read(item["text"]) for item in element["second"]) if element["kind"] == "link" else None,
         )
-        for element in summary.first
+        for element in shown["first"]
     )

@@ -1,0 +1,41 @@
+"""`prefcal simulate`: a rehearsal of a study with a crowd whose parameters are known."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command(short_help="Let a simulated crowd go through a study.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--workers", type=click.IntRange(1), required=True, help="How many people take part.")
+@click.option(
+    "--truth",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="What they are like: a user-model file, with an optional block 'behaviour'.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Same seed, same crowd.")
+@click.option("--database", help="Where to put the study and its answers [default: prefcal.sqlite3].")
+def command(file: Path, workers: int, truth: Path, seed: int, database: str | None) -> None:
+    """Load the study FILE and let a simulated crowd go through it.
+
+    The crowd fetches the real pages over HTTP, on a virtual clock: days pass in seconds. It votes, reads and judges
+    as people with the parameters of --truth would. The database must not hold workers of this study yet.
+    """
+    from tqdm import tqdm
+
+    from study_app.config import database_url
+    from study_app.database import make_shown
+    from study_app.simulate.trial import run_trial
+    from study_app.simulate.truth import read_truth
+    from study_app.study_content import read_study_content
+    from study_app.study_file import read_study_file
+
+    content = read_study_content(read_study_file(file))
+    url = database_url(database)
+    with tqdm(total=workers, unit="worker", disable=None, leave=False) as bar:
+        report, _ = run_trial(
+            content, url, workers=workers, truth=read_truth(truth), seed=seed, on_end=bar.update
+        )
+    click.echo(report.sentence())
+    click.echo(f"Answers are in {make_shown(url)}")
