@@ -46,6 +46,8 @@ class Agreement:
         Pairs whose scores are equal.
     vote_ties : int
         Pairs whose vote share is exactly one half.
+    tied_pairs : int
+        Pairs that are tied in either.
     """
 
     ties: Ties
@@ -53,6 +55,7 @@ class Agreement:
     pairs: int
     metric_ties: int
     vote_ties: int
+    tied_pairs: int
 
     @property
     def value(self) -> float:
@@ -90,6 +93,7 @@ def agreement(
         pairs=difference.size,
         metric_ties=int((difference == 0).sum()),
         vote_ties=int((share == 0.5).sum()),
+        tied_pairs=int(((difference == 0) | (share == 0.5)).sum()),
     )
 
 
