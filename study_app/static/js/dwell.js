@@ -1,0 +1,96 @@
+/**
+ * What stands on the screen: the share of every item that is in the viewport, whenever it crosses a quarter.
+ *
+ * An item taller than the viewport can never be seen whole; its share is pixels seen over pixels of the viewport.
+ * Of a link the line that can be clicked counts: what opens below it are items of their own.
+ */
+
+import { placeOf } from './place.js';
+
+/** An item that lacks a fraction of a pixel is shown whole. */
+const WHOLE = 0.995;
+/** An item that just touches the edge counts as intersecting: only the second threshold tells that it came in. */
+const THRESHOLDS = [0, 0.01, 0.25, 0.5, 0.75, WHOLE];
+/** A step that no report has: the next report is a change whatever it says. */
+const UNTOLD = -1;
+
+export class Dwell {
+  /** @type {Map<Element, HTMLElement>} what is watched -> the item it stands for */
+  #items = new Map();
+  /** @type {Map<Element, number>} how many thresholds were passed at the last report */
+  #reported = new Map();
+  /** @type {IntersectionObserver[]} */
+  #observers = [];
+  #planned = 0;
+
+  /**
+   * @param {Element} root the pair page's main element
+   * @param {import('./log.js').Log} log
+   */
+  constructor(root, log) {
+    this.log = log;
+    for (const item of root.querySelectorAll('[data-item]')) {
+      if (item instanceof HTMLElement) this.#items.set(item.querySelector(':scope > summary') ?? item, item);
+    }
+    addEventListener('resize', () => this.#plan());
+    root.addEventListener('toggle', () => this.#plan(), { capture: true });
+    addEventListener('pageshow', (event) => event.persisted && this.#tellAgain());
+    this.#watch();
+  }
+
+  /** The page came back: tell again what became of everything that was on screen. */
+  #tellAgain() {
+    for (const [watched, step] of this.#reported) if (step) this.#reported.set(watched, UNTOLD);
+    this.#watch();
+  }
+
+  /** Sizes changed: watch anew with the next frame, once for a whole run of changes. */
+  #plan() {
+    cancelAnimationFrame(this.#planned);
+    this.#planned = requestAnimationFrame(() => this.#watch());
+  }
+
+  /** Watch every item at its quarters; a watch begins by telling how things stand. */
+  #watch() {
+    for (const observer of this.#observers) observer.disconnect();
+    /** @type {Map<number, IntersectionObserver>} largest share of its height that an item can show -> its observer */
+    const observers = new Map();
+    for (const watched of this.#items.keys()) {
+      const most = Math.min(1, innerHeight / (watched.getBoundingClientRect().height || 1));
+      const observer = observers.get(most) ?? this.#observer(most);
+      observers.set(most, observer);
+      observer.observe(watched);
+    }
+    this.#observers = [...observers.values()];
+  }
+
+  /** @param {number} most */
+  #observer(most) {
+    const threshold = THRESHOLDS.map((share) => share * most);
+    return new IntersectionObserver((entries) => entries.forEach((entry) => this.#report(entry)), { threshold });
+  }
+
+  /** @param {IntersectionObserverEntry} entry */
+  #report(entry) {
+    const item = this.#items.get(entry.target);
+    if (!item) return;
+    const share = entry.isIntersecting && !inClosedLayer(entry.target) ? shareShown(entry) : 0;
+    const step = share && THRESHOLDS.filter((threshold) => share >= threshold).length;
+    if (step === (this.#reported.get(entry.target) ?? 0)) return;
+    this.#reported.set(entry.target, step);
+    this.log.record('see', { ...placeOf(item), share });
+  }
+}
+
+/** @param {Element} watched */
+function inClosedLayer(watched) {
+  const details = watched.closest('details');
+  return details !== null && !details.open && watched.parentElement !== details;
+}
+
+/** @param {IntersectionObserverEntry} entry @returns {number} to the hundredth, 0 only for nothing at all */
+function shareShown({ intersectionRect, boundingClientRect, rootBounds }) {
+  if (!intersectionRect.height) return 0;
+  const share = intersectionRect.height / Math.min(boundingClientRect.height, rootBounds?.height ?? innerHeight);
+  return share >= WHOLE ? 1 : Math.max(0.01, Math.floor(share * 100) / 100);
+}

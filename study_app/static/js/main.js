@@ -1,0 +1,46 @@
+/**
+ * Starts what a page needs. Nothing here is needed to answer: every form works without it, and what fails to start
+ * leaves the rest running.
+ */
+
+import { Dwell } from './dwell.js';
+import { Layers } from './layers.js';
+import { Layout } from './layout.js';
+import { Log } from './log.js';
+import { Pair } from './pair.js';
+import { Presence } from './presence.js';
+import { Scroll } from './scroll.js';
+import { SearchTimer } from './search-timer.js';
+
+/**
+ * @template Part
+ * @param {() => Part} begin
+ * @returns {Part | undefined}
+ */
+function start(begin) {
+  try {
+    return begin();
+  } catch {
+    return undefined;
+  }
+}
+
+const { page, events: url } = document.body.dataset;
+const log = page && url ? start(() => new Log({ page, url })) : undefined;
+
+const pair = document.querySelector('[data-module=pair]');
+const layout = pair ? start(() => new Layout(pair, log)) : undefined;
+if (log) {
+  start(() => new Presence(log, () => ({ layout: layout?.name ?? 'stacked', width: innerWidth, height: innerHeight })));
+  start(() => new Scroll(log));
+}
+if (pair) {
+  start(() => new Pair(pair, log, layout));
+  if (log) {
+    start(() => new Layers(pair, log));
+    start(() => new Dwell(pair, log));
+  }
+}
+/** @type {HTMLElement | null} */
+const timer = document.querySelector('[data-module=search-timer]');
+if (timer) start(() => new SearchTimer(timer));
