@@ -1,0 +1,92 @@
+"""A headless Chromium, and the two screens of the studies: a phone's and a desktop's."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
+
+from tests.browser.ensure_chromium import CURE, find_chromium
+from tests.browser.log_server import LogServer, log_server
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "device_scale_factor": 2,
+    "has_touch": True,
+    "is_mobile": True,
+    "user_agent": (
+        "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) "
+        "Chrome/130.0.0.0 Mobile Safari/537.36"
+    ),
+}
+DESKTOP = {"viewport": {"width": 1280, "height": 800}}
+SCREENS = {"phone": PHONE, "desktop": DESKTOP}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep all browser tests in one worker, with one browser."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    """The driver."""
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """One browser for the whole run; each test has a context, and so a storage, of its own."""
+    program = find_chromium()
+    if program is None:
+        pytest.skip(CURE)
+    running = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[BrowserContext]:
+    """A phone of 390x844 pixels with a touch screen."""
+    yield from _context(browser, **PHONE)
+
+
+@pytest.fixture
+def desktop(browser: Browser) -> Iterator[BrowserContext]:
+    """A desktop window of 1280x800 pixels."""
+    yield from _context(browser, **DESKTOP)
+
+
+def _context(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
+    context = browser.new_context(**options)
+    context.set_default_timeout(10_000)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def server() -> Iterator[LogServer]:
+    """A server that keeps what a hand-made pair page sends."""
+    with log_server() as running:
+        yield running
+
+
+@pytest.fixture
+def no_script(browser: Browser) -> Iterator[BrowserContext]:
+    """A phone with JavaScript turned off."""
+    yield from _context(browser, **PHONE, java_script_enabled=False)
