@@ -323,7 +323,10 @@ class Ballot(Base):
 
 
 class PageLoad(Base):
-    """One page load that sent events; written with its first batch."""
+    """One page load that sent events; written with its first batch.
+
+    ``upto``: every event with a number up to this is stored; what is missing above it is a gap.
+    """
 
     __tablename__ = "page_load"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -333,6 +336,7 @@ class PageLoad(Base):
     showing_id: Mapped[int | None] = mapped_column(ForeignKey("showing.id"), index=True)
     served_at: Mapped[datetime]
     first_received_at: Mapped[datetime]
+    upto: Mapped[int] = mapped_column(default=0)
 
 
 class Event(Base):

@@ -1,0 +1,36 @@
+"""/e/TOKEN: what happened in a page, in numbered batches."""
+
+from flask import Blueprint, Response, jsonify, request
+
+from study_app.database import transaction
+from study_app.page_events import BadBatchError, read_batch
+from study_app.services.events import store_events
+from study_app.tokens import BadTokenError, PageToken
+from study_app.web import server
+
+blueprint = Blueprint("events", __name__)
+
+
+@blueprint.post("/e/<token>")
+def take_events(token: str) -> tuple[Response, int]:
+    """Store a batch and say up to which number everything of its page is stored."""
+    app = server()
+    worker = app.signer.worker(token)
+    try:
+        batch = read_batch(request.get_data())
+        page = _page(batch.page, worker)
+    except BadBatchError as error:
+        return jsonify(error=str(error)), 400
+    with transaction(app.database, write=True) as session:
+        upto = store_events(session, app.plans, page, batch.events, now=app.now())
+    return jsonify(upto=upto), 200
+
+
+def _page(token: str, worker: int) -> PageToken:
+    try:
+        page = server().signer.page(token)
+    except BadTokenError as error:
+        raise BadBatchError("page: not a page of this server") from error
+    if page.worker != worker:
+        raise BadBatchError("page: a page of somebody else")
+    return page

@@ -1,0 +1,28 @@
+"""/healthz: the process answers. /readyz: it can also reach its database."""
+
+from flask import Blueprint, Response, jsonify
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+
+from study_app.database import transaction
+from study_app.models import Study
+from study_app.web import server
+
+blueprint = Blueprint("health", __name__)
+
+
+@blueprint.get("/healthz")
+def healthy() -> Response:
+    """Say that the process answers."""
+    return jsonify(status="ok")
+
+
+@blueprint.get("/readyz")
+def ready() -> tuple[Response, int]:
+    """Say whether the database answers."""
+    try:
+        with transaction(server().database, write=False) as session:
+            session.scalar(select(Study.id).limit(1))
+    except SQLAlchemyError:
+        return jsonify(status="the database does not answer"), 503
+    return jsonify(status="ok"), 200

@@ -1,0 +1,81 @@
+"""Showing a step's page and taking its form: what all views of /w/ do alike."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from flask import redirect, request
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from study_app.database import transaction
+from study_app.log import note_worker
+from study_app.services.show import Look, page_of, showing_of
+from study_app.services.slots import keep_alive, take_only_query
+from study_app.services.whereabouts import Whereabouts, locate
+from study_app.steps import Step, current_step, open_steps
+from study_app.tokens import BadTokenError, PageToken
+from study_app.web import rendered, said, server
+
+PAGE_KEY_LETTERS = 16
+REFUSED = 422
+
+Act: TypeAlias = Callable[[Session, Whereabouts, PageToken], str | None]
+"""Stores what a form says; returns the catalogue's key of what is wrong with it, None when nothing is."""
+
+
+def to_step(token: str, step: Step) -> Response:
+    """Send the browser to a step."""
+    return redirect(f"/w/{token}/{step.path}", code=303)
+
+
+def show(token: str, step: Step, *, error: str | None = None) -> Response:
+    """Show a step's page if it is open to the worker, else go to the current one."""
+    app = server()
+    worker, now = app.signer.worker(token), app.now()
+    with transaction(app.database, write=False) as session:
+        here = locate(session, app.plans, worker, now=now)
+        note_worker(here.worker.pseudonym)
+        if step not in open_steps(here.state):
+            return to_step(token, current_step(here.state))
+        page = page_of(Look(session=session, plans=app.plans, here=here, step=step, now=now, error=error))
+        served = PageToken(
+            worker=worker,
+            key=app.new_token(PAGE_KEY_LETTERS),
+            step=step.path,
+            showing=showing_of(session, here, step).id if step.kind == "pair" else None,
+            served_at=now,
+        )
+    template = "message" if step.kind in {"full", "withdrawn"} else step.kind
+    tokens = {"worker": token, "page": app.signer.page_token(served)}
+    return rendered(template, page, status=REFUSED if error else 200, tokens=tokens)
+
+
+def take(token: str, step: Step, act: Act) -> Response:
+    """Store what a step's form says and go on; a form that cannot be taken comes back with the reason."""
+    app = server()
+    worker, now = app.signer.worker(token), app.now()
+    served = _page_token(worker, step)
+    if served is None:
+        return said("bad_form", status=403)
+    with transaction(app.database, write=True) as session:
+        here = locate(session, app.plans, worker, now=now, lock=True)
+        note_worker(here.worker.pseudonym)
+        if step not in open_steps(here.state):
+            return to_step(token, current_step(here.state))
+        keep_alive(session, here, now=now)
+        error = act(session, here, served)
+        if error is None:
+            here = locate(session, app.plans, worker, now=now)
+            if take_only_query(session, here, now=now):
+                here = locate(session, app.plans, worker, now=now)
+            return to_step(token, current_step(here.state))
+    return show(token, step, error=error)
+
+
+def _page_token(worker: int, step: Step) -> PageToken | None:
+    """Return what the form's hidden field says; None when it is missing, forged, or of another worker or page."""
+    try:
+        served = server().signer.page(request.form.get("page", ""))
+    except BadTokenError:
+        return None
+    return served if served.worker == worker and served.step == step.path else None

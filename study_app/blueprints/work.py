@@ -1,0 +1,197 @@
+"""/w/TOKEN/: a worker's way through the study, one page a step."""
+
+from flask import Blueprint, request
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from study_app.blueprints.walk import show, take, to_step
+from study_app.database import transaction
+from study_app.services import answers
+from study_app.services.answers import Answer
+from study_app.services.entry import give_consent
+from study_app.services.slots import listed_topics, take_slot
+from study_app.services.whereabouts import Whereabouts, locate
+from study_app.steps import CONSENT, DONE, FINISH, FULL, WITHDRAWN, Step, current_step
+from study_app.study_file import SummaryPairs
+from study_app.tokens import PageToken
+from study_app.web import server
+
+blueprint = Blueprint("work", __name__, url_prefix="/w/<token>")
+CHOICES = {"left", "right", "equally_good", "equally_bad"}
+LAYOUTS = {"side_by_side", "stacked"}
+
+
+@blueprint.get("/")
+def resume(token: str) -> Response:
+    """Go to where the worker is."""
+    app = server()
+    with transaction(app.database, write=False) as session:
+        here = locate(session, app.plans, app.signer.worker(token), now=app.now())
+        return to_step(token, current_step(here.state))
+
+
+@blueprint.get("/consent")
+def consent(token: str) -> Response:
+    """Show what the study is about and ask for consent."""
+    return show(token, CONSENT)
+
+
+@blueprint.post("/consent")
+def post_consent(token: str) -> Response:
+    """Store the consent."""
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
+        if request.form.get("agree") != "yes":
+            return "consent.must_agree"
+        current = here.plan.consent_sha256
+        if request.form.get("text", current) != current:
+            return "consent.changed"
+        give_consent(session, here, now=server().now())
+        return None
+
+    return take(token, CONSENT, act)
+
+
+@blueprint.get("/<int:task>/choose")
+def choose(token: str, task: int) -> Response:
+    """Show the queries there are."""
+    return show(token, Step("choose", task))
+
+
+@blueprint.post("/<int:task>/choose")
+def post_choose(token: str, task: int) -> Response:
+    """Take a query's slot."""
+    step = Step("choose", task)
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
+        listed = listed_topics(here, here.task(step))
+        number = request.form.get("topic", type=int)
+        if number is None or not 1 <= number <= len(listed):
+            return "choose.pick_one"
+        if not here.state.tasks[task - 1].wants_slot:
+            return None
+        taken = take_slot(session, here, here.task(step), listed[number - 1].id, now=server().now())
+        return None if taken else "choose.just_taken"
+
+    return take(token, step, act)
+
+
+@blueprint.get("/<int:task>/<int:query>/search")
+def search(token: str, task: int, query: int) -> Response:
+    """Show the query to search for; its clock starts with the first showing."""
+    step = Step("search", task, query)
+    app = server()
+    with transaction(app.database, write=False) as session:
+        here = locate(session, app.plans, app.signer.worker(token), now=app.now())
+        starts = current_step(here.state) == step and here.slot(step).search_shown_at is None
+    if starts:
+        with transaction(app.database, write=True) as session:
+            here = locate(session, app.plans, app.signer.worker(token), now=app.now(), lock=True)
+            answers.show_search(session, here.slot(step), now=app.now())
+    return show(token, step)
+
+
+@blueprint.post("/<int:task>/<int:query>/search")
+def post_search(token: str, task: int, query: int) -> Response:
+    """Leave the search, if it lasted long enough."""
+    step = Step("search", task, query)
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
+        entry = here.task(step).entry
+        least = entry.search_seconds if isinstance(entry, SummaryPairs) else 0
+        left = answers.leave_search(session, here.slot(step), least_seconds=least, now=server().now())
+        return None if left else "search.too_early"
+
+    return take(token, step, act)
+
+
+@blueprint.get("/<int:task>/<int:query>/vote")
+def vote(token: str, task: int, query: int) -> Response:
+    """Show a query's intents."""
+    return show(token, Step("vote", task, query))
+
+
+@blueprint.post("/<int:task>/<int:query>/vote")
+def post_vote(token: str, task: int, query: int) -> Response:
+    """Store what was ticked."""
+    step = Step("vote", task, query)
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:
+        slot = here.slot(step)
+        intents = here.task(step).topic(slot.topic_id).intents
+        ticked = set(request.form.getlist("intent", type=int))
+        if not ticked <= set(range(1, len(intents) + 1)) or bool(ticked) == ("none" in request.form):
+            return "vote.tick_or_none"
+        names = [name for place, (name, _) in enumerate(intents, start=1) if place in ticked]
+        answers.vote(session, slot, names, page, now=server().now())
+        return None
+
+    return take(token, step, act)
+
+
+@blueprint.get("/<int:task>/<int:query>/pair/<int:pair>")
+def pair(token: str, task: int, query: int, pair: int) -> Response:
+    """Show two summaries."""
+    return show(token, Step("pair", task, query, pair))
+
+
+@blueprint.post("/<int:task>/<int:query>/pair/<int:pair>")
+def post_pair(token: str, task: int, query: int, pair: int) -> Response:
+    """Store which is better."""
+    step = Step("pair", task, query, pair)
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:
+        answer = _answer()
+        if answer is None:
+            return "pair.pick_one"
+        answers.judge(session, here, step, answer, page, now=server().now())
+        return None
+
+    return take(token, step, act)
+
+
+def _answer() -> Answer | None:
+    choice, layout = request.form.get("choice", ""), request.form.get("layout", "")
+    if choice not in CHOICES:
+        return None
+    return Answer(
+        choice=choice,
+        decision_ms=request.form.get("decision_ms", type=int),
+        layout=layout if layout in LAYOUTS else None,
+    )
+
+
+@blueprint.get("/finish")
+def finish(token: str) -> Response:
+    """Say that everything is answered."""
+    return show(token, FINISH)
+
+
+@blueprint.post("/finish")
+def post_finish(token: str) -> Response:
+    """Complete the worker; the code exists from here on."""
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
+        app = server()
+        answers.finish(session, here, now=app.now(), new_token=app.new_token)
+        return None
+
+    return take(token, FINISH, act)
+
+
+@blueprint.get("/done")
+def done(token: str) -> Response:
+    """Show the code."""
+    return show(token, DONE)
+
+
+@blueprint.get("/full")
+def full(token: str) -> Response:
+    """Say that there is nothing left to do."""
+    return show(token, FULL)
+
+
+@blueprint.get("/withdrawn")
+def withdrawn(token: str) -> Response:
+    """Say that the worker has withdrawn."""
+    return show(token, WITHDRAWN)

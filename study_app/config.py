@@ -1,0 +1,33 @@
+"""What a server needs to know before it starts: where the database is."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+DATABASE_VARIABLE = "PREFCAL_DATABASE_URL"
+DEFAULT_FILE = "prefcal.sqlite3"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings of one server process.
+
+    Attributes
+    ----------
+    database : str
+        SQLAlchemy address of the database: ``sqlite:////folder/file`` or ``postgresql+psycopg://...``.
+    """
+
+    database: str
+
+
+def database_url(given: str | None = None, environment: Mapping[str, str] = os.environ) -> str:
+    """Return the address of the database: the option, else PREFCAL_DATABASE_URL, else `prefcal.sqlite3` here.
+
+    A path without ``://`` is a SQLite file; paths come back absolute.
+    """
+    url = given or environment.get(DATABASE_VARIABLE) or DEFAULT_FILE
+    if url.startswith("sqlite:///"):
+        url = url.removeprefix("sqlite:///")
+    return url if "://" in url else f"sqlite:///{Path(url).absolute()}"

@@ -1,0 +1,138 @@
+"""The engine, the only place that commits, and the migrations.
+
+Reads see one consistent state and wait for nobody. Writes queue behind a lock of the process, which is fair, instead
+of behind SQLite's busy handler, which sleeps; the database's own lock holds other processes off.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from sqlalchemy.orm import Session, sessionmaker
+
+from metrics.errors import PrefcalError, input_fault
+
+BUSY_TIMEOUT_MS = 10_000
+POOL_SIZE = 20
+MIGRATIONS = Path(__file__).resolve().parent / "migrations"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Database:
+    """An open database; `transaction` is how to use it."""
+
+    engine: Engine
+    readers: sessionmaker[Session]
+    writers: sessionmaker[Session]
+    lock: threading.Lock
+
+
+def open_database(url: str) -> Database:
+    """Open a database without looking into it.
+
+    Raises
+    ------
+    InputError
+        If the address names no database that can be reached from here.
+    """
+    try:
+        engine = create_engine(url, pool_size=POOL_SIZE, pool_pre_ping=not url.startswith("sqlite"))
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        raise input_fault(
+            f"not a database this installation can open: {shown_address(url)} ({error})",
+            cure="write sqlite:///FILE, or install the driver that the address names",
+        ) from error
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    writing = engine.execution_options(prefcal_write=True)
+    return Database(
+        engine=engine,
+        readers=sessionmaker(engine, expire_on_commit=False),
+        writers=sessionmaker(writing, expire_on_commit=False),
+        lock=threading.Lock(),
+    )
+
+
+@contextmanager
+def transaction(database: Database, *, write: bool) -> Iterator[Session]:
+    """Open a session; a writing one commits at the end of the block, and nothing of it stays if the block raises."""
+    if write:
+        with database.lock, database.writers.begin() as session:
+            yield session
+    else:
+        with database.readers() as session:
+            yield session
+
+
+def migrate(database: Database) -> None:
+    """Bring the tables up to this version; a new database gets all of them.
+
+    Raises
+    ------
+    PrefcalError
+        If the database was written by a newer version, or cannot be written.
+    """
+    from alembic import command  # noqa: PLC0415 - slow to import, and needed once a process
+    from alembic.config import Config  # noqa: PLC0415
+    from alembic.runtime.migration import MigrationContext  # noqa: PLC0415
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+
+    settings = Config()
+    settings.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    known = ScriptDirectory.from_config(settings)
+    try:
+        with transaction(database, write=True) as session:
+            connection = session.connection()
+            version = MigrationContext.configure(connection).get_current_revision()
+            if version not in {None, *(script.revision for script in known.walk_revisions())}:
+                raise PrefcalError(
+                    f"{shown_address(database.engine.url)} was written by a newer prefcal (version {version}); "
+                    "install that prefcal, or name another database"
+                )
+            if version != known.get_current_head():
+                settings.attributes["connection"] = connection
+                command.upgrade(settings, "head")
+    except OperationalError as error:
+        raise input_fault(
+            f"the database {shown_address(database.engine.url)} cannot be used ({error.orig})",
+            cure="check that its folder exists and may be written",
+        ) from error
+
+
+def is_empty(database: Database) -> bool:
+    """Say whether the database has no tables of ours; asking creates nothing in it."""
+    return not inspect(database.engine).has_table("study")
+
+
+def shown_address(url: Any) -> str:
+    """Return an address for messages: a SQLite file's path, or the address without its password."""
+    parsed = make_url(url)
+    if parsed.get_backend_name() == "sqlite" and parsed.database:
+        return parsed.database
+    return parsed.render_as_string(hide_password=True)
+
+
+def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001 - SQLAlchemy's signature
+    connection.isolation_level = None  # transactions are begun by `_begin_sqlite`, not by the driver
+    cursor = connection.cursor()
+    for pragma in (
+        f"busy_timeout = {BUSY_TIMEOUT_MS}",
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "foreign_keys = ON",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """Begin at once for writing when that is wanted, so that two writers never wait for each other's read."""
+    writes = connection.get_execution_options().get("prefcal_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

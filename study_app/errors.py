@@ -1,0 +1,46 @@
+"""What goes wrong, in a plain sentence with a reference number; never a trace."""
+
+import logging
+
+from flask import Flask, Response, jsonify, request
+from werkzeug.exceptions import HTTPException
+
+from study_app.log import reference
+from study_app.services.whereabouts import UnknownWorkerError
+from study_app.tokens import BadTokenError
+from study_app.web import said
+
+LOGGER = logging.getLogger("prefcal.errors")
+
+
+def install(app: Flask) -> None:
+    """Answer every failure with a page that says how to go on, or with JSON where a script asked."""
+    app.register_error_handler(BadTokenError, bad_address)
+    app.register_error_handler(UnknownWorkerError, bad_address)
+    app.register_error_handler(HTTPException, http_error)
+    app.register_error_handler(Exception, failure)
+
+
+def bad_address(error: Exception) -> Response:  # noqa: ARG001 - Flask's signature
+    """Answer an address that this server did not give out."""
+    return _answer("bad_address", 404)
+
+
+def http_error(error: HTTPException) -> Response:
+    """Answer what Flask refuses by itself: unknown pages, wrong methods, forms too large."""
+    known = {404: "not_found", 413: "too_large"}
+    return _answer(known.get(error.code or 500, "bad_request"), error.code or 500)
+
+
+def failure(error: Exception) -> Response:
+    """Answer a fault of the server, and log it under the reference that the worker sees."""
+    LOGGER.error("request %s failed", reference(), exc_info=error)
+    return _answer("failure", 500)
+
+
+def _answer(key: str, status: int) -> Response:
+    if request.path.startswith("/e/"):
+        response = jsonify(error=key, reference=reference())
+        response.status_code = status
+        return response
+    return said(key, status=status, reference=reference())

@@ -1,0 +1,37 @@
+"""Everything a worker reads that does not come from the study file, by language (`templates/locale/LANGUAGE.yaml`)."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+LANGUAGES = ("en", "ja")
+
+
+class Messages:
+    """The catalogues.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds one ``LANGUAGE.yaml`` for each of `LANGUAGES`, all with the same keys.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.catalogues: Mapping[str, Mapping[str, str]] = {
+            language: dict(_flat(yaml.safe_load((folder / f"{language}.yaml").read_text(encoding="utf-8"))))
+            for language in LANGUAGES
+        }
+
+    def text(self, language: str, key: str, **values: object) -> str:
+        """Return a message with its values filled in; raises KeyError for one that is not in the catalogue."""
+        return self.catalogues[language][key].format(**values)
+
+
+def _flat(node: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in node.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", str(value)

@@ -1,0 +1,11 @@
+# ruff: noqa: INP001 - a script that Alembic runs, not a module
+"""Alembic's entry: runs migrations on the connection that `study_app.database.migrate` hands over."""
+
+from alembic import context
+
+from study_app.models import Base
+
+context.configure(
+    connection=context.config.attributes["connection"], target_metadata=Base.metadata, render_as_batch=True
+)
+context.run_migrations()

@@ -1,0 +1,102 @@
+"""Arriving from a platform, and agreeing to take part."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from study_app.models import PlatformEntry, PlatformIdentity, Study, Worker
+from study_app.plan import Plans, StudyPlan
+from study_app.services.quota import open_topics
+from study_app.services.whereabouts import Whereabouts
+from study_app.tokens import NewToken
+
+PSEUDONYM_LETTERS = 10
+WITHDRAWAL_LETTERS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visitor:
+    """Somebody at the door, as the platform announces them.
+
+    Attributes
+    ----------
+    platform : str
+        Name of the platform.
+    worker : str
+        The worker's id there.
+    parameters : mapping of str to str
+        Everything else it said of this visit: submission and session ids.
+    """
+
+    platform: str
+    worker: str
+    parameters: Mapping[str, str]
+
+
+def find_study(session: Session, plans: Plans, name: str) -> StudyPlan | None:
+    """Return a loaded study, None when there is none of that name."""
+    row = session.execute(select(Study.id, Study.loaded_at).where(Study.name == name)).one_or_none()
+    return None if row is None else plans.of(session, row.id, row.loaded_at)
+
+
+def is_known(session: Session, plan: StudyPlan, visitor: Visitor) -> bool:
+    """Say whether the visitor has been here before."""
+    return _identity(session, plan, visitor) is not None
+
+
+def is_full(session: Session, plan: StudyPlan, *, now: datetime) -> bool:
+    """Say whether no query of any task can take one more worker."""
+    return not any(open_topics(session, task, besides=(), now=now) for task in plan.tasks)
+
+
+def arrive(session: Session, plan: StudyPlan, visitor: Visitor, *, now: datetime, new_token: NewToken) -> int:
+    """Let a visitor in and return the worker: the same one whenever they come back."""
+    session.execute(select(Study.id).where(Study.id == plan.id).with_for_update())
+    identity = _identity(session, plan, visitor)
+    if identity is None:
+        identity = PlatformIdentity(
+            study_id=plan.id,
+            worker_id=_new_worker(session, plan, now=now, new_token=new_token).id,
+            platform=visitor.platform,
+            platform_worker=visitor.worker,
+        )
+        session.add(identity)
+        session.flush()
+    session.add(PlatformEntry(identity_id=identity.id, arrived_at=now, parameters=dict(visitor.parameters)))
+    return identity.worker_id
+
+
+def give_consent(session: Session, here: Whereabouts, *, now: datetime) -> None:
+    """Note that the worker agreed to the consent text as it is now; the first time counts."""
+    if here.worker.consented_at is None:
+        here.worker.consented_at = here.worker.last_seen_at = now
+        here.worker.consent_sha256 = here.plan.consent_sha256
+        session.flush()
+
+
+def _identity(session: Session, plan: StudyPlan, visitor: Visitor) -> PlatformIdentity | None:
+    return session.scalars(
+        select(PlatformIdentity).where(
+            PlatformIdentity.study_id == plan.id,
+            PlatformIdentity.platform == visitor.platform,
+            PlatformIdentity.platform_worker == visitor.worker,
+        )
+    ).one_or_none()
+
+
+def _new_worker(session: Session, plan: StudyPlan, *, now: datetime, new_token: NewToken) -> Worker:
+    last = session.scalar(select(func.max(Worker.number)).where(Worker.study_id == plan.id))
+    worker = Worker(
+        study_id=plan.id,
+        number=(last or 0) + 1,
+        pseudonym=new_token(PSEUDONYM_LETTERS),
+        withdrawal_code=new_token(WITHDRAWAL_LETTERS),
+        arrived_at=now,
+        last_seen_at=now,
+    )
+    session.add(worker)
+    session.flush()
+    return worker

@@ -1,0 +1,64 @@
+"""Who counts against a query's limit: slots that are done or live, of workers who have not withdrawn."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy.orm import Session
+
+from study_app.domain import PairTally, has_room
+from study_app.models import Assignment, Pair, Showing, Slot, Worker
+from study_app.plan import TaskPlan
+
+
+def counts(now: datetime) -> ColumnElement[bool]:
+    """Return the condition that a slot counts; the query joins `Slot` with its assignment and worker."""
+    return and_(or_(Slot.done_at.is_not(None), Slot.expires_at > now), Worker.withdrawn_at.is_(None))
+
+
+def taken(
+    session: Session, topics: Collection[int], *, now: datetime, besides_slot: int | None = None
+) -> dict[int, int]:
+    """Return topic -> how many slots count; ``besides_slot`` is left out."""
+    query = (
+        select(Slot.topic_id, func.count())
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(Slot.topic_id.in_(topics), counts(now), Slot.id != (besides_slot or 0))
+        .group_by(Slot.topic_id)
+    )
+    found = {topic: number for topic, number in session.execute(query)}  # noqa: C416 - rows are not tuples to mypy
+    return {topic: found.get(topic, 0) for topic in topics}
+
+
+def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime) -> set[int]:
+    """Return the queries of a task that can take one more, without those in ``besides``."""
+    topics = {topic.id for topic in task.topics} - set(besides)
+    if task.limit is None:
+        return topics
+    return {
+        topic for topic, number in taken(session, topics, now=now).items() if has_room(number, task.limit)
+    }
+
+
+def pair_tallies(session: Session, topic: int, *, now: datetime) -> Sequence[PairTally]:
+    """Return every pair of a query with how often it was shown each way, repeats not counted."""
+    shown = (
+        select(Showing.pair_id, Showing.left_system_id, func.count())
+        .join(Showing.slot)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(Slot.topic_id == topic, Showing.repeats_id.is_(None), counts(now))
+        .group_by(Showing.pair_id, Showing.left_system_id)
+    )
+    times = {(pair, left): number for pair, left, number in session.execute(shown)}
+    return [
+        PairTally(
+            pair=pair.id,
+            system_a=pair.system_a_id,
+            system_b=pair.system_b_id,
+            a_left=times.get((pair.id, pair.system_a_id), 0),
+            b_left=times.get((pair.id, pair.system_b_id), 0),
+        )
+        for pair in session.scalars(select(Pair).where(Pair.topic_id == topic).order_by(Pair.id))
+    ]

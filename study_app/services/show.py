@@ -1,0 +1,191 @@
+"""What a step's page shows a worker."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from study_app.models import Ballot, Showing
+from study_app.pages import (
+    ChoosePage,
+    ConsentPage,
+    DonePage,
+    FinishPage,
+    MessagePage,
+    PairPage,
+    SearchPage,
+    VotePage,
+    shown_items,
+)
+from study_app.plan import Plans
+from study_app.platforms import PLATFORMS, return_address
+from study_app.services.answers import newest_judgment, search_seconds
+from study_app.services.quota import open_topics
+from study_app.services.slots import listed_topics
+from study_app.services.whereabouts import Whereabouts
+from study_app.steps import Step
+from study_app.study_file import SummaryPairs
+
+AnyPage = ChoosePage | ConsentPage | DonePage | FinishPage | MessagePage | PairPage | SearchPage | VotePage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A worker looking at one step's page; ``error`` is the catalogue's key of what was wrong with the last form."""
+
+    session: Session
+    plans: Plans
+    here: Whereabouts
+    step: Step
+    now: datetime
+    error: str | None = None
+
+    @property
+    def language(self) -> str:
+        """Language of the step's task, of the study for pages of no task."""
+        plan = self.here.plan
+        return self.here.task(self.step).entry.language if self.step.task else plan.language
+
+    @property
+    def query(self) -> str:
+        """Text of the step's query."""
+        return self.here.task(self.step).topic(self.here.slot(self.step).topic_id).text
+
+
+def showing_of(session: Session, here: Whereabouts, step: Step) -> Showing:
+    """Return what a pair page shows."""
+    wanted = select(Showing).where(Showing.slot_id == here.slot(step).id, Showing.position == step.pair)
+    return session.scalars(wanted).one()
+
+
+def page_of(look: Look) -> AnyPage:
+    """Return what the step's page shows."""
+    return PAGES[look.step.kind](look)
+
+
+def consent_page(look: Look) -> ConsentPage:
+    """Return the consent page."""
+    here = look.here
+    paragraphs = here.plan.entry.consent.split("\n\n")
+    return ConsentPage(
+        language=look.language,
+        title=here.plan.entry.title,
+        paragraphs=tuple(text for text in map(str.strip, paragraphs) if text),
+        text_sha256=here.plan.consent_sha256,
+        withdrawal_code=here.worker.withdrawal_code,
+        given=here.state.consented,
+        error=look.error,
+    )
+
+
+def choose_page(look: Look) -> ChoosePage:
+    """Return the list of queries; only what can be taken is on it, under numbers that never change."""
+    here, task = look.here, look.here.task(look.step)
+    held = [slot.topic_id for slot in here.slots[task.number]]
+    may_take = here.state.tasks[task.number - 1].wants_slot
+    free = open_topics(look.session, task, besides=held, now=look.now) if may_take else set()
+    numbered = enumerate(listed_topics(here, task), start=1)
+    return ChoosePage(
+        language=look.language,
+        offered=tuple((number, topic.text) for number, topic in numbered if topic.id in free),
+        taken=task.topic(held[-1]).text if held and not may_take else None,
+        searches=task.has_search,
+        error=look.error,
+    )
+
+
+def search_page(look: Look) -> SearchPage:
+    """Return the search page with the seconds that are left."""
+    entry, slot = look.here.task(look.step).entry, look.here.slot(look.step)
+    if not isinstance(entry, SummaryPairs):
+        raise TypeError(f"no search in a task of kind {entry.kind}")
+    gone = search_seconds(slot, now=look.now)
+    whole = max(entry.search_seconds, entry.min_search_seconds)
+    return SearchPage(
+        language=look.language,
+        query=look.query,
+        seconds_left=math.ceil(max(0.0, whole - gone)),
+        must_wait=math.ceil(max(0.0, entry.search_seconds - gone)),
+        minutes=f"{whole / 60:.1f}".removesuffix(".0"),
+        left=slot.search_left_at is not None,
+        error=look.error,
+    )
+
+
+def vote_page(look: Look) -> VotePage:
+    """Return the intents to tick, with what was ticked."""
+    topic = look.here.task(look.step).topic(look.here.slot(look.step).topic_id)
+    newest = select(Ballot.intents).where(Ballot.slot_id == look.here.slot(look.step).id)
+    ticked = look.session.scalars(newest.order_by(Ballot.revision.desc()).limit(1)).one_or_none()
+    return VotePage(
+        language=look.language,
+        query=topic.text,
+        intents=tuple((place, text) for place, (_, text) in enumerate(topic.intents, start=1)),
+        ticked=None
+        if ticked is None
+        else frozenset(place for place, (name, _) in enumerate(topic.intents, start=1) if name in ticked),
+        error=look.error,
+    )
+
+
+def pair_page(look: Look) -> PairPage:
+    """Return two summaries on the sides drawn for this worker, with the answer that counts so far."""
+    session, here = look.session, look.here
+    task = here.task(look.step)
+    showing = showing_of(session, here, look.step)
+    topic = here.slot(look.step).topic_id
+    newest = newest_judgment(session, showing.id)
+    left, right = (
+        shown_items(look.plans.content(session, here.plan, topic, system))
+        for system in (showing.left_system_id, showing.right_system_id)
+    )
+    return PairPage(
+        language=look.language,
+        query=look.query,
+        number=look.step.pair,
+        total=len(here.state.tasks[task.number - 1].slots[look.step.query - 1].answered),
+        left=left,
+        right=right,
+        criteria=task.entry.criteria if isinstance(task.entry, SummaryPairs) else (),
+        choice=None if newest is None else newest.choice,
+        error=look.error,
+    )
+
+
+def finish_page(look: Look) -> FinishPage:
+    """Return the last page before the code."""
+    return FinishPage(language=look.language)
+
+
+def done_page(look: Look) -> DonePage:
+    """Return the code and the way back."""
+    entry, worker = look.here.plan.entry, look.here.worker
+    code = worker.completion_code or ""
+    return DonePage(
+        language=look.language,
+        code=code,
+        return_url=return_address(PLATFORMS[entry.platform], entry.return_url, code),
+        withdrawal_code=worker.withdrawal_code,
+    )
+
+
+def message_page(look: Look) -> MessagePage:
+    """Return a page that only says something: the study is full, or the worker has withdrawn."""
+    kind = look.step.kind
+    return MessagePage(language=look.language, heading=f"{kind}.heading", text=f"{kind}.text")
+
+
+PAGES: dict[str, Callable[[Look], AnyPage]] = {
+    "consent": consent_page,
+    "choose": choose_page,
+    "search": search_page,
+    "vote": vote_page,
+    "pair": pair_page,
+    "finish": finish_page,
+    "done": done_page,
+    "full": message_page,
+    "withdrawn": message_page,
+}

@@ -1,0 +1,130 @@
+"""Where a worker is: the one query set behind every page and every answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session
+
+from study_app.models import Assignment, Ballot, Judgment, Showing, Slot, Study, Worker
+from study_app.plan import Plans, StudyPlan, TaskPlan
+from study_app.services.quota import open_topics
+from study_app.steps import SlotState, Step, TaskState, WorkerState
+from study_app.study_file import IntentVotes
+
+
+class UnknownWorkerError(LookupError):
+    """A token signed for a worker who is not in this database."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whereabouts:
+    """A worker, the study, what the worker holds in each task (by task number, from 1), and how far that is."""
+
+    worker: Worker
+    plan: StudyPlan
+    slots: dict[int, list[Slot]]
+    state: WorkerState
+
+    def task(self, step: Step) -> TaskPlan:
+        """Return the task of a step."""
+        return self.plan.tasks[step.task - 1]
+
+    def slot(self, step: Step) -> Slot:
+        """Return the slot of a step."""
+        return self.slots[step.task][step.query - 1]
+
+
+def locate(
+    session: Session, plans: Plans, worker_id: int, *, now: datetime, lock: bool = False
+) -> Whereabouts:
+    """Find out where a worker is.
+
+    Parameters
+    ----------
+    session : Session
+        Reading or writing.
+    plans : Plans
+        Of this server.
+    worker_id : int
+        From the worker's token.
+    now : datetime
+        Decides which leases live.
+    lock : bool
+        Keep other transactions off the worker until this one ends (SQLite keeps off everybody).
+
+    Raises
+    ------
+    UnknownWorkerError
+        If there is no such worker.
+    """
+    wanted = select(Worker, Study.loaded_at).join(Study).where(Worker.id == worker_id)
+    row = session.execute(wanted.with_for_update(of=Worker) if lock else wanted).one_or_none()
+    if row is None:
+        raise UnknownWorkerError(worker_id)
+    worker, loaded_at = row
+    plan = plans.of(session, worker.study_id, loaded_at)
+    slots = _slots(session, worker, plan)
+    answered = _answered(session, plan, slots)
+    tasks = tuple(_task_state(session, task, slots[task.number], answered, now=now) for task in plan.tasks)
+    state = WorkerState(
+        consented=worker.consented_at is not None,
+        completed=worker.completed_at is not None,
+        withdrawn=worker.withdrawn_at is not None,
+        tasks=tasks,
+    )
+    return Whereabouts(worker=worker, plan=plan, slots=slots, state=state)
+
+
+def _slots(session: Session, worker: Worker, plan: StudyPlan) -> dict[int, list[Slot]]:
+    slots: dict[int, list[Slot]] = {task.number: [] for task in plan.tasks}
+    held = session.execute(
+        select(Slot, Assignment.task_id)
+        .join(Slot.assignment)
+        .where(Assignment.worker_id == worker.id)
+        .order_by(Slot.position)
+    )
+    for slot, task in held:
+        slots[plan.task(task).number].append(slot)
+    return slots
+
+
+def _answered(session: Session, plan: StudyPlan, slots: dict[int, list[Slot]]) -> dict[int, list[bool]]:
+    """Return, for each slot, which of its pages have an answer."""
+    answered: dict[int, list[bool]] = {slot.id: [] for held in slots.values() for slot in held}
+    has_judgment = exists().where(Judgment.showing_id == Showing.id)
+    shown = (
+        select(Showing.slot_id, has_judgment).where(Showing.slot_id.in_(answered)).order_by(Showing.position)
+    )
+    for slot, is_answered in session.execute(shown) if answered else ():
+        answered[slot].append(is_answered)
+    voting = [
+        slot.id for task in plan.tasks if isinstance(task.entry, IntentVotes) for slot in slots[task.number]
+    ]
+    if voting:
+        voted = set(session.scalars(select(Ballot.slot_id).where(Ballot.slot_id.in_(voting))))
+        answered.update({slot: [slot in voted] for slot in voting})
+    return answered
+
+
+def _task_state(
+    session: Session, task: TaskPlan, slots: Sequence[Slot], answered: dict[int, list[bool]], *, now: datetime
+) -> TaskState:
+    held = {slot.topic_id for slot in slots}
+    return TaskState(
+        page="vote" if isinstance(task.entry, IntentVotes) else "pair",
+        has_search=task.has_search,
+        topics=len(task.topics),
+        wanted=task.wanted,
+        has_room=len(slots) < task.wanted and bool(open_topics(session, task, besides=held, now=now)),
+        slots=tuple(
+            SlotState(
+                id=slot.id,
+                topic=slot.topic_id,
+                searched=not task.has_search or slot.search_left_at is not None,
+                answered=tuple(answered[slot.id]),
+            )
+            for slot in slots
+        ),
+    )

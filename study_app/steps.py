@@ -1,0 +1,147 @@
+"""The way through a study: which pages are open to a worker, and which of them is next. Pure values."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One page of a worker's way; ``task``, ``query`` and ``pair`` count from 1 and are 0 where they have no meaning."""
+
+    kind: str
+    task: int = 0
+    query: int = 0
+    pair: int = 0
+
+    @property
+    def path(self) -> str:
+        """The step's address below the worker's: ``consent``, ``1/choose``, ``1/2/search``, ``1/2/pair/3``."""
+        numbers = "".join(f"{number}/" for number in (self.task, self.query) if number)
+        return f"{numbers}{self.kind}" + (f"/{self.pair}" if self.pair else "")
+
+
+CONSENT = Step("consent")
+FULL = Step("full")
+FINISH = Step("finish")
+DONE = Step("done")
+WITHDRAWN = Step("withdrawn")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotState:
+    """How far a worker is with one query.
+
+    Attributes
+    ----------
+    id, topic : int
+        Rows of the database.
+    searched : bool
+        The search page was left.
+    answered : tuple of bool
+        For each page of the slot, in order, whether it has an answer: its pairs, or its one vote.
+    """
+
+    id: int
+    topic: int
+    searched: bool
+    answered: tuple[bool, ...]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every page has its answer."""
+        return self.searched and all(self.answered)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskState:
+    """How far a worker is with one task.
+
+    Attributes
+    ----------
+    page : str
+        Kind of its answer pages: pair or vote.
+    has_search : bool
+        A search page comes before them.
+    topics : int
+        How many queries the task has.
+    wanted : int
+        How many of them a worker is asked to do.
+    has_room : bool
+        Some query that the worker does not hold can take one more.
+    slots : tuple of SlotState
+        What the worker holds, in order.
+    """
+
+    page: str
+    has_search: bool
+    topics: int
+    wanted: int
+    has_room: bool
+    slots: tuple[SlotState, ...]
+
+    @property
+    def wants_slot(self) -> bool:
+        """Whether the worker should take a query now: those held are done, more are wanted, and there is room."""
+        done = all(slot.is_done for slot in self.slots)
+        return done and len(self.slots) < self.wanted and self.has_room
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether it is the worker who picks the next query: not when only one is left."""
+        return self.topics - len(self.slots) > 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerState:
+    """How far a worker is."""
+
+    consented: bool
+    completed: bool
+    withdrawn: bool
+    tasks: tuple[TaskState, ...]
+
+    @property
+    def has_all(self) -> bool:
+        """Whether every required row is there: something was done, and nothing that was begun is unfinished."""
+        slots = [slot for task in self.tasks for slot in task.slots]
+        missing = any(task.has_room and not task.slots for task in self.tasks)
+        return self.consented and bool(slots) and not missing and all(slot.is_done for slot in slots)
+
+
+def open_steps(state: WorkerState) -> tuple[Step, ...]:
+    """Return every step that the worker may open, in order; the last is the current one."""
+    if state.withdrawn:
+        return (WITHDRAWN,)
+    if state.completed:
+        return (DONE,)
+    if not state.consented:
+        return (CONSENT,) if any(task.has_room for task in state.tasks) else (FULL,)
+    steps = [CONSENT]
+    for number, task in enumerate(state.tasks, start=1):
+        steps += _task_steps(number, task)
+        if task.wants_slot or not all(slot.is_done for slot in task.slots):
+            return tuple(steps)
+    return (*steps, FINISH if state.has_all else FULL)
+
+
+def current_step(state: WorkerState) -> Step:
+    """Return the step that is next."""
+    return open_steps(state)[-1]
+
+
+def _task_steps(number: int, task: TaskState) -> list[Step]:
+    steps = [Step("choose", number)] if task.topics > 1 and task.slots else []
+    for query, slot in enumerate(task.slots, start=1):
+        steps += _slot_steps(number, query, task, slot)
+    if task.wants_slot:
+        steps.append(Step("choose", number))
+    return steps
+
+
+def _slot_steps(number: int, query: int, task: TaskState, slot: SlotState) -> list[Step]:
+    steps = [Step("search", number, query)] if task.has_search else []
+    if not slot.searched:
+        return steps
+    reached = slot.answered.index(False) + 1 if False in slot.answered else len(slot.answered)
+    if task.page == "vote":
+        return [*steps, Step("vote", number, query)]
+    return steps + [Step("pair", number, query, pair) for pair in range(1, reached + 1)]

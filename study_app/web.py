@@ -1,0 +1,112 @@
+"""What the views share: the server's parts, rendering, and what every answer carries."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+from flask import Flask, Response, current_app, make_response, render_template, request
+from jinja2 import StrictUndefined
+
+from metrics.errors import InputError, input_fault
+from study_app.config import Config
+from study_app.database import Database, is_empty, migrate, open_database, shown_address, transaction
+from study_app.messages import Messages
+from study_app.pages import MessagePage
+from study_app.plan import Plans
+from study_app.resources import resource_folder
+from study_app.services.settings import SIGNING_KEY, setting
+from study_app.tokens import NewToken, Now, Signer
+
+NAME = "prefcal"
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+FALLBACK_LANGUAGE = "en"
+MAX_BODY_BYTES = 64 * 1024
+STATIC_MAX_AGE_SECONDS = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """The parts of one running server; ``now`` and ``new_token`` are its only clock and source of names."""
+
+    database: Database
+    plans: Plans
+    signer: Signer
+    messages: Messages
+    now: Now
+    new_token: NewToken
+
+
+def server() -> Server:
+    """Return the parts of the server that handles this request."""
+    return cast("Server", current_app.extensions[NAME])
+
+
+def rendered(
+    template: str, page: Any, *, status: int = 200, tokens: Mapping[str, str] | None = None
+) -> Response:
+    """Render a page value; ``tokens`` are ``worker`` and ``page`` on a page of a worker's way."""
+    t = partial(server().messages.text, page.language)
+    html = render_template(f"{template}.html", page=page, t=t, tokens=tokens or {})
+    return make_response(html, status)
+
+
+def said(key: str, *, status: int, language: str = FALLBACK_LANGUAGE, reference: str = "") -> Response:
+    """Render a page that only says something, in the words under ``key``."""
+    page = MessagePage(language=language, heading=f"{key}.heading", text=f"{key}.text", reference=reference)
+    return rendered("message", page, status=status)
+
+
+def open_server(config: Config, now: Now, new_token: NewToken) -> Server:
+    """Open the database and put the parts of a server together; raises `PrefcalError` when no study was loaded."""
+    database = open_database(config.database)
+    if is_empty(database):
+        raise nothing_loaded(config)
+    migrate(database)
+    with transaction(database, write=False) as session:
+        key = setting(session, SIGNING_KEY)
+    if key is None:
+        raise nothing_loaded(config)
+    return Server(
+        database=database,
+        plans=Plans(),
+        signer=Signer(key),
+        messages=Messages(resource_folder("templates") / "locale"),
+        now=now,
+        new_token=new_token,
+    )
+
+
+def nothing_loaded(config: Config) -> InputError:
+    """Return the error of a database without a study."""
+    return input_fault(
+        f"no study is loaded in {shown_address(config.database)}",
+        cure="load one: prefcal study load FILE",
+    )
+
+
+def configure(app: Flask) -> None:
+    """Set limits and caching, and make templates fail on names that do not exist."""
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
+    app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_MAX_AGE_SECONDS
+    app.jinja_env.undefined = StrictUndefined
+
+
+def install_headers(app: Flask) -> None:
+    """Put the security headers on every answer, and keep all but the static files out of every cache."""
+    app.after_request(_with_headers)
+
+
+def _with_headers(response: Response) -> Response:
+    response.headers.update(HEADERS)
+    if request.endpoint != "static":
+        response.headers["Cache-Control"] = "no-store"
+    return response
