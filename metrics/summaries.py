@@ -116,7 +116,7 @@ def summary_scores(
     for run in runs:
         values = {
             label: read.expectations(one.discount, probability[one.intents])
-            for label, one, read in _read_once(collection, run, labels)
+            for label, one, read in read_once(collection, run, labels)
         }
         scores += [
             Score(run.name, topic, label, float(value[index]))
@@ -183,7 +183,7 @@ def score_intents(
     rows = [
         (run.name, topic, intent, label, value)
         for run in runs
-        for label, one, read in _read_once(collection, run, labels)
+        for label, one, read in read_once(collection, run, labels)
         for (topic, intent), value in zip(
             readers_of(collection), read.utilities(one.discount).tolist(), strict=True
         )
@@ -243,9 +243,7 @@ def m_from_positions(
     return pd.DataFrame(values, index=index, columns=pd.Index(limits, name="patience"))
 
 
-def _read_once(
-    collection: Collection, run: Run, labels: Mapping[str, U]
-) -> Iterator[tuple[str, U, Readings]]:
+def read_once(collection: Collection, run: Run, labels: Mapping[str, U]) -> Iterator[tuple[str, U, Readings]]:
     """Yield each labelled measure with the run as it reads it; each truncation and ablation is read only once."""
     read: dict[tuple[int | None, Layers], Readings] = {}
     for label, one in labels.items():

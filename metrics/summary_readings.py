@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.errors import FaultLog
+from metrics.errors import Fault, InputError, input_fault
 from metrics.trailtext import Layers, first_meetings, trailtext, truncated
 from metrics.two_layered import Collection, Query, Run
 from metrics.wording import listed
@@ -134,12 +134,16 @@ def intent_probabilities(
     InputError
         If the collection has no probabilities, or the fitted ones lack an intent.
     """
-    log = FaultLog(collection.name)
-    shares = [
-        share for query in collection.queries.values() for share in _shares(query, intents, fitted or {}, log)
-    ]
-    log.raise_if_any()
-    return np.array(shares, dtype=np.float64)
+    queries = collection.queries.values()
+    if intents == "given" and any(query.probability is None for query in queries):
+        raise input_fault(
+            "there are no intent probabilities",
+            path=collection.name,
+            cure="add probability.tsv, or use uniform ones (--intents uniform)",
+        )
+    if intents == "fitted":
+        _check_fitted(collection, fitted or {})
+    return np.array([share for query in queries for share in _shares(query, intents, fitted or {})])
 
 
 def summed(values: FloatArray, group: NDArray[np.intp], groups: int) -> FloatArray:
@@ -152,20 +156,24 @@ def readers_of(collection: Collection) -> list[tuple[str, str]]:
     return [(query.id, intent) for query in collection.queries.values() for intent in query.intents]
 
 
-def _shares(query: Query, intents: Intents, fitted: Probabilities, log: FaultLog) -> list[float]:
-    """Return P(i|q) of a query's intents, in order; note what is missing."""
-    if intents == "uniform":
-        return [1 / len(query.intents)] * len(query.intents)
-    shares = query.probability if intents == "given" else fitted.get(query.id)
-    if shares is None:
-        log.add(
-            f"no {intents} intent probabilities of query {query.id!r}",
-            cure="add them, or choose uniform ones",
-        )
-        return []
-    if intents == "fitted" and set(shares) != set(query.intents):
-        log.add(
-            f"the fitted intents of query {query.id!r} are {listed(shares)}, not {listed(query.intents)}",
+def _check_fitted(collection: Collection, fitted: Probabilities) -> None:
+    """Raise when a query's fitted intents are not exactly its intents."""
+    faults = [
+        Fault(
+            problem=f"the fitted intents of query {query.id!r} are {listed(fitted.get(query.id, ())) or 'none'}, "
+            f"those of the collection {listed(query.intents)}",
             cure="fit them to this collection",
         )
+        for query in collection.queries.values()
+        if set(fitted.get(query.id, ())) != set(query.intents)
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _shares(query: Query, intents: Intents, fitted: Probabilities) -> list[float]:
+    """Return P(i|q) of a query's intents, in order; a given one that is missing is 0."""
+    if intents == "uniform":
+        return [1 / len(query.intents)] * len(query.intents)
+    shares = fitted[query.id] if intents == "fitted" else query.probability or {}
     return [shares.get(intent, 0.0) for intent in query.intents]

@@ -1,9 +1,12 @@
-"""Names of runs: a run is called like its file."""
+"""Several run files at once: each is called like its file, and the faults of all are shown together."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
-from metrics.errors import input_fault
+from metrics.errors import Fault, InputError, input_fault
+
+R = TypeVar("R")
 
 ENDINGS = (".xml", ".txt", ".tsv")
 
@@ -31,3 +34,23 @@ def named_runs(paths: Iterable[str | Path]) -> dict[str, Path]:
                 f"{other} is called {run_name(path)!r} too", path=path, cure="rename one of the two files"
             )
     return named
+
+
+def read_runs(paths: Iterable[str | Path], read: Callable[[Path, str], R]) -> list[R]:
+    """Read every run file by ``read(path, name)``, in the order given.
+
+    Raises
+    ------
+    InputError
+        With the faults of all files, or if two files go by one name.
+    """
+    runs: list[R] = []
+    faults: list[Fault] = []
+    for name, path in named_runs(paths).items():
+        try:
+            runs.append(read(path, name))
+        except InputError as error:
+            faults += error.faults
+    if faults:
+        raise InputError(faults)
+    return runs

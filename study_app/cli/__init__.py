@@ -68,6 +68,7 @@ COMMANDS = {
     "features": ("study_app.cli.features", "Derive the tables that come from collections and runs."),
     "fit": ("study_app.cli.fit", "Fit every user-model parameter the tables allow."),
     "score": ("study_app.cli.score", "Score runs; no study needed."),
+    "measures": ("study_app.cli.measures", "List every measure with its parameters and source."),
     "correlate": ("study_app.cli.correlate", "Correlate two columns of scores of the same systems."),
     "agree": ("study_app.cli.agree", "Measure how well metrics agree with the preferences."),
     "report": ("study_app.cli.report", "Write the report page of an agreement folder."),

@@ -1,0 +1,50 @@
+"""`prefcal measures`: every measure with its parameters, defaults, source and one-line definition."""
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.output import Output, output_options
+
+if TYPE_CHECKING:
+    from metrics.types import Measure
+
+COLUMNS = ("measure", "family", "column", "parameters", "definition", "source")
+
+
+@click.command("measures")
+@output_options
+def command(*, output: Output) -> None:
+    """List every measure: how it is written, what it is printed as, what it computes, and where it comes from.
+
+    Parameters are shown with their defaults. Write a measure with those you want to change, for example
+    MMeasure(patience=840, layers='first').
+    """
+    from metrics.registry import all_measures
+
+    rows = [_row(cls) for cls in all_measures().values()]
+    if output.format == "table":
+        output.text("\n".join(_for_people(rows)))
+    else:
+        output.rows(COLUMNS, rows)
+
+
+def _row(cls: "type[Measure]") -> tuple[str, ...]:
+    """Describe one measure."""
+    from metrics.types import shown_value
+
+    parameters = ", ".join(f"{name}={shown_value(value)}" for name, value in cls.defaults().items())
+    return cls.__name__, cls.family, cls().column, parameters, cls.definition, cls.source
+
+
+def _for_people(rows: list[tuple[str, ...]]) -> list[str]:
+    """Return one paragraph a measure, under the command of its family."""
+    lines = []
+    for family, of_family in groupby(rows, key=lambda row: row[1]):
+        lines.append(f"prefcal score {family}\n")
+        for measure, _, column, parameters, definition, source in of_family:
+            lines.append(
+                f"  {column:<8} {measure}({parameters})\n           {definition}\n           {source}\n"
+            )
+    return lines

@@ -1,0 +1,20 @@
+"""The options `--model`, `--draws` and `--seed` of scoring commands. Models are read by `study_app.cli.model_file`."""
+
+from collections.abc import Callable
+
+import click
+
+
+def model_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add `--model`, `--draws` and `--seed`, which the command gets as ``model``, ``draws`` and ``seed``."""
+    seed = click.option("--seed", type=int, default=1, show_default=True, help="Seed of the draws.")
+    draws = click.option(
+        "--draws",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Draw what the model gives N times; adds the columns low and high (95 %).",
+    )
+    model = click.option(
+        "--model", metavar="FILE", help="Take parameters from this user model; explicit options win."
+    )
+    return model(draws(seed(command)))
