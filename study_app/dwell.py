@@ -28,7 +28,7 @@ Place: TypeAlias = tuple[str, str]
 """Side of the text and key of the item in it."""
 
 
-class PageEvent(NamedTuple):
+class LoggedEvent(NamedTuple):
     """One logged event: its number in the page load, its kind, both clocks in milliseconds, its detail."""
 
     number: int
@@ -92,18 +92,18 @@ class PageReading:
     layout_seconds: Mapping[str, float]
 
 
-def read_page(events: Iterable[PageEvent], texts: Texts) -> PageReading:
+def read_page(events: Iterable[LoggedEvent], texts: Texts) -> PageReading:
     """Reconstruct one page load.
 
     Parameters
     ----------
-    events : iterable of PageEvent
+    events : iterable of LoggedEvent
         In any order; a repeated number counts once.
     texts : Texts
         What the page showed. Events about anything else are ignored.
     """
     page = _Page(texts)
-    before: PageEvent | None = None
+    before: LoggedEvent | None = None
     for event in sorted(events, key=lambda event: event.number):
         if before is not None:
             if event.number == before.number:
@@ -189,7 +189,7 @@ class _Page:
         self._first_ms: dict[Place, int] = {}
         self._most: dict[Place, float] = {}
 
-    def pass_time(self, before: PageEvent, after: PageEvent) -> None:
+    def pass_time(self, before: LoggedEvent, after: LoggedEvent) -> None:
         """Count the stretch between two events, if it is known and looked at."""
         length = after.page_ms - before.page_ms
         drift = after.wall_ms - before.wall_ms - length
@@ -205,7 +205,7 @@ class _Page:
     def _looked_at(self) -> bool:
         return self._visible and self._focused and not self._closed
 
-    def happen(self, event: PageEvent) -> None:
+    def happen(self, event: LoggedEvent) -> None:
         """Take one event into the state."""
         match event.kind:
             case "see" | "layer":
@@ -225,7 +225,7 @@ class _Page:
         if event.kind in _BRINGS_TO_SIGHT and self._visible and not self._closed:
             self._note_seen(event)
 
-    def _change_screen(self, event: PageEvent) -> None:
+    def _change_screen(self, event: LoggedEvent) -> None:
         place = (event.detail["side"], event.detail["item"])
         if place not in self._screen.items:
             return
@@ -234,7 +234,7 @@ class _Page:
         else:
             self._screen.turn(place, is_open=event.detail["open"])
 
-    def _note_seen(self, event: PageEvent) -> None:
+    def _note_seen(self, event: LoggedEvent) -> None:
         now = event.page_ms + self._slept_ms
         for place, share in self._screen.shown.items():
             if share > self._most.get(place, 0.0):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study_app.dwell import DRIFT_MS, PageEvent, read_page
+from study_app.dwell import DRIFT_MS, LoggedEvent, read_page
 from study_app.text_items import Item
 
 SHORT = Item(key="f0", id="u0", kind="iunit", words=10, chars=40)
@@ -20,7 +20,7 @@ WALL = 1_767_225_600_000
 def log(*happenings, first=1):
     """Events numbered from ``first``: (milliseconds, kind) or (milliseconds, kind, detail)."""
     return [
-        PageEvent(number, kind, ms, WALL + ms, detail[0] if detail else {})
+        LoggedEvent(number, kind, ms, WALL + ms, detail[0] if detail else {})
         for number, (ms, kind, *detail) in enumerate(happenings, start=first)
     ]
 
@@ -112,9 +112,9 @@ def test_sleep_is_cut_and_moves_later_times_on():
     before = log((0, "open", opened()), (0, "see", sees("f0", 1)), (1000, "beat"))
     slept = 3_600_000
     after = [
-        PageEvent(4, "sleep", 2000, WALL + 2000 + slept, {"lost_ms": slept}),
-        PageEvent(5, "see", 3000, WALL + 3000 + slept, sees("f1", 1)),
-        PageEvent(6, "close", 3000, WALL + 3000 + slept, {}),
+        LoggedEvent(4, "sleep", 2000, WALL + 2000 + slept, {"lost_ms": slept}),
+        LoggedEvent(5, "see", 3000, WALL + 3000 + slept, sees("f1", 1)),
+        LoggedEvent(6, "close", 3000, WALL + 3000 + slept, {}),
     ]
 
     reading = read_page(before + after, TEXTS)
@@ -127,7 +127,7 @@ def test_a_wall_clock_set_back_cuts_the_stretch_and_moves_nothing():
     """Nobody can tell what happened to the clocks, but time does not run back."""
     events = log((0, "open", opened()), (0, "see", sees("f0", 1)), (1000, "beat"), (2000, "beat"))
     events[3] = events[3]._replace(wall_ms=WALL - 10 * DRIFT_MS)
-    events.append(PageEvent(5, "see", 3000, WALL - 10 * DRIFT_MS + 1000, sees("f1", 1)))
+    events.append(LoggedEvent(5, "see", 3000, WALL - 10 * DRIFT_MS + 1000, sees("f1", 1)))
 
     reading = read_page(events, TEXTS)
 
@@ -275,7 +275,7 @@ def pages(draw):
         ms += length
         wall += length + draw(st.sampled_from([0, 0, 0, 0, 50_000, -50_000]))
         if draw(st.integers(0, 9)):
-            events.append(PageEvent(number, kind, ms, wall, detail))
+            events.append(LoggedEvent(number, kind, ms, wall, detail))
     return events
 
 
@@ -317,7 +317,7 @@ def last(events, kinds, default, place=None):
     for event in reversed(events):
         if event.kind in kinds and place in (None, (event.detail.get("side"), event.detail.get("item"))):
             return event
-    return PageEvent(0, default, 0, 0, {"share": 0, "open": False})
+    return LoggedEvent(0, default, 0, 0, {"share": 0, "open": False})
 
 
 def visible_words(past):

@@ -1,0 +1,155 @@
+"""What people answered: the tables preferences, intents, intent_votes and searches, each in one query."""
+
+import io
+from typing import Any, TypeVar
+
+import pandas as pd
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session, aliased
+
+from calibration.tables import TABLES
+from study_app.export.people import takes_part
+from study_app.models import (
+    Assignment,
+    Ballot,
+    Intent,
+    Judgment,
+    Pair,
+    Showing,
+    Slot,
+    System,
+    Task,
+    TaskTable,
+    Topic,
+    Worker,
+)
+
+Rows = TypeVar("Rows", bound=Select[*tuple[Any, ...]])
+
+
+def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
+    """Return table preferences: the newest revision of every answer, of complete and incomplete workers."""
+    left, right, first = aliased(System), aliased(System), aliased(Showing)
+    newest = (
+        select(Judgment.showing_id, func.max(Judgment.revision).label("revision"))
+        .group_by(Judgment.showing_id)
+        .subquery()
+    )
+    place = func.row_number().over(
+        partition_by=Slot.assignment_id, order_by=(Slot.position, Showing.position)
+    )
+    places = select(Showing.id, place.label("place")).join(Showing.slot).subquery()
+    answered = _of_study(
+        select(
+            Showing.name,
+            Worker.pseudonym,
+            Task.name,
+            Topic.name,
+            Pair.name,
+            left.name,
+            right.name,
+            Judgment.choice,
+            Judgment.shown_at,
+            Judgment.decided_at,
+            Judgment.decision_ms,
+            places.c.place,
+            Judgment.layout,
+            Judgment.timing,
+            Task.language,
+            Judgment.revision,
+            Judgment.late,
+            first.name,
+        )
+        .select_from(Judgment)
+        .join(
+            newest,
+            (newest.c.showing_id == Judgment.showing_id) & (newest.c.revision == Judgment.revision),
+        )
+        .join(Judgment.showing)
+        .join(Showing.slot)
+        .join(places, places.c.id == Showing.id)
+        .join(Showing.pair)
+        .join(left, left.id == Showing.left_system_id)
+        .join(right, right.id == Showing.right_system_id)
+        .outerjoin(first, first.id == Showing.repeats_id),
+        study_id,
+    ).order_by(Worker.number, Task.position, places.c.place)
+    columns = [name for name in TABLES["preferences"].column_names if name != "silent_days_revealed"]
+    frame = pd.DataFrame(session.execute(answered), columns=columns)
+    return frame.assign(decision_seconds=frame["decision_seconds"].astype("float64") / 1000)
+
+
+def intents_table(session: Session, study_id: int) -> pd.DataFrame:
+    """Return table intents: every intent of every query, once; of several tasks the first with a probability speaks."""
+    offered = (
+        select(Topic.name, Intent.name, Intent.probability)
+        .join(Topic, Topic.id == Intent.topic_id)
+        .join(Topic.task)
+        .where(Task.study_id == study_id)
+        .order_by(Task.position, Topic.position, Intent.position)
+    )
+    frame = pd.DataFrame(session.execute(offered), columns=list(TABLES["intents"].column_names))
+    return frame.groupby(["topic", "intent"], sort=False, as_index=False)["probability"].first()
+
+
+def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
+    """Return table intent_votes: a row a tick of the newest ballot, and a row without an intent for an empty ballot."""
+    newest = (
+        select(Ballot.slot_id, func.max(Ballot.revision).label("revision"))
+        .group_by(Ballot.slot_id)
+        .subquery()
+    )
+    cast = _of_study(
+        select(Worker.pseudonym, Topic.name, Ballot.intents)
+        .select_from(Ballot)
+        .join(newest, (newest.c.slot_id == Ballot.slot_id) & (newest.c.revision == Ballot.revision))
+        .join(Slot, Slot.id == Ballot.slot_id),
+        study_id,
+    ).order_by(Worker.number, Task.position, Slot.position)
+    rows = [
+        (worker, topic, intent)
+        for worker, topic, intents in session.execute(cast)
+        for intent in intents or (None,)
+    ]
+    return pd.DataFrame(rows, columns=list(TABLES["intent_votes"].column_names)).drop_duplicates()
+
+
+def searches_by_task(session: Session, study_id: int) -> pd.DataFrame:
+    """Return worker, task, topic and seconds of every search that was left; table searches is this without the task."""
+    searched = (
+        _of_study(
+            select(Worker.pseudonym, Task.name, Topic.name, Slot.search_shown_at, Slot.search_left_at),
+            study_id,
+        )
+        .where(Slot.search_shown_at.is_not(None), Slot.search_left_at.is_not(None))
+        .order_by(Worker.number, Task.position, Slot.position)
+    )
+    rows = [
+        (worker, task, topic, (left - shown).total_seconds())
+        for worker, task, topic, shown, left in session.execute(searched)
+        if shown is not None and left is not None
+    ]
+    return pd.DataFrame(rows, columns=["worker", "task", "topic", "seconds"])
+
+
+def positions_table(session: Session, study_id: int) -> dict[str, pd.DataFrame]:
+    """Return table positions by its name, as derived when the study was loaded; {} when no task has one."""
+    stored = session.execute(
+        select(Task.name, TaskTable.content)
+        .join(TaskTable, TaskTable.task_id == Task.id)
+        .where(Task.study_id == study_id, TaskTable.name == "positions")
+        .order_by(Task.position)
+    )
+    frames = [pd.read_parquet(io.BytesIO(content)).assign(task=name) for name, content in stored]
+    return {"positions": pd.concat(frames)} if frames else {}
+
+
+def _of_study(rows: Rows, study_id: int) -> Rows:
+    """Join slots with what they belong to, and keep those of people whose rows are exported."""
+    return (
+        rows.join(Slot.assignment)
+        .join(Assignment.worker)
+        .join(Assignment.task)
+        .join(Slot.topic)
+        .where(takes_part(study_id))
+    )

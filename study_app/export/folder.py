@@ -1,0 +1,116 @@
+"""Folders that appear complete or not at all, and tables that are written piece by piece."""
+
+import os
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pa_parquet
+
+from calibration.table_definition import Table
+from calibration.table_files import checked, csv_text
+from metrics.errors import input_fault
+from metrics.wording import listed
+
+
+@contextmanager
+def fresh_folder(folder: Path, *, ours: Collection[str]) -> Iterator[Path]:
+    """Yield an empty folder that takes the place of ``folder`` when the block ends well, and vanishes when not.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the result is to stand. What stands there is replaced if it holds nothing but ``ours``.
+    ours : collection of str
+        Names of the files that an earlier export may have left, relative to the folder.
+
+    Raises
+    ------
+    InputError
+        If ``folder`` is a file, holds anything else, or cannot be written.
+    """
+    folder = folder.absolute()
+    _check_replaceable(folder, ours)
+    new, old = (folder.with_name(f".{folder.name}.{word}-{os.getpid()}") for word in ("new", "old"))
+    try:
+        new.mkdir(parents=True)
+    except OSError as error:
+        raise input_fault(
+            f"cannot be written ({error.strerror})", path=folder, cure="name a folder that can be made"
+        ) from error
+    try:
+        yield new
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    finally:
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _check_replaceable(folder: Path, ours: Collection[str]) -> None:
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise input_fault("this is a file", path=folder, cure="name a folder")
+    others = sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if not path.is_dir() and path.relative_to(folder).as_posix() not in ours
+    )
+    if others:
+        raise input_fault(
+            f"the folder holds what no export wrote: {listed(others)}",
+            path=folder,
+            cure="name another folder, or move these away",
+        )
+
+
+class TableStream:
+    """One table written as CSV and Parquet while its rows are made, so that a large one never lies in memory whole.
+
+    Use as a context manager. Each piece is checked by itself, so the table must have no key and no rules.
+    """
+
+    def __init__(self, folder: Path, table: Table) -> None:
+        if table.key or table.rules:
+            raise ValueError(f"{table.name} has rules over all its rows and cannot be written in pieces")
+        self.rows = 0
+        self._folder, self._table = folder, table
+        self._open_files = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Open both files and write the header."""
+        empty = self._table.empty()
+        stem = self._folder / self._table.name
+        self._csv = self._open_files.enter_context(
+            stem.with_suffix(".csv").open("w", encoding="utf-8", newline="")
+        )
+        self._csv.write(csv_text(empty))
+        self._schema = pa.Schema.from_pandas(empty, preserve_index=False)
+        self._parquet = self._open_files.enter_context(
+            pa_parquet.ParquetWriter(stem.with_suffix(".parquet"), self._schema)
+        )
+        return self
+
+    def append(self, frame: pd.DataFrame) -> None:
+        """Check some rows and write them; raises `InputError` as `checked` does."""
+        if frame.empty:
+            return
+        piece = checked(frame, self._table)
+        self._csv.write(csv_text(piece).partition("\n")[2])
+        self._parquet.write_table(pa.Table.from_pandas(piece, schema=self._schema, preserve_index=False))
+        self.rows += len(piece)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close both files."""
+        self._open_files.close()

@@ -1,0 +1,52 @@
+"""study.json of an export: the study, its files where they stand, and its protocol."""
+
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from calibration.study_json import Clock, FileRecord, StudyRecord, TaskRecord
+from study_app.export.people import takes_part
+from study_app.models import Study, Task, Worker
+
+IDLE_SECONDS = 300
+HEARTBEAT_SECONDS = 5
+_NOT_PROTOCOL = frozenset({"name", "kind", "language", "collection", "systems"})
+
+
+def study_record(session: Session, study: Study, *, now: datetime) -> StudyRecord:
+    """Return what study.json says; the study began with the first consent, or else when it was loaded."""
+    began = session.scalar(select(func.min(Worker.consented_at)).where(takes_part(study.id)))
+    started_at = began or study.loaded_at
+    return StudyRecord(
+        study=study.name,
+        title=study.config["title"],
+        started_at=started_at,
+        ended_at=now,
+        prefcal_version=version("prefcal"),
+        study_sha256=study.sha256,
+        clock=Clock(origin=started_at),
+        idle_seconds=IDLE_SECONDS,
+        heartbeat_seconds=HEARTBEAT_SECONDS,
+        tasks={task.name: _task_record(task, Path(study.folder)) for task in study.tasks},
+    )
+
+
+def _task_record(task: Task, folder: Path) -> TaskRecord:
+    return TaskRecord.model_validate(
+        {
+            "kind": task.kind,
+            "language": task.language,
+            "collection": {
+                kind: FileRecord(path=str(folder / file["path"]), sha256=file["sha256"])
+                for kind, file in task.files.items()
+            },
+            "systems": {
+                system.name: FileRecord(path=str(folder / system.path), sha256=system.sha256)
+                for system in task.systems
+            },
+            "protocol": {key: value for key, value in task.config.items() if key not in _NOT_PROTOCOL},
+        }
+    )

@@ -1,0 +1,135 @@
+"""A whole study from the database into a folder of tables."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from calibration.study_json import STUDY_FILE, write_study
+from calibration.table_files import write_tables
+from calibration.tables import TABLES
+from study_app.export.answers import (
+    intent_votes_table,
+    intents_table,
+    positions_table,
+    preferences_table,
+    searches_by_task,
+)
+from study_app.export.folder import TableStream, fresh_folder
+from study_app.export.gaps import LogGaps, log_gaps, page_logs, unlogged_answers
+from study_app.export.people import validations, workers_table
+from study_app.export.raw import RAW_TABLES, write_raw
+from study_app.export.readings import pair_readings, reads_rows, stops_rows
+from study_app.export.study_document import study_record
+from study_app.models import Study
+from study_app.plan import read_plan
+from study_app.study_file import IntentVotes, SummaryPairs
+
+RAW_FOLDER = "raw"
+
+FILES = frozenset(
+    [STUDY_FILE]
+    + [f"{name}.{suffix}" for name in TABLES for suffix in ("csv", "parquet")]
+    + [f"{RAW_FOLDER}/{name}.{suffix}" for name in RAW_TABLES for suffix in ("csv", "parquet")]
+)
+"""Everything that an export may write, relative to its folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportSummary:
+    """What was exported.
+
+    Attributes
+    ----------
+    rows : dict of str to int
+        Table -> rows; tables of the folder raw as ``raw/NAME``.
+    workers, completed, withdrawn, excluded : int
+        Who ever consented; who finished, who took the consent back, and whom rule `EXCLUSION_RULE` excludes. Who
+        withdrew is in neither of the others.
+    validations, consistent, same_option : int
+        Validation pairs answered, and how many of them alike: the same system or an equal option both times, and
+        the same one of the four options.
+    gaps : LogGaps
+        What is missing from the logs.
+    """
+
+    rows: dict[str, int]
+    workers: int
+    completed: int
+    withdrawn: int
+    excluded: int
+    validations: int
+    consistent: int
+    same_option: int
+    gaps: LogGaps
+
+
+def export_study(
+    session: Session, study: Study, folder: str | Path, *, now: datetime, raw: bool = False
+) -> ExportSummary:
+    """Write the tables of a study and its study.json; ``folder`` appears complete or not at all.
+
+    Parameters
+    ----------
+    session : Session
+        Only read from.
+    study : Study
+        The study.
+    folder : str or Path
+        Takes the place of an earlier export there.
+    now : datetime
+        The end of the study as far as these tables know.
+    raw : bool
+        Write the folder ``raw`` too.
+
+    Raises
+    ------
+    InputError
+        If ``folder`` holds anything that no export wrote, or cannot be written.
+    """
+    with fresh_folder(Path(folder), ours=FILES) as new:
+        return _write(session, study, new, now=now, raw=raw)
+
+
+def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: bool) -> ExportSummary:
+    plan = read_plan(session, study.id)
+    preferences, searches = preferences_table(session, study.id), searches_by_task(session, study.id)
+    repeated = validations(preferences)
+    workers = workers_table(session, plan, searches, repeated)
+    tables = {"workers": workers, "intents": intents_table(session, study.id)}
+    kinds = {type(task.entry) for task in plan.tasks}
+    if IntentVotes in kinds:
+        tables["intent_votes"] = intent_votes_table(session, study.id)
+    if SummaryPairs in kinds:
+        tables |= {"preferences": preferences, "searches": searches.drop(columns="task")}
+        tables |= positions_table(session, study.id)
+    write_tables(tables, folder)
+    rows = {name: len(frame) for name, frame in tables.items()}
+    if SummaryPairs in kinds:
+        rows |= _write_readings(session, study.id, folder, now=now)
+    write_study(study_record(session, study, now=now), folder)
+    pages, unlogged = page_logs(session, study.id), unlogged_answers(session, study.id)
+    if raw:
+        written = write_raw(session, study.id, folder / RAW_FOLDER, pages=pages, unlogged=unlogged)
+        rows |= {f"{RAW_FOLDER}/{name}": count for name, count in written.items()}
+    withdrawn = workers["withdrawn_at"].notna()
+    return ExportSummary(
+        rows=rows,
+        workers=len(workers),
+        completed=int((workers["completed_at"].notna() & ~withdrawn).sum()),
+        withdrawn=int(withdrawn.sum()),
+        excluded=int((workers["excluded"] == True).sum()),  # noqa: E712 - empty for those who withdrew
+        validations=len(repeated),
+        consistent=sum(one.consistent for one in repeated),
+        same_option=sum(one.same_option for one in repeated),
+        gaps=log_gaps(pages, unlogged),
+    )
+
+
+def _write_readings(session: Session, study_id: int, folder: Path, *, now: datetime) -> dict[str, int]:
+    with TableStream(folder, TABLES["reads"]) as reads, TableStream(folder, TABLES["stops"]) as stops:
+        for pages in pair_readings(session, study_id):
+            reads.append(reads_rows(pages, now=now))
+            stops.append(stops_rows(pages))
+        return {"reads": reads.rows, "stops": stops.rows}
