@@ -1,0 +1,100 @@
+"""JSON files as small trees in which every value knows its line, so that a fault in them has a place."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TypeAlias, Union
+
+from metrics.errors import FaultLog, input_fault
+from metrics.readers.lines import read_bytes
+
+PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')
+CURE = "mend the JSON here"
+
+Value: TypeAlias = Union["dict[str, Node]", "list[Node]", str, float, bool, None]
+
+
+@dataclass(slots=True)
+class Node:
+    """One value and the line it begins on.
+
+    Attributes
+    ----------
+    value : dict of str to Node, list of Node, str, int, float, bool or None
+        What stands there.
+    line : int
+        From 1.
+    """
+
+    value: Value
+    line: int
+
+
+def read_json(log: FaultLog) -> Node:
+    """Read the JSON file ``log.path`` (UTF-8, plain or gzip).
+
+    A member that an object has already is noted in the log; the later one counts.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be opened, or is not UTF-8 or not JSON.
+    """
+    path = log.path
+    data = read_bytes(path)
+    try:
+        text = data.decode()
+        json.loads(text)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise input_fault("not UTF-8", path=path, line=line, cure="save the file as UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise input_fault(f"not JSON ({error.msg})", path=path, line=error.lineno, cure=CURE) from None
+    except (RecursionError, ValueError):
+        problem = "lists nested too deep, or a number with too many digits"
+        raise input_fault(problem, path=path, cure=CURE) from None
+    return _tree(text, log)
+
+
+def _tree(text: str, log: FaultLog) -> Node:
+    """Build the tree of a text that is known to be JSON."""
+    document: list[Node] = []
+    containers: list[dict[str, Node] | list[Node]] = [document]
+    names: list[str | None] = [None]  # of the member to come, for each open container
+    line = 1
+    for piece in PIECE.findall(text):
+        container = containers[-1]
+        if piece == "\n":
+            line += 1
+        elif piece in {"]", "}"}:
+            containers.pop()
+            names.pop()
+        elif isinstance(container, dict) and names[-1] is None:
+            names[-1] = _new_name(piece, container, line, log)
+        else:
+            node = _node(piece, line)
+            if isinstance(container, dict):
+                container[str(names[-1])] = node
+                names[-1] = None
+            else:
+                container.append(node)
+            if isinstance(node.value, dict | list):
+                containers.append(node.value)
+                names.append(None)
+    return document[0]
+
+
+def _node(piece: str, line: int) -> Node:
+    """Return the value that a piece begins, empty if it is an object or a list."""
+    if piece == "{":
+        return Node({}, line)
+    return Node([] if piece == "[" else json.loads(piece), line)
+
+
+def _new_name(piece: str, members: dict[str, Node], line: int, log: FaultLog) -> str:
+    """Read a member's name; note when the object has it already."""
+    name: str = json.loads(piece)
+    if name in members:
+        problem = f"the member {name!r} stands on line {members[name].line} already"
+        log.add(problem, line=line, cure="delete one of the two")
+    return name
