@@ -1,4 +1,4 @@
-"""The options `--model`, `--draws` and `--seed` of scoring commands. Models are read by `study_app.cli.model_file`."""
+"""The options `--model`, `--draws` and `--seed` of scoring commands."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,9 @@ import click
 
 def model_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add `--model`, `--draws` and `--seed`, which the command gets as ``model``, ``draws`` and ``seed``."""
-    seed = click.option("--seed", type=int, default=1, show_default=True, help="Seed of the draws.")
+    seed = click.option(
+        "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the draws."
+    )
     draws = click.option(
         "--draws",
         type=click.IntRange(min=1),

@@ -6,14 +6,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from metrics.errors import InputError
+from calibration.user_model import ParameterEntry, UserModel, read_user_model
+from metrics.errors import FaultLog, InputError, input_fault
 from metrics.results import ALL, labelled
 from metrics.summaries import MMeasure, read_once
 from metrics.summary_readings import FloatArray, Intents, intent_probabilities
 from metrics.two_layered import Collection, Run
-from study_app.cli.model_draws import draw_patience, draw_shares
-from study_app.cli.model_file import Parameter, Shares, UserModel, patience_of, read_model
+from metrics.wording import listed
+from study_app.cli.model_draws import Shares, draw_patience, draw_shares, joint_log_sd
 from study_app.cli.output import Interval
+
+PATIENCE = "patience_chars"
+SUM_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,22 +30,20 @@ class SummaryModel:
         The model's file, for messages.
     model : UserModel
         All of it.
-    patience : Parameter or None
+    patience : ParameterEntry or None
         None when the command names patiences of its own.
     shares : mapping of topic to mapping of intent to float, or None
-        None when P(i|q) is not the fitted one.
+        P(i|q); None when it is not the fitted one.
     """
 
     path: str
     model: UserModel
-    patience: Parameter | None
+    patience: ParameterEntry | None
     shares: Shares | None
 
     def patience_chars(self) -> float:
         """Return the fitted L, in counted characters; inf when there is no decay."""
-        if self.patience is None or self.patience.estimate is None:
-            return math.inf
-        return self.patience.estimate
+        return _or_infinite(None if self.patience is None else self.patience.estimate)
 
     def intervals(
         self,
@@ -56,10 +58,13 @@ class SummaryModel:
 
         In each of ``count`` draws all that comes from the model is drawn anew; what does not, stays. All runs and
         measures see the same draws.
+
+        Raises
+        ------
+        InputError
+            If the model has no interval to draw from.
         """
-        rng = np.random.default_rng(seed)
-        patiences = self._patiences(count, rng)
-        shares = {one.intents: self._shares(collection, one.intents, count, rng) for one in measures}
+        patiences, shares = self._draws(collection, measures[0].intents, count, seed)
         topics = [*collection.queries, ALL]
         found: dict[tuple[str, str, str], Interval] = {}
         for run in runs:
@@ -67,8 +72,8 @@ class SummaryModel:
                 drawn = [one if length is None else replace(one, patience=length) for length in patiences]
                 values = np.array(
                     [
-                        read.expectations(each.discount, probability)
-                        for each, probability in zip(drawn, shares[one.intents], strict=True)
+                        read.expectations(each.discount, share)
+                        for each, share in zip(drawn, shares, strict=True)
                     ]
                 )
                 values = np.column_stack([values, values.mean(axis=1)])
@@ -79,22 +84,23 @@ class SummaryModel:
                 }
         return found
 
-    def _patiences(self, count: int, rng: np.random.Generator) -> list[float] | list[None]:
-        """Draw L; None where the command names its own."""
-        if self.patience is None:
-            return [None] * count
-        drawn: list[float] = draw_patience(self.model, self.patience, count, rng, path=self.path).tolist()
-        return drawn
-
-    def _shares(
-        self, collection: Collection, intents: Intents, count: int, rng: np.random.Generator
-    ) -> list[FloatArray]:
-        """Draw P(i|q) of every reader; the same each time where it is not the fitted one."""
-        if intents != "fitted":
-            return [intent_probabilities(collection, intents)] * count
-        return [
-            intent_probabilities(collection, intents, drawn) for drawn in draw_shares(self.model, count, rng)
-        ]
+    def _draws(
+        self, collection: Collection, intents: Intents, count: int, seed: int
+    ) -> tuple[Sequence[float | None], list[FloatArray]]:
+        """Draw L (None: each measure keeps its own) and P(i|q) of every reader."""
+        rng = np.random.default_rng(seed)
+        patiences: Sequence[float | None] = [None] * count
+        shares = [intent_probabilities(collection, intents, self.shares)] * count
+        try:
+            if self.patience is not None:
+                log_sd = joint_log_sd(self.model, PATIENCE)
+                patiences = draw_patience(self.patience, log_sd, count, rng).tolist()
+            if self.shares is not None:
+                drawn = draw_shares(self.model.intents, count, rng)
+                shares = [intent_probabilities(collection, intents, share) for share in drawn]
+        except ValueError as error:
+            raise input_fault(str(error), path=self.path, cure="leave out --draws") from None
+        return patiences, shares
 
 
 def read_summary_model(path: str, collection: Collection, *, patience: bool, intents: bool) -> SummaryModel:
@@ -103,16 +109,51 @@ def read_summary_model(path: str, collection: Collection, *, patience: bool, int
     Raises
     ------
     InputError
-        If the file has not the form of a model; if it lacks what is asked for; if its intents are not the
-        collection's.
+        If the file is no user model; if it lacks what is asked for; if its intents are not the collection's.
     """
-    model = read_model(path)
-    shares = model.shares() if intents else None
-    if shares is not None:
-        try:
-            intent_probabilities(collection, "fitted", shares)
-        except InputError as error:
-            raise InputError([replace(fault, path=path) for fault in error.faults]) from None
+    model = read_user_model(path)
     return SummaryModel(
-        path=path, model=model, patience=patience_of(model, path) if patience else None, shares=shares
+        path=path,
+        model=model,
+        patience=_patience(model, path) if patience else None,
+        shares=_shares(model, path, collection) if intents else None,
     )
+
+
+def _patience(model: UserModel, path: str) -> ParameterEntry:
+    """Return the fitted patience, checked: 0 <= low <= estimate <= high and estimate > 0."""
+    found = model.parameters.get(PATIENCE)
+    if found is None:
+        others = [name for name in model.parameters if name.startswith(PATIENCE)]
+        problem = f"the model has no {PATIENCE}" + (f", only {listed(others)}" if others else "")
+        raise input_fault(problem, path=path, cure="say which patience you want with --patience")
+    low, high = found.interval
+    ends = [low or 0.0, _or_infinite(found.estimate), _or_infinite(high)]
+    if ends != sorted(ends) or ends[0] < 0 or ends[1] == 0:
+        problem = f"{PATIENCE} is {found.estimate} with the interval {list(found.interval)}"
+        raise input_fault(problem, path=path, cure="an estimate above 0 must lie in its interval")
+    return found
+
+
+def _shares(model: UserModel, path: str, collection: Collection) -> Shares:
+    """Return the fitted P(i|q), checked: the collection's intents, adding up to 1 for each query."""
+    log = FaultLog(path)
+    shares: Shares = {}
+    for query in collection.queries.values():
+        fitted = {intent: share.estimate for intent, share in model.intents.get(query.id, {}).items()}
+        shares[query.id] = fitted
+        total = math.fsum(fitted.values())
+        if fitted and abs(total - 1) > SUM_TOLERANCE:
+            problem = f"the intents of {query.id!r} add up to {total:.6g}, not 1"
+            log.add(problem, cure="divide each estimate by their sum")
+    try:
+        intent_probabilities(collection, "fitted", shares)
+    except InputError as error:
+        log.faults += [replace(fault, path=path) for fault in error.faults]
+    log.raise_if_any()
+    return shares
+
+
+def _or_infinite(value: float | None) -> float:
+    """Return the number; None stands for infinity."""
+    return math.inf if value is None else value
