@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from study_app.cli.options import database_option
+
 
 @click.command(short_help="Let a simulated crowd go through a study.")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -15,7 +17,7 @@ import click
     help="What they are like: a user-model file, with an optional block 'behaviour'.",
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Same seed, same crowd.")
-@click.option("--database", help="Where to put the study and its answers [default: prefcal.sqlite3].")
+@database_option
 def command(file: Path, workers: int, truth: Path, seed: int, database: str | None) -> None:
     """Load the study FILE and let a simulated crowd go through it.
 
@@ -25,7 +27,7 @@ def command(file: Path, workers: int, truth: Path, seed: int, database: str | No
     from tqdm import tqdm
 
     from study_app.config import database_url
-    from study_app.database import make_shown
+    from study_app.database import shown_address
     from study_app.simulate.trial import run_trial
     from study_app.simulate.truth import read_truth
     from study_app.study_content import read_study_content
@@ -38,4 +40,4 @@ def command(file: Path, workers: int, truth: Path, seed: int, database: str | No
             content, url, workers=workers, truth=read_truth(truth), seed=seed, on_end=bar.update
         )
     click.echo(report.sentence())
-    click.echo(f"Answers are in {make_shown(url)}")
+    click.echo(f"Answers are in {shown_address(url)}")

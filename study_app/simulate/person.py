@@ -15,11 +15,11 @@ from study_app.simulate import mind
 from study_app.simulate.clock import VirtualClock
 from study_app.simulate.events import PageLog
 from study_app.simulate.mind import Look
-from study_app.simulate.site import Element, Fields, Page, PageError, Site, as_read
+from study_app.simulate.site import Element, Fields, Page, PageError, Site, text_of
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import World
 
-BATCH_EVENTS = 60
+BATCH_EVENTS = 150
 PHONE = (
     "Mozilla/5.0 (Linux; Android 14; Mobile) AppleWebKit/537.36 Chrome/140.0 Mobile Safari/537.36",
     (390, 844),
@@ -97,7 +97,7 @@ class Person:
                 self._page = self._site.open(self._page.url)
             yield from steps[self._page.step](self._page)
         if self._page.step == "done":
-            self.tally.code = self._page.html.select_one("[data-code]").get_text(strip=True)  # type: ignore[union-attr]
+            self.tally.code = text_of(self._page.marked("data-code"))
         else:
             self.tally.done["turned_away"] += 1
 
@@ -128,8 +128,7 @@ class Person:
         self._send({"topic": value})
 
     def _search(self, page: Page) -> Iterator[float]:
-        timer = page.html.select_one("[data-seconds-left]")
-        least = float(str(timer["data-seconds-left"])) if timer is not None else 0.0
+        least = float(page.marked("data-seconds-left").get("data-seconds-left"))
         yield least + self._between(2, 90)
         self._send({})
 
@@ -149,10 +148,7 @@ class Person:
         return self._worlds[int(page.url.split("/w/")[1].split("/")[1])]
 
     def _query_text(self, page: Page) -> str:
-        heading = page.html.select_one("[data-query]")
-        if heading is None:
-            raise PageError(f"{page.url}: the page does not say which query it is about")
-        return as_read(heading.get_text())
+        return text_of(page.marked("data-query"))
 
     def _pair(self, page: Page) -> Iterator[float]:
         log = PageLog(page.token, self._clock(), layout=self._layout, size=self._size)

@@ -17,5 +17,6 @@ def serving(app: Flask, *, threads: int = 4) -> Iterator[str]:
     try:
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
+        server.task_dispatcher.shutdown(timeout=5)
         server.close()
         thread.join(timeout=10)

@@ -3,13 +3,13 @@
 A page is known by the last words of its address; forms are found in its HTML and posted with every field they have.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import httpx
-from bs4 import BeautifulSoup, Tag
+from lxml.html import HtmlElement, document_fromstring
 
 Fields = Mapping[str, str | list[str]]
 
@@ -52,7 +52,7 @@ class Page:
     """A page as loaded."""
 
     url: str
-    html: BeautifulSoup = field(repr=False)
+    html: HtmlElement = field(repr=False)
 
     @property
     def step(self) -> str:
@@ -63,64 +63,66 @@ class Page:
     @property
     def token(self) -> str:
         """The page token that events carry."""
-        return str(self._body.get("data-page", ""))
+        return str(self.html.body.get("data-page", ""))
 
     @property
     def events_url(self) -> str:
         """Where events go."""
-        return urljoin(self.url, str(self._body.get("data-events", "")))
+        return urljoin(self.url, str(self.html.body.get("data-events", "")))
 
-    @property
-    def _body(self) -> Tag:
-        body = self.html.body
-        if body is None:
-            raise PageError(f"{self.url}: no body")
-        return body
+    def marked(self, attribute: str) -> HtmlElement:
+        """Return the element that has ``attribute``; raises `PageError` when there is none."""
+        found = self.html.xpath(f"//*[@{attribute}]")
+        if not found:
+            raise PageError(f"{self.url}: nothing on this page has {attribute}: {self._start()}")
+        return found[0]
 
     def form(self) -> Form:
         """Return the page's form; raises `PageError` when it has none."""
-        form = self.html.select_one("main form[method=post]") or self.html.select_one("form[method=post]")
+        form = next((form for form in self.html.forms if form.method == "POST"), None)
         if form is None:
-            raise PageError(f"{self.url}: no form on this page: {self.html.get_text(' ', strip=True)[:200]}")
-        hidden, options = {}, dict[str, list[tuple[str, str]]]()
-        for box in form.select("input[name]"):
-            name, value = str(box["name"]), str(box.get("value", "on"))
+            raise PageError(f"{self.url}: no form on this page: {self._start()}")
+        hidden: dict[str, str] = {}
+        options: dict[str, list[tuple[str, str]]] = {}
+        for box in form.xpath(".//input[@name]"):
             if box.get("type") in {"radio", "checkbox"}:
-                options.setdefault(name, []).append((value, _label(form, box)))
-            elif box.get("type") == "hidden":
-                hidden[name] = value
-        return Form(action=urljoin(self.url, str(form.get("action") or "")), hidden=hidden, options=options)
+                options.setdefault(box.name, []).append((box.get("value", "on"), _label(box)))
+            else:
+                hidden[box.name] = box.get("value", "")
+        return Form(action=urljoin(self.url, form.action or ""), hidden=hidden, options=options)
 
     def summaries(self) -> dict[str, tuple[Element, ...]]:
         """Return side -> elements of a pair page."""
         return {
-            str(section["data-side"]): tuple(_elements(section))
-            for section in self.html.select("section[data-side]")
+            section.get("data-side"): tuple(_elements(section))
+            for section in self.html.xpath("//section[@data-side]")
         }
 
-
-def _label(form: Tag, box: Tag) -> str:
-    label = box.find_parent("label") or form.select_one(f'label[for="{box.get("id")}"]')
-    return as_read(label.get_text()) if isinstance(label, Tag) else ""
+    def _start(self) -> str:
+        return text_of(self.html.body)[:200]
 
 
-def _elements(section: Tag) -> Sequence[Element]:
+def text_of(node: HtmlElement | None) -> str:
+    """Return the text of an element as read."""
+    return "" if node is None else as_read(node.text_content())
+
+
+def _label(box: HtmlElement) -> str:
+    around = next(box.iterancestors("label"), None)
+    return text_of(box.label if around is None else around)
+
+
+def _elements(section: HtmlElement) -> Iterator[Element]:
     """First-layer elements in order, each link with its second layer."""
-    found: list[Element] = []
-    for node in section.select("[data-item]"):
-        if node.find_parent("details") is not None:
-            continue
-        second = None
-        text = as_read(node.get_text())
-        if node.name == "details":
-            head = node.find("summary")
-            text = as_read(head.get_text()) if isinstance(head, Tag) else ""
+    for node in section.xpath("./*[@data-item]"):
+        if node.tag == "details":
             second = tuple(
-                Element(key=str(item["data-item"]), text=as_read(item.get_text()))
-                for item in node.select("[data-item]")
+                Element(key=item.get("data-item"), text=text_of(item))
+                for item in node.xpath(".//*[@data-item]")
             )
-        found.append(Element(key=str(node["data-item"]), text=text, second=second))
-    return found
+            yield Element(key=node.get("data-item"), text=text_of(node.find("summary")), second=second)
+        else:
+            yield Element(key=node.get("data-item"), text=text_of(node))
 
 
 class Site:
@@ -158,4 +160,4 @@ class Site:
     def _page(self, answer: httpx.Response) -> Page:
         if answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
             raise PageError(f"{answer.url}: the server failed with {answer.status_code}")
-        return Page(str(answer.url), BeautifulSoup(answer.text, "html.parser"))
+        return Page(str(answer.url), document_fromstring(answer.text))

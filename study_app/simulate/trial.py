@@ -11,7 +11,7 @@ from sqlalchemy import exists, select
 from metrics.errors import input_fault
 from study_app import create_app
 from study_app.config import Config
-from study_app.database import make_shown, migrate, open_database, transaction
+from study_app.database import migrate, open_database, shown_address, transaction
 from study_app.models import PlatformIdentity, Study
 from study_app.platforms import PLATFORMS, Platform
 from study_app.services.load import load_study
@@ -101,7 +101,7 @@ def _load(content: StudyContent, url: str, clock: VirtualClock, seed: int) -> No
         known = exists().where(PlatformIdentity.study_id == Study.id, Study.name == name)
         if session.scalar(select(known)):
             raise input_fault(
-                f"{make_shown(url)} already holds workers of study {name!r}",
+                f"{shown_address(url)} already holds workers of study {name!r}",
                 cure="name a new file with --database, so that real and simulated answers never mix",
             )
         create_keys(session, new_token=seeded_tokens(seed + 1))
