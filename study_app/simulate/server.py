@@ -19,4 +19,6 @@ def serving(app: Flask, *, threads: int = 4) -> Iterator[str]:
     finally:
         server.task_dispatcher.shutdown(timeout=5)
         server.close()
+        for channel in list(server.active_channels.values()):
+            channel.will_close = True  # the loop ends with the last connection, and a browser keeps its own open
         thread.join(timeout=10)
