@@ -228,6 +228,20 @@ def test_a_sweep_equals_one_patience_at_a_time_and_the_table_positions(query, su
     assert table.to_numpy().tolist() == [pytest.approx(row) for row in expected]
 
 
+@given(queries(), summaries())
+def test_variants_scored_together_are_those_scored_alone(query, summary):
+    """What one truncation or ablation reads must not leak into another."""
+    variants = {
+        f"{layers} {limit} {intents}": MMeasure(patience=30, truncate=limit, layers=layers, intents=intents)
+        for layers in ("both", "first", "second")
+        for limit in (None, 12)
+        for intents in ("given", "uniform")
+    }
+    together = summary_scores(collection_of(query), [run_of(summary)], variants)
+    found = {score.metric: score.value for score in together if score.topic == "q"}
+    assert found == {label: m(query, summary, one) for label, one in variants.items()}
+
+
 def test_the_table_positions_has_every_first_meeting_with_its_importance():
     """The columns are those of the tables; what nobody rated has importance 0."""
     summary = Summary(first=(IUnit("u1"), Link("other")), second={"other": (IUnit("u3"),)})

@@ -77,7 +77,9 @@ def test_a_file_is_replaced_whole(tmp_path):
     """Nobody who reads while we write ever sees half a table."""
     path = tmp_path / "scores.csv"
     path.write_text("old")
-    Output(format="csv", file=str(path)).rows(["a"], [["ü"]])
+    with path.open() as reader:
+        Output(format="csv", file=str(path)).rows(["a"], [["ü"]])
+        assert reader.read() == "old"
     assert path.read_text(encoding="utf-8") == "a\nü\n"
     assert [child.name for child in tmp_path.iterdir()] == ["scores.csv"]
 

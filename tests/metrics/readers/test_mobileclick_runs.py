@@ -112,6 +112,14 @@ def test_each_fault_names_line_and_cure(tmp_path, collection, old, new, fault):
     assert fault.replace("COLLECTION", collection.name) in found
 
 
+def test_a_link_without_second_layer_is_named_once_where_it_first_stands(tmp_path, collection):
+    """One layer mends all of its links."""
+    text = RUN.replace('<link iid="I2"/>', '<link iid="I2"/>\n<link iid="I1"/>\n<link iid="I1"/>')
+    assert [fault.split(";")[0] for fault in faults_of(tmp_path, text, collection)] == [
+        "8: the link to 'I1' has no second layer"
+    ]
+
+
 def test_all_faults_are_shown_at_once_in_the_order_of_lines(tmp_path, collection):
     """Nobody should mend one line, run again, and be told of the next."""
     text = (
