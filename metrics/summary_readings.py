@@ -41,7 +41,9 @@ class Position(NamedTuple):
 def positions(
     collection: Collection, run: Run, *, truncate: int | None = None, layers: Layers = "both"
 ) -> list[Position]:
-    """Return every first meeting of a run's summaries: queries and intents in the collection's order, then reading order.
+    """Return every first meeting of a run's summaries.
+
+    Queries and intents come in the collection's order, iUnits in reading order.
 
     Raises
     ------
@@ -106,13 +108,15 @@ def readings(
     met = positions(collection, run, truncate=truncate, layers=layers)
     readers = {pair: index for index, pair in enumerate(readers_of(collection))}
     topics = {topic: index for index, topic in enumerate(collection.queries)}
-    return Readings(
-        topics=tuple(topics),
-        topic=np.array([topics[topic] for topic, _ in readers], dtype=np.intp),
-        reader=np.array([readers[one.topic, one.intent] for one in met], dtype=np.intp),
-        importance=np.array([one.importance for one in met], dtype=np.float64),
-        offset_chars=np.array([one.offset_chars for one in met], dtype=np.float64),
-    )
+    arrays = {
+        "topic": np.array([topics[topic] for topic, _ in readers], dtype=np.intp),
+        "reader": np.array([readers[one.topic, one.intent] for one in met], dtype=np.intp),
+        "importance": np.array([one.importance for one in met], dtype=np.float64),
+        "offset_chars": np.array([one.offset_chars for one in met], dtype=np.float64),
+    }
+    for array in arrays.values():
+        array.setflags(write=False)
+    return Readings(topics=tuple(topics), **arrays)
 
 
 def intent_probabilities(

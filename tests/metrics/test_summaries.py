@@ -102,7 +102,7 @@ def test_fitted_probabilities_take_the_place_of_the_given_ones():
 def test_given_probabilities_must_be_there():
     """A mean over nothing would pass for a score."""
     with pytest.raises(
-        InputError, match="there are no intent probabilities; add probability.tsv, or use uniform"
+        InputError, match=r"there are no intent probabilities; add probability\.tsv, or use uniform"
     ):
         m(example(probability=None), Summary(first=(), second={}))
 
