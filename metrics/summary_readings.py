@@ -108,15 +108,16 @@ def readings(
     met = positions(collection, run, truncate=truncate, layers=layers)
     readers = {pair: index for index, pair in enumerate(readers_of(collection))}
     topics = {topic: index for index, topic in enumerate(collection.queries)}
-    arrays = {
-        "topic": np.array([topics[topic] for topic, _ in readers], dtype=np.intp),
-        "reader": np.array([readers[one.topic, one.intent] for one in met], dtype=np.intp),
-        "importance": np.array([one.importance for one in met], dtype=np.float64),
-        "offset_chars": np.array([one.offset_chars for one in met], dtype=np.float64),
-    }
-    for array in arrays.values():
+    found = Readings(
+        topics=tuple(topics),
+        topic=np.array([topics[topic] for topic, _ in readers], dtype=np.intp),
+        reader=np.array([readers[one.topic, one.intent] for one in met], dtype=np.intp),
+        importance=np.array([one.importance for one in met], dtype=np.float64),
+        offset_chars=np.array([one.offset_chars for one in met], dtype=np.float64),
+    )
+    for array in (found.topic, found.reader, found.importance, found.offset_chars):
         array.setflags(write=False)
-    return Readings(topics=tuple(topics), **arrays)
+    return found
 
 
 def intent_probabilities(
