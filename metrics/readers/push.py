@@ -1,0 +1,193 @@
+"""Judgments and runs of push notifications, in the files of the TREC Microblog and Real-Time Summarization tracks.
+
+| file | content |
+|---|---|
+| qrels | ``topic Q0 tweet grade`` a line; grades -1, 0, 1, 2, 3, 4; the topic with or without ``MB`` |
+| clusters | JSON, ``{"topics": {TOPIC: {"clusters": ...}}}`` with a list (2015) or an object (2016) of lists of tweets |
+| epochs | ``tweet day epoch`` a line: when each pooled tweet was posted, as YYYYMMDD and in seconds |
+| run | ``topic tweet epoch runtag`` a line: what was pushed when |
+
+Fields are separated by white space, files are UTF-8, plain or gzip. The judged topics are those of the qrels, in their
+order, and are printed with ``MB`` where their id is a number. Clusters of other topics are not looked at. A line that
+stands twice is no fault, two lines that contradict each other are.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from metrics.errors import FaultLog, raise_all
+from metrics.push_streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, parsed_day
+from metrics.readers.columns import read_columns, whole_numbers
+from metrics.readers.json_tree import Node, read_json
+from metrics.readers.run_files import run_name
+from metrics.topics import TopicNames
+
+GAINS = {str(grade): gain for grade, gain in GAIN_OF_GRADE.items()}
+FORM = 'write {"topics": {TOPIC: {"clusters": [[TWEET, ...], ...]}}}'
+
+
+def read_push_collection(
+    *, qrels: str | Path, clusters: str | Path, epochs: str | Path, days: Sequence[str]
+) -> PushCollection:
+    """Read and check the judgments.
+
+    Parameters
+    ----------
+    qrels, clusters, epochs : str or Path
+        The files.
+    days : sequence of str
+        The days of the evaluation, ``YYYYMMDD``, in order; see `metrics.push_streams.days_between`.
+
+    Raises
+    ------
+    InputError
+        With every fault of the three files: a line has another number of fields or is not UTF-8; a grade, day or
+        epoch is none; two lines contradict each other; there are no judgments; the JSON is none or has another form;
+        a topic stands twice in it, or a tweet in two clusters of a topic.
+    """
+    logs = FaultLog(qrels), FaultLog(epochs), FaultLog(clusters)
+    gains = _read_gains(logs[0])
+    created = _read_created(logs[1])
+    found = _read_clusters(TopicNames(gains), logs[2])
+    raise_all(logs)
+    return PushCollection(
+        name=str(qrels),
+        days=dict.fromkeys(gains, tuple(days)),
+        gains=gains,
+        clusters={topic: found.get(topic, ()) for topic in gains},
+        created=created,
+    )
+
+
+def read_push_run(path: str | Path, *, name: str | None = None) -> PushRun:
+    """Read and check a run; an empty file is a run that never pushed.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    name : str, optional
+        What the run is called; by default like the file, see `metrics.readers.run_files.run_name`.
+
+    Raises
+    ------
+    InputError
+        With every fault: a line has another number of fields or is not UTF-8; an epoch is no whole number.
+    """
+    log = FaultLog(path)
+    columns = read_columns(("topic", "tweet", "epoch", "runtag"), log)
+    topics, tweets, epochs, _ = columns.fields
+    pushed = whole_numbers(epochs, "epoch", columns.lines, log)
+    raise_all([log])
+    return PushRun(name=name or run_name(path), topics=tuple(topics), tweets=tuple(tweets), epochs=pushed)
+
+
+def _read_gains(log: FaultLog) -> dict[str, dict[str, float]]:
+    """Read the qrels: topic -> tweet -> gain."""
+    columns = read_columns(("topic", "Q0", "tweet", "grade"), log)
+    topics, _, tweets, grades = columns.fields
+    gains: dict[str, dict[str, float]] = {_printed(topic): {} for topic in dict.fromkeys(topics)}
+    of_written = {topic: gains[_printed(topic)] for topic in dict.fromkeys(topics)}
+    for row, (topic, tweet, grade) in enumerate(zip(topics, tweets, grades, strict=True)):
+        gain = GAINS.get(grade)
+        if gain is None:
+            problem, cure = f"there is no grade {grade!r}", "write -1, 0, 1, 2, 3 or 4"
+            log.add(problem, line=int(columns.lines[row]), cure=cure)
+        elif of_written[topic].setdefault(tweet, gain) != gain:
+            problem = f"tweet {tweet} has another grade for topic {topic} above"
+            log.add(problem, line=int(columns.lines[row]), cure="delete one of the two lines")
+    if not topics and not log.faults:
+        log.add("there are no judgments", line=1, cure="write topic, Q0, tweet, grade on each line")
+    return gains
+
+
+def _printed(topic: str) -> str:
+    """Name a topic as scores do: a number gets ``MB``."""
+    return f"MB{topic}" if topic.isascii() and topic.isdigit() else topic
+
+
+def _read_created(log: FaultLog) -> dict[str, Created]:
+    """Read when each tweet was posted."""
+    columns = read_columns(("tweet", "day", "epoch"), log)
+    tweets, days, epochs = columns.fields
+    no_days = {day: problem for day in dict.fromkeys(days) if (problem := _day_problem(day))}
+    seconds = whole_numbers(epochs, "epoch", columns.lines, log).tolist()
+    created: dict[str, Created] = {}
+    for row, (tweet, *when) in enumerate(zip(tweets, days, seconds, strict=True)):
+        if when[0] in no_days:
+            log.add(no_days[when[0]], line=int(columns.lines[row]), cure="write the day as YYYYMMDD")
+        elif created.setdefault(tweet, Created(*when)) != tuple(when):
+            problem = f"tweet {tweet} was posted at another time above"
+            log.add(problem, line=int(columns.lines[row]), cure="delete one of the two lines")
+    return created
+
+
+def _day_problem(day: str) -> str | None:
+    """Say what is wrong with a day, None when nothing is."""
+    try:
+        parsed_day(day)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _read_clusters(names: TopicNames, log: FaultLog) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Read the clusters of the judged topics."""
+    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for written, content in _topics(read_json(log), log).items():
+        topic = names.find(written)
+        if topic in found:
+            problem = f"topic {written!r} is {topic}, which stands above already"
+            log.add(problem, line=content.line, cure="join the two")
+        elif topic is not None:
+            found[topic] = tuple(_clusters(content, written, log))
+    return found
+
+
+def _topics(document: Node, log: FaultLog) -> dict[str, Node]:
+    """Return the content of each topic."""
+    topics = _member(document, "topics", log)
+    if topics is None:
+        return {}
+    if isinstance(topics.value, dict):
+        return topics.value
+    log.add("'topics' is no object", line=topics.line, cure=FORM)
+    return {}
+
+
+def _clusters(content: Node, topic: str, log: FaultLog) -> Iterator[tuple[str, ...]]:
+    """Yield the clusters of one topic; a tweet that is in one already is noted and left out."""
+    number_of: dict[str, int] = {}
+    clusters = _items(_member(content, "clusters", log), f"the clusters of topic {topic!r} are", log)
+    for number, cluster in enumerate(clusters):
+        tweets: dict[str, None] = {}
+        for node in _items(cluster, f"a cluster of topic {topic!r} is", log):
+            tweet = node.value
+            if not isinstance(tweet, str):
+                log.add("a tweet's id is no text", line=node.line, cure="write it in quotes")
+            elif number_of.setdefault(tweet, number) == number:
+                tweets[tweet] = None
+            else:
+                problem = f"tweet {tweet} is in another cluster of topic {topic!r} too"
+                log.add(problem, line=node.line, cure="leave it in one")
+        yield tuple(tweets)
+
+
+def _member(node: Node, name: str, log: FaultLog) -> Node | None:
+    """Return a member of an object; note when there is none."""
+    member = node.value.get(name) if isinstance(node.value, dict) else None
+    if member is None:
+        log.add(f"there is no {name!r} here", line=node.line, cure=FORM)
+    return member
+
+
+def _items(node: Node | None, what_is: str, log: FaultLog) -> list[Node]:
+    """Return the items of what should be a list, or the values of an object, whose names do not matter."""
+    if node is None:
+        return []
+    if isinstance(node.value, dict):
+        return list(node.value.values())
+    if isinstance(node.value, list):
+        return node.value
+    log.add(f"{what_is} no list", line=node.line, cure=FORM)
+    return []
