@@ -1,0 +1,125 @@
+"""A crowd goes through a small study over HTTP; what it did is what the database holds."""
+
+import numpy as np
+import pytest
+from sqlalchemy import func, select
+
+from metrics.errors import InputError
+from study_app.database import open_database, transaction
+from study_app.export.study_export import export_study
+from study_app.models import Ballot, Event, Judgment, PageLoad, Showing, Slot, Study, Worker
+from study_app.simulate.site import Element, PageError
+from study_app.simulate.trial import run_trial
+from study_app.simulate.truth import Behaviour, Truth
+from study_app.simulate.world import build_worlds
+from study_app.study_content import read_study_content
+from study_app.study_file import read_study_file
+
+EVERYTHING = Behaviour(quit=0.2, reload=0.2, offline=0.3, double_click=0.3, careless=0.2, left_bias=0.2)
+
+
+def trial(file, url, *, workers=6, behaviour=None, seed=3):
+    content = read_study_content(read_study_file(file))
+    truth = Truth(patience_preferences=100, patience_stops=100, behaviour=behaviour or Behaviour())
+    return run_trial(content, url, workers=workers, truth=truth, seed=seed)
+
+
+def exported(url, folder, clock):
+    database = open_database(url)
+    with transaction(database, write=False) as session:
+        export_study(session, session.scalars(select(Study)).one(), folder, now=clock())
+    database.engine.dispose()
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.csv"))}
+
+
+def counted(url, *models):
+    database = open_database(url)
+    with transaction(database, write=False) as session:
+        counts = [session.scalar(select(func.count()).select_from(model)) for model in models]
+    database.engine.dispose()
+    return counts
+
+
+def test_a_well_behaved_crowd_finishes_and_every_answer_is_there_once(small_study, tmp_path):
+    """Each worker leaves one slot and one judgment a showing; every page's events are there."""
+    url = f"sqlite:///{tmp_path / 'trial.sqlite3'}"
+    report, _ = trial(small_study(), url)
+
+    slots, showings, judgments, pages = counted(url, Slot, Showing, Judgment, PageLoad)
+    assert report.finished == report.workers == 6
+    assert slots >= 6
+    assert judgments == showings == pages
+
+
+def test_bad_habits_leave_no_duplicates_and_no_holes(small_study, tmp_path):
+    """Reloads, double clicks and late, repeated, reordered batches end in the same rows, each once."""
+    url = f"sqlite:///{tmp_path / 'trial.sqlite3'}"
+    report, _ = trial(small_study(task={"workers_per_query": None}), url, workers=12, behaviour=EVERYTHING)
+
+    database = open_database(url)
+    with transaction(database, write=False) as session:
+        revisions = session.scalars(select(Judgment.revision)).all()
+        numbers = session.execute(
+            select(func.count(), func.max(Event.number), func.count(Event.number.distinct())).group_by(
+                Event.page_load_id
+            )
+        ).all()
+        codes = session.scalars(select(Worker.completion_code)).all()
+    database.engine.dispose()
+    assert {"reload", "offline", "double_click"} <= set(report.habits)
+    assert set(revisions) == {1}
+    assert all(count == highest == distinct for count, highest, distinct in numbers)
+    assert sum(code is not None for code in codes) == report.finished < report.workers
+
+
+def test_the_same_seed_gives_the_same_tables_to_the_byte(small_study, tmp_path):
+    """Answers, names and times are drawn from the seed alone; another seed gives others."""
+    tables = []
+    for number, seed in enumerate((3, 3, 4)):
+        url = f"sqlite:///{tmp_path / f'{number}.sqlite3'}"
+        _, clock = trial(small_study(), url, seed=seed, behaviour=EVERYTHING)
+        tables.append(exported(url, tmp_path / f"tables{number}", clock))
+
+    assert tables[0] == tables[1]
+    assert tables[0] != tables[2]
+
+
+def test_simulated_and_real_answers_never_mix(small_study, tmp_path):
+    """A database that holds workers of the study is refused before anything is stored."""
+    url = f"sqlite:///{tmp_path / 'trial.sqlite3'}"
+    trial(small_study(), url, workers=2)
+    before = counted(url, Worker, Judgment, Ballot)
+
+    with pytest.raises(InputError, match="already holds workers of study 'small'"):
+        trial(small_study(), url, workers=2)
+    assert counted(url, Worker, Judgment, Ballot) == before
+
+
+def test_a_page_that_shows_what_no_system_wrote_is_noticed(small_study):
+    """A simulated person knows every summary by its texts."""
+    content = read_study_content(read_study_file(small_study()))
+    world = next(iter(build_worlds(content, patience=100, intents={}).values()))
+    query = next(iter(world.queries))
+
+    with pytest.raises(PageError, match="no system wrote"):
+        world.score(query, [Element(key="f0", text="something else")])
+
+
+def test_true_scores_are_m_measure_at_the_true_patience(small_study):
+    """What the crowd prefers by is what `prefcal score summaries` would print."""
+    from metrics.readers.mobileclick import read_collection_files
+    from metrics.readers.mobileclick_runs import read_run
+    from metrics.summaries import MMeasure, score_summaries
+
+    file = read_study_file(small_study())
+    content = read_study_content(file)
+    number, task = next((n, t) for n, t in enumerate(content.tasks, start=1) if t.systems)
+    world = build_worlds(content, patience=60, intents={})[number]
+    collection = read_collection_files(
+        {kind: file.path.parent / f.path for kind, f in task.files.items()}, name="small"
+    )
+    runs = [read_run(file.path.parent / f.path, collection, name=name) for name, f in task.systems.items()]
+    frame = score_summaries(collection, runs, [MMeasure(patience=60)])
+
+    expected = frame[frame["topic"] != "all"]["value"].to_numpy()
+    assert np.unique(list(world.scores.values())) == pytest.approx(np.unique(expected))
