@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 
 from metrics.errors import PrefcalError, input_fault
@@ -77,7 +77,9 @@ def migrate(database: Database) -> None:
     Raises
     ------
     PrefcalError
-        If the database was written by a newer version, or cannot be written.
+        If the database was written by a newer version.
+    InputError
+        If it cannot be reached or written, or is something else.
     """
     from alembic import command  # noqa: PLC0415 - slow to import, and needed once a process
     from alembic.config import Config  # noqa: PLC0415
@@ -87,28 +89,32 @@ def migrate(database: Database) -> None:
     settings = Config()
     settings.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     known = ScriptDirectory.from_config(settings)
-    try:
-        with transaction(database, write=True) as session:
-            connection = session.connection()
-            version = MigrationContext.configure(connection).get_current_revision()
-            if version not in {None, *(script.revision for script in known.walk_revisions())}:
-                raise PrefcalError(
-                    f"{shown_address(database.engine.url)} was written by a newer prefcal (version {version}); "
-                    "install that prefcal, or name another database"
-                )
-            if version != known.get_current_head():
-                settings.attributes["connection"] = connection
-                command.upgrade(settings, "head")
-    except OperationalError as error:
-        raise input_fault(
-            f"the database {shown_address(database.engine.url)} cannot be used ({error.orig})",
-            cure="check that its folder exists and may be written",
-        ) from error
+    with _faults_named(database), transaction(database, write=True) as session:
+        connection = session.connection()
+        version = MigrationContext.configure(connection).get_current_revision()
+        if version not in {None, *(script.revision for script in known.walk_revisions())}:
+            raise PrefcalError(
+                f"{shown_address(database.engine.url)} was written by a newer prefcal (version {version}); "
+                "install that prefcal, or name another database"
+            )
+        if version != known.get_current_head():
+            settings.attributes["connection"] = connection
+            command.upgrade(settings, "head")
 
 
 def is_empty(database: Database) -> bool:
-    """Say whether the database has no tables of ours; asking creates nothing in it."""
-    return not inspect(database.engine).has_table("study")
+    """Say whether nothing of ours is in the database; asking creates nothing.
+
+    Raises
+    ------
+    InputError
+        If the database cannot be reached, or is something else.
+    """
+    url = database.engine.url
+    if database.engine.dialect.name == "sqlite" and not Path(url.database or "").exists():
+        return True
+    with _faults_named(database):
+        return not inspect(database.engine).has_table("study")
 
 
 def shown_address(url: Any) -> str:
@@ -117,6 +123,17 @@ def shown_address(url: Any) -> str:
     if parsed.get_backend_name() == "sqlite" and parsed.database:
         return parsed.database
     return parsed.render_as_string(hide_password=True)
+
+
+@contextmanager
+def _faults_named(database: Database) -> Iterator[None]:
+    try:
+        yield
+    except DatabaseError as error:
+        raise input_fault(
+            f"the database {shown_address(database.engine.url)} cannot be used ({error.orig})",
+            cure="check the address, and that its folder exists and may be written",
+        ) from error
 
 
 def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001 - SQLAlchemy's signature

@@ -21,7 +21,6 @@ class MessagePage:
     language: str
     heading: str
     text: str
-    seconds: int = 0
     reference: str = ""
 
 
@@ -51,13 +50,13 @@ class ChoosePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPage:
-    """The query to search for; seconds until one may go on and until the timer ends."""
+    """The query to search for; ``seconds`` the search should last, those left of them, and those until one may go on."""
 
     language: str
     query: str
     seconds_left: int
+    seconds: int
     must_wait: int
-    minutes: str
     left: bool
     error: str | None
 

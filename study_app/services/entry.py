@@ -42,6 +42,12 @@ def find_study(session: Session, plans: Plans, name: str) -> StudyPlan | None:
     return None if row is None else plans.of(session, row.id, row.loaded_at)
 
 
+def loaded_studies(session: Session, plans: Plans) -> list[StudyPlan]:
+    """Return every study, in the order in which they were first loaded."""
+    rows = session.execute(select(Study.id, Study.loaded_at).order_by(Study.id)).all()
+    return [plans.of(session, row.id, row.loaded_at) for row in rows]
+
+
 def is_known(session: Session, plan: StudyPlan, visitor: Visitor) -> bool:
     """Say whether the visitor has been here before."""
     return _identity(session, plan, visitor) is not None

@@ -109,7 +109,7 @@ def search_page(look: Look) -> SearchPage:
         query=look.query,
         seconds_left=math.ceil(max(0.0, whole - gone)),
         must_wait=math.ceil(max(0.0, entry.search_seconds - gone)),
-        minutes=f"{whole / 60:.1f}".removesuffix(".0"),
+        seconds=math.ceil(whole),
         left=slot.search_left_at is not None,
         error=look.error,
     )

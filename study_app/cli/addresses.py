@@ -1,0 +1,22 @@
+"""Where a served study is found: the lines that `serve` and `demo` print."""
+
+from sqlalchemy.orm import Session
+
+from study_app.plan import Plans
+from study_app.platforms import PLATFORMS
+from study_app.services.entry import loaded_studies
+from study_app.services.settings import RESEARCHER_KEY, setting
+
+
+def address_lines(session: Session, base: str) -> list[str]:
+    """Return, for every loaded study, the worker's address and the researcher's; ``base`` is http://HOST:PORT."""
+    key = setting(session, RESEARCHER_KEY)
+    lines = []
+    for plan in loaded_studies(session, Plans()):
+        query = PLATFORMS[plan.entry.platform].entrance_query
+        lines += [
+            f"{plan.name}: {plan.entry.title}",
+            f"  workers:    {base}/s/{plan.name}?{query}",
+            f"  researcher: {base}/r/{plan.name}?key={key}",
+        ]
+    return lines

@@ -1,0 +1,83 @@
+"""`prefcal serve`: the loaded studies, for workers."""
+
+import errno
+import logging
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.addresses import address_lines
+from study_app.cli.options import database_option
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+THREADS = 8
+CONNECTIONS = 2_000
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="0.0.0.0 serves other machines too.")
+@click.option(
+    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one."
+)
+@click.option("--debug", is_flag=True, help="Flask's development server: for developers only.")
+@database_option
+def command(host: str, port: int, database: str | None, *, debug: bool) -> None:
+    """Serve every loaded study until stopped (Ctrl-C), and print where workers and researchers enter.
+
+    Each request is logged on stderr as one line of JSON.
+    """
+    from study_app import create_app
+    from study_app.config import Config, database_url
+    from study_app.database import shown_address
+
+    url = database_url(database)
+    app = create_app(Config(database=url))
+    sys.stderr.write(f"database: {shown_address(url)}\n")
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    if debug:
+        _announce(app, host, port)
+        app.run(host=host, port=port, debug=True, use_reloader=False)
+    else:
+        serve_app(app, host=host, port=port)
+
+
+def serve_app(app: "Flask", *, host: str, port: int) -> None:
+    """Serve ``app`` with the production server until it is stopped.
+
+    Raises
+    ------
+    InputError
+        If the port is taken or the host is none of this machine.
+    """
+    from waitress import create_server
+
+    from metrics.errors import input_fault
+
+    try:
+        server = create_server(
+            app, host=host, port=port, threads=THREADS, connection_limit=CONNECTIONS, asyncore_use_poll=True
+        )
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        raise input_fault(
+            f"port {port} of {host} is taken" if taken else f"{host} port {port}: {error.strerror or error}",
+            cure="stop what uses it, or choose another with --port"
+            if taken
+            else "choose another --host or --port",
+        ) from error
+    _announce(app, host, server.effective_port)
+    server.run()
+
+
+def _announce(app: "Flask", host: str, port: int) -> None:
+    from study_app.database import transaction
+    from study_app.web import NAME
+
+    shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104 - only shown
+    with transaction(app.extensions[NAME].database, write=False) as session:
+        for line in address_lines(session, f"http://{shown}:{port}"):
+            click.echo(line)
+    sys.stdout.flush()

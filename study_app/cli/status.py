@@ -1,0 +1,54 @@
+"""`prefcal status`: how far each study is."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.options import database_option, opened
+from study_app.cli.output import Output, output_options
+
+if TYPE_CHECKING:
+    from study_app.services.progress import StudyProgress
+
+COLUMNS = ("study", "task", "topic", "done", "live", "room")
+
+
+@click.command()
+@database_option
+@output_options
+def command(database: str | None, *, output: Output) -> None:
+    """Show workers, slots and judgments of every loaded study; the same as its researcher's page."""
+    from study_app.database import transaction
+    from study_app.plan import Plans
+    from study_app.services.entry import loaded_studies
+    from study_app.services.progress import study_progress
+    from study_app.tokens import utc_now
+
+    with transaction(opened(database), write=False) as session:
+        found = [study_progress(session, plan, now=utc_now()) for plan in loaded_studies(session, Plans())]
+    if output.format == "table":
+        for progress in found:
+            click.echo("\n".join(_sentences(progress)))
+    output.rows(
+        COLUMNS,
+        [
+            (progress.study, task.name, query.topic, query.done, query.live, query.room)
+            for progress in found
+            for task in progress.tasks
+            for query in task.queries
+        ],
+    )
+
+
+def _sentences(progress: "StudyProgress") -> list[str]:
+    head = (
+        f"{progress.study}: {progress.arrived} arrived, {progress.consented} consented, "
+        f"{progress.completed} completed, {progress.withdrawn} withdrawn"
+    )
+    pairs = [
+        f"  {task.name}: {spread.low} to {spread.high} judgments a pair, median {spread.middle:g}"
+        for task in progress.tasks
+        if (spread := task.judgments_per_pair) is not None
+    ]
+    failing = " and ".join(f"{number} by {reason}" for reason, number in progress.excluded.items())
+    return [head, *pairs, f"  exclusion rule {progress.rule}: fail {failing}", ""]

@@ -1,0 +1,123 @@
+"""A small study, loaded and served on a clock that tests set."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from study_app import create_app
+from study_app.config import Config
+from study_app.database import Database, migrate, open_database, transaction
+from study_app.services.load import LoadReport, load_study
+from study_app.services.settings import create_keys
+from study_app.study_content import read_study_content
+from study_app.study_file import read_study_file
+from study_app.tokens import seeded_tokens
+from study_app.web import NAME
+from tests.study_app.small_study import write_small_study
+from tests.study_app.visitor import Visitor
+
+
+class SettableClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.time = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.time
+
+    def forward(self, seconds: float) -> None:
+        self.time += timedelta(seconds=seconds)
+
+
+class Campaign:
+    """A loaded study with its server, clock and visitors."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.clock = folder, SettableClock()
+        self.url = f"sqlite:///{folder / 'test.sqlite3'}"
+
+    def load(self, **changes: Any) -> LoadReport:
+        """Write the small study with some changes and load it; see `write_small_study`."""
+        content = read_study_content(read_study_file(write_small_study(self.folder, **changes)))
+        database = open_database(self.url)
+        migrate(database)
+        with transaction(database, write=True) as session:
+            create_keys(session, new_token=seeded_tokens(1))
+            report = load_study(session, content, now=self.clock())
+        database.engine.dispose()
+        return report
+
+    def serve(self) -> "Campaign":
+        """Start the server."""
+        self.app: Flask = create_app(Config(database=self.url), now=self.clock, new_token=seeded_tokens(2))
+        return self
+
+    @property
+    def database(self) -> Database:
+        """The server's database."""
+        return self.app.extensions[NAME].database  # type: ignore[no-any-return]
+
+    def rows(self, query: Any) -> list[Any]:
+        """Return what a select finds."""
+        with transaction(self.database, write=False) as session:
+            return list(session.execute(query))
+
+    def visitor(self, **options: Any) -> Visitor:
+        """Return a fresh browser."""
+        return Visitor(self.app.test_client(use_cookies=False), **options)
+
+    def arrive(self, name: str = "ann", *, study: str = "small") -> Visitor:
+        """Return the browser of somebody who has just come in."""
+        return self.visitor().open(f"/s/{study}?id={name}")
+
+    def at_pairs(self, name: str = "ann", *, topic: str | None = None) -> Visitor:
+        """Return the browser of somebody who consented, took a query and searched for it."""
+        visitor = self.arrive(name).send()
+        if visitor.step.endswith("choose"):
+            offered = visitor.options("topic")
+            wanted = next((value for value, text in offered.items() if text == topic), next(iter(offered)))
+            visitor.send(topic=wanted)
+        if visitor.step.endswith("search"):
+            self.clock.forward(100)
+            visitor.send()
+        return visitor
+
+    def judge_all(self, visitor: Visitor, choice: str = "left") -> Visitor:
+        """Answer every pair that is left of a query."""
+        while "/pair/" in visitor.step:
+            self.clock.forward(10)
+            visitor.send(choice=choice)
+        return visitor
+
+
+@pytest.fixture
+def small_study(tmp_path: Path) -> Callable[..., Path]:
+    """Write the small study, with some changes, and return the path of its study file."""
+    return lambda **changes: write_small_study(tmp_path, **changes)
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Callable[..., Campaign]:
+    """Load the small study, with some changes, and serve it."""
+    made: list[Campaign] = []
+
+    def make(**changes: Any) -> Campaign:
+        one = Campaign(tmp_path)
+        one.load(**changes)
+        made.append(one.serve())
+        return one
+
+    yield make
+    for one in made:
+        one.database.engine.dispose()
+
+
+@pytest.fixture
+def client(campaign: Callable[..., Campaign]) -> Any:
+    """Flask's test client of the small study as it is."""
+    return campaign().app.test_client(use_cookies=False)
