@@ -80,6 +80,5 @@ def run_crowd(
         else:
             heapq.heappush(queue, (clock() + timedelta(seconds=wait), number, life))
     habits = sum((person.tally.done for person in people), Counter[str]())
-    del habits["pages"]
     finished = sum(person.tally.code is not None for person in people)
     return CrowdReport(workers=workers, finished=finished, habits=dict(habits))

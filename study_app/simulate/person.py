@@ -26,6 +26,8 @@ PHONE = (
 )
 DESKTOP = ("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36", (1280, 800))
 STACKED_BELOW_PIXELS = 640
+QUITTING_ON_A_PAGE = 0.1
+"""Chance that someone who is not going to finish leaves on the page at hand."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,7 +71,7 @@ class Person:
         self._truth, self._habits = truth, truth.behaviour
         self._speed = float(np.exp(rng.normal(truth.reading_speed_mu, truth.reading_speed_sigma)))
         self._careless = rng.random() < self._habits.careless
-        self._quits_after = int(rng.integers(2, 26)) if rng.random() < self._habits.quit else None
+        self._quits = rng.random() < self._habits.quit
         self._layout = "stacked" if size[0] < STACKED_BELOW_PIXELS else "side_by_side"
         self._wanted: dict[str, str] = {}
         self._remembered: dict[frozenset[Any], Any] = {}
@@ -88,14 +90,14 @@ class Person:
         }
         self._page = self._site.open(entrance)
         while self._page.step in steps:
-            if self.tally.done["pages"] == self._quits_after:
+            if self._quits and self._habit(QUITTING_ON_A_PAGE):
                 self.tally.done["quit"] += 1
                 return
-            self.tally.done["pages"] += 1
             if self._habit(self._habits.reload):
                 self.tally.done["reload"] += 1
                 self._page = self._site.open(self._page.url)
             yield from steps[self._page.step](self._page)
+        self._send_held_back()
         if self._page.step == "done":
             self.tally.code = text_of(self._page.marked("data-code"))
         else:
@@ -218,6 +220,11 @@ class Person:
             self.tally.done["offline"] += 1
             self._held_back += batches[::-1]
             return
-        for url, batch in [*batches, *self._held_back, *self._held_back]:
+        for url, batch in batches:
+            self._site.log(url, batch)
+        self._send_held_back()
+
+    def _send_held_back(self) -> None:
+        for url, batch in [*self._held_back, *self._held_back]:
             self._site.log(url, batch)
         self._held_back = []

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from flask import Flask
 from waitress import create_server
@@ -18,7 +19,15 @@ def serving(app: Flask, *, threads: int = 4) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
         server.task_dispatcher.shutdown(timeout=5)
-        server.close()
-        for channel in list(server.active_channels.values()):
-            channel.will_close = True  # the loop ends with the last connection, and a browser keeps its own open
+        server.trigger.pull_trigger(lambda: _close(server))
         thread.join(timeout=10)
+
+
+def _close(server: Any) -> None:
+    """Close every connection in the server's own thread, whose loop ends with the last one.
+
+    A browser keeps its connections open, so that waiting for the other side would take long.
+    """
+    for channel in list(server.active_channels.values()):
+        channel.handle_close()
+    server.close()
