@@ -1,0 +1,207 @@
+"""Judgments of the TREC Temporal Summarization track, 2013 and 2014.
+
+| file | content |
+|---|---|
+| topics | XML: ``<event>`` elements with ``<id>``, ``<start>`` and ``<end>``, in seconds since 1970-01-01 UTC |
+| nuggets | query_id, nugget_id, timestamp, importance, nugget_len, nugget_text |
+| matches | query_id, update_id, nugget_id, match_start, match_end, auto_p |
+| updates | query_id, update_id, doc_id, sentence_id, update_len, duplicate_id (NULL: no copy), update_text |
+
+Tables are UTF-8, separated by tabs, without quoting, plain or gzip; a first line with the names of the columns is
+skipped. A topic is written in its long form (``TS14.11``) or its short one (``11``) and called as in the nuggets file.
+Judged are the topics of the XML with at least one nugget and one update; everything else is read and left out. Runs
+are read by `metrics.readers.tempsum_runs`.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Container
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from metrics.errors import FaultLog, raise_all
+from metrics.events import Event, EventCollection, Match, Nugget, SkippedMatches, Update
+from metrics.readers.lines import number, rows, whole_number
+from metrics.readers.xml_tree import Element, read_xml
+from metrics.topics import TopicNames
+
+NUGGETS = ("query_id", "nugget_id", "timestamp", "importance", "nugget_len", "nugget_text")
+MATCHES = ("query_id", "update_id", "nugget_id", "match_start", "match_end", "auto_p")
+UPDATES = (
+    "query_id",
+    "update_id",
+    "doc_id",
+    "sentence_id",
+    "update_len",
+    "duplicate_id",
+    "update_text",
+)
+NO_ORIGINAL = frozenset({"", "NULL"})
+MOST_IMPORTANT = 100
+EVENT_CURE = "write <event><id>...</id><start>...</start><end>...</end></event>, times in seconds"
+
+Nuggets: TypeAlias = dict[str, dict[str, Nugget]]
+Updates: TypeAlias = dict[str, dict[str, Update]]
+Matches: TypeAlias = dict[str, dict[str, tuple[Match, ...]]]
+"""Topic -> id -> what it is."""
+
+
+class Span(NamedTuple):
+    """When a topic begins and ends."""
+
+    start: float
+    end: float
+
+
+def read_events(
+    *, topics: str | Path, nuggets: str | Path, matches: str | Path, updates: str | Path
+) -> EventCollection:
+    """Read and check the judgments.
+
+    A match that names a nugget or an update which the other files lack is left out and counted in
+    `EventCollection.skipped`.
+
+    Parameters
+    ----------
+    topics, nuggets, matches, updates : str or Path
+        The files.
+
+    Raises
+    ------
+    InputError
+        With every fault of the four files: a row has another number of fields or is not UTF-8; an id is empty or
+        stands twice; a number is none; an event lacks an element or ends before it starts; no topic has both a
+        nugget and an update.
+    """
+    logs = FaultLog(topics), FaultLog(nuggets), FaultLog(updates), FaultLog(matches)
+    found = _read_nuggets(logs[1])
+    names = TopicNames(found)
+    spans = _read_spans(names, logs[0])
+    sampled = _read_updates(names, logs[2])
+    matched, skipped = _read_matches(names, found, sampled, logs[3])
+    judged = [topic for topic in spans if found.get(topic) and sampled.get(topic)]
+    if not judged and not any(log.faults for log in logs):
+        logs[0].add("no topic has both a nugget and an update", line=1, cure="name files of one collection")
+    raise_all(logs)
+    events = {
+        topic: Event(
+            start=spans[topic].start,
+            end=spans[topic].end,
+            nuggets=found[topic],
+            updates=sampled[topic],
+            matches=matched.get(topic, {}),
+        )
+        for topic in judged
+    }
+    return EventCollection(name=str(nuggets), topics=events, skipped=skipped)
+
+
+def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, Span]:
+    """Read when each topic begins and ends; one without nuggets keeps its id as written."""
+    spans: dict[str, Span] = {}
+    root = read_xml(log.path)
+    events = [child for child in root.children if child.tag == "event"]
+    for event in events:
+        written = _content(event, "id", log)
+        span = Span(_time(event, "start", log), _time(event, "end", log))
+        topic = names.find(written) or written
+        if written and topic in spans:
+            log.add(f"topic {written!r} stands twice", line=event.line, cure="delete one of the two events")
+        elif span.end <= span.start:
+            log.add(
+                f"topic {written!r} ends before it starts", line=event.line, cure="mend <start> and <end>"
+            )
+        spans[topic] = span
+    if not events:
+        log.add("there is no <event>", line=root.line, cure=EVENT_CURE)
+    return spans
+
+
+def _content(event: Element, tag: str, log: FaultLog) -> str:
+    """Return the text of a child of an event; note when there is no such child, or nothing in it."""
+    child = next((child for child in event.children if child.tag == tag), None)
+    text = "" if child is None else child.text.strip()
+    if not text:
+        log.add(f"the event has no <{tag}>", line=event.line, cure=EVENT_CURE)
+    return text
+
+
+def _time(event: Element, tag: str, log: FaultLog) -> float:
+    """Return a time of an event; what is wrong is noted and comes back as NaN."""
+    text = _content(event, tag, log)
+    return number(text, f"<{tag}>", event.line, log) if text else math.nan
+
+
+def _read_nuggets(log: FaultLog) -> Nuggets:
+    """Read the nuggets; topics are called as they are written here."""
+    found: Nuggets = defaultdict(dict)
+    for line, (topic, name, seconds, importance, words, text) in rows(log.path, NUGGETS, log):
+        if _is_new(topic, name, found[topic], "nugget", line, log):
+            found[topic][name] = Nugget(
+                number(seconds, "timestamp", line, log),
+                _importance(importance, line, log),
+                _length(words, "nugget_len", line, log),
+                text,
+            )
+    return dict(found)
+
+
+def _read_updates(names: TopicNames, log: FaultLog) -> Updates:
+    """Read the sampled updates; those of topics without nuggets are checked and left out."""
+    found: Updates = defaultdict(dict)
+    for line, (written, name, _, _, words, original, text) in rows(log.path, UPDATES, log):
+        topic = names.find(written) or written
+        if _is_new(topic, name, found[topic], "update", line, log):
+            found[topic][name] = Update(
+                text, _length(words, "update_len", line, log), None if original in NO_ORIGINAL else original
+            )
+    return dict(found)
+
+
+def _read_matches(
+    names: TopicNames, nuggets: Nuggets, updates: Updates, log: FaultLog
+) -> tuple[Matches, SkippedMatches]:
+    """Read the matches, and count those that name what is not there."""
+    found: defaultdict[str, defaultdict[str, list[Match]]] = defaultdict(lambda: defaultdict(list))
+    without_nugget = without_update = 0
+    for line, (written, update, nugget, start, end, _) in rows(log.path, MATCHES, log):
+        match = Match(nugget, _length(start, "match_start", line, log), _length(end, "match_end", line, log))
+        topic = names.find(written)
+        if topic is None or nugget not in nuggets[topic]:
+            without_nugget += 1
+        elif update not in updates.get(topic, {}):
+            without_update += 1
+        else:
+            found[topic][update].append(match)
+    closed = {
+        topic: {update: tuple(matches) for update, matches in of_topic.items()}
+        for topic, of_topic in found.items()
+    }
+    return closed, SkippedMatches(nugget=without_nugget, update=without_update)
+
+
+def _is_new(topic: str, name: str, known: Container[str], what: str, line: int, log: FaultLog) -> bool:
+    """Say whether a row is the first of its ids; note when it is not, or when an id is empty."""
+    if not topic or not name:
+        log.add("an id is empty", line=line, cure=f"write query_id and {what}_id")
+        return False
+    if name in known:
+        log.add(f"{what} {name} of topic {topic} stands twice", line=line, cure="delete one of the two rows")
+        return False
+    return True
+
+
+def _importance(text: str, line: int, log: FaultLog) -> float:
+    """Read an importance; what is none, or too large for its exponential, is noted."""
+    value = number(text, "importance", line, log)
+    if abs(value) > MOST_IMPORTANT:
+        log.add(f"importance is out of range: {text}", line=line, cure="write 0, 1, 2 or 3")
+    return value
+
+
+def _length(text: str, what: str, line: int, log: FaultLog) -> int:
+    """Read a whole number that is 0 or more; anything else is noted."""
+    value = whole_number(text, what, line, log)
+    if value < 0:
+        log.add(f"{what} is negative: {text}", line=line, cure="write 0 or more")
+    return value
