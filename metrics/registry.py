@@ -13,7 +13,7 @@ from metrics.errors import InputError, input_fault
 from metrics.types import Measure, Parameter
 from metrics.wording import listed, nearest
 
-FAMILY_MODULES: tuple[str, ...] = ("metrics.summaries", "metrics.push")
+FAMILY_MODULES: tuple[str, ...] = ("metrics.summaries", "metrics.push", "metrics.tempsum", "metrics.stream")
 
 M = TypeVar("M", bound=Measure)
 

@@ -1,0 +1,82 @@
+"""Given trails of users, as JSON: ``{"users": [{"V": WORDS_A_SECOND, "session_away": [[SESSION, AWAY], ...]}, ...]}``.
+
+A user's first session begins at the start of the topic; times are in seconds. Other members are not looked at. The
+file is UTF-8, plain or gzip.
+"""
+
+import math
+from pathlib import Path
+
+from metrics.errors import FaultLog
+from metrics.readers.json_tree import Node, read_json
+from metrics.stream_trails import GivenUsers, trails
+
+USERS_CURE = 'write {"users": [{"V": 3.6, "session_away": [[120, 10800], [60, 7200]]}]}'
+PAIR_CURE = "write [seconds of the session, seconds away], each 0 or more"
+
+
+def read_trails(path: str | Path) -> GivenUsers:
+    """Read and check given trails.
+
+    Raises
+    ------
+    InputError
+        With every fault: the file is not JSON; there are no users; a user has no reading speed above 0, no session, or
+        a time that is no number of seconds.
+    """
+    log = FaultLog(path)
+    users = _list(_member(read_json(log), "users", log), "users", log)
+    if not users and not log.faults:
+        log.add("there are no users", line=1, cure=USERS_CURE)
+    met = [(_speed(user, log), _times(user, log)) for user in users]
+    log.raise_if_any()
+    return GivenUsers(trails(met))
+
+
+def _speed(user: Node, log: FaultLog) -> float:
+    """Read how many words a user reads in a second."""
+    node = _member(user, "V", log)
+    speed = math.nan if node is None else _number(node)
+    if node is not None and not 0 < speed < math.inf:
+        log.add("V is no reading speed above 0", line=node.line, cure="write words per second, such as 3.6")
+    return speed
+
+
+def _times(user: Node, log: FaultLog) -> list[tuple[float, float]]:
+    """Read a user's sessions and times away."""
+    times: list[tuple[float, float]] = []
+    node = _member(user, "session_away", log)
+    pairs = _list(node, "session_away", log)
+    if node is not None and isinstance(node.value, list) and not pairs:
+        log.add("session_away is empty", line=node.line, cure="write at least one session")
+    for pair in pairs:
+        seconds = [_number(one) for one in pair.value] if isinstance(pair.value, list) else []
+        if len(seconds) == 2 and all(0 <= one < math.inf for one in seconds):
+            times.append((seconds[0], seconds[1]))
+        else:
+            log.add("no session with its time away", line=pair.line, cure=PAIR_CURE)
+    return times
+
+
+def _number(node: Node) -> float:
+    """Return a number; NaN for anything else."""
+    value = node.value
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+
+
+def _member(node: Node, name: str, log: FaultLog) -> Node | None:
+    """Return a member of an object; note when there is none."""
+    member = node.value.get(name) if isinstance(node.value, dict) else None
+    if member is None:
+        log.add(f"there is no {name!r} here", line=node.line, cure=USERS_CURE)
+    return member
+
+
+def _list(node: Node | None, what: str, log: FaultLog) -> list[Node]:
+    """Return the items of what should be a list; note when it is none."""
+    if node is None:
+        return []
+    if isinstance(node.value, list):
+        return node.value
+    log.add(f"{what} is no list", line=node.line, cure=USERS_CURE)
+    return []
