@@ -17,13 +17,12 @@ from metrics.push_measures import (
     T11U,
     DailyMeasure,
     PushMeasure,
-    SilenceMeasure,
     SilencePrecision,
     SilenceRecall,
 )
 from metrics.push_pool import Bools, PushPool, push_pool
 from metrics.push_streams import PushCollection, PushRun
-from metrics.results import ALL, Score, labelled, score_frame, with_means
+from metrics.results import ALL, Score, labelled, score_frame
 from metrics.topics import TopicNames
 
 if TYPE_CHECKING:
@@ -61,11 +60,9 @@ def push_scores(
     labels = labelled(measures)
     pool = push_pool(collection)
     scores: list[Score] = []
-    over: dict[str, set[str]] = {}
     for run in runs:
         tables = _tables(pool, run, labels.values())
         counted = counted_topics(pool, run, topics)
-        over[run.name] = {topic for topic, counts in zip(pool.topics, counted, strict=True) if counts}
         values = {label: one.topic_values(tables[one.rules]).tolist() for label, one in labels.items()}
         scores += [
             Score(run.name, topic, label, value[index])
@@ -75,9 +72,8 @@ def push_scores(
         scores += [
             Score(run.name, ALL, label, one.overall(tables[one.rules], counted))
             for label, one in labels.items()
-            if isinstance(one, SilenceMeasure)
         ]
-    return with_means(scores, over=over)
+    return scores
 
 
 def score_push(

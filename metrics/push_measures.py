@@ -82,6 +82,11 @@ class PushMeasure(Measure):
         """(topics,): the score of each topic, from the days counted by `rules`."""
         raise NotImplementedError
 
+    def overall(self, table: DayTable, topics: Bools) -> float:
+        """Return the score of the run: the mean over the topics flagged by a (topics,) array; NaN over none."""
+        values = self.topic_values(table)[topics].tolist()
+        return math.fsum(values) / len(values) if values else math.nan
+
 
 def _shared_last(parameters: dict[str, Parameter]) -> dict[str, Parameter]:
     shared = [field.name for field in fields(PushMeasure)]
@@ -219,7 +224,7 @@ class SilenceMeasure(PushMeasure):
         return ratio(*self._totals(table), undefined=math.nan)
 
     def overall(self, table: DayTable, topics: Bools) -> float:
-        """Return the share in these topics together, which are flagged by a (topics,) array."""
+        """Return the share in the flagged topics together; NaN where there is no day to take it of."""
         hits, counted = (totals[topics].sum() for totals in self._totals(table))
         return float(hits / counted) if counted else math.nan
 

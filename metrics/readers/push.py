@@ -12,15 +12,19 @@ order, and are printed with ``MB`` where their id is a number. Clusters of other
 stands twice is no fault, two lines that contradict each other are.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
-from metrics.errors import FaultLog, raise_all
+from metrics.errors import FaultLog, InputError, raise_all
 from metrics.push_streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, parsed_day
 from metrics.readers.columns import read_columns, whole_numbers
 from metrics.readers.json_tree import Node, read_json
 from metrics.readers.run_files import run_name
 from metrics.topics import TopicNames
+
+T = TypeVar("T")
 
 GAINS = {str(grade): gain for grade, gain in GAIN_OF_GRADE.items()}
 FORM = 'write {"topics": {TOPIC: {"clusters": [[TWEET, ...], ...]}}}'
@@ -41,14 +45,14 @@ def read_push_collection(
     Raises
     ------
     InputError
-        With every fault of the three files: a line has another number of fields or is not UTF-8; a grade, day or
+        With every fault of the three files: one cannot be opened; a line has another number of fields or is not UTF-8; a grade, day or
         epoch is none; two lines contradict each other; there are no judgments; the JSON is none or has another form;
         a topic stands twice in it, or a tweet in two clusters of a topic.
     """
     logs = FaultLog(qrels), FaultLog(epochs), FaultLog(clusters)
-    gains = _read_gains(logs[0])
-    created = _read_created(logs[1])
-    found = _read_clusters(TopicNames(gains), logs[2])
+    gains = _read_or_note(_read_gains, logs[0])
+    created = _read_or_note(_read_created, logs[1])
+    found = _read_or_note(partial(_read_clusters, TopicNames(gains)), logs[2])
     raise_all(logs)
     return PushCollection(
         name=str(qrels),
@@ -80,6 +84,15 @@ def read_push_run(path: str | Path, *, name: str | None = None) -> PushRun:
     pushed = whole_numbers(epochs, "epoch", columns.lines, log)
     raise_all([log])
     return PushRun(name=name or run_name(path), topics=tuple(topics), tweets=tuple(tweets), epochs=pushed)
+
+
+def _read_or_note(read: Callable[[FaultLog], dict[str, T]], log: FaultLog) -> dict[str, T]:
+    """Read a file; what ends its reading is noted with the rest, so that the other files are read too."""
+    try:
+        return read(log)
+    except InputError as error:
+        log.faults += error.faults
+        return {}
 
 
 def _read_gains(log: FaultLog) -> dict[str, dict[str, float]]:

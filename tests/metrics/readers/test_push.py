@@ -144,12 +144,18 @@ def test_no_judgments_are_a_fault(tmp_path, qrels):
     ]
 
 
-def test_a_missing_file_is_named(tmp_path):
-    """Before anything else."""
-    write_push(tmp_path)
+def test_missing_files_are_named_together(tmp_path):
+    """With the faults of those that are there."""
+    write_push(tmp_path, clusters="{")
+    (tmp_path / "qrels.txt").unlink()
     (tmp_path / "epochs.txt").unlink()
-    with pytest.raises(InputError, match=r"epochs\.txt:1: there is no such file; check the path"):
+    with pytest.raises(InputError) as error:
         read(tmp_path)
+    assert [str(fault).removeprefix(f"{tmp_path}/") for fault in error.value.faults] == [
+        "qrels.txt:1: there is no such file; check the path",
+        "epochs.txt:1: there is no such file; check the path",
+        "clusters.json:1: not JSON (Expecting property name enclosed in double quotes); mend the JSON here",
+    ]
 
 
 def test_all_files_may_be_gzip(tmp_path):
