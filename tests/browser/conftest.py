@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwr
 
 from tests.browser.ensure_chromium import CURE, find_chromium
 from tests.browser.log_server import LogServer, log_server
+from tests.browser.study_server import StudyServer, study_server
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = (
@@ -90,3 +91,12 @@ def server() -> Iterator[LogServer]:
 def no_script(browser: Browser) -> Iterator[BrowserContext]:
     """A phone with JavaScript turned off."""
     yield from _context(browser, **PHONE, java_script_enabled=False)
+
+
+@pytest.fixture
+def study(tmp_path: Path, browser: Browser) -> Iterator[StudyServer]:
+    """The real server with a small study; it ends when nobody is connected any more."""
+    with study_server(tmp_path) as running:
+        yield running
+        for context in browser.contexts:
+            context.close()

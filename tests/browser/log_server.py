@@ -16,6 +16,11 @@ EVENTS_URL = "/e/worker-1"
 PATIENCE_SECONDS = 15.0
 OPTIONS = ("left", "right", "equally_good", "equally_bad")
 
+SET_VISIBILITY = """(state) => {
+  Object.defineProperty(document, 'visibilityState', { value: state, configurable: true });
+  document.dispatchEvent(new Event('visibilitychange'));
+}"""
+
 ITEM_PIXELS = 211
 """Four items fill a phone's 844 pixels."""
 

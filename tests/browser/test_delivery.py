@@ -9,19 +9,26 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route
 
-from tests.browser.log_server import EVENTS_URL, LogServer
+from tests.browser.log_server import EVENTS_URL, SET_VISIBILITY, LogServer
 
+FAR_AHEAD = "2100-01-01"
 DAY_MS = 24 * 3600 * 1000
 BATCH_BYTES = 48 * 1024
 NO_DATABASE = (
     "Object.defineProperty(window, 'indexedDB', { get() { throw new DOMException('', 'SecurityError'); } });"
 )
 NO_STORAGE = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } });"
+NO_KEEPALIVE = "delete Request.prototype.keepalive;"
 FULL_DISK = """
 for (const [where, how] of [[IDBObjectStore, 'put'], [Storage, 'setItem']]) {
   where.prototype[how] = () => { throw new DOMException('', 'QuotaExceededError'); };
 }
 """
+CHOOSE_AMONG_OTHERS = """() => {
+  for (let n = 0; n < 5; n += 1) dispatchEvent(new Event('focus'));
+  document.querySelector('input[value=left]').click();
+  for (let n = 0; n < 5; n += 1) dispatchEvent(new Event('blur'));
+}"""
 ROWS = """() => new Promise((resolve) => {
   indexedDB.open('prefcal', 1).onsuccess = ({ target: { result: database } }) => {
     database.transaction('events').objectStore('events').getAll().onsuccess = ({ target }) => {
@@ -76,6 +83,11 @@ def kill(page: Page) -> None:
     page.close()
 
 
+def pages_kept(page: Page) -> set[str]:
+    """Return the pages of which the browser still keeps events."""
+    return {kept for kept, _ in page.evaluate(ROWS)}
+
+
 def refuse_everything(_batch: dict[str, Any]) -> int:
     return 500
 
@@ -100,8 +112,12 @@ def test_events_travel_every_few_seconds_without_being_asked(
     assert sent["sent_wall_ms"] >= sent["events"][-1]["wall"]
 
 
-def test_leaving_the_page_sends_what_is_left_at_once(phone: BrowserContext, server: LogServer) -> None:
+@pytest.mark.parametrize("missing", ["", NO_KEEPALIVE], ids=["fetch", "beacon"])
+def test_leaving_the_page_sends_what_is_left_at_once(
+    phone: BrowserContext, server: LogServer, missing: str
+) -> None:
     """The next page may be days away, or on another site."""
+    phone.add_init_script(missing)
     page = opened(phone, server)
     choose(page)
     page.goto("about:blank")
@@ -110,15 +126,26 @@ def test_leaving_the_page_sends_what_is_left_at_once(phone: BrowserContext, serv
     assert not server.holes("first")
 
 
+def test_hiding_the_page_sends_what_is_left_at_once(phone: BrowserContext, server: LogServer) -> None:
+    """A phone may never show a hidden page again, and never say that it is gone."""
+    page = opened(phone, server)
+    page.clock.pause_at(FAR_AHEAD)
+    choose(page)
+    page.evaluate(SET_VISIBILITY, "hidden")
+    server.until(lambda: server.of_kind("first", "hidden"))
+    assert chosen(server) == ["left"]
+
+
 def test_what_happens_offline_arrives_when_the_network_is_back(
     phone: BrowserContext, server: LogServer
 ) -> None:
-    """Phones lose the network in every lift."""
+    """Phones lose the network in every lift; nobody waits for the next try then."""
     page = opened(phone, server)
     push_on(page, server, lambda: server.log("first"))
     phone.set_offline(True)
     choose(page)
     page.clock.run_for(30_000)
+    page.clock.pause_at(FAR_AHEAD)
     choose(page, "right")
     assert chosen(server) == []
     phone.set_offline(False)
@@ -203,10 +230,9 @@ def test_a_malformed_event_takes_no_other_with_it(phone: BrowserContext, server:
     """A server may be newer or older than the script; what it refuses is a visible gap and nothing more."""
     server.judge = refuse_choices
     page = opened(phone, server)
-    choose(page)
-    page.get_by_label("left", exact=True).evaluate("(box) => dispatchEvent(new Event('focus'))")
+    page.evaluate(CHOOSE_AMONG_OTHERS)
     push_on(page, server, lambda: server.of_kind("first", "beat"))
-    push_on(page, server, lambda: page.evaluate(ROWS) == [])
+    push_on(page, server, lambda: not page.evaluate(ROWS))
     assert len(server.holes("first")) == 1
     assert not chosen(server)
     assert len(server.batches) < 30
@@ -249,7 +275,7 @@ def test_what_the_server_has_is_forgotten(phone: BrowserContext, server: LogServ
     page = opened(phone, server)
     choose(page)
     push_on(page, server, lambda: chosen(server))
-    page.wait_for_function(f"async () => (await ({ROWS})()).length === 0")
+    push_on(page, server, lambda: not page.evaluate(ROWS))
 
 
 def test_a_long_log_travels_in_batches_below_the_limit(phone: BrowserContext, server: LogServer) -> None:
@@ -289,7 +315,7 @@ def test_a_gap_that_no_browser_can_fill_is_not_sent_for_ever(
     put(page, [row("old", 3), row("old", 4)])
     page = opened(phone, server, "second")
     server.until(lambda: len(server.log("old")) == 2)
-    page.wait_for_function(f"async () => (await ({ROWS})()).every(([page]) => page !== 'old')")
+    push_on(page, server, lambda: "old" not in pages_kept(page))
     assert server.holes("old") == [1, 2]
 
 
@@ -299,5 +325,5 @@ def test_leftovers_of_a_study_long_gone_are_dropped(phone: BrowserContext, serve
     put(page, [row("ancient", 1, age_ms=31 * DAY_MS), row("recent", 1, age_ms=29 * DAY_MS)])
     page = opened(phone, server, "second")
     server.until(lambda: server.log("recent"))
-    page.wait_for_function(f"async () => (await ({ROWS})()).every(([page]) => page !== 'ancient')")
+    push_on(page, server, lambda: "ancient" not in pages_kept(page))
     assert "ancient" not in server.events

@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, Page
 
 from study_app.dwell import LoggedEvent, PageReading, read_page
 from study_app.text_items import Item
-from tests.browser.log_server import ITEM_PIXELS, LogServer, iunit, link
+from tests.browser.log_server import ITEM_PIXELS, SET_VISIBILITY, LogServer, iunit, link
 
 SCROLL = """async (stops) => {
   const times = [];
@@ -20,13 +20,11 @@ SCROLL = """async (stops) => {
   }
   return times;
 }"""
-SET_VISIBILITY = """(state) => {
-  Object.defineProperty(document, 'visibilityState', { value: state, configurable: true });
-  document.dispatchEvent(new Event('visibilitychange'));
-}"""
 WAIT = "(ms) => new Promise((resolve) => setTimeout(resolve, ms))"
 COME_BACK = """() => {
   dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+  document.dispatchEvent(new Event('visibilitychange'));
+  dispatchEvent(new Event('blur'));
   dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
 }"""
 
@@ -243,7 +241,7 @@ def test_the_deepest_point_shown_only_grows(phone: BrowserContext, server: LogSe
 def test_a_page_that_comes_back_opens_again_and_tells_what_is_on_screen(
     phone: BrowserContext, server: LogServer
 ) -> None:
-    """The back/forward cache revives the very page, with its clock and its numbers."""
+    """The back/forward cache revives the very page, with its clock and its numbers; nothing happens while it is away."""
     page = opened(phone, server)
     page.evaluate(WAIT, 100)
     page.evaluate(COME_BACK)

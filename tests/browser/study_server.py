@@ -1,0 +1,233 @@
+"""The real study server on a small study, with a clock that a test can move on, and a worker in a browser."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from playwright.sync_api import Page
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from study_app import create_app
+from study_app.config import Config
+from study_app.database import Database, migrate, open_database, transaction
+from study_app.models import Judgment, PageLoad, Showing, Study
+from study_app.services.load import load_study
+from study_app.services.settings import create_keys
+from study_app.simulate.server import serving
+from study_app.study_content import read_study_content
+from study_app.study_file import read_study_file
+from study_app.tokens import seeded_tokens
+
+ROOT = Path(__file__).resolve().parents[2]
+BUNDLED = ROOT / "examples" / "two_layered"
+PATIENCE_SECONDS = 15.0
+SEARCH_SECONDS = 200
+PAIRS = 4
+"""Three systems make three pairs, and one of them comes twice."""
+
+NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+
+STUDY = """\
+study: walk
+title: Which summary helps you more?
+consent: |
+  We would like to know which summaries help people on a phone.
+
+  You may stop at any time by closing the page.
+return_url: https://platform.example/return
+tasks:
+  - kind: intent_votes
+    collection: &files
+      queries: {folder}/collection/queries.tsv
+      iunits: {folder}/collection/iunits.tsv
+      intents: {folder}/collection/intents.tsv
+      importance: {folder}/collection/importance.tsv
+      probability: {folder}/collection/probability.tsv
+  - kind: summary_pairs
+    collection: *files
+    systems:
+      good-order: {folder}/runs/good-order.xml
+      one-layer: {folder}/runs/one-layer.xml
+      wrong-links: {folder}/runs/wrong-links.xml
+    validation_pairs: 1
+"""
+
+
+class StudyServer:
+    """A running server; an instance tells the time, which runs on and can be moved on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.address = f"sqlite:///{folder / 'study.sqlite3'}"
+        self.url = ""
+        self.database: Database = open_database(self.address)
+        self._ahead = timedelta()
+        study = folder / "study.yaml"
+        study.write_text(STUDY.format(folder=BUNDLED), encoding="utf-8")
+        migrate(self.database)
+        with transaction(self.database, write=True) as session:
+            create_keys(session, new_token=seeded_tokens(1))
+            load_study(session, read_study_content(read_study_file(study)), now=self())
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + self._ahead
+
+    def move_on(self, seconds: float) -> None:
+        """Let time pass for the server."""
+        self._ahead += timedelta(seconds=seconds)
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Look into the database."""
+        with transaction(self.database, write=False) as session:
+            yield session
+
+    def showings(self) -> list[Showing]:
+        """Return what was shown to the only worker, with every revision of the answers."""
+        with self.reading() as session:
+            shown = session.scalars(select(Showing).order_by(Showing.position)).all()
+            for showing in shown:
+                _ = showing.judgments, showing.pair
+            return list(shown)
+
+    def study(self, session: Session) -> Study:
+        """Return the study."""
+        return session.scalars(select(Study)).one()
+
+    def until(self, true: Callable[[Session], object], what: str) -> None:
+        """Wait until something is in the database."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            with self.reading() as session:
+                if true(session):
+                    return
+            time.sleep(0.05)
+        raise AssertionError(f"not within {PATIENCE_SECONDS} s: {what}")
+
+
+@contextmanager
+def study_server(folder: Path) -> Iterator[StudyServer]:
+    """Serve a study from ``folder`` while the block runs."""
+    server = StudyServer(folder)
+    app = create_app(Config(database=server.address), now=server, new_token=seeded_tokens(2))
+    with serving(app) as server.url:
+        yield server
+    server.database.engine.dispose()
+
+
+Look = Callable[[Page, str], None]
+"""What is done on every page of a walk: the page, and its name."""
+
+
+class Volunteer:
+    """A worker at a browser.
+
+    Parameters
+    ----------
+    page : Page
+        Their tab.
+    server : StudyServer
+        The study.
+    look : callable
+        Called on every page before it is answered.
+    scripts : bool
+        Whether the browser runs scripts.
+    """
+
+    def __init__(
+        self,
+        page: Page,
+        server: StudyServer,
+        look: Look = lambda _page, _name: None,
+        *,
+        scripts: bool = True,
+    ) -> None:
+        self.page, self.server, self.look, self.scripts = page, server, look, scripts
+
+    def arrive(self) -> None:
+        """Come from the platform."""
+        self.page.goto(f"{self.server.url}/s/walk?id=volunteer")
+        self.look(self.page, "consent")
+
+    def press(self) -> None:
+        """Send the page's form."""
+        with self.page.expect_navigation():
+            self.page.locator("form button").click()
+
+    def begin(self) -> None:
+        """Consent, vote, and choose a query: everything before the search."""
+        self.press()
+        self.look(self.page, "choose-for-votes")
+        self.page.locator("input[name=topic]").first.check()
+        self.press()
+        self.look(self.page, "vote")
+        self.page.locator("input[name=intent]").first.check()
+        self.press()
+        self.look(self.page, "choose")
+        self.page.locator("input[name=topic]").nth(1).check()
+        self.press()
+        self.look(self.page, "search")
+
+    def search(self) -> None:
+        """Search for long enough, and load the page again to go on."""
+        self.server.move_on(SEARCH_SECONDS)
+        self.page.reload()
+        self.look(self.page, "search-over")
+        self.press()
+
+    @property
+    def pair(self) -> int:
+        """Number of the pair on the screen."""
+        return int(self.page.url.rsplit("/", 1)[1])
+
+    def open_links(self) -> list[tuple[str, str]]:
+        """Open every second layer; returns side and key of each."""
+        opened = []
+        for side in ("left", "right"):
+            for link in self.page.locator(f"section[data-side={side}] details").all():
+                link.locator("summary").click()
+                opened.append((side, link.get_attribute("data-item") or ""))
+        if self.scripts:
+            self.page.evaluate(NEXT_FRAME)  # by then the page knows of the last one too
+        return opened
+
+    def judge(self, choice: str) -> None:
+        """Answer the pair on the screen."""
+        self.page.locator(f"input[name=choice][value={choice}]").check()
+        self.press()
+
+    def texts(self, side: str) -> list[str]:
+        """Return the first layer's texts on one side."""
+        items = self.page.locator(f"section[data-side={side}] > [data-item]").all()
+        return [
+            item.locator("summary").inner_text() if _is_link(item) else item.inner_text() for item in items
+        ]
+
+
+def _is_link(item: object) -> bool:
+    return bool(item.evaluate("(item) => item.tagName === 'DETAILS'"))  # type: ignore[attr-defined]
+
+
+def screenshots(prefix: str) -> Look:
+    """Return a look that saves a picture of every page when PREFCAL_SCREENSHOTS is 1."""
+    folder = ROOT / "test-artifacts"
+
+    def look(page: Page, name: str) -> None:
+        if os.environ.get("PREFCAL_SCREENSHOTS") == "1":
+            page.screenshot(path=folder / f"{prefix}-{name}.png", full_page=True)
+
+    return look
+
+
+def judgments(session: Session) -> list[Judgment]:
+    """Return every stored revision."""
+    return list(session.scalars(select(Judgment).order_by(Judgment.id)))
+
+
+def loads_of_pair(session: Session, pair: int) -> list[PageLoad]:
+    """Return the page loads of a pair page that sent events."""
+    wanted = select(PageLoad).where(PageLoad.step.endswith(f"/pair/{pair}"))
+    return list(session.scalars(wanted.order_by(PageLoad.served_at)))

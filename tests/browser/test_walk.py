@@ -1,0 +1,154 @@
+"""A worker goes through the whole study in a browser, and what is stored is what was clicked."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import BrowserContext, expect
+from sqlalchemy import func, select
+
+from study_app.export import export_study
+from study_app.models import Event, PageLoad, Showing, Summary, Worker
+from tests.browser.study_server import (
+    PAIRS,
+    SEARCH_SECONDS,
+    StudyServer,
+    Volunteer,
+    loads_of_pair,
+    screenshots,
+)
+
+CHOICES = ("left", "equally_good", "right", "equally_bad")
+SYSTEMS = ("good-order", "one-layer", "wrong-links")
+LAYOUTS = {"phone": "stacked", "desktop": "side_by_side", "no_script": None}
+
+
+def walk(volunteer: Volunteer, *, changed: str) -> dict[int, set[tuple[str, str]]]:
+    """Go through everything: open layers, reload in the middle, go back and change the first answer.
+
+    Returns what was opened on each pair's page.
+    """
+    page, opened = volunteer.page, {}
+    volunteer.arrive()
+    volunteer.begin()
+    volunteer.search()
+    for number, choice in enumerate(CHOICES, 1):
+        assert volunteer.pair == number
+        volunteer.look(page, f"pair-{number}")
+        opened[number] = set(volunteer.open_links())
+        volunteer.look(page, f"pair-{number}-open")
+        if number == 2:
+            page.reload()
+            assert volunteer.pair == number
+        volunteer.judge(choice)
+        if number == 2:
+            page.go_back()
+            page.go_back()
+            assert volunteer.pair == 1
+            expect(page.locator(f"input[value={CHOICES[0]}]")).to_be_checked()
+            volunteer.look(page, "pair-1-again")
+            volunteer.judge(changed)
+    volunteer.look(page, "finish")
+    volunteer.press()
+    volunteer.look(page, "done")
+    return opened
+
+
+@pytest.fixture(params=["phone", "desktop", "no_script"])
+def screen(request: pytest.FixtureRequest) -> tuple[str, BrowserContext]:
+    """A phone, a desktop, and a phone without JavaScript."""
+    return request.param, request.getfixturevalue(request.param)
+
+
+def test_what_is_stored_and_exported_is_what_was_clicked(
+    screen: tuple[str, BrowserContext], study: StudyServer, tmp_path: Path
+) -> None:
+    """On either screen, with scripts and without; the answer changed after Back counts, and the first one is kept."""
+    name, context = screen
+    volunteer = Volunteer(context.new_page(), study, screenshots(name), scripts=name != "no_script")
+    walk(volunteer, changed="equally_bad")
+    code = volunteer.page.locator("[data-code]").inner_text()
+    clicked = dict(enumerate(("equally_bad", *CHOICES[1:]), 1))
+    stored = study.showings()
+    assert {showing.position: showing.judgments[-1].choice for showing in stored} == clicked
+    assert [judgment.choice for judgment in stored[0].judgments] == [CHOICES[0], "equally_bad"]
+    timing = "server" if name == "no_script" else "browser"
+    assert {(answer.layout, answer.timing) for one in stored for answer in one.judgments} == {
+        (LAYOUTS[name], timing)
+    }
+    with study.reading() as session:
+        assert session.scalars(select(Worker.completion_code)).one() == code
+        export_study(session, study.study(session), tmp_path / "tables", now=study())
+    rows = pd.read_csv(tmp_path / "tables" / "preferences.csv")
+    counting = rows.sort_values("revision").groupby("position").last()
+    assert counting["choice"].to_dict() == clicked
+
+
+def test_the_summaries_stand_on_the_sides_that_are_stored(phone: BrowserContext, study: StudyServer) -> None:
+    """Which system was left and which was right is what every analysis rests on."""
+    volunteer = Volunteer(phone.new_page(), study)
+    volunteer.arrive()
+    volunteer.begin()
+    volunteer.search()
+    for showing in study.showings():
+        assert volunteer.pair == showing.position
+        for side, system in (("left", showing.left_system_id), ("right", showing.right_system_id)):
+            assert volunteer.texts(side) == stored_texts(study, showing, system)
+        volunteer.judge("left")
+
+
+def stored_texts(study: StudyServer, showing: Showing, system: int) -> list[str]:
+    with study.reading() as session:
+        wanted = select(Summary).where(Summary.topic_id == showing.pair.topic_id, Summary.system_id == system)
+        return [" ".join(item["text"].split()) for item in session.scalars(wanted).one().content["first"]]
+
+
+@pytest.mark.parametrize("name", ["phone", "desktop"])
+def test_the_log_holds_every_page_load_without_a_hole(
+    name: str, request: pytest.FixtureRequest, study: StudyServer
+) -> None:
+    """A page loaded again is another page; what was opened on it is in its log."""
+    volunteer = Volunteer(request.getfixturevalue(name).new_page(), study)
+    opened = walk(volunteer, changed="left")
+    volunteer.page.goto("about:blank")
+    closed = select(func.count()).select_from(Event).where(Event.kind == "close")
+    loads = select(func.count()).select_from(PageLoad)
+    last = select(PageLoad).where(PageLoad.step == "done")
+    study.until(
+        lambda session: session.scalars(last).all() and session.scalar(closed) == session.scalar(loads),
+        "the close of every page",
+    )
+    with study.reading() as session:
+        top = select(PageLoad.upto, func.max(Event.number)).join(Event).group_by(PageLoad.id)
+        assert all(upto == highest for upto, highest in session.execute(top))
+        for number in range(1, PAIRS + 1):
+            loads = [load.id for load in loads_of_pair(session, number)]
+            layers = select(Event.detail).where(Event.page_load_id.in_(loads), Event.kind == "layer")
+            logged = [
+                (detail["side"], detail["item"]) for detail in session.scalars(layers) if detail["open"]
+            ]
+            assert sorted(logged) == sorted(opened[number])
+        assert len(loads_of_pair(session, 2)) >= 2
+
+
+def test_the_search_page_counts_down_and_lets_go_at_the_end(
+    phone: BrowserContext, study: StudyServer
+) -> None:
+    """The button lights when nobody honest can be left out for leaving; the server is asked all the same."""
+    page = phone.new_page()
+    page.clock.install()
+    volunteer = Volunteer(page, study)
+    volunteer.arrive()
+    volunteer.begin()
+    expect(page.locator("form button")).to_be_disabled()
+    expect(page.locator("[data-part=time]")).to_contain_text("3:1")
+    page.clock.run_for(21_000)
+    expect(page.locator("[data-part=said]")).to_contain_text("3:00")
+    page.clock.fast_forward(SEARCH_SECONDS * 1000)
+    expect(page.locator("form button")).to_be_enabled()
+    volunteer.press()
+    expect(page.locator("[role=alert]")).to_be_visible()
+    study.move_on(SEARCH_SECONDS)
+    page.goto(page.url)
+    volunteer.press()
+    assert volunteer.pair == 1
