@@ -15,7 +15,7 @@ from study_app.simulate.world import build_worlds
 from study_app.study_content import read_study_content
 from study_app.study_file import read_study_file
 
-EVERYTHING = Behaviour(quit=0.2, reload=0.2, offline=0.3, double_click=0.3, careless=0.2, left_bias=0.2)
+EVERYTHING = Behaviour(quit=0.7, reload=0.2, offline=0.3, double_click=0.3, careless=0.2, left_bias=0.2)
 
 
 def trial(file, url, *, workers=6, behaviour=None, seed=3):
