@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from metrics.errors import FaultLog, InputError
+from metrics.errors import FaultLog, InputError, input_fault
 from metrics.readers.json_tree import Node, read_json
 from metrics.wording import listed, nearest
 
@@ -50,14 +50,22 @@ def write_json(path: str | Path, content: dict[str, Any]) -> None:
 
     Raises
     ------
+    InputError
+        If the file cannot be written.
     ValueError
         If a number is NaN or infinite: JSON has neither.
     """
     path = Path(path)
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        problem = f"cannot be written ({error.strerror})"
+        raise input_fault(problem, path=path, cure="choose another place") from None
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _plain(node: Node) -> Any:

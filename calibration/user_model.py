@@ -64,7 +64,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class DiagnosticEntry(_Part):
+class Diagnostic(_Part):
     """A named warning about one parameter.
 
     Attributes
@@ -97,7 +97,7 @@ class ParameterEntry(_Part):
         What it is measured in, and how it was fitted.
     workers, rows : int or None
         How many entered the fit.
-    diagnostics : tuple of DiagnosticEntry
+    diagnostics : tuple of Diagnostic
         What to know before using the number.
     """
 
@@ -108,7 +108,7 @@ class ParameterEntry(_Part):
     method: str = ""
     workers: Count | None = None
     rows: Count | None = None
-    diagnostics: tuple[DiagnosticEntry, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 class JointEntry(_Part):

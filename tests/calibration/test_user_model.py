@@ -5,7 +5,7 @@ import json
 import pytest
 
 from calibration.user_model import (
-    DiagnosticEntry,
+    Diagnostic,
     IntentEntry,
     JointEntry,
     ParameterEntry,
@@ -28,7 +28,7 @@ MODEL = UserModel(
             method="preferences",
             workers=60,
             rows=1176,
-            diagnostics=(DiagnosticEntry(name="infinite", severity="warning", sentence="No decay."),),
+            diagnostics=(Diagnostic(name="infinite", severity="warning", sentence="No decay."),),
         ),
         "patience_chars_stops[ja]": ParameterEntry(estimate=500.0),
     },

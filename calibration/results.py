@@ -1,0 +1,194 @@
+"""The result of every fit: estimates, intervals chosen after the fit, what to know before using them.
+
+A result never holds raw answers. An infinite estimate is `inf` in Python and null in JSON; an open end of an interval
+is None, and null in JSON.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from calibration.uncertainty import Floats, Interval, Uncertainty, closed
+from calibration.user_model import Diagnostic, ParameterEntry
+from metrics.errors import PrefcalError
+
+SIGNIFICANT_DIGITS = 10
+LEVEL = 0.95
+
+
+class NotIdentifiedError(PrefcalError):
+    """The data cannot tell a parameter; the message is a clause that says why."""
+
+
+def warning(name: str, sentence: str) -> Diagnostic:
+    """Return a diagnostic that says: look twice before using this number."""
+    return Diagnostic(name=name, severity="warning", sentence=sentence)
+
+
+def info(name: str, sentence: str) -> Diagnostic:
+    """Return a diagnostic that says how the number came about."""
+    return Diagnostic(name=name, severity="info", sentence=sentence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationResult:
+    """What a fit says about the parameters of one model.
+
+    Attributes
+    ----------
+    params : mapping of str to float
+        Name -> estimate; `inf` where it is infinite.
+    unit, method : str
+        What they are measured in, and how they were fitted.
+    uncertainty : mapping of str to Uncertainty
+        Interval method -> its ingredients; the first is the default. Empty when the data allow no interval.
+    loglik : float or None
+        Log-likelihood at the estimates; None for a fit without one.
+    n_workers, n_rows : int
+        How many entered the fit.
+    details : mapping of str to float
+        Other numbers that describe the fit, by name.
+    diagnostics : tuple of Diagnostic
+        What to know before using the estimates.
+    """
+
+    params: Mapping[str, float]
+    unit: str
+    method: str
+    uncertainty: Mapping[str, Uncertainty]
+    n_workers: int
+    n_rows: int
+    loglik: float | None = None
+    details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def cov(self) -> Floats:
+        """(k, k) covariance on the working scales, by the default method.
+
+        Raises
+        ------
+        ValueError
+            If the data allow no interval.
+        """
+        return self._by(None).cov
+
+    def conf_int(self, level: float = LEVEL, method: str | None = None) -> dict[str, Interval]:
+        """Return a confidence interval for every parameter.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+            Confidence level.
+        method : str, optional
+            A key of ``uncertainty``; the first by default.
+
+        Returns
+        -------
+        dict of str to (float or None, float or None)
+            None: that end is open. Both are open when the data allow no interval.
+
+        Raises
+        ------
+        ValueError
+            If ``level`` is out of range, or the fit has no such method.
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie in (0, 1), got {level!r}")
+        if not self.uncertainty and method is None:
+            return dict.fromkeys(self.params, (None, None))
+        return dict(zip(self.params, self._by(method).intervals(level), strict=True))
+
+    def draw_parameters(
+        self, n: int, rng: np.random.Generator, method: str | None = None
+    ) -> dict[str, Floats]:
+        """Draw parameters from their sampling distribution, so that a metric can carry their uncertainty.
+
+        Returns
+        -------
+        dict of str to (n,) ndarray of float
+            `inf` is possible where infinity is.
+
+        Raises
+        ------
+        ValueError
+            If the data allow no interval, or the fit has no such method.
+        """
+        return dict(zip(self.params, self._by(method).draws(n, rng).T, strict=True))
+
+    def entries(self, level: float = LEVEL) -> dict[str, ParameterEntry]:
+        """Return name -> entry of a user model, with numbers to ten digits."""
+        return {
+            name: ParameterEntry(
+                estimate=closed(short(self.params[name])),
+                interval=(low and short(low), high and short(high)),
+                level=level,
+                unit=self.unit,
+                method=self.method,
+                workers=self.n_workers,
+                rows=self.n_rows,
+                diagnostics=self.diagnostics,
+            )
+            for name, (low, high) in self.conf_int(level).items()
+        }
+
+    def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
+        """Return name -> entry as it stands in user-model.json."""
+        return {name: entry.model_dump(mode="json") for name, entry in self.entries(level).items()}
+
+    def summary(self, level: float = LEVEL) -> str:
+        """Return the fit in words: estimates with intervals, the method, how much data, the diagnostics."""
+        lines = [
+            f"{name}: {estimate:.5g} {shown_interval(interval)} {self.unit}"
+            for (name, estimate), interval in zip(
+                self.params.items(), self.conf_int(level).values(), strict=True
+            )
+        ]
+        how = next(iter(self.uncertainty), "no interval")
+        lines.append(f"{self.method}; {level:.0%} intervals: {how}")
+        fit = "" if self.loglik is None else f", log-likelihood {self.loglik:.2f}"
+        lines.append(f"{self.n_workers} workers, {self.n_rows} rows{fit}")
+        lines += [f"{name} = {value:.5g}" for name, value in self.details.items()]
+        lines += [f"{d.severity}: {d.sentence}" for d in self.diagnostics]
+        return "\n".join(lines)
+
+    def _by(self, method: str | None) -> Uncertainty:
+        if not self.uncertainty:
+            raise ValueError("the data allow no interval; see .diagnostics")
+        name = next(iter(self.uncertainty)) if method is None else method
+        if name not in self.uncertainty:
+            raise ValueError(f"no interval method {name!r}; this fit has {', '.join(self.uncertainty)}")
+        return self.uncertainty[name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """Parameters that the tables cannot tell.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The parameters.
+    reason : str
+        Why, as a clause.
+    """
+
+    names: tuple[str, ...]
+    reason: str
+
+    def __str__(self) -> str:
+        """`patience_chars_stops: there is no table stops`."""
+        return f"{', '.join(self.names)}: {self.reason}"
+
+
+def shown_interval(interval: Interval) -> str:
+    """Print an interval: `[790.1, 901.3]`, an open end as `...`."""
+    return "[" + ", ".join("..." if end is None else f"{end:.4g}" for end in interval) + "]"
+
+
+def short(number: float) -> float:
+    """Round to ten significant digits, so that the last bits of a sum do not show in files."""
+    return float(f"{number:.{SIGNIFICANT_DIGITS}g}")

@@ -1,0 +1,172 @@
+"""Ways of saying how far estimates may be off: replicates, a covariance, a likelihood curve.
+
+Each gives intervals at any level, draws and a covariance after the fit, and holds no raw answers. An open end of an
+interval is None.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+Floats: TypeAlias = NDArray[np.float64]
+Interval: TypeAlias = tuple[float | None, float | None]
+
+
+class Scale(StrEnum):
+    """The scale on which a parameter's error is symmetric, and on which it is kept."""
+
+    IDENTITY = "identity"
+    INVERSE = "inverse"
+
+    def natural(self, working: Floats) -> Floats:
+        """Return values on the natural scale; on `INVERSE` what is not positive means infinite."""
+        if self is Scale.IDENTITY:
+            return working
+        natural = np.full(np.shape(working), np.inf)
+        np.divide(1.0, working, out=natural, where=np.asarray(working) > 0)
+        return natural
+
+    def interval(self, low: float, high: float) -> Interval:
+        """Return an interval of the working scale on the natural one; an infinite end is open."""
+        ends = sorted(float(self.natural(np.array(end))) for end in (low, high))
+        return closed(ends[0]), closed(ends[1])
+
+
+class Uncertainty(Protocol):
+    """How far estimates may be off; one way of saying so for all parameters of a fit."""
+
+    @property
+    def cov(self) -> Floats:
+        """(k, k) covariance of the parameters, on their working scales."""
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """One interval a parameter, on its natural scale."""
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        """(n, k) draws from the sampling distribution, on the natural scale."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replicates:
+    """Bootstrap replicates or posterior draws: percentile intervals.
+
+    Attributes
+    ----------
+    values : (n, k) ndarray of float
+        On the working scale.
+    scale : Scale
+        The working scale of all parameters.
+    """
+
+    values: Floats
+    scale: Scale = Scale.IDENTITY
+
+    @property
+    def cov(self) -> Floats:
+        """(k, k) covariance of the replicates."""
+        return np.atleast_2d(np.cov(self.values, rowvar=False))
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """Percentiles that leave (1 - level) / 2 on either side."""
+        low, high = np.quantile(self.values, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return tuple(self.scale.interval(*ends) for ends in zip(low, high, strict=True))
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        """Replicates drawn with replacement."""
+        return self.scale.natural(self.values[rng.integers(len(self.values), size=n)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudentT:
+    """A symmetric error on the working scale: estimate +- t standard errors.
+
+    Attributes
+    ----------
+    centre : (k,) ndarray of float
+        Estimates on the working scale.
+    cov : (k, k) ndarray of float
+        Their covariance.
+    df : int
+        Degrees of freedom of Student's t.
+    scale : Scale
+        The working scale of all parameters.
+    """
+
+    centre: Floats
+    cov: Floats
+    df: int
+    scale: Scale = Scale.IDENTITY
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """Estimate +- t standard errors, brought to the natural scale."""
+        reach = stdtrit(self.df, (1 + level) / 2) * np.sqrt(np.diag(self.cov))
+        ends = zip(self.centre - reach, self.centre + reach, strict=True)
+        return tuple(self.scale.interval(*pair) for pair in ends)
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        """Multivariate normal draws on the working scale."""
+        return self.scale.natural(rng.multivariate_normal(self.centre, self.cov, size=n))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LikelihoodCurve:
+    """A profile likelihood of one parameter whose drop is divided by a design effect.
+
+    interval = {x : 2 (l_max - l(x)) / design_effect <= t_df^2}
+
+    Attributes
+    ----------
+    grid : (m,) ndarray of float
+        Ascending values on the working scale. The set is open where it reaches an end of the grid.
+    drop : (m,) ndarray of float
+        2 (l_max - l(x)) / design_effect at the grid; 0 at the maximum, which is on the grid.
+    df : int
+        Degrees of freedom of Student's t.
+    scale : Scale
+        The working scale.
+    """
+
+    grid: Floats
+    drop: Floats
+    df: int
+    scale: Scale = Scale.IDENTITY
+
+    @property
+    def _weights(self) -> Floats:
+        weights = np.exp(-self.drop / 2) * np.gradient(self.grid)
+        return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+    @property
+    def cov(self) -> Floats:
+        """(1, 1) variance under the curve taken as a density."""
+        mean = self._weights @ self.grid
+        return np.array([[self._weights @ (self.grid - mean) ** 2]])
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """Return the hull of the set, its ends interpolated between grid points."""
+        limit = float(stdtrit(self.df, (1 + level) / 2)) ** 2
+        inside = np.flatnonzero(self.drop <= limit)
+        first, last = int(inside[0]), int(inside[-1])
+        low = None if first == 0 else self._crossing(first - 1, first, limit)
+        high = None if last == len(self.grid) - 1 else self._crossing(last + 1, last, limit)
+        ends = [None if end is None else float(self.scale.natural(np.array(end))) for end in (low, high)]
+        return ((ends[0], ends[1]) if self.scale is Scale.IDENTITY else (ends[1], ends[0]),)
+
+    def _crossing(self, outside: int, inside: int, limit: float) -> float:
+        rise = self.drop[outside] - self.drop[inside]
+        share = (limit - self.drop[inside]) / rise
+        return float(self.grid[inside] + share * (self.grid[outside] - self.grid[inside]))
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        """Draws from the curve taken as a density on the working scale."""
+        return self.scale.natural(rng.choice(self.grid, size=(n, 1), p=self._weights))
+
+
+def closed(end: float) -> float | None:
+    """Return None for what is infinite."""
+    return end if math.isfinite(end) else None
