@@ -9,6 +9,7 @@ McNemar's test, which take the pairs of a query for independent. docs/agreement.
 
 import math
 import sys
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -91,21 +92,28 @@ def coverage_of_bands(studies: int, rng: Rng, *, queries: int, points: int = 12)
     return covered / studies
 
 
-def ceilings(rng: Rng, *, workers: int, sensitivity: float) -> tuple[float, ...]:
-    study = simulate(rng, queries=1000, workers=2 * workers, sensitivity=sensitivity)
-    votes, second = study.votes[:, :workers], study.votes[:, workers:].mean(axis=1) - 0.5
-    found = ceiling(
-        votes.ravel(),
-        np.repeat(np.arange(len(votes)), workers),
-        np.repeat(study.query, workers),
-        splits=5,
-        rng=rng,
-    )
-    share = votes.mean(axis=1)
-    simulated = [
-        agreement(choice, share, study.query, ties="half").value for choice in (second, study.preferred)
-    ]
-    return (found.panel("half"), simulated[0], found.perfect("half"), simulated[1])
+STRENGTHS: dict[str, Callable[[Rng, int], NDArray[np.float64]]] = {
+    "weak": lambda rng, size: 0.6 * rng.normal(size=size),
+    "of every size": lambda rng, size: 1.2 * rng.normal(size=size),
+    "strong": lambda rng, size: 2 * rng.choice([-1, 1], size=size) * (1 + 0.3 * rng.normal(size=size)),
+    "none or strong": lambda rng, size: rng.choice([0, 1], size=size) * 2 * rng.normal(size=size),
+}
+
+
+def ceilings(rng: Rng, *, workers: int, strengths: str, studies: int = 10) -> list[float]:
+    """Mean over studies of what is predicted for a second panel and a perfect metric, each beside what came."""
+    found = []
+    for _ in range(studies):
+        study = simulate(rng, workers=2 * workers, strengths=STRENGTHS[strengths])
+        votes, second = study.votes[:, :workers], study.votes[:, workers:].mean(axis=1) - 0.5
+        pair = np.repeat(np.arange(len(votes)), workers)
+        predicted = ceiling(votes.ravel(), pair, np.repeat(study.query, workers), splits=20, rng=rng)
+        share = votes.mean(axis=1)
+        came = [
+            agreement(choice, share, study.query, ties="half").value for choice in (second, study.preferred)
+        ]
+        found.append((predicted.panel("half"), came[0], predicted.perfect("half"), came[1]))
+    return [float(mean) for mean in np.mean(found, axis=0)]
 
 
 def main() -> None:
@@ -123,12 +131,10 @@ def main() -> None:
     print(
         "\nceiling (a tie counts half): second panel predicted, simulated; perfect metric predicted, simulated"
     )
-    for workers in (4, 7, 14):
-        for sensitivity in (0.6, 1.2, 2.5):
-            numbers = ceilings(rng, workers=workers, sensitivity=sensitivity)
-            print(
-                f"  {workers:2d} workers, sensitivity {sensitivity}: " + " ".join(f"{n:.3f}" for n in numbers)
-            )
+    for strengths in STRENGTHS:
+        for workers in (4, 7, 14):
+            numbers = ceilings(rng, workers=workers, strengths=strengths)
+            print(f"  {strengths:14s} {workers:2d} workers  " + " ".join(f"{n:.3f}" for n in numbers))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 Votes are noisy, so no metric agrees with all of them. The votes of a pair are split at random into two halves, and
 it is counted how often the majorities of both halves fall on the same system. Halves are noisier than the whole, so
-the count is carried over to full size by a model that is stated below and checked by simulation in the benchmarks.
+to this count is added what a model of the votes (`metrics.vote_mixture`) says that the full size gains.
 """
 
 import math
@@ -13,18 +13,30 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.agreement import Ties
 from metrics.query_mean import Floats, QueryMean, mean_by_query, read_only
+from metrics.vote_mixture import VoteMixture, fit_vote_mixture
 
 Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """What full size adds to the agreement of halves.
+
+    Attributes
+    ----------
+    majority : float
+        To the agreement of majorities, a tie counting half.
+    weighted : float
+        To the mean share of votes for the other half's choice.
+    """
+
+    majority: float
+    weighted: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ceiling:
     """Agreement of people with people, from split halves.
-
-    The model: the majority margins of two halves are bivariate normal with correlation r. Then halves agree, a tie
-    counting half, with probability A = 1/2 + asin(r)/pi, which gives r; a panel k times as large has reliability
-    k r / (1 + (k - 1) r) (Spearman 1910, Brown 1910), and its correlation with what everybody would prefer is the
-    square root of that. The same formula turns them back into agreements.
 
     Attributes
     ----------
@@ -32,8 +44,10 @@ class Ceiling:
         Agreement of the majorities of two halves, a tie counting half.
     halves_weighted : QueryMean
         Mean share of the votes of one half for the majority of the other.
-    growth : float
-        k, the size of the whole over the size of a half: 2, or a little more where numbers are odd.
+    to_panel : Gain
+        What is added for a second panel of full size against the whole of this one.
+    to_perfect : Gain
+        What is added for a metric that knows which side more people prefer.
     tied : float
         Share of pairs whose vote at full size is a tie.
     pairs : int
@@ -42,41 +56,42 @@ class Ceiling:
 
     halves: QueryMean
     halves_weighted: QueryMean
-    growth: float
+    to_panel: Gain
+    to_perfect: Gain
     tied: float
     pairs: int
 
     def panel(self, ties: Ties = "against") -> float:
         """Agreement with these votes to expect from a second panel of the same size, its ties broken at random."""
-        return self._at(self.halves.value, self.halves_weighted.value, ties, perfect=False)
+        return self._with(self.to_panel, self._measured(ties).value, ties)
 
     def perfect(self, ties: Ties = "against") -> float:
-        """Agreement with these votes to expect from a metric that knew what everybody would prefer."""
-        return self._at(self.halves.value, self.halves_weighted.value, ties, perfect=True)
+        """Agreement with these votes to expect from a metric that knew what most people prefer."""
+        return self._with(self.to_perfect, self._measured(ties).value, ties)
 
     def panel_interval(self, ties: Ties = "against", level: float = 0.95) -> tuple[float, float]:
-        """Return the query t interval of `panel`: both ends of the halves' interval, carried to full size."""
-        low, high = self.halves.confidence_interval(level)
-        if ties != "weighted":
-            return tuple(self._at(end, math.nan, ties, perfect=False) for end in (low, high))  # type: ignore[return-value]
-        ends = self.halves_weighted.confidence_interval(level)
-        return tuple(self._at(self.halves.value, end, ties, perfect=False) for end in ends)  # type: ignore[return-value]
+        """Query t interval of `panel`: that of the halves, with the same gain added at both ends."""
+        low, high = self._measured(ties).confidence_interval(level)
+        return self._with(self.to_panel, low, ties), self._with(self.to_panel, high, ties)
 
-    def _at(self, halves: float, weighted: float, ties: Ties, *, perfect: bool) -> float:
-        """Carry the agreement of halves to full size, and from there to the convention for ties."""
-        if not self.pairs:
+    def perfect_interval(self, ties: Ties = "against", level: float = 0.95) -> tuple[float, float]:
+        """Query t interval of `perfect`, as `panel_interval`."""
+        low, high = self._measured(ties).confidence_interval(level)
+        return self._with(self.to_perfect, low, ties), self._with(self.to_perfect, high, ties)
+
+    def _measured(self, ties: Ties) -> QueryMean:
+        return self.halves_weighted if ties == "weighted" else self.halves
+
+    def _with(self, gain: Gain, halves: float, ties: Ties) -> float:
+        """Add a gain to the agreement of halves, and go over to the convention for ties."""
+        if math.isnan(halves):
             return math.nan
-        half = max(0.0, math.sin(math.pi * (halves - 0.5)))  # reliability of one half
-        whole = self.growth * half / (1 + (self.growth - 1) * half)
         if ties == "weighted":
-            gain = math.sqrt((1.0 if perfect else whole) / half) if half else 0.0
-            return 0.5 + (weighted - 0.5) * gain
-        tie_half = 0.5 + math.asin(math.sqrt(whole) if perfect else whole) / math.pi
-        agreeing = max(0.0, tie_half - self.tied / 2)
+            return min(1.0, halves + gain.weighted)
+        half = min(1.0, halves + gain.majority)
+        agreeing = min(max(0.0, half - self.tied / 2), 1 - self.tied)
         untied = 1 - self.tied
-        return {"half": tie_half, "against": agreeing, "drop": agreeing / untied if untied else math.nan}[
-            ties
-        ]
+        return {"half": half, "against": agreeing, "drop": agreeing / untied if untied else math.nan}[ties]
 
 
 def ceiling(
@@ -118,13 +133,47 @@ def ceiling(
     query_of_pair = np.asarray(query, dtype=np.str_)[first]
     counted = sizes >= 2
     shares = np.bincount(codes, votes, minlength=names.size) / sizes
+    to_panel, to_perfect = _gains(votes, codes, sizes)
     return Ceiling(
         halves=mean_by_query(np.where(counted, agree, np.nan), query_of_pair),
         halves_weighted=mean_by_query(np.where(counted, weighted, np.nan), query_of_pair),
-        growth=float(sizes[counted].sum() / (sizes[counted] // 2).sum()) if counted.any() else math.nan,
+        to_panel=to_panel,
+        to_perfect=to_perfect,
         tied=float((shares == 0.5).mean()) if shares.size else math.nan,
         pairs=int(counted.sum()),
     )
+
+
+def _gains(votes: Floats, codes: Rows, sizes: Rows) -> tuple[Gain, Gain]:
+    """Return what a second panel of full size, and a perfect metric, have over a half, by the fitted mixture."""
+    counted = sizes >= 2
+    if not counted.any():
+        unknown = Gain(majority=math.nan, weighted=math.nan)
+        return unknown, unknown
+    counts = [np.bincount(codes[votes == worth], minlength=sizes.size) for worth in (1.0, 0.0, 0.5)]
+    mixture = fit_vote_mixture(np.stack(counts, axis=1))
+    found, times = np.unique(sizes[counted], return_counts=True)
+    expected = np.average([_expected(mixture, int(size)) for size in found], axis=0, weights=times)
+    gains = expected[1:] - expected[0]
+    panel, perfect = (Gain(majority=float(row[0]), weighted=float(row[1])) for row in gains)
+    return panel, perfect
+
+
+def _expected(mixture: VoteMixture, size: int) -> Floats:
+    """Return the agreement to expect with pairs of ``size`` votes under a mixture.
+
+    Returns
+    -------
+    (3, 2) ndarray of float
+        Rows: half against half, a second panel against the whole, a perfect metric against the whole. Columns: of
+        majorities, a tie counting half; mean share of votes for the choice.
+    """
+    half, whole = mixture.majority(size // 2), mixture.majority(size)
+    perfect = np.ones_like(whole)
+    choice, target = np.stack([half, whole, perfect]), np.stack([half, whole, whole])
+    majority = 0.5 + choice * target @ mixture.weight / 2
+    weighted = 0.5 + choice * mixture.lead @ mixture.weight
+    return np.stack([majority, weighted], axis=1)
 
 
 def _mean_over_splits(

@@ -29,12 +29,20 @@ class Votes:
 
 
 def simulate(
-    rng, *, queries=25, pairs=21, workers=14, sensitivity=1.0, ties=0.2, noise=0.8, query_spread=0.6
+    rng,
+    *,
+    queries=25,
+    pairs=21,
+    workers=14,
+    strengths=lambda rng, size: rng.normal(size=size),
+    ties=0.2,
+    noise=0.8,
+    query_spread=0.6,
 ) -> Votes:
     """Draw pairs whose strength of preference and whose metric error are shared in part within a query."""
     size = queries * pairs
     query = np.repeat([f"q{n:02d}" for n in range(queries)], pairs)
-    strength = rng.normal(size=size) * sensitivity
+    strength = strengths(rng, size)
     quality = np.repeat(np.exp(query_spread * rng.normal(size=queries)), pairs)
     difference = strength + noise * quality * rng.normal(size=size)
     chance = 1 / (1 + np.exp(-strength))
