@@ -64,7 +64,7 @@ class Setting(Base):
 
 
 class Study(Base):
-    """A loaded study file."""
+    """A loaded study file; ``version`` grows whenever a changed one is loaded."""
 
     __tablename__ = "study"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -75,6 +75,7 @@ class Study(Base):
     config: Mapped[dict[str, Any]]
     consent_sha256: Mapped[str]
     loaded_at: Mapped[datetime]
+    version: Mapped[int]
     tasks: Mapped[list["Task"]] = relationship(back_populates="study", order_by="Task.position")
 
 

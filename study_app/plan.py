@@ -1,7 +1,6 @@
 """A loaded study as immutable values, read from the database once and kept until the study is loaded again."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -64,7 +63,7 @@ class StudyPlan:
     name: str
     entry: StudyEntry
     consent_sha256: str
-    loaded_at: datetime
+    version: int
     tasks: tuple[TaskPlan, ...]
 
     @property
@@ -85,10 +84,10 @@ class Plans:
         self._contents: dict[int, dict[tuple[int, int], Content]] = {}
         self._lock = Lock()
 
-    def of(self, session: Session, study: int, loaded_at: datetime) -> StudyPlan:
-        """Return the plan of a study as loaded at ``loaded_at``."""
+    def of(self, session: Session, study: int, version: int) -> StudyPlan:
+        """Return the plan of a study in a version."""
         plan = self._plans.get(study)
-        if plan is None or plan.loaded_at != loaded_at:
+        if plan is None or plan.version != version:
             plan = read_plan(session, study)
             with self._lock:
                 self._plans[study], self._contents[study] = plan, {}
@@ -117,7 +116,7 @@ def read_plan(session: Session, study_id: int) -> StudyPlan:
         name=found.name,
         entry=entry,
         consent_sha256=found.consent_sha256,
-        loaded_at=found.loaded_at,
+        version=found.version,
         tasks=tuple(
             _task_plan(task, number, entry.tasks[number - 1])
             for number, task in enumerate(found.tasks, start=1)

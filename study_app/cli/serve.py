@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 THREADS = 8
 CONNECTIONS = 2_000
+MAX_REQUEST_BYTES = 1024 * 1024
 
 
 @click.command()
@@ -58,7 +59,13 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
 
     try:
         server = create_server(
-            app, host=host, port=port, threads=THREADS, connection_limit=CONNECTIONS, asyncore_use_poll=True
+            app,
+            host=host,
+            port=port,
+            threads=THREADS,
+            connection_limit=CONNECTIONS,
+            asyncore_use_poll=True,
+            max_request_body_size=MAX_REQUEST_BYTES,
         )
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE

@@ -38,14 +38,14 @@ class Visitor:
 
 def find_study(session: Session, plans: Plans, name: str) -> StudyPlan | None:
     """Return a loaded study, None when there is none of that name."""
-    row = session.execute(select(Study.id, Study.loaded_at).where(Study.name == name)).one_or_none()
-    return None if row is None else plans.of(session, row.id, row.loaded_at)
+    row = session.execute(select(Study.id, Study.version).where(Study.name == name)).one_or_none()
+    return None if row is None else plans.of(session, row.id, row.version)
 
 
 def loaded_studies(session: Session, plans: Plans) -> list[StudyPlan]:
     """Return every study, in the order in which they were first loaded."""
-    rows = session.execute(select(Study.id, Study.loaded_at).order_by(Study.id)).all()
-    return [plans.of(session, row.id, row.loaded_at) for row in rows]
+    rows = session.execute(select(Study.id, Study.version).order_by(Study.id)).all()
+    return [plans.of(session, row.id, row.version) for row in rows]
 
 
 def is_known(session: Session, plan: StudyPlan, visitor: Visitor) -> bool:

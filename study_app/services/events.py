@@ -33,7 +33,7 @@ def store_events(
         If the page's worker is not in this database.
     """
     found = session.execute(
-        select(Worker.withdrawn_at, Study.id, Study.loaded_at).join(Study).where(Worker.id == page.worker)
+        select(Worker.withdrawn_at, Study.id, Study.version).join(Study).where(Worker.id == page.worker)
     ).one_or_none()
     if found is None:
         raise UnknownWorkerError(page.worker)
@@ -42,7 +42,7 @@ def store_events(
     load = _page_load(session, page, now=now)
     _insert_new(session, Event, [_row(load, event, now=now) for event in events])
     load.upto = _contiguous(session, load)
-    lease = timedelta(minutes=plans.of(session, found.id, found.loaded_at).entry.lease_minutes)
+    lease = timedelta(minutes=plans.of(session, found.id, found.version).entry.lease_minutes)
     _keep_lease(session, plans, page.worker, lease, now=now)
     return load.upto
 

@@ -91,6 +91,7 @@ def _fill(study: Study, content: StudyContent, *, now: datetime) -> None:
     study.config = file.entry.model_dump(mode="json")
     study.consent_sha256 = hashlib.sha256(file.entry.consent.encode()).hexdigest()
     study.loaded_at = now
+    study.version = (study.version or 0) + 1
 
 
 def _has_workers(session: Session, study: Study) -> bool:

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from study_app.domain import drawn, has_room, planned_showings, topic_order
-from study_app.models import Assignment, Showing, Slot, Task, Worker
+from study_app.models import Assignment, Showing, Slot, Topic, Worker
 from study_app.plan import TaskPlan, TopicPlan
 from study_app.services.quota import open_topics, pair_tallies, taken
 from study_app.services.whereabouts import Whereabouts
@@ -21,7 +21,7 @@ def listed_topics(here: Whereabouts, task: TaskPlan) -> list[TopicPlan]:
 
 def take_slot(session: Session, here: Whereabouts, task: TaskPlan, topic: int, *, now: datetime) -> bool:
     """Give the worker a query and draw its pairs, sides and repeats; False when somebody else was faster."""
-    session.execute(select(Task.id).where(Task.id == task.id).with_for_update())
+    _queue_for(session, topic)
     held = here.slots[task.number]
     if topic not in open_topics(session, task, besides={slot.topic_id for slot in held}, now=now):
         return False
@@ -67,6 +67,7 @@ def keep_alive(session: Session, here: Whereabouts, *, now: datetime) -> None:
 def renew(session: Session, slot: Slot, *, limit: int | None, until: datetime, now: datetime) -> None:
     """Prolong one slot; it becomes late when it had expired and its query is full without it."""
     if slot.expires_at <= now and not slot.late:
+        _queue_for(session, slot.topic_id)
         others = taken(session, [slot.topic_id], now=now, besides_slot=slot.id)[slot.topic_id]
         slot.late = not has_room(others, limit)
     slot.expires_at = max(until, slot.expires_at)
@@ -75,6 +76,11 @@ def renew(session: Session, slot: Slot, *, limit: int | None, until: datetime, n
 def lease(here: Whereabouts) -> timedelta:
     """Return how long a slot is held without a sign of life."""
     return timedelta(minutes=here.plan.entry.lease_minutes)
+
+
+def _queue_for(session: Session, topic: int) -> None:
+    """Keep others from counting a query's slots until this transaction ends (in SQLite it keeps off everybody anyway)."""
+    session.execute(select(Topic.id).where(Topic.id == topic).with_for_update())
 
 
 def _assignment(session: Session, worker: Worker, task: TaskPlan, *, now: datetime) -> Assignment:

@@ -59,12 +59,12 @@ def locate(
     UnknownWorkerError
         If there is no such worker.
     """
-    wanted = select(Worker, Study.loaded_at).join(Study).where(Worker.id == worker_id)
+    wanted = select(Worker, Study.version).join(Study).where(Worker.id == worker_id)
     row = session.execute(wanted.with_for_update(of=Worker) if lock else wanted).one_or_none()
     if row is None:
         raise UnknownWorkerError(worker_id)
-    worker, loaded_at = row
-    plan = plans.of(session, worker.study_id, loaded_at)
+    worker, version = row
+    plan = plans.of(session, worker.study_id, version)
     slots = _slots(session, worker, plan)
     answered = _answered(session, plan, slots)
     tasks = tuple(_task_state(session, task, slots[task.number], answered, now=now) for task in plan.tasks)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from study_app import create_app
 from study_app.config import Config
@@ -43,7 +42,11 @@ class Campaign:
 
     def load(self, **changes: Any) -> LoadReport:
         """Write the small study with some changes and load it; see `write_small_study`."""
-        content = read_study_content(read_study_file(write_small_study(self.folder, **changes)))
+        return self.load_file(write_small_study(self.folder, **changes))
+
+    def load_file(self, path: Path) -> LoadReport:
+        """Load a study file."""
+        content = read_study_content(read_study_file(path))
         database = open_database(self.url)
         migrate(database)
         with transaction(database, write=True) as session:
@@ -54,7 +57,7 @@ class Campaign:
 
     def serve(self) -> "Campaign":
         """Start the server."""
-        self.app: Flask = create_app(Config(database=self.url), now=self.clock, new_token=seeded_tokens(2))
+        self.app = create_app(Config(database=self.url), now=self.clock, new_token=seeded_tokens(2))
         return self
 
     @property

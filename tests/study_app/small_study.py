@@ -40,14 +40,16 @@ LAYOUTS = {
 def write_small_study(folder: Path, *, task: dict[str, Any] | None = None, **study: Any) -> Path:
     """Write collection, runs and study.yaml into ``folder``; returns the study file.
 
-    ``task`` changes keys of its only task (None drops one), further arguments change keys of the study.
+    ``task`` changes keys of its only task, further arguments change keys of the study.
     """
     _write_collection(folder)
     first = {
         "kind": "summary_pairs",
         "name": "summaries",
         "language": "en",
-        "collection": {kind: f"{kind}.tsv" for kind in ("queries", "iunits", "intents", "importance", "probability")},
+        "collection": {
+            kind: f"{kind}.tsv" for kind in ("queries", "iunits", "intents", "importance", "probability")
+        },
         "systems": {name: f"{name}.xml" for name in SYSTEMS},
         "search_seconds": 60,
         "min_search_seconds": 80,
@@ -59,7 +61,7 @@ def write_small_study(folder: Path, *, task: dict[str, Any] | None = None, **stu
         "study": "small",
         "title": "A small study",
         "consent": "First paragraph.\n\nSecond paragraph.",
-        "tasks": [{key: value for key, value in first.items() if value is not None or key.endswith("_query")}],
+        "tasks": [first],
         **study,
     }
     path = folder / "study.yaml"

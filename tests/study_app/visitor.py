@@ -43,7 +43,9 @@ class Visitor:
         self.log.append(response)
         self.sent = response.status_code
         while response.status_code == 303:
-            self.log.append(response := self.client.get(response.location, headers={"User-Agent": self.agent}))
+            self.log.append(
+                response := self.client.get(response.location, headers={"User-Agent": self.agent})
+            )
         self.response, self.path = response, response.request.path
         self.html = BeautifulSoup(response.text, "html.parser")
         return self

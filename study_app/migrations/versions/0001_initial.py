@@ -26,6 +26,7 @@ def upgrade() -> None:
         sa.Column("config", sa.JSON(), nullable=False),
         sa.Column("consent_sha256", sa.String(), nullable=False),
         sa.Column("loaded_at", sa.BigInteger(), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_study")),
         sa.UniqueConstraint("name", name=op.f("uq_study_name")),
     )

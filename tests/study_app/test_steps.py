@@ -1,0 +1,101 @@
+"""Which pages are open, and which is next."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from study_app.steps import SlotState, Step, TaskState, WorkerState, current_step, open_steps
+
+FRESH = TaskState(page="pair", has_search=True, topics=3, wanted=1, has_room=True, slots=())
+
+
+def worker(*tasks, consented=True, completed=False, withdrawn=False):
+    return WorkerState(consented=consented, completed=completed, withdrawn=withdrawn, tasks=tasks)
+
+
+def slot(*answered, searched=True):
+    return SlotState(id=1, topic=1, searched=searched, answered=answered)
+
+
+def paths(state):
+    return [step.path for step in open_steps(state)]
+
+
+def test_consent_comes_first():
+    """Nothing else is open before it."""
+    assert paths(worker(FRESH, consented=False)) == ["consent"]
+
+
+def test_full_is_said_before_consent():
+    """Nobody agrees to something that cannot be done any more."""
+    assert paths(worker(replace(FRESH, has_room=False), consented=False)) == ["full"]
+
+
+def test_the_way_through_one_query():
+    """Choose, search, the pairs up to the first without an answer, finish."""
+    assert paths(worker(FRESH)) == ["consent", "1/choose"]
+    searching = replace(FRESH, slots=(slot(False, False, searched=False),))
+    assert paths(worker(searching)) == ["consent", "1/choose", "1/1/search"]
+    judging = replace(FRESH, slots=(slot(True, False),))
+    assert paths(worker(judging))[2:] == ["1/1/search", "1/1/pair/1", "1/1/pair/2"]
+    done = replace(FRESH, slots=(slot(True, True),))
+    assert paths(worker(done))[-2:] == ["1/1/pair/2", "finish"]
+
+
+def test_there_is_no_choice_of_one():
+    """A task with one query has no choice page, except when its place was lost to somebody and is free again."""
+    only = replace(FRESH, topics=1, slots=(slot(False),))
+    assert "1/choose" not in paths(worker(only))
+    assert paths(worker(replace(FRESH, topics=1)))[-1] == "1/choose"
+
+
+def test_a_second_query_is_chosen_after_the_first_is_done():
+    """`queries_per_worker: 2`."""
+    two = replace(FRESH, wanted=2, slots=(slot(True),))
+    assert current_step(worker(two)) == Step("choose", 1)
+    assert current_step(worker(replace(two, slots=(slot(False),)))) == Step("pair", 1, 1, 1)
+    assert current_step(worker(replace(two, has_room=False))) == Step("finish")
+
+
+def test_a_full_task_is_passed_over_but_nothing_done_is_no_completion():
+    """No data, no code."""
+    full = replace(FRESH, has_room=False)
+    done = replace(FRESH, slots=(slot(True),))
+    assert current_step(worker(full, done)) == Step("finish")
+    assert current_step(worker(full, full)) == Step("full")
+
+
+def test_completed_and_withdrawn_workers_have_one_page():
+    """After finishing nothing changes; after withdrawing nothing is asked."""
+    done = replace(FRESH, slots=(slot(True),))
+    assert paths(worker(done, completed=True)) == ["done"]
+    assert paths(worker(done, completed=True, withdrawn=True)) == ["withdrawn"]
+
+
+slots = st.builds(
+    lambda searched, answered: slot(*answered, searched=searched),
+    st.booleans(),
+    st.lists(st.booleans(), min_size=1, max_size=4),
+)
+tasks = st.builds(
+    lambda page, has_search, topics, wanted, has_room, held: TaskState(
+        page=page, has_search=has_search, topics=topics, wanted=wanted, has_room=has_room, slots=tuple(held)
+    ),
+    st.sampled_from(["pair", "vote"]),
+    st.booleans(),
+    st.integers(1, 4),
+    st.integers(1, 3),
+    st.booleans(),
+    st.lists(slots, max_size=3),
+)
+
+
+@given(st.lists(tasks, min_size=1, max_size=3))
+def test_finish_is_open_only_when_nothing_is_missing(all_tasks):
+    """The code depends on it: no data, no code."""
+    state = worker(*all_tasks)
+    if Step("finish") in open_steps(state):
+        held = [one for task in state.tasks for one in task.slots]
+        assert held
+        assert all(all(one.answered) and one.searched for one in held)
