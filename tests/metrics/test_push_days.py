@@ -1,12 +1,14 @@
 """What a day comes to: every rule by an example, and all of them together against the slow way."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.push_days import PAPER, TRACK, Rules, account
-from metrics.push_pool import push_pool
+from metrics.push_pool import DAY_SPAN, push_pool
 from metrics.push_streams import Created, PushCollection, PushRun, days_between
 from tests.metrics.push_oracle import Day, count_days
 from tests.metrics.push_strategies import DAYS, START, collections, rules, run_of, runs
@@ -187,6 +189,21 @@ def test_pushes_for_other_topics_and_days_are_ignored():
 
     assert table.pushes.tolist() == [0, 0]
     assert table.pool_eventful.tolist() == [True, False]
+
+
+def test_a_time_out_of_all_bounds_is_no_day_of_another_topic():
+    """Topic and day are one number inside: a push 27,000 years ahead must not reach into the next topic's days."""
+    collection = collection_of({"a": 0}, clusters=(("a",),))
+    two = replace(
+        collection,
+        days={"MB1": DAYS, "MB2": DAYS},
+        gains={**collection.gains, "MB2": {}},
+        clusters={**collection.clusters, "MB2": ()},
+    )
+    far = START + DAY_SPAN * DAY
+    table = account(push_pool(two), run_of([("MB1", "x", far), ("MB2", "x", -far)]), Rules(unpooled="nonrel"))
+
+    assert not table.pushes.any()
 
 
 def test_topics_are_found_with_and_without_their_prefix():
