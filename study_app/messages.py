@@ -20,13 +20,16 @@ class Messages:
 
     def __init__(self, folder: Path) -> None:
         self.catalogues: Mapping[str, Mapping[str, str]] = {
-            language: dict(_flat(yaml.safe_load((folder / f"{language}.yaml").read_text(encoding="utf-8"))))
-            for language in LANGUAGES
+            language: dict(_flat(_parsed(folder / f"{language}.yaml"))) for language in LANGUAGES
         }
 
     def text(self, language: str, key: str, **values: object) -> str:
         """Return a message with its values filled in; raises KeyError for one that is not in the catalogue."""
         return self.catalogues[language][key].format(**values)
+
+
+def _parsed(path: Path) -> Any:
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
 
 
 def _flat(node: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:

@@ -1,7 +1,8 @@
 """A small study, loaded and served on a clock that tests set."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,19 +106,25 @@ def small_study(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def campaign(tmp_path: Path) -> Callable[..., Campaign]:
-    """Load the small study, with some changes, and serve it."""
+def new_campaign(tmp_path: Path) -> Iterator[Callable[..., Campaign]]:
+    """Load the small study, with some changes, in a folder of the given name, and serve it; as often as wanted."""
     made: list[Campaign] = []
 
-    def make(**changes: Any) -> Campaign:
-        one = Campaign(tmp_path)
-        one.load(**changes)
-        made.append(one.serve())
-        return one
+    def make(name: str, **changes: Any) -> Campaign:
+        (tmp_path / name).mkdir()
+        made.append(Campaign(tmp_path / name))
+        made[-1].load(**changes)
+        return made[-1].serve()
 
     yield make
     for one in made:
         one.database.engine.dispose()
+
+
+@pytest.fixture
+def campaign(new_campaign: Callable[..., Campaign]) -> Callable[..., Campaign]:
+    """Load the small study, with some changes, and serve it."""
+    return partial(new_campaign, "study")
 
 
 @pytest.fixture

@@ -290,15 +290,16 @@ def test_several_queries_a_worker(campaign):
     assert len(study.rows(select(Slot))) == 2
 
 
-def test_a_study_of_one_query_has_no_choice_page(campaign, tmp_path):
+def test_a_study_of_one_query_has_no_choice_page(campaign):
     """The slot is taken with the consent."""
     study = campaign(tasks=[pairs_task()])
+    folder = study.folder
     for kind, keep in (("queries", "SYQ-1"), ("iunits", "SYQ-1"), ("intents", "SYQ-1")):
-        path = tmp_path / f"{kind}.tsv"
+        path = folder / f"{kind}.tsv"
         path.write_text("".join(line for line in path.read_text().splitlines(True) if line.startswith(keep)))
-    for path in tmp_path.glob("sys*.xml"):
+    for path in folder.glob("sys*.xml"):
         path.write_text("\n".join(line for line in path.read_text().splitlines() if "SYQ-2" not in line))
-    study.load_file(tmp_path / "study.yaml")
+    study.load_file(folder / "study.yaml")
     ann = study.arrive().send()
     assert ann.step == "1/1/pair/1"
     assert ann.open(ann.home + "1/choose").step == "1/1/pair/1"
