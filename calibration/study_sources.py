@@ -1,0 +1,179 @@
+"""The collections and runs behind a folder of tables, found through its study.json or named by hand.
+
+Tables hold what fits need. The ablations of M-measure need the layers themselves, hence the files.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from calibration.study_json import FileRecord, TaskRecord, read_study
+from metrics.errors import Fault, InputError
+from metrics.readers.mobileclick import COLUMNS, read_collection_files
+from metrics.readers.mobileclick_runs import read_run
+from metrics.summaries import summary_positions
+from metrics.trailtext import Layers
+from metrics.wording import listed, nearest
+
+LAYERS: tuple[Layers, ...] = ("both", "first", "second")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """A file that a study was made from.
+
+    Attributes
+    ----------
+    path : Path
+        Where it should be.
+    sha256 : str or None
+        What it held when the tables were written; None for a file named by hand.
+    """
+
+    path: Path
+    sha256: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """Why the file cannot be used, None when it can."""
+        if not self.path.is_file():
+            return f"{self.path} is not there"
+        if self.sha256 and hashlib.sha256(self.path.read_bytes()).hexdigest() != self.sha256:
+            return f"{self.path} is not the file that the study used"
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSources:
+    """What one task was made from.
+
+    Attributes
+    ----------
+    kind : str
+        ``summary_pairs``, ...
+    language : str or None
+        Language of the texts.
+    collection : mapping of str to SourceFile
+        Kind of file (``queries``, ``iunits``, ...) -> file.
+    systems : mapping of str to SourceFile
+        Name of the system -> its run.
+    """
+
+    kind: str
+    language: str | None = None
+    collection: Mapping[str, SourceFile] = field(default_factory=dict)
+    systems: Mapping[str, SourceFile] = field(default_factory=dict)
+
+    @property
+    def problems(self) -> list[str]:
+        """Why the files cannot be used; empty when they can."""
+        missing = [kind for kind in ("queries", "iunits", "intents") if kind not in self.collection]
+        nothing = [f"no file of {listed(missing)} is named"] if missing else []
+        nothing += [] if self.systems else ["no run is named"]
+        found = (source.problem for source in (*self.collection.values(), *self.systems.values()))
+        return nothing + [problem for problem in found if problem]
+
+    def summary_positions(self) -> dict[Layers, pd.DataFrame]:
+        """Read the files and return the rows of the table positions, for M and for each of its ablations.
+
+        Raises
+        ------
+        InputError
+            If a file is faulty.
+        """
+        collection = read_collection_files(
+            {kind: source.path for kind, source in self.collection.items() if kind in COLUMNS},
+            name=str(self.collection["queries"].path.parent),
+        )
+        runs = [read_run(source.path, collection, name=name) for name, source in self.systems.items()]
+        return {
+            layers: pd.concat(
+                [summary_positions(collection, run, layers=layers) for run in runs], ignore_index=True
+            )
+            for layers in LAYERS
+        }
+
+
+def study_sources(
+    folder: str | Path,
+    tasks: Iterable[str],
+    *,
+    collection: Mapping[str, Path] | None = None,
+    runs: Mapping[str, Path] | None = None,
+) -> dict[str, TaskSources]:
+    """Return what each task of a folder of tables was made from.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Holds the tables and, where the study was run here, study.json.
+    tasks : iterable of str
+        Tasks to look for. Without study.json each has the files named by hand.
+    collection : mapping of str to Path, optional
+        Kind of file -> the file to use instead, in every task.
+    runs : mapping of str to Path, optional
+        System -> the run to use instead.
+
+    Returns
+    -------
+    dict of str to TaskSources
+        By task; tasks that nothing is known of are absent.
+
+    Raises
+    ------
+    InputError
+        If study.json is damaged, or a file named by hand is missing or of a kind or system unknown to the study.
+    """
+    study = read_study(folder)
+    collection, runs = dict(collection or {}), dict(runs or {})
+    if study is None:
+        given = {name: FileRecord(path=str(path.resolve())) for name, path in runs.items()}
+        records = {
+            name: TaskRecord(kind="summary_pairs", systems=given) for name in tasks if collection or runs
+        }
+    else:
+        records = {name: study.tasks[name] for name in tasks if name in study.tasks}
+    systems = {name for task in records.values() for name in task.systems}
+    faults = [
+        Fault(problem="there is no such file", cure="check the path", path=str(path))
+        for path in (*collection.values(), *runs.values())
+        if not path.is_file()
+    ]
+    faults += _unknown_names("collection", collection, set(COLUMNS))
+    faults += _unknown_names("run", runs, systems)
+    if faults:
+        raise InputError(faults)
+    return {
+        name: TaskSources(
+            kind=task.kind,
+            language=task.language,
+            collection=_files(task.collection, folder) | _by_hand(collection),
+            systems=_files(task.systems, folder)
+            | _by_hand({system: path for system, path in runs.items() if system in task.systems}),
+        )
+        for name, task in records.items()
+    }
+
+
+def _files(records: Mapping[str, FileRecord], folder: str | Path) -> dict[str, SourceFile]:
+    return {
+        name: SourceFile(path=Path(folder) / record.path, sha256=record.sha256)
+        for name, record in records.items()
+    }
+
+
+def _by_hand(paths: Mapping[str, Path]) -> dict[str, SourceFile]:
+    return {name: SourceFile(path=path) for name, path in paths.items()}
+
+
+def _unknown_names(option: str, given: Mapping[str, Path], known: set[str]) -> list[Fault]:
+    faults = []
+    for name in given:
+        if name not in known:
+            near = nearest(name, known)
+            cure = f"did you mean {near!r}" if near else f"known are {listed(sorted(known)) or 'none'}"
+            faults.append(Fault(problem=f"--{option}: there is no {name!r} in this study", cure=cure))
+    return faults
