@@ -1,8 +1,9 @@
 """Probabilities of intents from votes in which each worker may tick several.
 
-Intent i of a topic with W voters has n_i ~ Binomial(W, q_i), q_i ~ Beta(a, b) with a and b common to all intents of the
-collection, and P(i|q) = E(q_i) / sum_j E(q_j). A Dirichlet-multinomial would be wrong: a worker gives an intent at most
-one vote. The paper's raw share n_i / n is kept beside it.
+Intent i of a topic with W voters has n_i ~ Binomial(W, q_i) and q_i ~ Beta(a, b), with a and b common to all intents of
+the collection, and P(i|q) = E(q_i) / sum_j E(q_j). A Dirichlet-multinomial would be wrong: a worker gives an intent at
+most one vote. What a few votes say about a and b is little, so they are averaged over instead of being fixed at their
+likeliest values, which would make the intervals too narrow. The paper's raw share n_i / n is kept beside it.
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,6 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import betaln
 
 from calibration.results import LEVEL, CalibrationResult, NotIdentifiedError, info, short, warning
@@ -24,7 +24,8 @@ FEWEST_INTENTS = 8
 """Below this many intents in all, a and b cannot be told and are 1."""
 DRAWS = 2000
 FEW_VOTERS = 5
-_LARGEST_LOG = 7.0
+_MEANS = np.linspace(0.01, 0.99, 50)
+_CONCENTRATIONS = np.geomspace(0.1, 1000.0, 60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,8 @@ class IntentFit:
     raw : tuple of float or None
         The paper's n_i / n of each; None where nobody ticked any intent of the topic.
     result : CalibrationResult
-        Parameters ``P(INTENT|TOPIC)``. Its details: a and b of the Beta distribution.
+        Parameters ``P(INTENT|TOPIC)``. Its details: mean_rate a / (a + b) and concentration a + b, the averages
+        over what the votes say of them (the latter on the log scale), and topics.
     """
 
     intents: tuple[tuple[str, str], ...]
@@ -103,22 +105,27 @@ def fit_intents(
         raise NotIdentifiedError("nobody voted on a topic with intents")
     n, voters = (counts[name].to_numpy(np.float64) for name in ("votes", "voters"))
     topic, topics = pd.factorize(counts["topic"])
-    a, b = fit_beta(n, voters) if len(n) >= FEWEST_INTENTS else (1.0, 1.0)
-    rates = rng.beta(n + a, voters - n + b, size=(draws, len(n)))
+    prior = beta_posterior(n, voters) if len(n) >= FEWEST_INTENTS else FLAT
     ticks = np.bincount(topic, n)[topic]
     pairs = tuple(zip(counts["topic"], counts["intent"], strict=True))
-    estimates = normalised(((n + a) / (voters + a + b))[None], topic)[0]
+    estimates = normalised(prior.mean_rates(n, voters)[None], topic)[0]
+    rates = prior.rate_draws(n, voters, draws, rng)
     result = CalibrationResult(
         params=MappingProxyType(
             {f"P({intent}|{topic})": p for (topic, intent), p in zip(pairs, estimates.tolist(), strict=True)}
         ),
         unit="probability",
-        method="beta-binomial empirical Bayes",
+        method="beta-binomial Bayes",
         uncertainty=MappingProxyType({"posterior_draws": Replicates(values=normalised(rates, topic))}),
-        loglik=float(-_loss(np.log([a, b]), n, voters)),
         n_workers=votes.loc[votes["topic"].isin(topics), "worker"].nunique(),
         n_rows=int(n.sum()),
-        details=MappingProxyType({"a": a, "b": b, "topics": float(len(topics))}),
+        details=MappingProxyType(
+            {
+                "mean_rate": float(prior.weight @ (prior.a / (prior.a + prior.b))),
+                "concentration": float(np.exp(prior.weight @ np.log(prior.a + prior.b))),
+                "topics": float(len(topics)),
+            }
+        ),
         diagnostics=tuple(_diagnostics(counts)),
     )
     raw = tuple((v / t if t else None) for v, t in zip(n.tolist(), ticks.tolist(), strict=True))
@@ -136,36 +143,52 @@ def vote_counts(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> pd.
     return counts.assign(voters=counts["topic"].map(voters).astype("int64"))
 
 
-def fit_beta(n: Floats, voters: Floats) -> tuple[float, float]:
-    """Return (a, b) of highest beta-binomial likelihood.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BetaPrior:
+    """What is known of the Beta distribution of tick rates: values of (a, b) with weights that add up to 1.
 
-    l(a, b) = sum_i log B(n_i + a, W_i - n_i + b) - log B(a, b) + const.
+    Attributes
+    ----------
+    a, b, weight : (m,) ndarray of float
+    """
+
+    a: Floats
+    b: Floats
+    weight: Floats
+
+    def mean_rates(self, n: Floats, voters: Floats) -> Floats:
+        """Return E(q_i | n_i) = E((n_i + a) / (W_i + a + b)): (k,) and (k,) -> (k,)."""
+        return ((n[:, None] + self.a) / (voters[:, None] + self.a + self.b)) @ self.weight
+
+    def rate_draws(self, n: Floats, voters: Floats, draws: int, rng: np.random.Generator) -> Floats:
+        """Draw (a, b), and with it q_i ~ Beta(n_i + a, W_i - n_i + b): (k,) and (k,) -> (draws, k)."""
+        drawn = rng.choice(len(self.weight), size=draws, p=self.weight)
+        return rng.beta(n + self.a[drawn, None], voters - n + self.b[drawn, None])
+
+
+FLAT = BetaPrior(a=np.ones(1), b=np.ones(1), weight=np.ones(1))
+
+
+def beta_posterior(n: Floats, voters: Floats) -> BetaPrior:
+    """Return the posterior of (a, b) given votes, on a grid of mean m = a / (a + b) and concentration s = a + b.
+
+    p(m, s | n) ~ (1 + s)^-2 prod_i B(n_i + a, W_i - n_i + b) / B(a, b)
+
+    The prior is flat in m and in 1 / (1 + s), how far one vote moves a rate from m.
 
     Parameters
     ----------
     n, voters : (k,) ndarray of float
         n_i and W_i.
-
-    Returns
-    -------
-    (float, float)
-        Each between exp(-7) and exp(7): votes that scatter less than binomial ones have no finite maximum.
     """
-    share = np.clip(n.sum() / voters.sum(), 0.01, 0.99)
-    found = minimize(
-        _loss,
-        np.log([2 * share, 2 * (1 - share)]),
-        args=(n, voters),
-        method="L-BFGS-B",
-        bounds=[(-_LARGEST_LOG, _LARGEST_LOG)] * 2,
-    )
-    a, b = np.exp(found.x).tolist()
-    return a, b
-
-
-def _loss(log_ab: Floats, n: Floats, voters: Floats) -> float:
-    a, b = np.exp(log_ab)
-    return float(-(betaln(n + a, voters - n + b) - betaln(a, b)).sum())
+    mean, concentration = (axis.ravel() for axis in np.meshgrid(_MEANS, _CONCENTRATIONS))
+    a, b = mean * concentration, (1 - mean) * concentration
+    different, times = np.unique(np.stack([n, voters], axis=1), axis=0, return_counts=True)
+    ticked, asked = different[:, :1], different[:, 1:]
+    loglik = times @ (betaln(ticked + a, asked - ticked + b) - betaln(a, b))
+    spacing = np.log(concentration)  # the grid is even on the log scale
+    weight = np.exp(loglik - 2 * np.log1p(concentration) + spacing - loglik.max())
+    return BetaPrior(a=a, b=b, weight=weight / weight.sum())
 
 
 def normalised(rates: Floats, topic: NDArray[np.intp]) -> Floats:

@@ -89,9 +89,19 @@ def fit_patience_from_stops(
 def _usable(stops: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
     """Return the rows that measure patience, and in words how many do not."""
     beside = stops["layout"].eq("side_by_side").fillna(value=False)
-    short = ~beside & (stops["text_chars"] <= screen_chars)
+    short = ~beside & (longest_versions(stops) <= screen_chars)
     unused = f"{beside.sum()} texts stood side by side, {short.sum()} fit on one screen"
     return stops[~beside & ~short], unused
+
+
+def longest_versions(stops: pd.DataFrame) -> "pd.Series[float]":
+    """Return the largest text_chars of each row's text: of all rows with its topic and system.
+
+    How long a two-layered text is depends on the layers its reader opened, and who stops early opens none. Choosing
+    rows by their own length would drop early stops. Rows without a system are taken by their own length.
+    """
+    longest = stops.groupby(["topic", "system"])["text_chars"].transform("max")
+    return longest.where(stops["system"].notna(), stops["text_chars"])
 
 
 def curve_positions(read: Floats) -> Floats:
