@@ -222,6 +222,22 @@ def test_no_query_is_judged_by_a_patience_that_it_helped_to_fit(tables, source):
     assert any(after[topic] != pytest.approx(before[topic]) for topic in before if topic != "q2")
 
 
+def test_the_cross_fitted_measure_scores_each_query_at_its_own_patience(tables):
+    """What `patience_without_each_topic` says is what the pairs are scored with."""
+    positions = tables["positions"].drop(columns="task")
+    given = {f"q{n}": GIVEN for n in range(6)}
+    task = judged_tasks(tables)[0]
+    without = patience_without_each_topic(task.pairs, positions, given, source="preferences", language="en")
+
+    pairs = measured(tables, model=model(preferences=800.0)).pairs
+
+    for topic, patience in without.items():
+        m = m_from_positions(positions, given, [patience]).iloc[:, 0]
+        for row in pairs[pairs["topic"] == topic].to_dict("records"):
+            expected = m[topic, row["system_a"]] - m[topic, row["system_b"]]
+            assert row["difference M@preferences"] == pytest.approx(expected)
+
+
 def test_with_one_query_nothing_is_cross_fitted_and_the_reason_is_said():
     """There is nothing left to fit to."""
     found = measured(study(topics=1), model=model(preferences=800.0))

@@ -1,0 +1,135 @@
+"""`prefcal agree`: how well measures agree with the preferences of a folder of tables."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from study_app.cli.output import FORMATS, Output
+
+if TYPE_CHECKING:
+    from calibration.evidence import Evidence
+
+
+def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, Path]:
+    """Split values like NAME=PATH at the first equals sign."""
+    paths = {}
+    for value in values:
+        name, _, path = value.partition("=")
+        if not (name and path):
+            raise click.BadParameter(f"{value!r} is not like {param.metavar}", ctx=ctx, param=param)
+        paths[name] = Path(path)
+    return paths
+
+
+@click.command()
+@click.argument("tables", type=click.Path())
+@click.option("--model", metavar="FILE", help="User model, as prefcal fit writes it: adds fitted parameters.")
+@click.option(
+    "--scores", metavar="FILE", help="CSV with run, topic, metric, value: adds measures of your own."
+)
+@click.option(
+    "--collection",
+    metavar="KIND=PATH",
+    callback=_named_paths,
+    multiple=True,
+    help="File of the collection (queries, iunits, intents, ...), instead of the one in study.json.",
+)
+@click.option(
+    "--run",
+    "runs",
+    metavar="NAME=PATH",
+    callback=_named_paths,
+    multiple=True,
+    help="Run of a system, instead of the one in study.json.",
+)
+@click.option("--complete-only", is_flag=True, help="Count only workers who completed the study.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Decides every random draw.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    default="table",
+    show_default=True,
+    help="What to print.",
+)
+@click.option("-o", "--output", "folder", metavar="DIR", required=True, help="Folder for the results.")
+def command(
+    tables: str,
+    *,
+    model: str | None,
+    scores: str | None,
+    collection: dict[str, Path],
+    runs: dict[str, Path],
+    complete_only: bool,
+    seed: int,
+    format_: str,
+    folder: str,
+) -> None:
+    """Say how well measures agree with the preferences in TABLES, a folder as prefcal export writes it.
+
+    Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv and agree.json into DIR, and prints the agreement.
+    """
+    from calibration.agree import agree
+    from study_app.agreement_folder import write_agreement
+    from study_app.cli.agree_table import agreement_text
+
+    evidence, record = _evidence(tables, model, scores, collection, runs)
+    found = agree(evidence, complete_only=complete_only, seed=seed)
+    for note in found.notes:
+        click.echo(note, err=True)
+    record |= {"complete_only": complete_only, "seed": seed, "command": _typed(click.get_current_context())}
+    write_agreement(found, Path(folder), record)
+    if format_ == "table":
+        click.echo(agreement_text(found), nl=False)
+    else:
+        frame = found.agreement.astype(object).where(found.agreement.notna(), None)
+        Output(format=format_).rows(list(frame.columns), frame.to_numpy().tolist())
+
+
+def _evidence(
+    tables: str, model: str | None, scores: str | None, collection: dict[str, Path], runs: dict[str, Path]
+) -> "tuple[Evidence, dict[str, Any]]":
+    """Read everything that is named; return it with what agree.json says of it."""
+    from calibration.evidence import Evidence
+    from calibration.score_files import read_scores
+    from calibration.study_sources import study_sources
+    from calibration.table_files import read_tables, tables_sha256
+    from calibration.user_model import read_user_model
+    from study_app.agreement_folder import file_record
+
+    read = read_tables(tables)
+    digest = tables_sha256(tables)
+    judged = read["preferences"]["task"].unique().tolist() if "preferences" in read else []
+    fitted = read_user_model(model) if model else None
+    evidence = Evidence(
+        tables=read,
+        sources=study_sources(tables, judged, collection=collection, runs=runs),
+        model=fitted,
+        same_tables=fitted is not None and fitted.tables_sha256 in {digest, None},
+        scores=read_scores(scores) if scores else None,
+        place=str(Path(tables) / "preferences.csv"),
+        scores_place=scores or "scores",
+    )
+    return evidence, {
+        "tables": tables,
+        "tables_sha256": digest,
+        "model": file_record(model),
+        "scores": file_record(scores),
+        "collection": {kind: str(path) for kind, path in collection.items()},
+        "runs": {name: str(path) for name, path in runs.items()},
+    }
+
+
+def _typed(context: click.Context) -> list[str]:
+    """Return the command as one would type it, its defaults left out."""
+    words = ["prefcal", "agree"]
+    for option in context.command.params:
+        value = context.params[str(option.name)]
+        if isinstance(option, click.Argument):
+            words.append(str(value))
+        elif value and value != option.get_default(context):
+            given = [f"{name}={path}" for name, path in value.items()] if isinstance(value, dict) else [value]
+            for one in given:
+                words += [option.opts[-1]] if one is True else [option.opts[-1], str(one)]
+    return words

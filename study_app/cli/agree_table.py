@@ -1,0 +1,114 @@
+"""The table that `prefcal agree` prints for people."""
+
+import math
+from collections.abc import Iterable
+
+import pandas as pd
+
+from calibration.agree import AgreementTables
+from study_app.cli.output import table_text
+
+CONVENTIONS = ("against", "half", "drop", "weighted")
+
+
+def agreement_text(found: AgreementTables) -> str:
+    """Put the agreement of every task into tables, with the sentences that they need."""
+    parts: list[str] = []
+    for (task, exclusions), rows in found.agreement.groupby(["task", "exclusions"], sort=False):
+        comparisons = found.comparisons
+        if exclusions == "applied" and len(comparisons):
+            comparisons = comparisons[comparisons["task"] == task]
+        else:
+            comparisons = comparisons.iloc[:0]
+        parts.append("\n".join(_task_lines(str(task), str(exclusions), rows, comparisons)))
+    return "\n\n".join(parts) + "\n"
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Print a number, a dash where it is undefined."""
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def p_value(p: float) -> str:
+    """Print a p value, never as zero."""
+    return "<0.001" if p < 0.001 else number(p)
+
+
+def interval(low: float, high: float) -> str:
+    """Print an interval, a dash where it is undefined."""
+    return "-" if math.isnan(low) else f"[{low:.3f}, {high:.3f}]"
+
+
+def _task_lines(task: str, exclusions: str, rows: pd.DataFrame, comparisons: pd.DataFrame) -> Iterable[str]:
+    first = rows.iloc[0]
+    who = "excluded workers left out" if exclusions == "applied" else "excluded workers counted"
+    yield f"Task {task} ({first['language']}), {who}"
+    seconds = first["mean_decision_seconds"]
+    decided = "" if math.isnan(seconds) else f", {seconds:.1f} s a decision"
+    yield (
+        f"{first['judgments']} judgments by {first['workers']} workers on {first['pairs']} pairs"
+        f" of {first['queries']} queries{decided}"
+    )
+    yield ""
+    yield table_text(
+        ["measure", "fit", "agreement", "95 %", *CONVENTIONS[1:], "equal scores"], _measure_rows(rows)
+    )
+    yield (
+        f"agreement counts every tie against the measure, as the paper does; {first['vote_ties']} pairs are tied in"
+        " the votes. Intervals are over queries."
+    )
+    yield from _comparison_lines(comparisons)
+
+
+def _measure_rows(rows: pd.DataFrame) -> list[list[str]]:
+    shown = []
+    for (measure, fit), of_measure in rows.groupby(["measure", "fit"], sort=False):
+        by_ties = of_measure.set_index("ties")
+        against = by_ties.loc["against"]
+        shown.append(
+            [
+                str(measure),
+                str(fit).replace("_", " "),
+                number(against["agreement"]),
+                interval(against["low"], against["high"]),
+                *(number(by_ties.loc[ties, "agreement"]) for ties in CONVENTIONS[1:]),
+                str(against["metric_ties"]),
+            ]
+        )
+    ceilings = rows[rows["measure"] == rows["measure"].iloc[0]].set_index("ties")
+    for name, column in (("a second panel", "ceiling"), ("a perfect measure", "perfect")):
+        against = ceilings.loc["against"]
+        shown.append(
+            [
+                f"ceiling: {name}",
+                "",
+                number(against[column]),
+                interval(against[f"{column}_low"], against[f"{column}_high"]),
+                *(number(ceilings.loc[ties, column]) for ties in CONVENTIONS[1:]),
+                "",
+            ]
+        )
+    return shown
+
+
+def _comparison_lines(comparisons: pd.DataFrame) -> Iterable[str]:
+    if comparisons.empty:
+        return
+    yield ""
+    yield f"Against {comparisons['against'].iloc[0]} (paired by query; p corrected by Holm):"
+    yield ""
+    yield table_text(
+        ["measure", "difference", "95 %", "p", "p sign flips", "detectable"],
+        [
+            [
+                row.measure,
+                f"{row.difference:+.3f}",
+                interval(row.low, row.high),
+                p_value(row.p_holm),
+                p_value(row.p_sign_flip),
+                number(row.minimum_detectable),
+            ]
+            for row in comparisons.itertuples()
+        ],
+    ).rstrip("\n")
+    yield "detectable: the smallest true difference that four of five such studies would find."

@@ -1,0 +1,153 @@
+"""The report's table of fitted parameters, against the truth where a simulated crowd has one."""
+
+import math
+
+from calibration.patience_grid import PAPER_PATIENCE
+from calibration.user_model import ParameterEntry, UserModel, plain_name
+from study_app.report.figures import Mark
+from study_app.report.page import Section, Table
+from study_app.report.wording import DASH, counted, quantity, quantity_interval
+
+MARKED = ("preferences", "stops", "grid")
+PATIENCE = "patience_chars"
+
+
+def true_value(truth: UserModel | None, name: str) -> float | None:
+    """Return the true value of a parameter, None where it is unknown.
+
+    A patience that the truth does not name for itself is the truth's only one; the grid looks for the patience of
+    the preferences.
+    """
+    known = truth.parameters if truth is not None else {}
+    plain = plain_name(name)
+    suffix = name.removeprefix(plain)
+    names = [name, plain]
+    if plain in {f"{PATIENCE}_grid", PATIENCE}:
+        names += [f"{PATIENCE}_preferences{suffix}", f"{PATIENCE}_preferences"]
+    if plain.startswith(PATIENCE):
+        names += [f"{PATIENCE}{suffix}", PATIENCE]
+    return next((known[one].estimate for one in names if one in known), None)
+
+
+def patience_marks(model: UserModel | None, truth: UserModel | None, language: str) -> list[Mark]:
+    """Return the values of the patience to mark in the figure: the default, the estimates, the truth."""
+    default = PAPER_PATIENCE.get(language, PAPER_PATIENCE["en"])
+    marks = [Mark(label="default", value=default, low=math.nan, high=math.nan)]
+    parameters = model.parameters if model is not None else {}
+    for source in MARKED:
+        name = f"{PATIENCE}_{source}"
+        entry = parameters.get(f"{name}[{language}]") or parameters.get(name)
+        if entry is not None:
+            marks.append(_mark(source, entry))
+    true = true_value(truth, f"{PATIENCE}_preferences[{language}]")
+    if true is not None:
+        marks.append(Mark(label="truth", value=true, low=math.nan, high=math.nan))
+    return marks
+
+
+def fit_section(model: UserModel | None, truth: UserModel | None, key: str = "parameters") -> Section:
+    """Return the table of fitted parameters."""
+    if model is None or not (model.parameters or model.intents):
+        return Section(
+            key=key,
+            title="No parameters were fitted",
+            short="Parameters",
+            paragraphs=("There is no user-model.json in this folder; prefcal fit writes one.",),
+        )
+    known = [
+        (true_value(truth, name), entry) for name, entry in model.parameters.items() if _has_interval(entry)
+    ]
+    inside = [_holds(entry, true) for true, entry in known if true is not None]
+    title = f"{counted(len(model.parameters), 'parameter')} fitted to what the workers did"
+    if inside:
+        title = f"{sum(inside)} of {len(inside)} intervals hold the crowd’s true value"
+    return Section(
+        key=key,
+        title=title,
+        short="Parameters",
+        paragraphs=tuple(_intent_sentences(model, truth)),
+        tables=(_parameter_table(model, truth),) if model.parameters else (),
+    )
+
+
+def _parameter_table(model: UserModel, truth: UserModel | None) -> Table:
+    columns = ["Parameter", "Estimate", "95 % interval", "Workers", "Rows", "Unit", "Method"]
+    if truth is not None:
+        columns[3:3] = ["Truth", "Held"]
+    rows = []
+    for name, entry in model.parameters.items():
+        estimate = math.inf if entry.estimate is None else entry.estimate
+        cells = [
+            name,
+            quantity(estimate),
+            quantity_interval(*entry.interval) if _has_interval(entry) else DASH,
+            quantity(entry.workers),
+            quantity(entry.rows),
+            entry.unit,
+            entry.method,
+        ]
+        if truth is not None:
+            true = true_value(truth, name)
+            held = DASH
+            if true is not None and _has_interval(entry):
+                held = "yes" if _holds(entry, true) else "no"
+            cells[3:3] = [quantity(true), held]
+        rows.append(tuple(cells))
+    warnings = [
+        f"{name}: {diagnostic.sentence}"
+        for name, entry in model.parameters.items()
+        for diagnostic in entry.diagnostics
+        if diagnostic.severity == "warning"
+    ]
+    words = frozenset({0, columns.index("Unit"), columns.index("Method")})
+    return Table(
+        caption="Fitted parameters",
+        columns=tuple(columns),
+        rows=tuple(rows),
+        note=" ".join(warnings),
+        text_columns=words,
+    )
+
+
+def _intent_sentences(model: UserModel, truth: UserModel | None) -> list[str]:
+    if not model.intents:
+        return []
+    number = sum(map(len, model.intents.values()))
+    sentence = (
+        f"The probabilities of {counted(number, 'intent')} of {counted(len(model.intents), 'query', 'queries')} were"
+        " fitted from votes."
+    )
+    inside = [
+        entry.interval[0] <= truth.intents[topic][intent].estimate <= entry.interval[1]
+        for topic, entries in model.intents.items()
+        for intent, entry in entries.items()
+        if truth is not None
+        and intent in truth.intents.get(topic, {})
+        and entry.interval[0] is not None
+        and entry.interval[1] is not None
+    ]
+    if inside:
+        sentence += (
+            f" {sum(inside)} of {len(inside)} of their 95 % intervals hold the crowd’s true probability."
+        )
+    return [sentence]
+
+
+def _mark(label: str, entry: ParameterEntry) -> Mark:
+    low, high = entry.interval
+    known = _has_interval(entry)
+    return Mark(
+        label=label,
+        value=math.inf if entry.estimate is None else entry.estimate,
+        low=math.nan if not known else 0.0 if low is None else low,
+        high=math.nan if not known else math.inf if high is None else high,
+    )
+
+
+def _has_interval(entry: ParameterEntry) -> bool:
+    return entry.interval != (None, None)
+
+
+def _holds(entry: ParameterEntry, true: float) -> bool:
+    low, high = entry.interval
+    return (low is None or low <= true) and (high is None or true <= high)

@@ -1,0 +1,96 @@
+"""What a report is made from: everything that a folder holds; what is missing is None."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from calibration.study_json import StudyRecord, read_study
+from calibration.table_files import read_tables, tables_sha256
+from calibration.user_model import UserModel, read_user_model
+from metrics.errors import input_fault
+from study_app.agreement_folder import AGREEMENT, COMPARISONS, CURVE, PAIRS, RECORD, read_result
+
+TABLES, MODEL, TRUTH = "tables", "user-model.json", "truth.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Material:
+    """Everything that a folder holds.
+
+    Attributes
+    ----------
+    folder : Path
+        Where it lies.
+    agreement, comparisons, curve, pairs : DataFrame or None
+        As `prefcal agree` wrote them; docs/agreement.md lists the columns.
+    record : mapping
+        How the agreement was made, from agree.json; empty without one.
+    tables : mapping of str to DataFrame
+        The tidy tables; empty without a folder of tables.
+    tables_sha256 : str or None
+        Hash of the tables as they are now.
+    study : StudyRecord or None
+        study.json.
+    model, truth : UserModel or None
+        The fitted people, and the people of a simulated crowd.
+    """
+
+    folder: Path
+    agreement: pd.DataFrame | None
+    comparisons: pd.DataFrame | None
+    curve: pd.DataFrame | None
+    pairs: pd.DataFrame | None
+    record: Mapping[str, Any]
+    tables: Mapping[str, pd.DataFrame]
+    tables_sha256: str | None
+    study: StudyRecord | None
+    model: UserModel | None
+    truth: UserModel | None
+
+
+def read_material(folder: str | Path) -> Material:
+    """Read a folder as `prefcal demo` writes it.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, nothing in it can be reported, or a file is damaged.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise input_fault("there is no such folder", path=folder, cure="name the folder of prefcal agree")
+    tables = folder / TABLES
+    material = Material(
+        folder=folder,
+        agreement=read_result(folder, AGREEMENT),
+        comparisons=read_result(folder, COMPARISONS),
+        curve=read_result(folder, CURVE),
+        pairs=read_result(folder, PAIRS),
+        record=_record(folder / RECORD),
+        tables=read_tables(tables) if tables.is_dir() else {},
+        tables_sha256=tables_sha256(tables) if tables.is_dir() else None,
+        study=read_study(tables),
+        model=read_user_model(folder / MODEL) if (folder / MODEL).is_file() else None,
+        truth=read_user_model(folder / TRUTH) if (folder / TRUTH).is_file() else None,
+    )
+    if material.agreement is None and not material.tables and material.model is None:
+        raise input_fault(
+            f"nothing to report: no {AGREEMENT}, no {TABLES}, no {MODEL}",
+            path=folder,
+            cure="name the folder that prefcal agree or prefcal demo wrote",
+        )
+    return material
+
+
+def _record(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise input_fault(f"not JSON ({error})", path=path, cure="run prefcal agree again") from None
+    return content if isinstance(content, dict) else {}

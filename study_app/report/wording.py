@@ -1,0 +1,69 @@
+"""Numbers as the report writes them."""
+
+import math
+
+DASH = "–"
+MINUS = "−"
+NARROW = "\u202f"
+"""A narrow space that no line is broken at: between thousands, and before the per cent sign."""
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """`82.7 %`, a dash where it is undefined."""
+    return DASH if _undefined(share) else f"{100 * share:.{digits}f}{NARROW}%"  # type: ignore[operator]
+
+
+def percent_interval(low: float | None, high: float | None) -> str:
+    """`76.0 to 89.4 %`, a dash where it is undefined."""
+    if _undefined(low) or _undefined(high):
+        return DASH
+    return f"{100 * low:.1f} to {100 * high:.1f}{NARROW}%"  # type: ignore[operator]
+
+
+def points(difference: float | None) -> str:
+    """`+3.6`: percentage points with their sign, a dash where undefined."""
+    if _undefined(difference):
+        return DASH
+    return f"{100 * difference:+.1f}".replace("-", MINUS)  # type: ignore[operator]
+
+
+def points_interval(low: float | None, high: float | None) -> str:
+    """`−1.2 to +8.4`, a dash where undefined."""
+    return DASH if _undefined(low) else f"{points(low)} to {points(high)}"
+
+
+def p_value(p: float | None) -> str:
+    """`0.032`, `< 0.001`, a dash where undefined."""
+    if _undefined(p):
+        return DASH
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"  # type: ignore[operator]
+
+
+def quantity(value: float | None, digits: int = 3) -> str:
+    """Three significant digits, thousands separated; `∞` for an infinite one, a dash for none."""
+    if value is None or math.isnan(value):
+        return DASH
+    if math.isinf(value):
+        return "∞"
+    if value and abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}".replace(",", NARROW).replace("-", MINUS)
+    return f"{value:.{digits}g}".replace("-", MINUS)
+
+
+def quantity_interval(low: float | None, high: float | None) -> str:
+    """`520 to 1 150`; an open end is written so."""
+    if low is None and high is None:
+        return DASH
+    lower = "open" if low is None else quantity(low)
+    upper = "open" if high is None else quantity(high)
+    return f"{lower} to {upper}"
+
+
+def counted(number: int, singular: str, plural: str | None = None) -> str:
+    """`1 query`, `8 queries`."""
+    word = singular if number == 1 else plural or f"{singular}s"
+    return f"{number:,} {word}".replace(",", NARROW)
+
+
+def _undefined(value: float | None) -> bool:
+    return value is None or math.isnan(value)

@@ -1,0 +1,150 @@
+"""What `prefcal agree` prints and writes."""
+
+import csv
+import io
+import json
+
+import pandas as pd
+import pytest
+
+from calibration.table_files import tables_sha256, write_tables
+from calibration.user_model import ParameterEntry, UserModel, write_user_model
+from tests.calibration.judged_summaries import SYSTEMS, study
+from tests.study_app.prefcal_command import run_here
+
+FILES = ("agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv", "agree.json")
+
+
+@pytest.fixture
+def agree(monkeypatch, capsys):
+    return lambda *arguments: run_here(monkeypatch, capsys, "agree", *arguments)
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """A folder of tables, with a user model beside it."""
+    folder = tmp_path_factory.mktemp("study") / "tables"
+    write_tables(study(), folder)
+    model = UserModel(
+        tables_sha256=tables_sha256(folder),
+        parameters={
+            "patience_chars_preferences": ParameterEntry(estimate=800.0),
+            "patience_chars_stops": ParameterEntry(estimate=700.0),
+        },
+    )
+    write_user_model(model, folder.parent / "user-model.json")
+    return folder
+
+
+def test_everything_is_written_and_a_table_is_printed(agree, tables, tmp_path):
+    """The measures, the ceiling, the ties, the comparisons, and who judged."""
+    ended = agree(tables, "--model", tables.parent / "user-model.json", "-o", tmp_path / "out")
+
+    assert ended.code == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
+    for text in (
+        "288 judgments by 8 workers on 36 pairs of 6 queries",
+        "M@1500",
+        "M@preferences ",
+        "cross fitted",
+        "ceiling: a second panel",
+        "corrected by Holm",
+        "pairs are tied in the votes",
+    ):
+        assert text in ended.out
+    assert "no agreement of single layers" in ended.err
+
+
+def test_agreement_csv_is_what_is_printed_for_machines(agree, tables, tmp_path):
+    """--format csv prints the rows of agreement.csv."""
+    ended = agree(tables, "-o", tmp_path, "--format", "csv")
+
+    printed = list(csv.DictReader(io.StringIO(ended.out)))
+    written = pd.read_csv(tmp_path / "agreement.csv")
+    assert [row["measure"] for row in printed] == written["measure"].tolist()
+    assert [float(row["agreement"]) for row in printed] == pytest.approx(written["agreement"].tolist())
+    assert set(written["ties"]) == {"against", "half", "drop", "weighted"}
+
+
+def test_json_has_null_where_a_number_is_unknown(agree, tmp_path):
+    """One query has no interval."""
+    write_tables(study(topics=1), tmp_path / "tables")
+
+    ended = agree(tmp_path / "tables", "-o", tmp_path / "out", "--format", "json")
+
+    rows = json.loads(ended.out)
+    assert rows[0]["low"] is None
+    assert rows[0]["queries"] == 1
+
+
+def test_how_it_was_made_is_written_down(agree, tables, tmp_path):
+    """Hashes, seed, version and the command as one would type it."""
+    agree(tables, "--seed", 5, "-o", tmp_path)
+
+    record = json.loads((tmp_path / "agree.json").read_text())
+    assert record["tables_sha256"] == tables_sha256(tables)
+    assert record["seed"] == 5
+    assert record["command"] == ["prefcal", "agree", str(tables), "--seed", "5", "--output", str(tmp_path)]
+
+
+def test_a_model_of_other_tables_is_other_data(agree, tmp_path, tables):
+    """Its hash says so; nothing is cross-fitted then."""
+    write_tables(study(seed=9), tmp_path / "tables")
+
+    agree(tmp_path / "tables", "--model", tables.parent / "user-model.json", "-o", tmp_path)
+
+    fits = pd.read_csv(tmp_path / "agreement.csv").drop_duplicates("measure").set_index("measure")["fit"]
+    assert fits["M@preferences"] == "other_data"
+
+
+def test_scores_of_any_tool_are_judged_too(agree, tables, tmp_path):
+    """Does my metric agree?"""
+    scores = tmp_path / "scores.csv"
+    rows = [f"{system},q{n},mine,{rank}" for n in range(6) for rank, system in enumerate(SYSTEMS)]
+    scores.write_text("\n".join(["run,topic,metric,value", *rows]) + "\n")
+
+    ended = agree(tables, "--scores", scores, "-o", tmp_path)
+
+    assert ended.code == 0
+    assert "mine" in ended.out
+    assert "difference mine" in pd.read_csv(tmp_path / "pairs.csv").columns
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (
+            ("--scores", "{folder}/scores.csv"),
+            "scores.csv:1: judged without a score: beta, delta, gamma; with",
+        ),
+        (("--model", "{folder}/none.json"), "none.json:1: there is no such file"),
+        (("--run", "alpha={folder}/none.xml"), "none.xml:1: there is no such file"),
+        (("--collection", "query={folder}/scores.csv"), "--collection: there is no 'query' in this study"),
+    ],
+)
+def test_faults_are_one_line_each_and_nothing_is_written(agree, tables, tmp_path, options, line):
+    """Exit 1, nothing on stdout, no folder."""
+    (tmp_path / "scores.csv").write_text("run,topic,metric,value\nalpha,q0,mine,1\n")
+
+    ended = agree(tables, *(one.format(folder=tmp_path) for one in options), "-o", tmp_path / "out")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert line in ended.err
+    assert "; " in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_a_fault(agree, tables, tmp_path):
+    """A file stands in the way."""
+    (tmp_path / "file").touch()
+
+    ended = agree(tables, "-o", tmp_path / "file" / "out")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert "the folder cannot be made" in ended.err
+
+
+@pytest.mark.parametrize("options", [(), ("-o", "out", "--run", "alpha")])
+def test_wrong_usage_is_exit_2(agree, tables, options):
+    """-o is needed, and a run is NAME=PATH."""
+    assert agree(tables, *options).code == 2
