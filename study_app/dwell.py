@@ -9,8 +9,10 @@ The rules, where the log leaves a choice:
 - Only time between two events with neighbouring numbers counts. Across a hole in the numbers nobody knows what
   the page showed: counting stops at the last event before the hole and goes on, with what was last known, at the
   first one after it. Time after the last event does not count either.
-- Sleep is cut: the whole stretch before a `sleep` event, or between two events whose clocks differ by more than
-  `DRIFT_MS`, does not count. It moves later times on, so that they are times since the page was served.
+- Sleep is cut: the whole stretch before a `sleep` event, or between two events whose clocks drift apart by more
+  than `DRIFT_MS`, does not count. It moves later times on, so that they are times since the page was served.
+  Where the monotonic clock goes on during sleep, only the heartbeat stops: a stretch of more than `SILENT_MS`
+  without any event does not count either, since a page that runs in sight of somebody beats every five seconds.
 - An item is seen when it is on screen while the page is visible, whether or not it has the focus.
 """
 
@@ -21,6 +23,9 @@ from typing import Any, NamedTuple, TypeAlias
 from study_app.text_items import Item
 
 DRIFT_MS = 2_000
+SILENT_MS = 15_000
+"""Three heartbeats."""
+
 FULL = 0.99
 """Share from which an item counts as wholly on screen; browsers round to fractions of a pixel."""
 
@@ -142,20 +147,23 @@ class _Screen:
         if words > 0:
             self._per_word_ms += length_ms / words
 
-    def see(self, place: Place, share: float) -> None:
-        """Take in that ``share`` of an item is in the viewport now."""
+    def see(self, place: Place, share: float) -> Sequence[Place]:
+        """Take in that ``share`` of an item is in the viewport now; return the items that this concerns."""
         self._shares[place] = share
         self._place(place)
+        return (place,)
 
-    def turn(self, link: Place, *, is_open: bool) -> None:
-        """Open or close the second layer of a link."""
+    def turn(self, link: Place, *, is_open: bool) -> Sequence[Place]:
+        """Open or close the second layer of a link; return the items that this concerns."""
         if is_open:
             self._open.add(link)
             self.opened.add(link)
         else:
             self._open.discard(link)
-        for place in self._inside.get(link, ()):
+        inside = self._inside.get(link, ())
+        for place in inside:
             self._place(place)
+        return inside
 
     def clear(self) -> None:
         """Take everything off the screen."""
@@ -195,7 +203,7 @@ class _Page:
         drift = after.wall_ms - before.wall_ms - length
         if abs(drift) > DRIFT_MS:
             self._slept_ms += max(0, drift)
-        elif after.number == before.number + 1 and after.kind != "sleep" and length > 0 and self._looked_at:
+        elif self._looked_at and _is_known(before, after):
             self._counted_ms += length
             self._screen.pass_time(length)
             if self._layout is not None:
@@ -209,36 +217,38 @@ class _Page:
         """Take one event into the state."""
         match event.kind:
             case "see" | "layer":
-                self._change_screen(event)
+                self._note_seen(self._changed_items(event), event)
             case "open" | "layout":
                 self._closed = self._closed and event.kind == "layout"
                 self._layout = event.detail["layout"]
                 self._layout_ms.setdefault(self._layout, 0)
+                self._note_seen(self._screen.shown, event)
             case "visible" | "beat" | "hidden":
                 self._visible = event.kind != "hidden"
+                self._note_seen(self._screen.shown, event)
             case "focus" | "blur":
                 self._focused = event.kind == "focus"
             case "submit":
                 self._submitted = True
             case "close":
                 self._closed = True
-        if event.kind in _BRINGS_TO_SIGHT and self._visible and not self._closed:
-            self._note_seen(event)
 
-    def _change_screen(self, event: LoggedEvent) -> None:
+    def _changed_items(self, event: LoggedEvent) -> Sequence[Place]:
         place = (event.detail["side"], event.detail["item"])
         if place not in self._screen.items:
-            return
+            return ()
         if event.kind == "see":
-            self._screen.see(place, event.detail["share"])
-        else:
-            self._screen.turn(place, is_open=event.detail["open"])
+            return self._screen.see(place, event.detail["share"])
+        return self._screen.turn(place, is_open=event.detail["open"])
 
-    def _note_seen(self, event: LoggedEvent) -> None:
-        now = event.page_ms + self._slept_ms
-        for place, share in self._screen.shown.items():
+    def _note_seen(self, places: Iterable[Place], event: LoggedEvent) -> None:
+        """Note what the viewer sees of some items now, if there is a viewer."""
+        if not self._visible or self._closed:
+            return
+        for place in places:
+            share = self._screen.shown.get(place, 0.0)
             if share > self._most.get(place, 0.0):
-                self._first_ms.setdefault(place, now)
+                self._first_ms.setdefault(place, event.page_ms + self._slept_ms)
                 self._most[place] = share
 
     def reading(self) -> PageReading:
@@ -271,7 +281,10 @@ class _Page:
         return last
 
 
-_BRINGS_TO_SIGHT = frozenset({"see", "layer", "open", "visible", "beat"})
+def _is_known(before: LoggedEvent, after: LoggedEvent) -> bool:
+    """Say whether nothing was lost or slept between two events."""
+    length = after.page_ms - before.page_ms
+    return after.number == before.number + 1 and after.kind != "sleep" and 0 < length <= SILENT_MS
 
 
 def _rounded(share: float) -> float:

@@ -1,6 +1,5 @@
-"""What people answered: the tables preferences, intents, intent_votes and searches, each in one query."""
+"""What people answered, and what they were asked about: each table in one query."""
 
-import io
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -8,6 +7,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, aliased
 
 from calibration.tables import TABLES
+from study_app.export.features import intents_table, positions_table
 from study_app.export.people import takes_part
 from study_app.models import (
     Assignment,
@@ -79,8 +79,8 @@ def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
     return frame.assign(decision_seconds=frame["decision_seconds"].astype("float64") / 1000)
 
 
-def intents_table(session: Session, study_id: int) -> pd.DataFrame:
-    """Return table intents: every intent of every query, once; of several tasks the first with a probability speaks."""
+def stored_intents(session: Session, study_id: int) -> pd.DataFrame:
+    """Return table intents: every intent of every query of the study."""
     offered = (
         select(Topic.name, Intent.name, Intent.probability)
         .join(Topic, Topic.id == Intent.topic_id)
@@ -88,8 +88,7 @@ def intents_table(session: Session, study_id: int) -> pd.DataFrame:
         .where(Task.study_id == study_id)
         .order_by(Task.position, Topic.position, Intent.position)
     )
-    frame = pd.DataFrame(session.execute(offered), columns=list(TABLES["intents"].column_names))
-    return frame.groupby(["topic", "intent"], sort=False, as_index=False)["probability"].first()
+    return intents_table((topic, intent, p) for topic, intent, p in session.execute(offered))
 
 
 def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
@@ -132,16 +131,15 @@ def searches_by_task(session: Session, study_id: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["worker", "task", "topic", "seconds"])
 
 
-def positions_table(session: Session, study_id: int) -> dict[str, pd.DataFrame]:
-    """Return table positions by its name, as derived when the study was loaded; {} when no task has one."""
-    stored = session.execute(
+def stored_positions(session: Session, study_id: int) -> dict[str, pd.DataFrame]:
+    """Return table positions under its name, as derived when the study was loaded; {} when no task has one."""
+    stored = (
         select(Task.name, TaskTable.content)
         .join(TaskTable, TaskTable.task_id == Task.id)
         .where(Task.study_id == study_id, TaskTable.name == "positions")
         .order_by(Task.position)
     )
-    frames = [pd.read_parquet(io.BytesIO(content)).assign(task=name) for name, content in stored]
-    return {"positions": pd.concat(frames)} if frames else {}
+    return positions_table((task, content) for task, content in session.execute(stored))
 
 
 def _of_study(rows: Rows, study_id: int) -> Rows:

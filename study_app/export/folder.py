@@ -39,15 +39,16 @@ def fresh_folder(folder: Path, *, ours: Collection[str]) -> Iterator[Path]:
     new, old = (folder.with_name(f".{folder.name}.{word}-{os.getpid()}") for word in ("new", "old"))
     try:
         new.mkdir(parents=True)
-    except OSError as error:
-        raise input_fault(
-            f"cannot be written ({error.strerror})", path=folder, cure="name a folder that can be made"
-        ) from error
-    try:
         yield new
         if folder.exists():
             folder.rename(old)
         new.rename(folder)
+    except OSError as error:
+        raise input_fault(
+            f"cannot be written ({error.strerror})",
+            path=folder,
+            cure="make room there, or name another folder",
+        ) from error
     finally:
         if old.exists() and not folder.exists():
             old.rename(folder)

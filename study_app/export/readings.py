@@ -1,13 +1,14 @@
 """What pages logged: the tables reads and stops, worked out some people at a time so that memory stays bounded."""
 
-import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
+from pydantic_core import from_json
 from sqlalchemy import Text, cast, select
 from sqlalchemy.orm import Session, aliased
 
@@ -18,6 +19,7 @@ from study_app.models import MILLISECOND, Event, PageLoad, Showing, Slot, Summar
 from study_app.text_items import Item, end_offsets, summary_items, text_stop
 
 _NEED_DETAIL = frozenset({"see", "layer", "open", "layout"})
+_NO_DETAIL: Mapping[str, Any] = MappingProxyType({})
 
 
 class _PageRow(NamedTuple):
@@ -212,10 +214,8 @@ def _events(session: Session, workers: Sequence[int]) -> defaultdict[int, list[L
     )
     events: defaultdict[int, list[LoggedEvent]] = defaultdict(list)
     for page, number, kind, page_ms, wall_ms, detail in session.execute(logged):
-        event = LoggedEvent(
-            number, kind, page_ms, wall_ms, json.loads(detail) if kind in _NEED_DETAIL else {}
-        )
-        events[page].append(event)
+        told = from_json(detail) if kind in _NEED_DETAIL else _NO_DETAIL
+        events[page].append(LoggedEvent(number, kind, page_ms, wall_ms, told))
     return events
 
 

@@ -11,10 +11,10 @@ from calibration.table_files import write_tables
 from calibration.tables import TABLES
 from study_app.export.answers import (
     intent_votes_table,
-    intents_table,
-    positions_table,
     preferences_table,
     searches_by_task,
+    stored_intents,
+    stored_positions,
 )
 from study_app.export.folder import TableStream, fresh_folder
 from study_app.export.gaps import LogGaps, log_gaps, page_logs, unlogged_answers
@@ -97,13 +97,13 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
     preferences, searches = preferences_table(session, study.id), searches_by_task(session, study.id)
     repeated = validations(preferences)
     workers = workers_table(session, plan, searches, repeated)
-    tables = {"workers": workers, "intents": intents_table(session, study.id)}
+    tables = {"workers": workers, "intents": stored_intents(session, study.id)}
     kinds = {type(task.entry) for task in plan.tasks}
     if IntentVotes in kinds:
         tables["intent_votes"] = intent_votes_table(session, study.id)
     if SummaryPairs in kinds:
         tables |= {"preferences": preferences, "searches": searches.drop(columns="task")}
-        tables |= positions_table(session, study.id)
+        tables |= stored_positions(session, study.id)
     write_tables(tables, folder)
     rows = {name: len(frame) for name, frame in tables.items()}
     if SummaryPairs in kinds:

@@ -90,12 +90,11 @@ def write_study(folder, text=STUDY):
 
 
 class StoredStudy:
-    """The study in a SQLite file below ``folder``, and short ways to add what people did."""
+    """The study in memory, or in the database at ``url``, and short ways to add what people did."""
 
-    def __init__(self, folder, text=STUDY):
+    def __init__(self, folder, text=STUDY, *, url="sqlite://"):
         folder.mkdir(exist_ok=True)
-        self.url = f"sqlite:///{folder / 'study.sqlite3'}"
-        engine = create_engine(self.url)
+        engine = create_engine(url)
         Base.metadata.create_all(engine)
         self.session = Session(engine)
         load_study(self.session, read_study_content(read_study_file(write_study(folder, text))), now=LOADED)

@@ -56,6 +56,18 @@ def test_a_failure_leaves_everything_as_it_was(tmp_path):
     assert names(tmp_path) == ["tables"]
 
 
+def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(tmp_path):
+    """Even when the failure comes between moving the old away and the new in."""
+    folder = tmp_path / "tables"
+    fill(folder, "old")
+
+    with pytest.raises(InputError, match="cannot be written"), fresh_folder(folder, ours=("a.csv",)) as new:
+        new.rmdir()
+
+    assert (folder / "a.csv").read_text() == "old"
+    assert names(tmp_path) == ["tables"]
+
+
 @pytest.mark.parametrize("other", ["thesis.tex", "raw/a.csv"])
 def test_a_folder_with_anything_else_is_not_touched(tmp_path, other):
     """A mistyped folder name must never cost somebody their files."""

@@ -78,6 +78,43 @@ def test_a_reload_goes_on_reading_the_same_text(stored, pair, exported):
     assert (left["chars_read"], left["text_chars"], left["reached_end"], left["opened"]) == (52, 52, True, 1)
 
 
+def test_a_second_look_at_less_takes_nothing_away(stored, pair, exported):
+    """Of each item the largest share of all loads counts."""
+    stored.page(*pair, "p1", *READ_AND_OPENED)
+    stored.page(
+        *pair,
+        "p2",
+        (0, "open", opened()),
+        (0, "see", sees("left", "f0", 0.25)),
+        served_at=NOON + timedelta(minutes=1),
+    )
+    stored.page(
+        *pair,
+        "p3",
+        (0, "open", opened()),
+        (0, "layer", turns("left", "f1", is_open=True)),
+        (0, "see", sees("left", "s1.0", 0.25)),
+        served_at=NOON + timedelta(minutes=2),
+    )
+
+    assert exported()["stops"]["chars_read"].tolist() == [27, 0]
+
+
+def test_rounding_never_adds_time(stored, pair, exported):
+    """2 s among 5, 1 and 5 words are 909.09, 181.82 and 909.09 ms."""
+    stored.page(
+        *pair,
+        "p1",
+        (0, "open", opened()),
+        (0, "see", sees("left", "f0", 1)),
+        (0, "see", sees("left", "f1", 1)),
+        (0, "see", sees("right", "f0", 1)),
+        (2000, "close"),
+    )
+
+    assert exported()["reads"]["dwell_seconds"].tolist() == [0.909, 0.181, 0.909]
+
+
 def test_a_page_that_never_told_what_it_showed_has_no_rows(stored, pair, exported):
     """Without script there are no events, and without an observer there is nothing to go by."""
     stored.page(*pair, "p1", (0, "open", opened()), (9000, "beat"), (9000, "close"))

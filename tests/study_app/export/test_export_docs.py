@@ -1,0 +1,40 @@
+"""docs/export.md names everything that an export derives."""
+
+from pathlib import Path
+
+import pytest
+
+from calibration.tables import TABLES
+from study_app.export.raw import RAW_TABLES
+
+DOCS = (Path(__file__).resolve().parents[3] / "docs" / "export.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("table", RAW_TABLES)
+def test_every_raw_column_is_documented_in_its_order(table):
+    """Nobody should have to open a file to learn what it holds."""
+    (row,) = (line for line in DOCS.splitlines() if line.startswith(f"| {table} |"))
+
+    places = [row.find(f"`{column}`") for column in RAW_TABLES[table].column_names]
+
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("table", ["reads", "stops"])
+def test_every_figure_from_logs_says_how_it_is_made(table):
+    """What is measured needs a definition; what merely names the row does not."""
+    names_the_row = {
+        "worker",
+        "topic",
+        "system",
+        "page",
+        "visit",
+        "judgment",
+        "side",
+        "stream_at",
+        "language",
+    }
+
+    for column in set(TABLES[table].column_names) - names_the_row:
+        assert f"| `{column}`" in DOCS or f", `{column}` |" in DOCS, column
