@@ -1,0 +1,70 @@
+"""The whole loop finds the crowd's parameters again: serve, log, export, fit."""
+
+from itertools import chain
+from pathlib import Path
+
+from sqlalchemy import select
+
+from calibration.fit import fit_user_model
+from calibration.table_files import read_tables
+from calibration.user_model import IntentEntry, ParameterEntry, UserModel
+from study_app.database import open_database, transaction
+from study_app.export.study_export import export_study
+from study_app.models import Study
+from study_app.resources import resource_folder
+from study_app.simulate.recovery import Recovery, recovery_rows
+from study_app.simulate.trial import run_trial
+from study_app.simulate.truth import Truth
+from study_app.study_content import StudyContent, read_study_content
+from study_app.study_file import read_study_file
+
+SEEDS = range(10)
+WORKERS = 16
+PATIENCE_CHARS = 1000.0
+PATIENCES = ("patience_chars_preferences", "patience_chars_stops", "patience_chars_grid")
+
+
+def bundled() -> StudyContent:
+    return read_study_content(read_study_file(resource_folder("examples") / "two_layered" / "study.yaml"))
+
+
+def truth_of(content: StudyContent) -> UserModel:
+    """The crowd's patience, and the collection's P(i|q)."""
+    return UserModel(
+        parameters={name: ParameterEntry(estimate=PATIENCE_CHARS) for name in PATIENCES},
+        intents={
+            query.id: {intent: IntentEntry(estimate=p) for intent, p in (query.probability or {}).items()}
+            for query in content.tasks[0].queries
+        },
+    )
+
+
+def loop(content: StudyContent, folder: Path, *, seed: int) -> UserModel:
+    """One small crowd through the real server, then export and fit."""
+    url = f"sqlite:///{folder / f'{seed}.sqlite3'}"
+    truth = Truth(patience_preferences=PATIENCE_CHARS, patience_stops=PATIENCE_CHARS)
+    report, clock = run_trial(content, url, workers=WORKERS, truth=truth, seed=seed)
+    assert report.finished == WORKERS
+    database = open_database(url)
+    with transaction(database, write=False) as session:
+        export_study(session, session.scalars(select(Study)).one(), folder / f"tables{seed}", now=clock())
+    database.engine.dispose()
+    return fit_user_model(read_tables(folder / f"tables{seed}"), seed=seed).model
+
+
+def held(rows: list[Recovery]) -> float:
+    return sum(row.holds for row in rows) / len(rows)
+
+
+def test_pooled_over_ten_crowds_the_intervals_hold_the_truth(tmp_path):
+    """At least 85 % of all 95 % intervals, of the patiences alone as well, in 10 loops with 16 workers each."""
+    content = bundled()
+    truth = truth_of(content)
+    rows = [recovery_rows(loop(content, tmp_path, seed=seed), truth) for seed in SEEDS]
+    pooled = list(chain.from_iterable(rows))
+    patiences = [row for row in pooled if row.topic is None]
+
+    assert {row.name for row in patiences} == set(PATIENCES)
+    assert len(pooled) > 300
+    assert held(pooled) >= 0.85
+    assert held(patiences) >= 0.85
