@@ -1,6 +1,6 @@
 """What differs between a loaded study and its file, and which differences would corrupt answers. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -10,22 +10,13 @@ from study_app.study_content import StudyContent
 from study_app.study_file import StudyFile
 
 Place: TypeAlias = tuple[str | int, ...]
+Leaf: TypeAlias = tuple[Place, Any]
 
-FREE = {
-    "title",
-    "consent",
-    "completion_code",
-    "return_url",
-    "lease_minutes",
-    "device",
-    "folder",
-    "path",
-    "min_search_seconds",
-    "min_consistency",
-}
-"""Last words of the places that may change at any time."""
+FREE_OF_STUDY = {"title", "consent", "completion_code", "return_url", "lease_minutes", "device", "folder"}
+FREE_OF_TASK = {"min_search_seconds", "min_consistency"}
+"""May change at any time: no answer is touched, or the rule they belong to is applied at analysis."""
 
-LIMITS = {"workers_per_query", "votes_per_query"}
+LIMITS_OF_TASK = {"workers_per_query", "votes_per_query"}
 """May be raised at any time."""
 
 ABSENT = "nothing"
@@ -51,22 +42,29 @@ class Change:
     @property
     def harms_answers(self) -> bool:
         """Whether answers given before and after could not be analysed together."""
-        last = self.place[-1]
-        if last in LIMITS:
-            return self.new is not None and (self.old is None or self.new < self.old)
-        return last not in FREE
+        match self.place:
+            case (str(key),):
+                return key not in FREE_OF_STUDY
+            case ("tasks", _, str(key)) if key in LIMITS_OF_TASK:
+                return self.new is not None and (self.old is None or self.new < self.old)
+            case ("tasks", _, str(key)):
+                return key not in FREE_OF_TASK
+            case ("tasks", _, "collection" | "systems", _, "path"):
+                return False
+        return True
 
 
 def changes_of(study: Study, content: StudyContent) -> list[Change]:
     """Return every value in which a study file, with all it names, differs from what is loaded."""
-    old = dict(_leaves(_loaded(study)))
-    new = dict(_leaves(_given(content)))
+    old, new = dict(_loaded(study)), dict(_given(content))
     places = [*new, *(place for place in old if place not in new)]
-    return [
+    changes = [
         Change(place=place, old=old.get(place, ABSENT), new=new.get(place, ABSENT))
         for place in places
         if old.get(place, ABSENT) != new.get(place, ABSENT)
     ]
+    absent = {change.place for change in changes if ABSENT in (change.old, change.new)}
+    return [change for change in changes if not absent & set(_around(change.place))]
 
 
 def refused_changes(
@@ -85,46 +83,48 @@ def refused_changes(
     ]
 
 
-def _loaded(study: Study) -> dict[str, Any]:
-    tasks = [
-        {
-            **task.config,
-            "collection": task.files,
-            "systems": {
-                system.name: {"path": system.path, "sha256": system.sha256} for system in task.systems
-            },
-        }
-        for task in study.tasks
-    ]
-    return {**study.config, "folder": study.folder, "tasks": tasks}
+def _loaded(study: Study) -> Iterator[Leaf]:
+    yield from _study_leaves(study.config, study.folder)
+    for number, task in enumerate(study.tasks):
+        systems = {system.name: (system.path, system.sha256) for system in task.systems}
+        files = {kind: (file["path"], file["sha256"]) for kind, file in task.files.items()}
+        yield from _task_leaves(number, task.config, files, systems)
 
 
-def _given(content: StudyContent) -> dict[str, Any]:
-    tasks = [
-        {
-            **task.entry.model_dump(mode="json"),
-            "collection": {kind: _source(file) for kind, file in task.files.items()},
-            "systems": {name: _source(file) for name, file in task.systems.items()},
-        }
-        for task in content.tasks
-    ]
-    entry = content.file.entry.model_dump(mode="json")
-    return {**entry, "folder": str(content.file.path.absolute().parent), "tasks": tasks}
+def _given(content: StudyContent) -> Iterator[Leaf]:
+    file = content.file
+    yield from _study_leaves(file.entry.model_dump(mode="json"), str(file.path.absolute().parent))
+    for number, task in enumerate(content.tasks):
+        files, systems = (
+            {name: (source.path, source.sha256) for name, source in sources.items()}
+            for sources in (task.files, task.systems)
+        )
+        yield from _task_leaves(number, task.entry.model_dump(mode="json"), files, systems)
 
 
-def _source(file: Any) -> dict[str, str]:
-    return {"path": file.path, "sha256": file.sha256}
+def _study_leaves(config: Mapping[str, Any], folder: str) -> Iterator[Leaf]:
+    yield from (((key,), value) for key, value in config.items() if key != "tasks")
+    yield ("folder",), folder
 
 
-def _leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _leaves(inner, (*place, key))
-    elif isinstance(value, list) and place == ("tasks",):
-        for number, inner in enumerate(value):
-            yield from _leaves(inner, (*place, number))
-    else:
-        yield place, value
+def _task_leaves(
+    number: int,
+    config: Mapping[str, Any],
+    files: Mapping[str, tuple[str, str]],
+    systems: Mapping[str, tuple[str, str]],
+) -> Iterator[Leaf]:
+    yield ("tasks", number), config["kind"]
+    for key, value in config.items():
+        if key not in {"kind", "collection", "systems"}:
+            yield ("tasks", number, key), value
+    for part, sources in (("collection", files), ("systems", systems)):
+        for name, (path, sha256) in sources.items():
+            yield ("tasks", number, part, name), f"content {sha256[:8]}"
+            yield ("tasks", number, part, name, "path"), path
+
+
+def _around(place: Place) -> Iterator[Place]:
+    return (place[:end] for end in range(1, len(place)))
 
 
 def _short(value: Any) -> str:
