@@ -1,0 +1,74 @@
+"""`prefcal score updates`: measures of the Temporal Summarization track."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.event_files import event_options, read_judged_events
+from study_app.cli.model_options import model_options
+from study_app.cli.output import Output, output_options
+
+if TYPE_CHECKING:
+    from metrics.tempsum import Topics
+    from metrics.tempsum_account import Convention, Unsampled
+
+
+@click.command("updates")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@event_options
+@click.option(
+    "--convention",
+    type=click.Choice(["2014", "2013"]),
+    default="2014",
+    show_default=True,
+    help="Count as the track's program of that year does.",
+)
+@click.option("--binary", is_flag=True, help="Every relevant nugget is worth 1, not exp(importance - 3).")
+@click.option(
+    "--unsampled",
+    type=click.Choice(["count", "skip"]),
+    help="An update nobody judged: one word without nuggets, or nothing.  [default: count in 2014, skip in 2013]",
+)
+@click.option(
+    "--topics",
+    type=click.Choice(["judged", "run"]),
+    default="judged",
+    show_default=True,
+    help="Topics of the mean: all judged ones, or those the run has updates for.",
+)
+@model_options
+@output_options
+def command(
+    *,
+    runs: tuple[str, ...],
+    topics_file: str,
+    nuggets: str,
+    matches: str,
+    updates: str,
+    convention: "Convention",
+    binary: bool,
+    unsampled: "Unsampled | None",
+    topics: "Topics",
+    model: str | None,
+    draws: int | None,
+    seed: int,  # noqa: ARG001 - accepted by every score command
+    output: Output,
+) -> None:
+    """Gain, latency, comprehensiveness and verbosity of updates, per topic and over all topics."""
+    from metrics.readers.run_files import read_runs
+    from metrics.readers.tempsum_runs import read_update_run
+    from metrics.tempsum import MEASURES, update_scores
+
+    if draws is not None and model is None:
+        raise click.UsageError("--draws needs --model FILE")
+    judged = read_judged_events(topics_file=topics_file, nuggets=nuggets, matches=matches, updates=updates)
+    systems = read_runs(runs, lambda path, name: read_update_run(path, name=name))
+    if model is not None:
+        from calibration.user_model import read_user_model
+
+        read_user_model(model)
+        sys.stderr.write(f"{model}: no parameter of a user model enters these measures\n")
+    measures = [one(convention=convention, binary=binary, unsampled=unsampled) for one in MEASURES]
+    scores = update_scores(judged, systems, measures, topics=topics)
+    output.scores(scores, None if draws is None else {score: (score.value, score.value) for score in scores})
