@@ -53,6 +53,8 @@ class LazyGroup(click.Group):
 SCORE = {
     "summaries": ("study_app.cli.score_summaries", "U- and M-measure of two-layered summaries."),
     "push": ("study_app.cli.score_push", "ELG, nCG, T11U and silence of push notifications."),
+    "updates": ("study_app.cli.score_updates", "Temporal Summarization measures of updates about events."),
+    "msu": ("study_app.cli.score_msu", "Modeled Stream Utility of updates about events."),
 }
 STUDY = {
     "check": ("study_app.cli.study_check", "Check a study file and everything it names; change nothing."),
