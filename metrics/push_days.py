@@ -4,6 +4,7 @@
 of the rules is followed is a `Rules` value; its two named ones are `TRACK` and `PAPER`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -166,13 +167,7 @@ class _Pushes(NamedTuple):
 
 def _counted(pool: PushPool, run: PushRun, rules: Rules) -> _Pushes:
     """Return the pushes that count, row by row, in the order that decides redundancy and the first 10."""
-    names = TopicNames(pool.topics)
-    index = {name: number for number, name in enumerate(pool.topics)}
-    topic_of = {written: index.get(names.find(written) or "", -1) for written in set(run.topics)}
-    topic = np.array([topic_of[written] for written in run.topics], dtype=np.int64)
-    tweet = np.array([pool.tweets.get(name, -1) for name in run.tweets], dtype=np.int64)
-    row = _rows(pool, run, topic, tweet, rules)
-    pushes = _Pushes(row, tweet, pool.member(topic, tweet), run.epochs)
+    pushes = _judged(pool, run, rules)
     if rules.order == "time":
         pushes = pushes.at(np.argsort(pushes.seconds, kind="stable"))
     pushes = pushes.at(pushes.row >= 0)
@@ -183,20 +178,33 @@ def _counted(pool: PushPool, run: PushRun, rules: Rules) -> _Pushes:
     return pushes.at(_rank(pushes.row) < DAILY_LIMIT) if rules.denom == "capped" else pushes
 
 
-def _rows(pool: PushPool, run: PushRun, topic: Ints, tweet: Ints, rules: Rules) -> Ints:
-    """Find the row of each push, -1 where it is ignored.
-
-    A tweet that is judged relevant but was not pooled got its grade from another one; nothing is known about when it
-    was posted, so it is ignored even where pushes of unpooled tweets count as non-relevant.
-    """
+def _judged(pool: PushPool, run: PushRun, rules: Rules) -> _Pushes:
+    """Look up the pushes for judged topics, in file order."""
+    names = TopicNames(pool.topics)
+    index = {name: number for number, name in enumerate(pool.topics)}
+    topic_of = {written: index.get(names.find(written) or "", -1) for written in set(run.topics)}
+    topic = np.array([topic_of[written] for written in run.topics], dtype=np.int64)
+    judged = np.flatnonzero(topic >= 0)
+    topic, seconds = topic[judged], run.epochs[judged]
+    tweets = [run.tweets[push] for push in judged.tolist()]
+    tweet = np.array([pool.tweets.get(name, -1) for name in tweets], dtype=np.int64)
     pooled = tweet >= 0
-    row = pool.rows(topic, np.where(pooled, pool.posted_day[tweet], run.epochs // SECONDS_A_DAY))
-    if rules.unpooled == "skip":
-        return np.where(pooled, row, -1)
-    for push in np.flatnonzero(~pooled & (row >= 0)).tolist():
+    row = pool.rows(topic, np.where(pooled, pool.posted_day[tweet], seconds // SECONDS_A_DAY))
+    row[~pooled if rules.unpooled == "skip" else _carried_over(pool, topic, tweets, pooled)] = -1
+    return _Pushes(row, tweet, pool.member(topic, tweet), seconds)
+
+
+def _carried_over(pool: PushPool, topic: Ints, tweets: Sequence[str], pooled: Bools) -> Bools:
+    """Say which tweets are relevant to their topic without having been pooled.
+
+    Their grade was carried over from a tweet of the same text, and nothing is known about when they were posted: they
+    are ignored even where unpooled tweets count as non-relevant.
+    """
+    found = np.zeros(topic.size, dtype=np.bool_)
+    for push in np.flatnonzero(~pooled).tolist():
         gains = pool.collection.gains[pool.topics[topic[push]]]
-        row[push] = -1 if gains.get(run.tweets[push], 0) > 0 else row[push]
-    return row
+        found[push] = gains.get(tweets[push], 0) > 0
+    return found
 
 
 def _rank(row: Ints) -> Ints:

@@ -15,6 +15,8 @@ from metrics.errors import FaultLog
 from metrics.readers.lines import read_bytes, whole_number
 
 BLANKS = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
+TEXT_BLANKS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")
+"""What is white space to the split of a text, but not of bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +50,7 @@ def read_columns(names: Sequence[str], log: FaultLog) -> Columns:
     counts = _fields_per_line(data)
     if np.isin(counts, [0, len(names)]).all():
         try:
-            texts = _decoded(data.split())
+            texts = _split(data)
         except UnicodeDecodeError:
             return _checked(data, names, log)
         columns = tuple(texts[position :: len(names)] for position in range(len(names)))
@@ -79,8 +81,11 @@ def _fields_per_line(data: bytes) -> NDArray[np.int64]:
     return np.bincount(np.cumsum(line_ends)[starts])
 
 
-def _decoded(fields: list[bytes]) -> list[str]:
-    """Decode all fields at once."""
+def _split(data: bytes) -> list[str]:
+    """Split at ASCII white space and decode all fields at once."""
+    if data.isascii() and not any(character in data for character in TEXT_BLANKS):
+        return data.decode().split()
+    fields = data.split()
     return b"\n".join(fields).decode().split("\n") if fields else []
 
 
@@ -95,7 +100,7 @@ def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> Columns:
             log.add(expected, line=line, cure=f"write {', '.join(names)}, separated by white space")
         elif fields:
             try:
-                rows.append(_decoded(fields))
+                rows.append(_split(content))
                 lines.append(line)
             except UnicodeDecodeError:
                 log.add("the line is not UTF-8", line=line, cure="save the file as UTF-8")
