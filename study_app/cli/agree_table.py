@@ -14,13 +14,10 @@ CONVENTIONS = ("against", "half", "drop", "weighted")
 def agreement_text(found: AgreementTables) -> str:
     """Put the agreement of every task into tables, with the sentences that they need."""
     parts: list[str] = []
-    for (task, exclusions), rows in found.agreement.groupby(["task", "exclusions"], sort=False):
+    for task, rows in found.agreement.groupby("task", sort=False):
         comparisons = found.comparisons
-        if exclusions == "applied" and len(comparisons):
-            comparisons = comparisons[comparisons["task"] == task]
-        else:
-            comparisons = comparisons.iloc[:0]
-        parts.append("\n".join(_task_lines(str(task), str(exclusions), rows, comparisons)))
+        of_task = comparisons[comparisons["task"] == task] if len(comparisons) else comparisons
+        parts.append("\n".join(_task_lines(str(task), rows, of_task)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -39,56 +36,59 @@ def interval(low: float, high: float) -> str:
     return "-" if math.isnan(low) else f"[{low:.3f}, {high:.3f}]"
 
 
-def _task_lines(task: str, exclusions: str, rows: pd.DataFrame, comparisons: pd.DataFrame) -> Iterable[str]:
-    first = rows.iloc[0]
-    who = "excluded workers left out" if exclusions == "applied" else "excluded workers counted"
-    yield f"Task {task} ({first['language']}), {who}"
+def _task_lines(task: str, rows: pd.DataFrame, comparisons: pd.DataFrame) -> Iterable[str]:
+    counted = rows[rows["exclusions"] == "applied"]
+    everybody = rows[rows["exclusions"] == "none"]
+    first = counted.iloc[0]
     seconds = first["mean_decision_seconds"]
     decided = "" if math.isnan(seconds) else f", {seconds:.1f} s a decision"
     yield (
-        f"{first['judgments']} judgments by {first['workers']} workers on {first['pairs']} pairs"
-        f" of {first['queries']} queries{decided}"
+        f"Task {task} ({first['language']}): {first['judgments']} judgments by {first['workers']} workers on"
+        f" {first['pairs']} pairs of {first['queries']} queries{decided}"
     )
     yield ""
-    yield table_text(
-        ["measure", "fit", "agreement", "95 %", *CONVENTIONS[1:], "equal scores"], _measure_rows(rows)
-    )
+    columns = ["measure", "fit", "agreement", "95 %", *CONVENTIONS[1:], "equal scores"]
+    columns += ["with excluded"] if len(everybody) else []
+    yield table_text(columns, [*_measure_rows(counted, everybody), *_ceiling_rows(counted, columns)])
     yield (
         f"agreement counts every tie against the measure, as the paper does; {first['vote_ties']} pairs are tied in"
         " the votes. Intervals are over queries."
     )
+    if len(everybody):
+        yield (
+            f"with excluded: the agreement when excluded workers count too ({everybody.iloc[0]['workers']} in all)."
+        )
     yield from _comparison_lines(comparisons)
 
 
-def _measure_rows(rows: pd.DataFrame) -> list[list[str]]:
-    shown = []
+def _measure_rows(rows: pd.DataFrame, everybody: pd.DataFrame) -> Iterable[list[str]]:
+    with_excluded = everybody[everybody["ties"] == "against"].set_index("measure")["agreement"]
     for (measure, fit), of_measure in rows.groupby(["measure", "fit"], sort=False):
         by_ties = of_measure.set_index("ties")
         against = by_ties.loc["against"]
-        shown.append(
-            [
-                str(measure),
-                str(fit).replace("_", " "),
-                number(against["agreement"]),
-                interval(against["low"], against["high"]),
-                *(number(by_ties.loc[ties, "agreement"]) for ties in CONVENTIONS[1:]),
-                str(against["metric_ties"]),
-            ]
-        )
-    ceilings = rows[rows["measure"] == rows["measure"].iloc[0]].set_index("ties")
+        yield [
+            str(measure),
+            str(fit).replace("_", " "),
+            number(against["agreement"]),
+            interval(against["low"], against["high"]),
+            *(number(by_ties.loc[ties, "agreement"]) for ties in CONVENTIONS[1:]),
+            str(against["metric_ties"]),
+            *([number(with_excluded[measure])] if len(with_excluded) else []),
+        ]
+
+
+def _ceiling_rows(rows: pd.DataFrame, columns: list[str]) -> Iterable[list[str]]:
+    by_ties = rows[rows["measure"] == rows["measure"].iloc[0]].set_index("ties")
+    against = by_ties.loc["against"]
     for name, column in (("a second panel", "ceiling"), ("a perfect measure", "perfect")):
-        against = ceilings.loc["against"]
-        shown.append(
-            [
-                f"ceiling: {name}",
-                "",
-                number(against[column]),
-                interval(against[f"{column}_low"], against[f"{column}_high"]),
-                *(number(ceilings.loc[ties, column]) for ties in CONVENTIONS[1:]),
-                "",
-            ]
-        )
-    return shown
+        cells = [
+            f"ceiling: {name}",
+            "",
+            number(against[column]),
+            interval(against[f"{column}_low"], against[f"{column}_high"]),
+            *(number(by_ties.loc[ties, column]) for ties in CONVENTIONS[1:]),
+        ]
+        yield cells + [""] * (len(columns) - len(cells))
 
 
 def _comparison_lines(comparisons: pd.DataFrame) -> Iterable[str]:

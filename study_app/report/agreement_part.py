@@ -9,6 +9,7 @@ from study_app.report.page import Section, Table
 from study_app.report.results import TaskResult, scatters
 from study_app.report.wording import (
     DASH,
+    LEVEL,
     counted,
     p_value,
     percent,
@@ -60,7 +61,7 @@ def summary(result: TaskResult) -> Iterator[str]:
     half, drop, weighted = others
     yield (
         f"{result.in_words(result.main)} is on the side of the majority in {percent(row['agreement'])} of the pairs"
-        f" (95 % interval {percent_interval(row['low'], row['high'])}, over queries). A tie counts against the"
+        f" ({LEVEL} interval {percent_interval(row['low'], row['high'])}, over queries). A tie counts against the"
         f" measure here; {row['vote_ties']} votes and {row['metric_ties']} scores are tied. With a tie as half an"
         f" agreement it is {half}, without the tied pairs {drop}, and {weighted} of all single votes are for the"
         " measure’s choice."
@@ -69,7 +70,7 @@ def summary(result: TaskResult) -> Iterator[str]:
         f"People do not agree with each other all the time: a second panel of the same size would be on the side of"
         f" this one in {percent(row['ceiling'])} of the pairs"
         f" ({percent_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what everybody"
-        f" prefers in about {percent(row['perfect'])}."
+        f" prefers in {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])})."
     )
     if result.fitted is not None:
         yield _fitted_sentence(result, result.fitted)
@@ -148,7 +149,7 @@ def _agreement_table(result: TaskResult) -> Table:
         columns=(
             "Measure",
             "Agreement",
-            "95 % interval",
+            f"{LEVEL} interval",
             "Ties half",
             "Ties out",
             "By votes",
@@ -180,7 +181,7 @@ def _comparison_table(result: TaskResult) -> Table:
     )
     return Table(
         caption=f"Difference from {result.main}, in percentage points",
-        columns=("Measure", "Difference", "95 % interval", "p (Holm)", "p (sign flips)", "Detectable"),
+        columns=("Measure", "Difference", f"{LEVEL} interval", "p (Holm)", "p (sign flips)", "Detectable"),
         rows=rows,
         note=(
             "Paired by query: t test, and exchange of the two measures within queries (not corrected). Detectable: the"
@@ -205,7 +206,7 @@ def _exclusion_table(result: TaskResult) -> Table:
         )
     return Table(
         caption="With and without the excluded workers",
-        columns=("Measure", "Left out", "95 % interval", "Counted", "95 % interval"),
+        columns=("Measure", "Left out", f"{LEVEL} interval", "Counted", f"{LEVEL} interval"),
         rows=tuple(rows),
         note=(
             f"{counted(result.row(result.main)['workers'], 'worker')} without and"

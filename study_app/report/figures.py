@@ -158,9 +158,11 @@ def _draw_marks(axes: Axes, marks: Sequence[Mark], patience: Floats) -> None:
     for row, mark in enumerate(marks):
         if not np.isnan(mark.low):
             ends = np.clip([mark.low, mark.high], low, high)
-            axes.plot(ends, [row, row], color=COLOURS["disagree"], linewidth=2.0, solid_capstyle="butt")
+            axes.plot(
+                ends, [row, row], "|-", color=COLOURS["disagree"], linewidth=2.0, markersize=9, zorder=3
+            )
         value = float(np.clip(mark.value, low, high))
-        axes.plot([value], [row], "D", color=COLOURS["ink"], markersize=4.2, clip_on=False)
+        axes.plot([value], [row], "D", color=COLOURS["ink"], markersize=3.6, clip_on=False)
         axes.axvline(value, color=COLOURS["grid"], linewidth=0.6, zorder=0)
     axes.set_yticks(range(len(marks)), [mark.label for mark in marks])
     axes.set_ylim(len(marks) - 0.4, -0.6)

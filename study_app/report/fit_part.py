@@ -6,7 +6,7 @@ from calibration.patience_grid import PAPER_PATIENCE
 from calibration.user_model import ParameterEntry, UserModel, plain_name
 from study_app.report.figures import Mark
 from study_app.report.page import Section, Table
-from study_app.report.wording import DASH, counted, quantity, quantity_interval
+from study_app.report.wording import DASH, LEVEL, NARROW, counted, quantity, quantity_interval
 
 MARKED = ("preferences", "stops", "grid")
 PATIENCE = "patience_chars"
@@ -71,7 +71,7 @@ def fit_section(model: UserModel | None, truth: UserModel | None, key: str = "pa
 
 
 def _parameter_table(model: UserModel, truth: UserModel | None) -> Table:
-    columns = ["Parameter", "Estimate", "95 % interval", "Workers", "Rows", "Unit", "Method"]
+    columns = ["Parameter", "Estimate", f"{_level(model)} interval", "Workers", "Rows", "Unit", "Method"]
     if truth is not None:
         columns[3:3] = ["Truth", "Held"]
     rows = []
@@ -128,7 +128,7 @@ def _intent_sentences(model: UserModel, truth: UserModel | None) -> list[str]:
     ]
     if inside:
         sentence += (
-            f" {sum(inside)} of {len(inside)} of their 95 % intervals hold the crowd’s true probability."
+            f" {sum(inside)} of {len(inside)} of their {LEVEL} intervals hold the crowd’s true probability."
         )
     return [sentence]
 
@@ -142,6 +142,12 @@ def _mark(label: str, entry: ParameterEntry) -> Mark:
         low=math.nan if not known else 0.0 if low is None else low,
         high=math.nan if not known else math.inf if high is None else high,
     )
+
+
+def _level(model: UserModel) -> str:
+    """Return the confidence level of the parameters' intervals, the levels of all of them if they differ."""
+    levels = sorted({entry.level for entry in model.parameters.values()})
+    return " or ".join(f"{100 * level:g}{NARROW}%" for level in levels)
 
 
 def _has_interval(entry: ParameterEntry) -> bool:

@@ -9,7 +9,7 @@ from calibration.variants import Role
 from study_app.report.figures import Curve, Mark, curve_with_marks
 from study_app.report.page import Figure, Section
 from study_app.report.results import TaskResult, scatters
-from study_app.report.wording import percent, points, quantity
+from study_app.report.wording import LEVEL, percent, points, quantity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ EXPLORATION = (
 )
 HOW_TO_READ_PARTS = (
     "M-measure without one of its parts, at the paper’s patience. The titles give the agreement and, in brackets, the"
-    " difference from the whole measure in percentage points with its 95 % interval."
+    f" difference from the whole measure in percentage points with its {LEVEL} interval."
 )
 
 
@@ -61,9 +61,9 @@ def patience_section(
             f" Patience estimates: {estimates}."
         ),
         caption=(
-            "Line: agreement, a tie counting against M. Band around it: holds the whole curve with 95 % confidence."
+            f"Line: agreement, a tie counting against M. Band around it: holds the whole curve with {LEVEL} confidence."
             " Bar across: from the agreement of a second panel to that of a perfect measure. Below: the paper’s"
-            " default and the estimates of the patience with their 95 % intervals"
+            f" default and the estimates of the patience with their {LEVEL} intervals"
             + (", and the truth of the simulated crowd." if truth is not None else ".")
         ),
     )

@@ -6,6 +6,8 @@ DASH = "–"
 MINUS = "−"
 NARROW = "\u202f"
 """A narrow space that no line is broken at: between thousands, and before the per cent sign."""
+LEVEL = f"95{NARROW}%"
+"""Confidence level of every interval."""
 
 
 def percent(share: float | None, digits: int = 1) -> str:
@@ -21,10 +23,11 @@ def percent_interval(low: float | None, high: float | None) -> str:
 
 
 def points(difference: float | None) -> str:
-    """`+3.6`: percentage points with their sign, a dash where undefined."""
+    """`+3.6`: percentage points with their sign, `0.0` for none, a dash where undefined."""
     if _undefined(difference):
         return DASH
-    return f"{100 * difference:+.1f}".replace("-", MINUS)  # type: ignore[operator]
+    shown = f"{100 * difference:+.1f}"  # type: ignore[operator]
+    return "0.0" if float(shown) == 0 else shown.replace("-", MINUS)
 
 
 def points_interval(low: float | None, high: float | None) -> str:

@@ -42,8 +42,8 @@ def _exclusions(workers: pd.DataFrame) -> tuple[str, str]:
     reasons = (
         workers.loc[workers["worker"].isin(out[out == "excluded"].index), "reason"].dropna().value_counts()
     )
-    why = ", ".join(f"{count} for {reason}" for reason, count in reasons.items())
-    title = f"{excluded} of {counted(len(workers), 'worker')} were left out"
+    why = ", ".join(f"{reason}: {count}" for reason, count in reasons.items())
+    title = f"{excluded} of {counted(len(workers), 'worker')} {'was' if excluded == 1 else 'were'} left out"
     sentence = (
         f"{counted(len(workers), 'worker')} took part and {completed} finished. The study’s rule left out {excluded}"
         + (f" ({why})" if why else "")

@@ -1,0 +1,65 @@
+"""A folder as `prefcal demo` leaves it, made from simulated tables."""
+
+import json
+
+from calibration.agree import agree
+from calibration.evidence import Evidence
+from calibration.table_files import tables_sha256, write_tables
+from calibration.user_model import IntentEntry, ParameterEntry, UserModel, write_user_model
+from study_app.agreement_folder import write_agreement
+from tests.calibration.judged_summaries import study, table
+
+
+def workers():
+    """Eight workers; one searched too briefly."""
+    return table(
+        "workers",
+        [
+            {
+                "worker": f"w{number:02d}",
+                "completed_at": "2026-03-01T10:00:00.000Z",
+                "mean_search_seconds": 190.0 + 10 * number,
+                "consistency": 1.0 if number % 3 else 0.5,
+                "excluded": number == 0,
+                "reason": "search" if number == 0 else None,
+            }
+            for number in range(8)
+        ],
+    )
+
+
+def write_folder(folder, *, title="Which summary helps?", scores=None):
+    """Write tables, study.json, user model, truth and agreement; return the folder."""
+    tables = study() | {"workers": workers()}
+    write_tables(tables, folder / "tables")
+    protocol = {"min_search_seconds": 200, "min_consistency": 0.4}
+    record = {
+        "study": "small",
+        "title": title,
+        "prefcal_version": "0.1.0",
+        "tasks": {"summaries": {"kind": "summary_pairs", "language": "en", "protocol": protocol}},
+    }
+    (folder / "tables" / "study.json").write_text(json.dumps(record))
+    digest = tables_sha256(folder / "tables")
+    model = UserModel(
+        tables_sha256=digest,
+        seed=3,
+        parameters={
+            "patience_chars_preferences": ParameterEntry(
+                estimate=850.0, interval=(600.0, None), unit="counted characters", method="by hand"
+            ),
+            "patience_chars_stops": ParameterEntry(estimate=500.0, interval=(400.0, 650.0)),
+        },
+        intents={"q0": {"i1": IntentEntry(estimate=0.7, interval=(0.6, 0.8))}},
+    )
+    truth = UserModel(
+        parameters={"patience_chars": ParameterEntry(estimate=800.0)},
+        intents={"q0": {"i1": IntentEntry(estimate=0.75)}},
+    )
+    write_user_model(model, folder / "user-model.json")
+    write_user_model(truth, folder / "truth.json")
+    found = agree(Evidence(tables=tables, model=model, scores=scores))
+    write_agreement(
+        found, folder, {"tables_sha256": digest, "seed": 1, "command": ["prefcal", "agree", "tables"]}
+    )
+    return folder

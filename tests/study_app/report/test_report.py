@@ -1,0 +1,298 @@
+"""What the report says and is."""
+
+import re
+import shutil
+from collections import Counter
+
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+
+from metrics.errors import InputError
+from study_app.report.build import build_report, write_report
+from study_app.report.folder import read_material
+from study_app.report.svg import COLOURS
+from study_app.report.wording import percent
+from tests.calibration.judged_summaries import SYSTEMS
+from tests.study_app.prefcal_command import run_here
+from tests.study_app.report.agreement_folder import write_folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with everything in it."""
+    return write_folder(tmp_path_factory.mktemp("agreement"))
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    """A copy that a test may break."""
+    return shutil.copytree(made, tmp_path / "agreement")
+
+
+@pytest.fixture(scope="module")
+def html(made):
+    return write_report(made).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(html):
+    return BeautifulSoup(html, "lxml")
+
+
+def text_of(folder):
+    return BeautifulSoup(write_report(folder).read_text(encoding="utf-8"), "lxml").get_text(" ", strip=True)
+
+
+def test_the_page_needs_nothing_from_anywhere(html, page):
+    """It is opened from a mail, ten years from now, offline."""
+    assert "http" not in html
+    assert not page.find_all(["script", "link", "iframe", "img", "object", "embed"])
+    assert not re.search(r"@import|url\((?!#)", html)
+    assert all(str(use.get("xlink:href", use.get("href"))).startswith("#") for use in page.find_all("use"))
+
+
+def test_the_headline_is_the_main_finding(made, page):
+    """The number of agreement.csv, in a sentence."""
+    agreement = pd.read_csv(made / "agreement.csv")
+    value = agreement[(agreement["measure"] == "M@1500") & (agreement["ties"] == "against")][
+        "agreement"
+    ].iloc[0]
+
+    assert f"agrees with the preferences on {percent(value)} of the pairs" in page.h1.get_text()
+    assert page.h1.get_text() in page.title.get_text()
+
+
+def test_the_summary_gives_every_number_with_its_interval(page):
+    """Agreement, conventions, ceilings, the fitted patience and what could be detected."""
+    summary = page.select_one(".summary").get_text(" ", strip=True)
+
+    for words in (
+        "7 workers compared",
+        "interval",
+        "second panel",
+        "a patience fitted to the others",
+        "four of five",
+    ):
+        assert words in summary
+    assert len(re.findall(r"[\d.]+ to [\d.]+", summary)) >= 4
+
+
+def test_a_scatter_has_one_sign_a_pair(page):
+    """Nothing is drawn twice or left out: 36 pairs."""
+    drawing = page.select_one("#agreement figure svg")
+    signs = [
+        use for use in drawing.select("use") if use.find_parent("g", id=re.compile("line2d")) is not None
+    ]
+    ticks = [use for use in signs if use.find_parent("g", id=re.compile("tick")) is not None]
+
+    assert len(signs) - len(ticks) == 36
+
+
+def test_every_figure_says_its_finding_and_can_be_read_aloud(page):
+    """A title, an alternative text with numbers, and a hidden drawing."""
+    figures = page.select("figure")
+
+    assert len(figures) >= 5
+    for figure in figures:
+        title = figure.h3 or figure.find_parent("section").h2
+        assert re.search(r"\d", title.get_text())
+        assert re.search(r"\d", figure.select_one("[role=img]")["aria-label"])
+        assert figure.svg["aria-hidden"] == "true"
+
+
+def test_ids_are_unique_and_links_lead_somewhere(page):
+    """Drawings of one page share their ids' names, so each gets a prefix."""
+    ids = [element["id"] for element in page.select("[id]")]
+
+    assert [name for name, count in Counter(ids).items() if count > 1] == []
+    for reference in re.findall(r'(?:href="#|url\(#)([^")]+)', str(page)):
+        assert reference in ids
+
+
+def test_drawings_take_the_colours_of_the_page(html):
+    """One drawing serves light, dark and print: no colour of its own is left in it."""
+    drawings = "".join(re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL))
+    style = html[: html.index("</style>")]
+
+    assert not any(colour in drawings for colour in COLOURS.values())
+    for name in set(re.findall(r"var\(--([a-z]+)\)", drawings)):
+        assert style.count(f"--{name}:") == 2, f"{name} needs a light and a dark value"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_can_be_told_from_the_paper(html, scheme):
+    """WCAG: 4.5 for text, 3 for signs and lines that carry meaning."""
+    blocks = re.findall(r":root \{(.*?)\}", html, flags=re.DOTALL)
+    colours = dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6})", blocks[0 if scheme == "light" else 1]))
+
+    def luminance(colour):
+        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    def contrast(one, other):
+        low, high = sorted((luminance(colours[one]), luminance(colours[other])))
+        return (high + 0.05) / (low + 0.05)
+
+    for ground in ("paper", "shade", "raised"):
+        assert contrast("ink", ground) >= 7
+        assert contrast("muted", ground) >= 4.5
+        assert contrast("agree", ground) >= 4.5
+        assert contrast("disagree", ground) >= 4.5
+
+
+def test_fitted_parameters_stand_beside_the_truth(page):
+    """800 is in [600, open] and not in [400, 650]."""
+    table = page.select_one("#parameters table")
+    rows = {
+        row.th.get_text(): [cell.get_text() for cell in row.select("td")] for row in table.select("tbody tr")
+    }
+    headers = [cell.get_text() for cell in table.select("thead th")][1:]
+
+    preferences = dict(zip(headers, rows["patience_chars_preferences"], strict=True))
+    assert (preferences["Truth"], preferences["Held"]) == ("800", "yes")
+    assert preferences["95\u202f% interval"] == "600 to open"
+    assert dict(zip(headers, rows["patience_chars_stops"], strict=True))["Held"] == "no"
+    assert "1 of 2 intervals hold" in page.select_one("#parameters h2").get_text()
+    assert "1 of 1 of their" in page.select_one("#parameters").get_text()
+
+
+def test_without_a_truth_nothing_is_said_of_one(folder):
+    """A real study has none."""
+    (folder / "truth.json").unlink()
+
+    text = text_of(folder)
+
+    assert "Truth" not in text
+    assert "2 parameters fitted" in text
+
+
+def test_workers_who_were_left_out_are_counted_with_their_reason(page):
+    """And the limits of the rule come from study.json."""
+    section = page.select_one("#workers").get_text(" ", strip=True)
+
+    assert "1 of 8 workers was left out" in section
+    assert "search: 1" in section
+    assert "Dashed lines" in section
+    assert "for the left one" in section
+    assert "No pair was shown twice" in section
+
+
+def test_agreement_is_shown_with_and_without_exclusions(page):
+    """7 workers without the excluded one, 8 with."""
+    assert "7 workers without and 8 with the excluded ones" in page.select_one("#agreement").get_text()
+
+
+def test_it_can_be_made_again(page):
+    """Hashes, seeds and command lines."""
+    section = page.select_one("#again").get_text(" ")
+
+    for words in (
+        "Seed, fit",
+        "Tables, sha256",
+        "prefcal agree tables --model user-model.json --seed 1 -o .",
+    ):
+        assert words in section
+
+
+def test_other_tables_than_the_fitted_ones_are_warned_about(folder):
+    """Somebody replaced the tables after the fit."""
+    path = folder / "tables" / "intents.csv"
+    path.write_text(path.read_text().replace("0.75", "0.5"))
+
+    text = text_of(folder)
+
+    assert "Warning: the agreement was made from other tables" in text
+    assert "Warning: the user model was made from other tables" in text
+
+
+@pytest.mark.parametrize(
+    ("missing", "sentence"),
+    [
+        ("agreement.csv", "There is no agreement.csv in this folder"),
+        ("pairs.csv", "There is no pairs.csv, so no scatter is drawn"),
+        ("curve.csv", "agrees with the preferences"),
+        ("comparisons.csv", "agrees with the preferences"),
+        ("user-model.json", "There is no user-model.json in this folder"),
+        ("agree.json", "again, from this folder"),
+        ("tables", "There is no table of workers"),
+    ],
+)
+def test_what_is_missing_is_left_out_with_a_sentence(folder, missing, sentence):
+    """Half a folder makes half a report, never a traceback."""
+    path = folder / missing
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    assert sentence in text_of(folder)
+
+
+def test_an_empty_folder_is_a_fault(tmp_path):
+    """There is nothing to report."""
+    with pytest.raises(InputError, match="nothing to report"):
+        write_report(tmp_path)
+    with pytest.raises(InputError, match="no such folder"):
+        write_report(tmp_path / "none")
+
+
+@pytest.mark.parametrize("name", ["agreement.csv", "agree.json", "user-model.json"])
+def test_a_damaged_file_is_a_fault_with_its_name(folder, name):
+    """And an older report stays as it is."""
+    write_report(folder)
+    before = (folder / "report.html").read_bytes()
+    (folder / name).write_bytes(b'{"a": \xff,,"\n"')
+
+    with pytest.raises(InputError, match=re.escape(name)):
+        write_report(folder)
+    assert (folder / "report.html").read_bytes() == before
+
+
+def test_names_from_outside_are_text(tmp_path):
+    """Titles and metric names cannot become markup, nor formulas."""
+    evil = "<script>alert(1)</script> & $\\frac{1}{0}$"
+    scores = pd.DataFrame(
+        [
+            {"run": system, "topic": f"q{n}", "metric": evil, "value": float(rank)}
+            for n in range(6)
+            for rank, system in enumerate(SYSTEMS)
+        ]
+    )
+    page = BeautifulSoup(write_report(write_folder(tmp_path, title=evil, scores=scores)).read_text(), "lxml")
+
+    assert not page.find_all("script")
+    assert page.select_one(".study").get_text() == evil
+    assert any(evil in row.th.get_text() for row in page.select("#agreement tbody tr"))
+
+
+def test_the_same_folder_gives_the_same_page(made):
+    """To the byte: a report can be kept under version control."""
+    assert write_report(made).read_bytes() == write_report(made).read_bytes()
+
+
+def test_sections_stand_in_reading_order(made):
+    """Findings first, methods last."""
+    report = build_report(read_material(made))
+
+    assert [section.key for section in report.sections] == [
+        "agreement",
+        "patience",
+        "parts",
+        "parameters",
+        "workers",
+        "again",
+    ]
+
+
+def test_the_command_prints_where_the_page_is(folder, monkeypatch, capsys):
+    """`prefcal report DIR`."""
+    ended = run_here(monkeypatch, capsys, "report", folder)
+
+    assert (ended.code, ended.out.strip()) == (0, str(folder / "report.html"))
+
+
+def test_the_command_ends_with_one_line_on_bad_input(tmp_path, monkeypatch, capsys):
+    """Exit 1, nothing on stdout."""
+    ended = run_here(monkeypatch, capsys, "report", tmp_path / "none")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.count("\n") == 1

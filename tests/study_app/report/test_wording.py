@@ -1,0 +1,38 @@
+"""How the report writes numbers."""
+
+import math
+
+import pytest
+
+from study_app.report import wording as say
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (say.percent(0.8271), "82.7\u202f%"),
+        (say.percent(math.nan), "–"),
+        (say.percent_interval(0.76, 0.894), "76.0 to 89.4\u202f%"),
+        (say.percent_interval(math.nan, math.nan), "–"),
+        (say.points(0.0361), "+3.6"),
+        (say.points(-0.226), "−22.6"),
+        (say.points(-0.0001), "0.0"),
+        (say.points_interval(-0.024, 0.071), "−2.4 to +7.1"),
+        (say.p_value(0.0004), "< 0.001"),
+        (say.p_value(0.0321), "0.032"),
+        (say.p_value(math.nan), "–"),
+        (say.quantity(1500.0), "1\u202f500"),
+        (say.quantity(0.01234), "0.0123"),
+        (say.quantity(-2.5), "−2.5"),
+        (say.quantity(0), "0"),
+        (say.quantity(math.inf), "∞"),
+        (say.quantity(None), "–"),
+        (say.quantity_interval(520.0, None), "520 to open"),
+        (say.quantity_interval(None, None), "–"),
+        (say.counted(1, "query", "queries"), "1 query"),
+        (say.counted(1234, "pair"), "1\u202f234 pairs"),
+    ],
+)
+def test_numbers_read_well(written, expected):
+    """True minus signs, spaces that do not break, a dash for what is unknown."""
+    assert written == expected
