@@ -1,7 +1,7 @@
 """Draws of a population of stream readers, and of the lateness decay, from what a user model says of their errors."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import TypeAlias
 
@@ -18,16 +18,17 @@ LOGARITHM = "reading_speed_mu"
 
 def draw_population(
     model: UserModel, names: Sequence[str], count: int, rng: np.random.Generator
-) -> Iterator[dict[str, float]]:
-    """Yield ``count`` draws of the population's parameters.
+) -> list[dict[str, float]]:
+    """Return ``count`` draws of the population's parameters.
 
     Those that were fitted together come from a normal on the log scale with their joint covariance; others from one on
-    the log scale with the width of their interval. `LOGARITHM` is normal itself. An estimate of 0 stays 0.
+    the log scale with the width of their interval, or of its one half when the other end is open or 0. `LOGARITHM` is
+    normal itself. An estimate of 0 stays 0.
 
     Raises
     ------
     ValueError
-        If a parameter has neither a joint covariance nor both ends of an interval.
+        If a parameter has neither a joint covariance nor an end of an interval.
     """
     steps = _joint_steps(model, names, count, rng)
     drawn: dict[str, FloatArray] = {}
@@ -37,8 +38,7 @@ def draw_population(
         if name not in steps:
             steps[name] = _log_sd(name, entry) * rng.standard_normal(count)
         drawn[name] = estimate + steps[name] if name == LOGARITHM else estimate * np.exp(steps[name])
-    for number in range(count):
-        yield {name: float(values[number]) for name, values in drawn.items()}
+    return [{name: float(values[number]) for name, values in drawn.items()} for number in range(count)]
 
 
 def draw_decay(model: UserModel, name: str, count: int, rng: np.random.Generator) -> FloatArray:
@@ -47,12 +47,12 @@ def draw_decay(model: UserModel, name: str, count: int, rng: np.random.Generator
     Raises
     ------
     ValueError
-        If the interval is open.
+        If both ends of the interval are open.
     """
     entry = model.parameters[name]
-    low, high = _ends(name, entry)
-    sd = (high - low) / (2 * _reach(entry))
-    return np.clip((entry.estimate or 0.0) + sd * rng.standard_normal(count), 0.0, 1.0)
+    estimate = entry.estimate or 0.0
+    sd = _sd(name, entry, [abs(end - estimate) for end in entry.interval if end is not None])
+    return np.clip(estimate + sd * rng.standard_normal(count), 0.0, 1.0)
 
 
 def _joint_steps(
@@ -73,25 +73,18 @@ def _joint_steps(
 
 
 def _log_sd(name: str, entry: ParameterEntry) -> float:
-    """Return the standard deviation of a normal, on the log scale, with the width of the interval."""
-    low, high = _ends(name, entry)
+    """Return the standard deviation of a parameter's error, on the log scale."""
+    ends = [end for end in entry.interval if end is not None]
+    estimate = entry.estimate or 0.0
     if name == LOGARITHM:
-        return (high - low) / (2 * _reach(entry))
-    if not entry.estimate:
+        return _sd(name, entry, [abs(end - estimate) for end in ends])
+    if not estimate:
         return 0.0
-    if low <= 0:
-        raise ValueError(f"the interval of {name} reaches down to 0")
-    return math.log(high / low) / (2 * _reach(entry))
+    return _sd(name, entry, [abs(math.log(end / estimate)) for end in ends if end > 0])
 
 
-def _ends(name: str, entry: ParameterEntry) -> tuple[float, float]:
-    """Return both ends of an interval."""
-    low, high = entry.interval
-    if low is None or high is None:
-        raise ValueError(f"the interval of {name} is open")
-    return low, high
-
-
-def _reach(entry: ParameterEntry) -> float:
-    """Return how many standard deviations a normal's interval of this level reaches to either side."""
-    return float(NormalDist().inv_cdf(0.5 + entry.level / 2))
+def _sd(name: str, entry: ParameterEntry, halves: Sequence[float]) -> float:
+    """Return that of a normal whose interval reaches as far as these halves do on average."""
+    if not halves:
+        raise ValueError(f"{name} has no interval to draw from")
+    return sum(halves) / len(halves) / NormalDist().inv_cdf(0.5 + entry.level / 2)
