@@ -77,7 +77,7 @@ def fill(session: Session, workers: int) -> None:
         select(System.id).where(System.task_id == task.id).order_by(System.position)
     ).all()
     texts = {
-        (topic, system): summary_items(content)
+        (topic, system): summary_items(content, "en")
         for topic, system, content in session.execute(
             select(Summary.topic_id, Summary.system_id, Summary.content)
         )

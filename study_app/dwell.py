@@ -4,8 +4,9 @@ The rules, where the log leaves a choice:
 
 - Time is counted while the page is visible and has the focus; from `open` on it is both until an event says
   otherwise. After `close` nothing counts until the page is shown again (`open` of a restored page).
-- A moment is divided among the items on screen by their visible words: words x share shown. An item inside a
-  second layer is on screen only while its layer is open. A moment with nothing on screen is nobody's.
+- A moment is divided among the items on screen by what is visible of each: words (in a language without spaces
+  characters) x share shown. An item inside a second layer is on screen only while its layer is open. A moment
+  with nothing on screen is nobody's.
 - Only time between two events with neighbouring numbers counts. Across a hole in the numbers nobody knows what
   the page showed: counting stops at the last event before the hole and goes on, with what was last known, at the
   first one after it. Time after the last event does not count either.
@@ -122,8 +123,9 @@ def read_page(events: Iterable[LoggedEvent], texts: Texts) -> PageReading:
 class _Screen:
     """Which items are on screen, and what each got of the time.
 
-    Dividing every moment among many items would cost time for each; instead `_per_word_ms` grows by the length of
-    a moment over the visible words, and an item takes its visible words x growth when they change.
+    Dividing every moment among many items would cost time for each; instead `_per_word_ms` grows by a moment
+    over the visible words, and an item takes its visible words x growth when they change. (Words stand for
+    `Item.length`.)
     """
 
     def __init__(self, texts: Texts) -> None:
@@ -175,7 +177,7 @@ class _Screen:
         item, share = self.items[place], self._shares.get(place, 0.0)
         if share > 0 and (item.layer is None or (place[0], item.layer) in self._open):
             self.shown[place] = share
-            self._words[place] = item.words * share
+            self._words[place] = item.length * share
             self._since[place] = self._per_word_ms
 
     def _take_off(self, place: Place) -> None:

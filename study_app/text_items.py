@@ -9,6 +9,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
+WITHOUT_SPACES = frozenset({"ja"})
+"""Languages in which white space does not part words."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
@@ -26,6 +29,8 @@ class Item:
         Whitespace tokens and counted characters.
     layer : str or None
         Key of the link whose second layer it stands in; None in the first layer.
+    by_chars : bool
+        Its language has no spaces between words, so its length is counted in characters.
     """
 
     key: str
@@ -34,6 +39,12 @@ class Item:
     words: int
     chars: int
     layer: str | None = None
+    by_chars: bool = False
+
+    @property
+    def length(self) -> int:
+        """How much there is to read, for dividing time among items."""
+        return self.chars if self.by_chars else self.words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,26 +57,28 @@ class TextStop:
     opened: int
 
 
-def summary_items(content: Mapping[str, Any]) -> tuple[Item, ...]:
+def summary_items(content: Mapping[str, Any], language: str) -> tuple[Item, ...]:
     """Return the items of a stored two-layered summary, each second layer right after its link.
 
     Parameters
     ----------
     content : mapping
         As `study_app.models.Summary.content` holds it.
+    language : str
+        Of its texts: in those of `WITHOUT_SPACES` an item's length is its characters.
     """
-    return tuple(_summary_items(content["first"]))
+    return tuple(_summary_items(content["first"], by_chars=language in WITHOUT_SPACES))
 
 
-def _summary_items(first: Iterable[Mapping[str, Any]]) -> Iterator[Item]:
+def _summary_items(first: Iterable[Mapping[str, Any]], *, by_chars: bool) -> Iterator[Item]:
     for number, element in enumerate(first):
         key = f"f{number}"
-        yield _item(element, key, None)
+        yield _item(element, key, None, by_chars=by_chars)
         for place, inner in enumerate(element.get("second", ())):
-            yield _item(inner, f"s{number}.{place}", key)
+            yield _item(inner, f"s{number}.{place}", key, by_chars=by_chars)
 
 
-def _item(element: Mapping[str, Any], key: str, layer: str | None) -> Item:
+def _item(element: Mapping[str, Any], key: str, layer: str | None, *, by_chars: bool) -> Item:
     return Item(
         key=key,
         id=element["id"],
@@ -73,6 +86,7 @@ def _item(element: Mapping[str, Any], key: str, layer: str | None) -> Item:
         words=element["words"],
         chars=element["chars"],
         layer=layer,
+        by_chars=by_chars,
     )
 
 

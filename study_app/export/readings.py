@@ -160,12 +160,15 @@ def _whole_milliseconds(seconds: float) -> float:
 def _summary_texts(session: Session, study_id: int) -> dict[tuple[int, int], tuple[Item, ...]]:
     """Return (topic, system) by row -> items, for every query that somebody took."""
     shown = (
-        select(Summary.topic_id, Summary.system_id, Summary.content)
+        select(Summary.topic_id, Summary.system_id, Summary.content, Task.language)
         .join(Topic, Topic.id == Summary.topic_id)
         .join(Topic.task)
         .where(Task.study_id == study_id, Topic.id.in_(select(Slot.topic_id)))
     )
-    return {(topic, system): summary_items(content) for topic, system, content in session.execute(shown)}
+    return {
+        (topic, system): summary_items(content, language)
+        for topic, system, content, language in session.execute(shown)
+    }
 
 
 def _page_rows(session: Session, workers: Sequence[int]) -> Iterator[_PageRow]:

@@ -1,6 +1,7 @@
 """The events of one page: whose time it was, what was seen, what was being read."""
 
 from collections import defaultdict
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -48,6 +49,16 @@ def test_time_is_divided_by_visible_words():
 
     assert dwell(both) == pytest.approx({("left", "f0"): 1, ("left", "f1"): 3})
     assert dwell(half) == pytest.approx({("left", "f0"): 1.6, ("left", "f1"): 2.4})
+
+
+def test_time_is_divided_by_visible_characters_where_no_space_parts_words():
+    """40 and 120 characters, one word each by white space: a quarter and three quarters."""
+    items = [replace(item, words=1, by_chars=True) for item in (SHORT, LONG)]
+    both = log((0, "open", opened()), (0, "see", sees("f0", 1)), (0, "see", sees("f1", 1)), (4000, "close"))
+
+    reading = read_page(both, {"left": items})
+
+    assert [item.dwell_seconds for item in reading.items.values()] == pytest.approx([1, 3])
 
 
 def test_the_two_sides_share_one_screen():
@@ -352,7 +363,7 @@ def visible_words(past):
         for item in items:
             is_open = item.layer is None or last(past, {"layer"}, "", (side, item.layer)).detail["open"]
             words[side, item.key] = (
-                item.words * last(past, {"see"}, "", (side, item.key)).detail["share"] * is_open
+                item.length * last(past, {"see"}, "", (side, item.key)).detail["share"] * is_open
             )
     return words
 

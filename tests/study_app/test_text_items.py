@@ -23,7 +23,7 @@ CONTENT = {
         {"kind": "iunit", "id": "u3", "text": "…", "words": 8, "chars": 30},
     ]
 }
-ITEMS = summary_items(CONTENT)
+ITEMS = summary_items(CONTENT, "en")
 
 
 def test_a_summary_becomes_items_with_each_second_layer_after_its_link():
@@ -35,6 +35,12 @@ def test_a_summary_becomes_items_with_each_second_layer_after_its_link():
         ("s1.1", "u0", "iunit", "f1"),
         ("f2", "u3", "iunit", None),
     ]
+
+
+def test_what_there_is_to_read_is_words_or_characters_where_no_space_parts_words():
+    """By white space a Japanese sentence is one word, however long it is."""
+    assert [item.length for item in ITEMS] == [5, 2, 10, 5, 8]
+    assert [item.length for item in summary_items(CONTENT, "ja")] == [20, 10, 40, 20, 30]
 
 
 def test_a_layer_that_was_never_opened_is_no_part_of_the_text_read():
