@@ -108,8 +108,8 @@ def score_push(
     Raises
     ------
     ValueError
-        If two measures would have one label, a topic's days are not in ascending order, or a tweet is in two clusters of
-        a topic.
+        If two measures would have one label, a topic has no days or they are not in ascending order, or a tweet is in two
+        clusters of a topic.
     """
     return score_frame(push_scores(collection, runs, measures, topics=topics))
 

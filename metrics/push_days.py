@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.push_pool import Bools, Floats, Ints, PushPool, summed
+from metrics.push_pool import Bools, Floats, Ints, PushPool, close, summed
 from metrics.push_streams import PushRun
 from metrics.topics import TopicNames
 
@@ -95,6 +95,11 @@ class DayTable:
     redundant: Floats
     pool_eventful: Bools
     run_eventful: Bools
+
+    def __post_init__(self) -> None:
+        """Close the arrays."""
+        close(self.topic, self.pushes, self.gain, self.ideal, self.nonrelevant, self.redundant)
+        close(self.pool_eventful, self.run_eventful)
 
     @property
     def quiet(self) -> Bools:

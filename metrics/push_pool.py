@@ -99,6 +99,12 @@ class PushPool:
     members: Members
     entries: Entries
 
+    def __post_init__(self) -> None:
+        """Close the arrays."""
+        close(
+            self.row_topic, self.row_key, self.posted_day, self.posted_seconds, *self.members, *self.entries
+        )
+
     @property
     def clusters(self) -> int:
         """How many clusters there are, over all topics."""
@@ -116,6 +122,12 @@ class PushPool:
     def member(self, topic: Ints, tweet: Ints) -> Ints:
         """Return where each topic and tweet stands in `members`, -1 where it is in no cluster."""
         return np.where(tweet < 0, -1, found_in(self.members.key, topic * len(self.tweets) + tweet))
+
+
+def close(*arrays: NDArray[Any]) -> None:
+    """Make arrays read-only."""
+    for array in arrays:
+        array.flags.writeable = False
 
 
 def summed(values: NDArray[Any], row: Ints, rows: int) -> Floats:
@@ -137,14 +149,15 @@ def push_pool(collection: PushCollection) -> PushPool:
     Raises
     ------
     ValueError
-        If a topic's days are not in ascending order, or a tweet is in two clusters of a topic.
+        If a topic has no days or they are not in ascending order, or a tweet is in two clusters of a topic.
     """
     scored = list(collection.days.values())
     days = tuple(day for of_topic in scored for day in of_topic)
-    row_topic = np.repeat(np.arange(len(scored)), [len(of_topic) for of_topic in scored])
+    lengths = np.array([len(of_topic) for of_topic in scored], dtype=np.int64)
+    row_topic = np.repeat(np.arange(len(scored)), lengths)
     row_key = row_topic * DAY_SPAN + _day_numbers(days)
-    if (np.diff(row_key) <= 0).any():
-        raise ValueError("the days of each topic must be in ascending order")
+    if not lengths.all() or (np.diff(row_key) <= 0).any():
+        raise ValueError("each topic must have days, in ascending order")
     created = list(collection.created.values())
     posted_day = _day_numbers([*(when.day for when in created), "19700101"])
     tweets = {tweet: index for index, tweet in enumerate(collection.created)}

@@ -213,6 +213,14 @@ def test_the_empty_run_scores_the_share_of_silent_days():
     )
 
 
+def test_without_topics_there_is_no_score():
+    """A mean over nothing is NaN."""
+    nothing = replace(example(), days={}, gains={}, clusters={})
+    scores = push_scores(nothing, [busy()], DEFAULTS)
+    assert [score.topic for score in scores] == ["all"] * len(DEFAULTS)
+    assert all(math.isnan(score.value) for score in scores)
+
+
 def test_a_topic_without_clusters_is_silent_on_every_day():
     """Four topics of 2015 are so: silence is perfect there, and anything else is pain."""
     collection = replace(example(), clusters={"MB1": ()})

@@ -246,8 +246,9 @@ def test_the_order_of_lines_does_not_matter_in_the_paper_when_times_differ(colle
 
 def test_days_must_ascend_and_a_tweet_has_one_cluster():
     """Collections built in Python are checked too."""
-    with pytest.raises(ValueError, match="ascending order"):
-        push_pool(collection_of({"a": 0}, days=DAYS[::-1]))
+    for days in [DAYS[::-1], (DAYS[0], DAYS[0]), ()]:
+        with pytest.raises(ValueError, match="must have days, in ascending order"):
+            push_pool(collection_of({"a": 0}, days=days))
     with pytest.raises(ValueError, match="two clusters"):
         push_pool(collection_of({"a": 0}, clusters=(("a",), ("a",))))
 
@@ -258,6 +259,15 @@ def test_days_between_includes_both_ends():
     for first, last in [("20150732", "20150801"), ("2015-7-30", "20150801"), ("20150802", "20150801")]:
         with pytest.raises(ValueError, match=r"no day|before"):
             days_between(first, last)
+
+
+def test_nobody_can_change_what_others_are_scored_with():
+    """A pool serves many runs, a table many measures."""
+    pool = push_pool(collection_of({"a": 0}, clusters=(("a",),)))
+    table = account(pool, run_of([]), TRACK)
+    for array in [pool.row_key, pool.members.best, pool.entries.row, table.gain, table.run_eventful]:
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
 
 
 def test_a_runs_columns_are_of_one_length_and_closed():
