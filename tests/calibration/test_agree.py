@@ -327,6 +327,17 @@ def test_scores_alone_are_enough(tables):
     assert found.curve.empty
 
 
+def test_preferences_with_nothing_but_the_required_columns_are_enough(tables):
+    """Logs from elsewhere have no judgment ids, times or languages."""
+    needed = ["worker", "task", "topic", "pair", "system_left", "system_right", "choice"]
+    bare = table("preferences", tables["preferences"][needed])
+
+    found = measured(tables | {"preferences": bare})
+
+    assert value(found, "M@1500") == pytest.approx(agreement_by_hand(tables, 1500, "against"))
+    assert math.isnan(value(found, "M@1500", column="mean_decision_seconds"))
+
+
 def test_a_system_without_a_run_and_a_run_without_a_judgment_are_both_named(tables):
     """Two spellings of one system are the usual reason: both lists, one line."""
     positions = tables["positions"].assign(system=tables["positions"]["system"].replace("delta", "Delta"))

@@ -73,3 +73,15 @@ def test_excluded_workers_are_left_out():
 
     assert quality.left.value == 1
     assert math.isnan(quality.consistent.value)
+
+
+def test_tables_without_judgment_ids_have_no_repeats():
+    """Logs from elsewhere may lack both columns."""
+    rows = preferences(("w1", "A", "B", "left"), ("w2", "A", "B", "right")).drop(
+        columns=["judgment", "validation_of"]
+    )
+
+    quality = worker_quality(table("preferences", rows))
+
+    assert quality.left.value == 0.5
+    assert quality.consistent.units == 0
