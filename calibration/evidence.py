@@ -8,9 +8,9 @@ import pandas as pd
 
 from calibration.cross_fit import patience_without_each_topic
 from calibration.judged_task import JudgedTask
-from calibration.score_files import raise_unless_same, scores_of_task
 from calibration.patience_grid import PAPER_PATIENCE
 from calibration.results import NotIdentifiedError
+from calibration.score_files import raise_unless_same, scores_of_task
 from calibration.study_sources import TaskSources
 from calibration.user_model import UserModel
 from calibration.variants import (
@@ -20,6 +20,7 @@ from calibration.variants import (
     default_variants,
     fitted_variants,
     given_probabilities,
+    uniform,
 )
 from metrics.errors import input_fault
 from metrics.summary_readings import Probabilities
@@ -104,6 +105,8 @@ def task_measures(task: JudgedTask, evidence: Evidence) -> TaskMeasures:
     if positions:
         fitted = _fitted_intents(evidence.model, set(task.topics.tolist()))
         given = given_probabilities(evidence.tables.get("intents"), fitted, positions["both"])
+        if given == uniform(given):
+            notes.append(f"{task.task}: every intent is equally probable, as far as the tables say")
         variants += default_variants(positions, default, given=given, fitted=fitted)
         variants += _at_fitted_patience(task, positions["both"], given, evidence, notes)
     variants += _from_elsewhere(task, evidence)

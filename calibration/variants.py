@@ -77,6 +77,8 @@ def default_variants(
 ) -> Iterator[Variant]:
     """Yield M at the paper's default patience, and what is left of it without each of its parts (its Fig. 4).
 
+    Uniform P is left out where it is the given one.
+
     Parameters
     ----------
     positions : mapping of str to DataFrame
@@ -97,7 +99,10 @@ def default_variants(
     for layers, words in _WITHOUT.items():
         if layers in positions:
             yield variant(f"{name} {words}", Role.ABLATION, m_scores(positions[layers], given, patience))
-    yield variant(f"{name} uniform P", Role.ABLATION, m_scores(positions["both"], uniform(given), patience))
+    if uniform(given) != given:
+        yield variant(
+            f"{name} uniform P", Role.ABLATION, m_scores(positions["both"], uniform(given), patience)
+        )
     if fitted:
         scores = m_scores(positions["both"], {**given, **fitted}, patience)
         yield variant(f"{name} fitted P", Role.FITTED, scores, Fit.OTHER_DATA)

@@ -51,8 +51,8 @@ def _task_lines(task: str, rows: pd.DataFrame, comparisons: pd.DataFrame) -> Ite
     columns += ["with excluded"] if len(everybody) else []
     yield table_text(columns, [*_measure_rows(counted, everybody), *_ceiling_rows(counted, columns)])
     yield (
-        f"agreement counts every tie against the measure, as the paper does; {first['vote_ties']} pairs are tied in"
-        " the votes. Intervals are over queries."
+        "agreement counts every tie against the measure, as the paper does;"
+        f" {first['vote_ties']} of {first['pairs']} pairs are tied in the votes. Intervals are over queries."
     )
     if len(everybody):
         yield (

@@ -177,7 +177,10 @@ def test_without_given_probabilities_those_from_votes_are_used_and_else_uniform_
     voted = {f"q{n}": {"i1": IntentEntry(estimate=0.75), "i2": IntentEntry(estimate=0.25)} for n in range(6)}
 
     assert value(measured(bare, model=model(intents=voted)), "M@1500") == value(plain, "M@1500")
-    assert value(measured(bare), "M@1500") == value(plain, "M@1500 uniform P")
+    uniform = measured(bare)
+    assert value(uniform, "M@1500") == value(plain, "M@1500 uniform P")
+    assert "M@1500 uniform P" not in set(uniform.agreement["measure"])
+    assert any("equally probable" in note for note in uniform.notes)
 
 
 def test_a_patience_fitted_to_these_preferences_is_cross_fitted(tables):
