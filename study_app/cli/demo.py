@@ -138,6 +138,7 @@ def _show_recovery(model: Path, truth: Path) -> None:
         )
     )
     click.echo(recovery_sentence(rows))
+    click.echo("One 95% interval in twenty misses by chance, and those of one crowd often miss together.")
 
 
 def _serve(database: Path, port: int) -> None:
