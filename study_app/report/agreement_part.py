@@ -69,8 +69,8 @@ def summary(result: TaskResult) -> Iterator[str]:
     yield (
         f"People do not agree with each other all the time: a second panel of the same size would be on the side of"
         f" this one in {percent(row['ceiling'])} of the pairs"
-        f" ({percent_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what everybody"
-        f" prefers in {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])})."
+        f" ({percent_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most"
+        f" people prefer in {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])})."
     )
     if result.fitted is not None:
         yield _fitted_sentence(result, result.fitted)
@@ -137,9 +137,7 @@ def _agreement_table(result: TaskResult) -> Table:
         )
     for name, column in (("a second panel", "ceiling"), ("a perfect measure", "perfect")):
         against = result.row(result.main)
-        interval = DASH
-        if column == "ceiling":
-            interval = percent_interval(against["ceiling_low"], against["ceiling_high"])
+        interval = percent_interval(against[f"{column}_low"], against[f"{column}_high"])
         conventions = (
             percent(result.row(result.main, ties)[column]) for ties in ("half", "drop", "weighted")
         )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibration.variants import Role
+from calibration.variants import Fit, Role
 from study_app.report.figures import Curve, Mark, curve_with_marks
 from study_app.report.page import Figure, Section
 from study_app.report.results import TaskResult, scatters
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 EXPLORATION = (
     "The curve is for exploration: its highest point was chosen by looking at these preferences, so its agreement is"
-    " too good. The cross-fitted row of the table is the fair one."
+    " too good."
 )
+FAIR = " The cross-fitted row of the table is the fair one."
 HOW_TO_READ_PARTS = (
     "M-measure without one of its parts, at the paper’s patience. The titles give the agreement and, in brackets, the"
     f" difference from the whole measure in percentage points with its {LEVEL} interval."
@@ -71,7 +72,7 @@ def patience_section(
         key=key,
         title=title,
         short="Patience",
-        paragraphs=(EXPLORATION,),
+        paragraphs=(EXPLORATION + (FAIR if (result.rows["fit"] == Fit.CROSS_FITTED).any() else ""),),
         figures=(figure,),
     )
 
