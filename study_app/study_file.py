@@ -4,7 +4,6 @@ Only the file itself is judged here; `study_app.study_content` reads the collect
 """
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -13,12 +12,18 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from metrics.errors import FaultLog, input_fault
-from metrics.wording import listed, nearest
+from study_app.study_file_faults import note_faults
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
 Count = Annotated[int, Field(ge=1)]
+
+MAX_KEYS = 50_000
+MAX_DEPTH = 50
+"""More than any study needs; aliases can make a small file of YAML endless."""
+
+KEY_TAGS = {"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"}
 
 DEFAULT_CRITERIA = (
     "How much useful information can you get from the summary?",
@@ -129,6 +134,7 @@ def read_study_file(path: str | Path) -> StudyFile:
         content = path.read_bytes()
         source = content.decode("utf-8-sig")
         node = yaml.compose(source, Loader=yaml.CSafeLoader)
+        lines = _lines(node)
         plain = yaml.load(source, Loader=yaml.CSafeLoader)
     except OSError as error:
         raise input_fault(
@@ -138,7 +144,10 @@ def read_study_file(path: str | Path) -> StudyFile:
         raise input_fault("not UTF-8", path=path, cure="save the file as UTF-8") from error
     except yaml.YAMLError as error:
         raise _yaml_fault(error, path) from error
-    lines = _lines(node)
+    except RecursionError as error:
+        raise input_fault(
+            "nested too deeply, or referring to itself", path=path, cure="see docs/study-file.md for the form"
+        ) from error
     log = FaultLog(path)
     if not isinstance(plain, dict):
         log.add("not a study file", line=1, cure="write keys such as study, title, consent and tasks")
@@ -154,13 +163,7 @@ def _validated(plain: dict[str, Any], lines: dict[tuple[str | int, ...], int], l
     try:
         entry = _named(StudyEntry.model_validate(plain))
     except ValidationError as error:
-        seen: set[tuple[str | int, ...]] = set()
-        for fault in error.errors():
-            place = _place_in_file(fault["loc"], plain)
-            if place not in seen and not (fault["type"] == "too_short" and fault["input"]):
-                _note(fault, place, plain, lines, log)
-            seen.add(place)
-        log.faults.sort(key=lambda fault: fault.line or 0)
+        note_faults(error, plain, lines, log, _MODELS)
         log.raise_if_any()
         raise
     names = [task.name for task in entry.tasks]
@@ -178,68 +181,12 @@ def _named(entry: StudyEntry) -> StudyEntry:
     return entry.model_copy(update={"tasks": tasks})
 
 
-def _note(
-    fault: Any,
-    place: tuple[str | int, ...],
-    plain: dict[str, Any],
-    lines: dict[tuple[str | int, ...], int],
-    log: FaultLog,
-) -> None:
-    """Put one pydantic fault into words."""
-    line = next((lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines), 1)
-    key = ".".join(str(part + 1) if isinstance(part, int) else part for part in place)
-    match fault["type"]:
-        case "extra_forbidden":
-            known = _known_keys(place, plain)
-            near = nearest(str(place[-1]), known)
-            cure = f"did you mean {near!r}?" if near else f"known here: {listed(known, most=20)}"
-            log.add(f"{key} is not known", line=line, cure=cure.rstrip("?"))
-        case "missing":
-            log.add(f"{key} is missing", line=line, cure=f"write {place[-1]}: ...")
-        case "union_tag_invalid" | "union_tag_not_found":
-            kinds = listed(_TASK_KINDS, most=20)
-            near = nearest(
-                str(fault["input"].get("kind")) if isinstance(fault["input"], dict) else "", _TASK_KINDS
-            )
-            log.add(
-                f"{key}: no such kind of task",
-                line=line,
-                cure=f"did you mean {near!r}" if near else f"write one of {kinds}",
-            )
-        case _:
-            log.add(
-                f"{key}: {fault['msg']}, got {str(fault['input'])[:40]!r}",
-                line=line,
-                cure="see docs/study-file.md for what it may be",
-            )
-
-
-_TASK_KINDS: dict[str, type[TaskEntry]] = {"intent_votes": IntentVotes, "summary_pairs": SummaryPairs}
-
-
-def _place_in_file(loc: Sequence[str | int], plain: Any) -> tuple[str | int, ...]:
-    """Drop what pydantic puts between the keys of the file: tags of unions."""
-    place: list[str | int] = []
-    at = plain
-    for number, part in enumerate(loc):
-        last = number == len(loc) - 1
-        if isinstance(at, dict) and (part in at or last):
-            place.append(part)
-            at = at.get(part)
-        elif isinstance(at, list) and isinstance(part, int) and part < len(at):
-            place.append(part)
-            at = at[part]
-    return tuple(place)
-
-
-def _known_keys(place: tuple[str | int, ...], plain: dict[str, Any]) -> list[str]:
-    """Keys that may stand where ``place`` stands."""
-    if len(place) == 1:
-        return list(StudyEntry.model_fields)
-    if "collection" in place[:-1]:
-        return list(SummaryFiles.model_fields)
-    task = plain["tasks"][place[1]]
-    return list(_TASK_KINDS[task["kind"]].model_fields)
+_MODELS: dict[str, type[BaseModel]] = {
+    "study": StudyEntry,
+    "collection": SummaryFiles,
+    "intent_votes": IntentVotes,
+    "summary_pairs": SummaryPairs,
+}
 
 
 def _yaml_fault(error: yaml.YAMLError, path: Path) -> Exception:
@@ -252,12 +199,18 @@ def _yaml_fault(error: yaml.YAMLError, path: Path) -> Exception:
 
 
 def _lines(node: yaml.Node | None) -> dict[tuple[str | int, ...], int]:
-    """Line of each key and list item of a YAML document."""
+    """Line of each key and list item of a YAML document; raises RecursionError when there are too many."""
     lines: dict[tuple[str | int, ...], int] = {}
 
     def walk(node: yaml.Node, place: tuple[str | int, ...]) -> None:
+        if len(lines) > MAX_KEYS or len(place) > MAX_DEPTH:
+            raise RecursionError
         if isinstance(node, yaml.MappingNode):
             for key, value in node.value:
+                if not isinstance(key, yaml.ScalarNode) or key.tag not in KEY_TAGS:
+                    raise yaml.MarkedYAMLError(
+                        problem="a key that is not a word; put it in quotes", problem_mark=key.start_mark
+                    )
                 lines[(*place, key.value)] = key.start_mark.line + 1
                 walk(value, (*place, key.value))
         elif isinstance(node, yaml.SequenceNode):

@@ -4,6 +4,7 @@ from flask import Blueprint, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from study_app.database import transaction
+from study_app.log import note_worker
 from study_app.plan import StudyPlan
 from study_app.platforms import PLATFORMS, is_phone, visit_parameters, worker_id
 from study_app.services.entry import Visitor, arrive, find_study, is_full, is_known
@@ -30,7 +31,8 @@ def enter(study: str) -> AnyResponse:
                 return said("full", status=409, language=plan.language)
     with transaction(app.database, write=True) as session:
         worker = arrive(session, plan, visitor, now=app.now(), new_token=app.new_token)
-    return redirect(f"/w/{app.signer.worker_token(worker)}/", code=303)
+    note_worker(worker.pseudonym)
+    return redirect(f"/w/{app.signer.worker_token(worker.id)}/", code=303)
 
 
 def _visitor(plan: StudyPlan) -> Visitor | None:

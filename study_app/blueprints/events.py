@@ -3,6 +3,7 @@
 from flask import Blueprint, Response, jsonify, request
 
 from study_app.database import transaction
+from study_app.log import note_worker
 from study_app.page_events import BadBatchError, read_batch
 from study_app.services.events import store_events
 from study_app.tokens import BadTokenError, PageToken
@@ -22,8 +23,9 @@ def take_events(token: str) -> tuple[Response, int]:
     except BadBatchError as error:
         return jsonify(error=str(error)), 400
     with transaction(app.database, write=True) as session:
-        upto = store_events(session, app.plans, page, batch.events, now=app.now())
-    return jsonify(upto=upto), 200
+        receipt = store_events(session, app.plans, page, batch.events, now=app.now())
+    note_worker(receipt.worker)
+    return jsonify(upto=receipt.upto), 200
 
 
 def _page(token: str, worker: int) -> PageToken:

@@ -6,6 +6,7 @@ from werkzeug.wrappers import Response
 
 from study_app.blueprints.walk import show, take, to_step
 from study_app.database import transaction
+from study_app.log import note_worker
 from study_app.services import answers
 from study_app.services.answers import Answer
 from study_app.services.entry import give_consent
@@ -27,6 +28,7 @@ def resume(token: str) -> Response:
     app = server()
     with transaction(app.database, write=False) as session:
         here = locate(session, app.plans, app.signer.worker(token), now=app.now())
+        note_worker(here.worker.pseudonym)
         return to_step(token, current_step(here.state))
 
 

@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import socket
 import sys
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 THREADS = 8
 CONNECTIONS = 2_000
+BACKLOG = 1_024
 MAX_REQUEST_BYTES = 1024 * 1024
 
 
@@ -55,35 +57,41 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
     """
     from waitress import create_server
 
-    from metrics.errors import input_fault
-
-    try:
-        server = create_server(
-            app,
-            host=host,
-            port=port,
-            threads=THREADS,
-            connection_limit=CONNECTIONS,
-            asyncore_use_poll=True,
-            max_request_body_size=MAX_REQUEST_BYTES,
-        )
-    except OSError as error:
-        taken = error.errno == errno.EADDRINUSE
-        raise input_fault(
-            f"port {port} of {host} is taken" if taken else f"{host} port {port}: {error.strerror or error}",
-            cure="stop what uses it, or choose another with --port"
-            if taken
-            else "choose another --host or --port",
-        ) from error
+    server = create_server(
+        app,
+        sockets=[_bound(host, port)],
+        threads=THREADS,
+        connection_limit=CONNECTIONS,
+        asyncore_use_poll=True,
+        max_request_body_size=MAX_REQUEST_BYTES,
+    )
     _announce(app, host, server.effective_port)
     server.run()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    from metrics.errors import input_fault
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            problem, cure = (
+                f"port {port} of {host} is taken",
+                "stop what uses it, or choose another with --port",
+            )
+        else:
+            problem = f"{host} port {port} cannot be served ({str(error.strerror).partition(' (')[0]})"
+            cure = "choose another --host or --port"
+        raise input_fault(problem, cure=cure) from error
 
 
 def _announce(app: "Flask", host: str, port: int) -> None:
     from study_app.database import transaction
     from study_app.web import NAME
 
-    shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104 - only shown
+    shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else f"[{host}]" if ":" in host else host  # noqa: S104 - only shown
     with transaction(app.extensions[NAME].database, write=False) as session:
         for line in address_lines(session, f"http://{shown}:{port}"):
             click.echo(line)

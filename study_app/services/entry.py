@@ -58,8 +58,10 @@ def is_full(session: Session, plan: StudyPlan, *, now: datetime) -> bool:
     return not any(open_topics(session, task, besides=(), now=now) for task in plan.tasks)
 
 
-def arrive(session: Session, plan: StudyPlan, visitor: Visitor, *, now: datetime, new_token: NewToken) -> int:
-    """Let a visitor in and return the worker: the same one whenever they come back."""
+def arrive(
+    session: Session, plan: StudyPlan, visitor: Visitor, *, now: datetime, new_token: NewToken
+) -> Worker:
+    """Let a visitor in: the same worker whenever they come back."""
     session.execute(select(Study.id).where(Study.id == plan.id).with_for_update())
     identity = _identity(session, plan, visitor)
     if identity is None:
@@ -72,7 +74,7 @@ def arrive(session: Session, plan: StudyPlan, visitor: Visitor, *, now: datetime
         session.add(identity)
         session.flush()
     session.add(PlatformEntry(identity_id=identity.id, arrived_at=now, parameters=dict(visitor.parameters)))
-    return identity.worker_id
+    return session.get_one(Worker, identity.worker_id)
 
 
 def give_consent(session: Session, here: Whereabouts, *, now: datetime) -> None:

@@ -1,6 +1,7 @@
 """Events of a page: stored once whatever is retried, acknowledged up to the first gap."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,16 +17,24 @@ from study_app.services.whereabouts import UnknownWorkerError, locate
 from study_app.tokens import PageToken
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """Whose events came (the pseudonym), and the highest number up to which every one of the page is stored."""
+
+    worker: str
+    upto: int
+
+
 def store_events(
     session: Session, plans: Plans, page: PageToken, events: Sequence[PageEvent], *, now: datetime
-) -> int:
+) -> Receipt:
     """Store the events of a page that are not stored yet, and keep its worker's lease alive.
 
     Returns
     -------
-    int
-        The highest number up to which every event of the page is stored. For a worker who has withdrawn nothing
-        is stored, and the highest number of the batch comes back so that the page stops sending.
+    Receipt
+        For a worker who has withdrawn nothing is stored, and the highest number of the batch comes back so that
+        the page stops sending.
 
     Raises
     ------
@@ -33,18 +42,20 @@ def store_events(
         If the page's worker is not in this database.
     """
     found = session.execute(
-        select(Worker.withdrawn_at, Study.id, Study.version).join(Study).where(Worker.id == page.worker)
+        select(Worker.pseudonym, Worker.withdrawn_at, Study.id, Study.version)
+        .join(Study)
+        .where(Worker.id == page.worker)
     ).one_or_none()
     if found is None:
         raise UnknownWorkerError(page.worker)
     if found.withdrawn_at is not None:
-        return max((event.n for event in events), default=0)
+        return Receipt(worker=found.pseudonym, upto=max((event.n for event in events), default=0))
     load = _page_load(session, page, now=now)
     _insert_new(session, Event, [_row(load, event, now=now) for event in events])
     load.upto = _contiguous(session, load)
     lease = timedelta(minutes=plans.of(session, found.id, found.version).entry.lease_minutes)
     _keep_lease(session, plans, page.worker, lease, now=now)
-    return load.upto
+    return Receipt(worker=found.pseudonym, upto=load.upto)
 
 
 def _page_load(session: Session, page: PageToken, *, now: datetime) -> PageLoad:

@@ -1,0 +1,143 @@
+"""Faults of a study file in words: what is wrong with which key, and how to mend it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ValidationError
+
+from metrics.errors import FaultLog
+from metrics.wording import listed, nearest
+
+Place: TypeAlias = tuple[str | int, ...]
+
+CURES = {
+    "study": "write lower-case letters, digits and -, at most 40 of them, a letter or digit first",
+    "name": "write letters, digits, '.', '_' and -, at most 64 of them, a letter or digit first",
+    "completion_code": "write 2 to 64 letters, digits and -",
+    "return_url": "write an address that begins with https://",
+    "pairs": "write all, or how many pairs a worker judges",
+    "systems": "write NAME: RUN.xml, one line a system, two at least",
+    "collection": "write queries: FILE, iunits: FILE and intents: FILE below it",
+    "tasks": "write a list of tasks, each beginning with - kind: ...",
+    "criteria": "write a list of questions",
+}
+"""Key -> how to mend it, where the kind of fault alone does not say it."""
+
+MEANT = {
+    "dict_type": "must be a group of keys",
+    "model_type": "must be a group of keys",
+    "model_attributes_type": "must be a group of keys",
+    "tuple_type": "must be a list",
+    "string_type": "must be text",
+    "string_too_short": "is empty",
+    "string_pattern_mismatch": "has a form that is not allowed",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "bool_type": "must be true or false",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "too_short": "has too few entries",
+    "literal_error": "must be {expected}",
+}
+"""Kind of fault, as pydantic calls it -> what is wrong."""
+
+
+def note_faults(
+    error: ValidationError,
+    plain: Mapping[str, Any],
+    lines: Mapping[Place, int],
+    log: FaultLog,
+    models: Mapping[str, type[BaseModel]],
+) -> None:
+    """Put what pydantic found into words, once a place, in the order of the file.
+
+    Parameters
+    ----------
+    error : ValidationError
+        Of the whole file.
+    plain : mapping
+        The file as YAML read it.
+    lines : mapping of place to int
+        Where each key stands.
+    log : FaultLog
+        Gets the faults.
+    models : mapping of str to model
+        ``study``, ``collection`` and each kind of task -> its schema.
+    """
+    seen: set[Place] = set()
+    for fault in error.errors():
+        place = _place_in_file(fault["loc"], plain)
+        is_echo = fault["type"] == "too_short" and any(other[: len(place)] == place for other in seen)
+        if place not in seen and not is_echo:
+            _note(fault, place, plain, lines, log, models)
+        seen.add(place)
+    log.faults.sort(key=lambda fault: fault.line or 0)
+
+
+def _note(
+    fault: Any,
+    place: Place,
+    plain: Mapping[str, Any],
+    lines: Mapping[Place, int],
+    log: FaultLog,
+    models: Mapping[str, type[BaseModel]],
+) -> None:
+    line = next((lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines), 1)
+    key = ".".join(str(part + 1) if isinstance(part, int) else part for part in place)
+    last = str(place[-1]) if place else ""
+    match fault["type"]:
+        case "extra_forbidden":
+            known = _known_keys(place, plain, models)
+            near = nearest(last, known)
+            log.add(
+                f"{key} is not known",
+                line=line,
+                cure=f"did you mean {near!r}?" if near else f"known here: {listed(known, most=20)}",
+            )
+        case "missing":
+            log.add(f"{key} is missing", line=line, cure=CURES.get(last, f"write {last}: ..."))
+        case "union_tag_invalid" | "union_tag_not_found":
+            kinds = [kind for kind in models if kind not in {"study", "collection"}]
+            near = nearest(str(fault["input"].get("kind")), kinds)
+            cure = f"did you mean {near!r}?" if near else f"write kind: {' or kind: '.join(kinds)}"
+            log.add(f"{key}: no such kind of task", line=line, cure=cure)
+        case kind:
+            meant = MEANT.get(kind, fault["msg"]).format(**fault.get("ctx", {}))
+            shown = _shown(fault["input"])
+            is_name = kind == "string_pattern_mismatch" and "systems" in place[-2:-1]
+            cure = "put it in quotes if it is meant" if kind == "string_type" else "correct it"
+            log.add(
+                f"{key} {meant}, got {shown}", line=line, cure=CURES.get("name" if is_name else last, cure)
+            )
+
+
+def _shown(value: Any) -> str:
+    """Return a value for a message; what has parts only by its kind, since aliases can make it endless."""
+    if isinstance(value, dict | list):
+        return "a group of keys" if isinstance(value, dict) else "a list"
+    return "nothing" if value is None else repr(str(value)[:40])
+
+
+def _place_in_file(loc: Sequence[str | int], plain: Any) -> Place:
+    """Drop what pydantic puts between the keys of the file: tags of unions."""
+    place: list[str | int] = []
+    at = plain
+    for number, part in enumerate(loc):
+        last = number == len(loc) - 1
+        if isinstance(at, dict) and (part in at or last):
+            place.append(part)
+            at = at.get(part)
+        elif isinstance(at, list) and isinstance(part, int) and part < len(at):
+            place.append(part)
+            at = at[part]
+    return tuple(place)
+
+
+def _known_keys(place: Place, plain: Mapping[str, Any], models: Mapping[str, type[BaseModel]]) -> list[str]:
+    """Return the keys that may stand where ``place`` stands."""
+    if len(place) == 1:
+        return list(models["study"].model_fields)
+    if "collection" in place[:-1]:
+        return list(models["collection"].model_fields)
+    task = plain["tasks"][place[1]]
+    return list(models[task["kind"]].model_fields)

@@ -1,0 +1,75 @@
+"""The catalogues: complete in every language, and nothing in a template that is not in them."""
+
+import re
+import string
+
+import pytest
+
+from study_app.messages import LANGUAGES, Messages
+from study_app.resources import resource_folder
+from tests.study_app.small_study import pairs_task
+
+TEMPLATES = resource_folder("templates")
+MESSAGE_PAGES = (
+    *("full", "withdrawn", "device_phone", "device_desktop", "no_study", "no_id"),
+    *("bad_address", "bad_form", "bad_request", "too_large", "not_found", "failure"),
+)
+
+
+@pytest.fixture(scope="module")
+def messages():
+    return Messages(TEMPLATES / "locale")
+
+
+def fields(text):
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_every_language_has_every_message_with_the_same_places_to_fill(messages):
+    """A key that is missing in one language would fail in front of a worker."""
+    english = messages.catalogues["en"]
+    assert {"en", "ja"} == set(LANGUAGES)
+    for language in LANGUAGES:
+        catalogue = messages.catalogues[language]
+        assert catalogue.keys() == english.keys()
+        assert {key: fields(text) for key, text in catalogue.items()} == {
+            key: fields(text) for key, text in english.items()
+        }
+        assert all(text.strip() for text in catalogue.values())
+
+
+def test_japanese_is_japanese(messages):
+    """No message was left in English."""
+    assert [key for key, text in messages.catalogues["ja"].items() if text.isascii()] == []
+
+
+def test_templates_and_code_use_what_is_there_and_nothing_is_left_over(messages):
+    """Keys that are put together at run time are listed here."""
+    code = [path.read_text() for path in TEMPLATES.glob("*.html")]
+    code += [path.read_text() for path in (TEMPLATES.parent / "study_app").rglob("*.py")]
+    built = {f"pair.{part}" for part in ("left", "right")}
+    built |= {f"pair.choice_{choice}" for choice in ("left", "right", "equally_good", "equally_bad")}
+    built |= {f"{page}.{part}" for page in MESSAGE_PAGES for part in ("heading", "text")}
+    named = {name for text in code for name in re.findall(r'"([a-z_]+(?:\.[a-z_]+)?)"', text)}
+    keys = set(messages.catalogues["en"])
+    assert keys - named - built == set()
+    called = {name for text in code for name in re.findall(r'\bt\("([a-z_.]+)"', text)} - {"pair."}
+    assert {name for name in called if not name.endswith("_")} - keys == set()
+
+
+def test_a_japanese_task_is_in_japanese(campaign, messages):
+    """The language is the task's; the study's own pages have that of the first task."""
+    study = campaign(tasks=[pairs_task(language="ja", search_seconds=60)])
+    ann = study.arrive()
+    assert ann.html.html["lang"] == "ja"
+    assert messages.text("ja", "consent.agree") in ann.text
+    ann.send().send(topic="1")
+    assert messages.text("ja", "search.heading") in ann.text
+    assert "3分20秒" in ann.text
+    study.clock.forward(200)
+    ann.send()
+    assert set(ann.options("choice").values()) == {
+        messages.text("ja", f"pair.choice_{choice}")
+        for choice in ("left", "right", "equally_good", "equally_bad")
+    }
+    assert study.judge_all(ann).send().html.h1.get_text() == messages.text("ja", "done.heading")

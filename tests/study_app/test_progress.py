@@ -1,0 +1,118 @@
+"""The researcher's page: the right numbers, behind its key, and nothing that could harm."""
+
+import pytest
+from sqlalchemy import select
+
+from study_app.database import transaction
+from study_app.models import Setting, Worker
+from study_app.plan import Plans
+from study_app.services.entry import find_study
+from study_app.services.progress import QueryProgress, Spread, study_progress
+from study_app.services.withdraw import withdraw
+from tests.study_app.small_study import QUERIES, votes_task
+
+FUJI, TEA = QUERIES.values()
+
+
+@pytest.fixture
+def study(campaign):
+    """Ann is done, Bob is at his second pair, Cleo has only come, Dan withdrew, Eve's lease has expired."""
+    made = campaign(lease_minutes=10)
+    made.at_pairs("eve", topic=FUJI).send(choice="left")
+    made.clock.forward(601)
+    made.judge_all(made.at_pairs("ann", topic=FUJI), "equally_good").send()
+    made.at_pairs("bob", topic=FUJI).send(choice="right")
+    made.arrive("cleo")
+    made.judge_all(made.at_pairs("dan", topic=TEA)).send()
+    with transaction(made.database, write=True) as session:
+        code = session.scalars(select(Worker.withdrawal_code).order_by(Worker.id.desc()).limit(1)).one()
+        assert withdraw(session, code, now=made.clock()) is not None
+    return made
+
+
+def progress_of(study):
+    with transaction(study.database, write=False) as session:
+        plan = find_study(session, Plans(), "small")
+        return study_progress(session, plan, now=study.clock())
+
+
+def address(study):
+    [(key,)] = study.rows(select(Setting.value).where(Setting.name == "researcher_key"))
+    return f"/r/small?key={key}"
+
+
+def test_workers_are_counted_by_how_far_they_came(study):
+    """Who withdrew is counted where they were, and as withdrawn."""
+    found = progress_of(study)
+    assert (found.arrived, found.consented, found.completed, found.withdrawn) == (5, 4, 2, 1)
+
+
+def test_each_query_shows_its_slots(study):
+    """Done, live, and what is left; expired and withdrawn ones are free again."""
+    [task] = progress_of(study).tasks
+    assert task.queries == (
+        QueryProgress(topic="SYQ-1", text=FUJI, done=1, live=1, room=1),
+        QueryProgress(topic="SYQ-2", text=TEA, done=0, live=0, room=3),
+    )
+
+
+def test_judgments_a_pair_count_no_repeats_and_nobody_who_withdrew(study):
+    """Three pairs of one query have Ann's, one each Bob's and Eve's; three of the other none."""
+    [task] = progress_of(study).tasks
+    assert task.judgments_per_pair.low == 0
+    assert task.judgments_per_pair.high in {2, 3}
+    assert task.judgments_per_pair.middle == 0.5
+    assert task.side_difference == Spread(low=0, middle=0, high=0)
+
+
+def test_answers_and_failures_of_the_exclusion_rule_are_counted(study):
+    """Ann was consistent; one repeat is too few to judge consistency by; everybody searched for long enough."""
+    found = progress_of(study)
+    assert found.choices == {"left": 1, "right": 1, "equally_good": 4, "equally_bad": 0}
+    assert (found.rule, found.judged, found.excluded) == (1, 3, {"search": 0, "consistency": 0})
+
+
+def test_a_hurried_worker_fails_by_search_time(campaign):
+    """Whoever left between the server's limit and the exclusion rule's."""
+    study = campaign()
+    ann = study.arrive().send().send(topic="1")
+    study.clock.forward(70)
+    ann.send()
+    assert progress_of(study).excluded == {"search": 1, "consistency": 0}
+
+
+def test_the_page_shows_it_and_only_with_the_key(study):
+    """Without the right key there is nothing to see, not even that the study exists."""
+    visitor = study.visitor().open(address(study))
+    assert visitor.status == 200
+    for piece in ("A small study", "arrived 5", "completed 2", FUJI, "SYQ-2", "median 0.5", "equally_good 4"):
+        assert piece in visitor.text
+    for wrong in (
+        "/r/small",
+        "/r/small?key=",
+        "/r/small?key=x",
+        address(study) + "x",
+        address(study).replace("small", "other"),
+    ):
+        answer = study.visitor().open(wrong)
+        assert answer.status == 404
+        assert "small" not in answer.text
+
+
+def test_the_page_names_nobody(study):
+    """Neither platform ids nor pseudonyms nor codes."""
+    text = study.visitor().open(address(study)).response.text
+    for row in study.rows(select(Worker.pseudonym, Worker.withdrawal_code, Worker.completion_code)):
+        assert not any(value in text for value in row if value)
+    for name in ("ann", "cleo"):
+        assert f">{name}<" not in text
+
+
+def test_a_study_without_limits_and_pairs_has_a_page_too(campaign):
+    """No limit is shown as such."""
+    study = campaign(tasks=[votes_task(votes_per_query=None)])
+    visitor = study.visitor().open(address(study))
+    assert visitor.status == 200
+    assert "no limit" in visitor.text
+    [task] = progress_of(study).tasks
+    assert task.judgments_per_pair is None
