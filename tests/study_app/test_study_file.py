@@ -148,10 +148,8 @@ def test_all_faults_come_at_once_in_the_order_of_the_file(faults):
         ),
         ("title: A small study", "study: other", "2: study stands twice; keep one of them"),
         (
-            "  - kind: summary_pairs
-    collection:",
-            "  one:
-    collection:",
+            "  - kind: summary_pairs\n    collection:",
+            "  one:\n    collection:",
             "7: tasks must be a list, got a group of keys; write a list of tasks, each beginning with - kind: ...",
         ),
         (
