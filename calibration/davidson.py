@@ -106,7 +106,10 @@ def fit_davidson(
         step, decrement = _newton_step(scaled, votes, slope, log_tie)
         if (decrement < TOLERANCE).all():
             break
+        before = loglik
         slope, log_tie, loglik = _climbed(scaled, votes, (slope, log_tie, loglik), step)
+        if (loglik - before < TOLERANCE).all():  # at the largest slope
+            break
     return DavidsonFit(slope=slope / spread, log_tie=log_tie, loglik=loglik)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.bootstrap import jackknife_groups, jackknife_variance
-from calibration.davidson import Votes, choice_probabilities, fit_davidson
+from calibration.davidson import DavidsonFit, Votes, choice_probabilities, fit_davidson
 from calibration.results import CalibrationResult, NotIdentifiedError, warning
 from calibration.summary_pairs import SummaryPairs
 from calibration.uncertainty import Floats, LikelihoodCurve, Scale, StudentT, Uncertainty
@@ -137,8 +137,12 @@ def _maximised(
         low, high = max(profile.best - 1, 0), min(profile.best + 1, len(profile.kappa) - 1)
         kappa = np.linspace(profile.kappa[low], profile.kappa[high], 9)
         differences = pairs.differences(kappa)
+        nearby = (
+            np.full(len(kappa), profile.slope[profile.best]),
+            np.full(len(kappa), profile.log_tie[profile.best]),
+        )
         profile = profile.with_points(
-            _profile(kappa, differences if used is None else differences[:, used], votes)
+            _profile(kappa, differences if used is None else differences[:, used], votes, nearby)
         )
     return profile
 
@@ -230,18 +234,24 @@ def without_each_group(pairs: SummaryPairs, differences: Floats) -> Floats:
         0 where no decay explains the other topics best, or nobody preferred a system there.
     """
     groups = jackknife_groups(pairs.topic)
-    return np.array([_kappa_of(pairs, differences, groups != group) for group in range(groups.max() + 1)])
+    whole = fit_davidson(differences, pairs.votes)
+    return np.array(
+        [_kappa_of(pairs, differences, groups != group, whole) for group in range(groups.max() + 1)]
+    )
 
 
 def _grid(pairs: SummaryPairs) -> Floats:
     return np.linspace(0, GRID_END / pairs.summaries.longest_offset, GRID_POINTS)
 
 
-def _kappa_of(pairs: SummaryPairs, differences: Floats, used: NDArray[np.bool_]) -> float:
+def _kappa_of(pairs: SummaryPairs, differences: Floats, used: NDArray[np.bool_], whole: DavidsonFit) -> float:
+    """Return the best kappa of some pairs, starting from the fits of all."""
     votes = pairs.votes.of(used)
     if not (votes.first + votes.second).any():
         return 0.0
-    profile = _maximised(pairs, votes, _profile(_grid(pairs), differences[:, used], votes), used)
+    start = (whole.slope, whole.log_tie) if votes.ties.any() else None
+    profile = _profile(_grid(pairs), differences[:, used], votes, start)
+    profile = _maximised(pairs, votes, profile, used)
     return float(profile.kappa[profile.best])
 
 

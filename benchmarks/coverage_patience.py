@@ -1,0 +1,172 @@
+"""How often the intervals of patience and of intents hold the truth: the tables of docs/calibration.md.
+
+    python benchmarks/coverage_patience.py [--replications 1000] [--only preferences|grid|stops|intents]
+
+Each line is one regime: median relative error and its robust standard deviation, and the share of 95 % intervals that
+hold the truth. The Monte-Carlo error of a share of .95 is .007 at 1000 replications.
+"""
+
+import argparse
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from tqdm import tqdm
+
+from calibration.intents import fit_intents
+from calibration.patience_grid import fit_patience_on_grid
+from calibration.patience_preferences import fit_patience_from_preferences
+from calibration.patience_stops import fit_patience_from_stops
+from calibration.preference_data import pair_votes
+from calibration.results import CalibrationResult, NotIdentifiedError
+from calibration.simulate import (
+    Judges,
+    simulate_preferences,
+    simulate_stops,
+    simulate_summaries,
+    simulate_votes,
+)
+from calibration.summary_pairs import SummaryPairs, summary_pairs
+from calibration.uncertainty import Interval
+
+# topics, judges a topic, L, effect, unexplained
+PREFERENCES = (
+    (8, 7, 840, 3.0, 0.0),
+    (8, 7, 840, 3.0, 0.4),
+    (8, 7, 840, 1.0, 0.4),
+    (8, 7, 400, 1.0, 0.4),
+    (8, 7, 1500, 1.0, 0.4),
+    (8, 7, 840, 0.4, 0.4),
+    (8, 7, 840, 1.0, 1.2),
+    (8, 7, 6000, 1.0, 0.4),
+    (25, 14, 840, 1.0, 0.4),
+    (25, 14, 1500, 0.4, 1.2),
+    (4, 5, 840, 1.0, 0.4),
+)
+# workers, texts, coefficient of variation of L, finishers, the L whose line is closest to the truth
+STOPS = (
+    (20, 4, 0.0, 0.0),
+    (60, 4, 0.0, 0.0),
+    (60, 20, 0.0, 0.0),
+    (100, 4, 0.4, 0.0),
+    (100, 4, 0.0, 0.1),
+)
+VOTERS = (3, 5, 7, 10, 30)
+
+
+def holds(interval: Interval, truth: float) -> bool:
+    low, high = interval
+    return (low is None or low <= truth) and (high is None or truth <= high)
+
+
+def line(label: str, fits: list[tuple[float, dict[str, Interval]]], truth: float) -> str:
+    """Summarise fits of one regime: error and spread on the log scale, coverage by interval method."""
+    estimates = np.array([estimate for estimate, _ in fits])
+    logs = np.log(np.minimum(estimates, 1e9) / truth)
+    spread = np.subtract(*np.quantile(logs, [0.75, 0.25])) / 1.349
+    shares = {how: np.mean([holds(i[how], truth) for _, i in fits]) for how in fits[0][1]}
+    widths = [math.log(high / low) for _, i in fits for low, high in [next(iter(i.values()))] if low and high]
+    covered = "  ".join(f"{how} {share:.3f}" for how, share in shares.items())
+    closed = len(widths) / len(fits)
+    return (
+        f"{label:44} {np.median(logs):+.3f} {spread:.3f}  {covered}  (both ends {closed:.2f}, n={len(fits)})"
+    )
+
+
+def intervals(fit: CalibrationResult) -> tuple[float, dict[str, Interval]]:
+    (name, estimate), *_ = fit.params.items()
+    return estimate, {how: fit.conf_int(method=how)[name] for how in fit.uncertainty}
+
+
+def judged(
+    regime: tuple[float, ...], replications: int
+) -> Iterator[tuple[SummaryPairs, np.random.Generator]]:
+    topics, per_topic, patience, effect, unexplained = regime
+    judges = Judges(
+        patience_chars=patience, per_topic=int(per_topic), effect=effect, unexplained_sd=unexplained
+    )
+    for seed in tqdm(range(replications), leave=False, disable=None):
+        rng = np.random.default_rng([seed, int(topics), int(patience)])
+        tables, probabilities = simulate_summaries(int(topics), rng)
+        votes = pair_votes(simulate_preferences(tables["positions"], probabilities, judges, rng))
+        yield summary_pairs(votes, tables["positions"], probabilities), rng
+
+
+def preferences(replications: int) -> None:
+    report_pairs(replications, lambda pairs, _: fit_patience_from_preferences(pairs, n_workers=1))
+
+
+def grid(replications: int) -> None:
+    report_pairs(replications, lambda pairs, rng: fit_patience_on_grid(pairs, n_workers=1, rng=rng))
+
+
+def report_pairs(
+    replications: int, fit: Callable[[SummaryPairs, np.random.Generator], CalibrationResult]
+) -> None:
+    for regime in PREFERENCES:
+        fits, refused = [], 0
+        for pairs, rng in judged(regime, replications):
+            try:
+                fits.append(intervals(fit(pairs, rng)))
+            except NotIdentifiedError:
+                refused += 1
+        label = "{} topics, {} judges, L={}, effect {}, unexpl. {}".format(*regime)
+        print(line(label, fits, regime[2]) + (f", refused {refused}" if refused else ""), flush=True)
+
+
+def stops_target(cv: float, finishers: float, patience: float) -> float:
+    """Return the L whose line is closest to the survival curve of the regime, from a very large sample."""
+    rng = np.random.default_rng(0)
+    many = simulate_stops(
+        patience, rng, workers=20_000, texts_per_worker=4, patience_cv=cv, finishers=finishers
+    )
+    return intervals(fit_patience_from_stops(many, rng=rng, resamples=2))[0]
+
+
+def stops(replications: int) -> None:
+    patience = 1500.0
+    for workers, texts, cv, finishers in STOPS:
+        fits = []
+        for seed in tqdm(range(replications), leave=False, disable=None):
+            rng = np.random.default_rng([seed, workers, texts])
+            table = simulate_stops(
+                patience, rng, workers=workers, texts_per_worker=texts, patience_cv=cv, finishers=finishers
+            )
+            fits.append(intervals(fit_patience_from_stops(table, rng=rng)))
+        target = stops_target(cv, finishers, patience)
+        label = f"{workers} workers x {texts}, CV {cv}, finishers {finishers}: target {target:.0f}"
+        print(line(label, fits, target), flush=True)
+
+
+def intents(replications: int) -> None:
+    for topics in (8, 25):
+        _, probabilities = simulate_summaries(topics, np.random.default_rng(topics))
+        truth = {(t, i): p for t, of in probabilities.items() for i, p in of.items()}
+        for voters in VOTERS:
+            held, errors, raw_errors = [], [], []
+            for seed in tqdm(range(replications), leave=False, disable=None):
+                rng = np.random.default_rng([seed, voters])
+                tables = simulate_votes(probabilities, rng, voters=voters)
+                entries = fit_intents(tables["intent_votes"], tables["intents"], rng=rng).entries()
+                for (topic, intent), p in truth.items():
+                    entry = entries[topic][intent]
+                    held.append(holds(entry.interval, p))
+                    errors.append(abs(entry.estimate - p))
+                    raw_errors.append(abs((entry.raw or 0) - p))
+            print(
+                f"{topics} topics, {voters} voters: coverage {np.mean(held):.3f}, mean absolute error "
+                f"{np.mean(errors):.4f}, of the raw shares {np.mean(raw_errors):.4f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--replications", type=int, default=1000)
+    parts = {"preferences": preferences, "grid": grid, "stops": stops, "intents": intents}
+    parser.add_argument("--only", choices=parts)
+    options = parser.parse_args()
+    for name, part in parts.items():
+        if options.only in (None, name):
+            print(f"\n{name}")
+            part(options.replications)
