@@ -57,7 +57,7 @@ def fit_patience_on_grid(
     Raises
     ------
     NotIdentifiedError
-        If no pair has positions, or M prefers no system at any L.
+        If M agrees with no pair's majority at any L.
     """
     grid = patience_grid(language)
     credit = credit_by_topic(pairs, grid)

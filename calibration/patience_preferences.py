@@ -76,8 +76,8 @@ def fit_patience_from_preferences(pairs: SummaryPairs, *, n_workers: int) -> Cal
     Raises
     ------
     NotIdentifiedError
-        If no pair has positions, M does not tell the systems apart at all, nobody preferred a system, or the metric
-        runs against the preferences (slope <= 0).
+        If M does not tell the systems apart at all, nobody preferred a system, or the metric runs against the
+        preferences (slope <= 0).
     """
     _check_votes(pairs)
     grid = _grid(pairs)
@@ -114,8 +114,6 @@ def fit_patience_from_preferences(pairs: SummaryPairs, *, n_workers: int) -> Cal
 
 
 def _check_votes(pairs: SummaryPairs) -> None:
-    if not len(pairs.topic):
-        raise NotIdentifiedError("no judged pair has positions of both its summaries")
     if not (pairs.votes.first + pairs.votes.second).any():
         raise NotIdentifiedError("every judgment is a tie: nobody preferred a system")
     if not pairs.summaries.longest_offset:

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from calibration.davidson import Votes
+from calibration.results import NotIdentifiedError
 from calibration.uncertainty import Floats
 from metrics.summary_readings import Probabilities
 
@@ -110,10 +111,17 @@ def summary_pairs(votes: pd.DataFrame, positions: pd.DataFrame, probabilities: P
         that has rows elsewhere but none for this topic meets nothing there and has M = 0.
     probabilities : mapping of topic to mapping of intent to float
         P(i|q); an intent that is not in it has 0.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If no pair has positions.
     """
     by_task = positions["task"].notna().all() if "task" in positions else False
     place = ["task"] if by_task else []
     known = _known(votes, positions, place)
+    if not known.any():
+        raise NotIdentifiedError("no judged pair has positions of both its summaries")
     kept = votes[known].reset_index(drop=True)
     topics = sorted(kept["topic"].unique())
     keys = [*place, "topic", "system"]

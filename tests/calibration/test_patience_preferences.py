@@ -147,7 +147,6 @@ def test_ties_alone_tell_nothing():
     [
         ([("q1", "A", "u1", 2, 100), ("q1", "B", "u1", 2, 100)], "the same for both summaries"),
         ([("q1", "A", "u1", 0, 100), ("q1", "B", "u1", 0, 300)], "no summary has an iUnit of any importance"),
-        ([("q2", "A", "u1", 2, 100), ("q2", "B", "u1", 2, 300)], "no judged pair has positions"),
     ],
 )
 def test_what_tells_no_systems_apart_is_refused_with_the_reason(rows, reason):

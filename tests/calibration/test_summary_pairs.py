@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calibration.results import NotIdentifiedError
 from calibration.simulate import Judges, simulate_summaries
 from calibration.summary_pairs import summary_pairs
 from metrics.summaries import m_from_positions
@@ -63,6 +64,12 @@ def test_pairs_without_positions_are_left_out_and_counted():
     assert (len(pairs.topic), pairs.left_out, pairs.topics) == (1, 2, ("q1",))
 
 
+def test_no_pair_with_positions_is_refused():
+    """There is nothing to fit a patience to; the line on stderr says so."""
+    with pytest.raises(NotIdentifiedError, match="no judged pair has positions"):
+        summary_pairs(votes(("q1", "A", "B", 1, 0, 0)), positions(("q2", "A", "u1", 2, 0)), ONE_INTENT)
+
+
 def test_positions_of_another_task_are_another_summary():
     """Two tasks may show the same system in another form; without a task, positions hold for all."""
     both = pd.concat(
@@ -72,7 +79,8 @@ def test_positions_of_another_task_are_another_summary():
     judged = votes(("q1", "A", "B", 1, 0, 0))
 
     assert summary_pairs(judged, both, ONE_INTENT).differences(np.array([0.0])) == [[1.0]]
-    assert summary_pairs(judged.assign(task="x"), both, ONE_INTENT).left_out == 1
+    with pytest.raises(NotIdentifiedError):
+        summary_pairs(judged.assign(task="x"), both, ONE_INTENT)
     assert summary_pairs(judged.assign(task="x"), both[:2].assign(task=None), ONE_INTENT).left_out == 0
 
 
