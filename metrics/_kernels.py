@@ -19,9 +19,9 @@ R = TypeVar("R")
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function, from the cache if there is one."""
     try:
-        made: Any = numba.njit(cache=True, nogil=True)(function)
+        made: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     except RuntimeError:  # no folder to keep machine code in
-        made = numba.njit(nogil=True)(function)
+        made = numba.njit(nogil=True, error_model="numpy")(function)
     result: Callable[P, R] = made
     return result
 
@@ -68,12 +68,14 @@ def read_stream(
 @compiled
 def visits_late(users: Trails, user: int, visit: int, known: float) -> int:
     """Return how many visits ago a nugget could have been read: 0 if it became known after this visit began."""
-    low, high = users.first_visit[user], visit + 1
+    low, high = users.first_visit[user], visit
+    if low == high or users.start[visit - 1] < known:
+        return 0
     while low < high:
         middle = (low + high) // 2
         if users.start[middle] < known:
             low = middle + 1
         else:
             high = middle
-    late: int = max(0, visit - low)
+    late: int = visit - low
     return late

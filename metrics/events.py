@@ -77,7 +77,7 @@ class Event:
         found = self.matches.get(update, ())
         if sampled is not None and sampled.original is not None:
             found += self.matches.get(sampled.original, ())
-        return tuple(dict.fromkeys(match.nugget for match in found))
+        return tuple(dict.fromkeys([match.nugget for match in found])) if found else ()
 
 
 class SkippedMatches(NamedTuple):

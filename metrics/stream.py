@@ -14,7 +14,7 @@ from metrics.events import EventCollection, UpdateRun
 from metrics.results import ALL, Score, labelled, score_frame
 from metrics.stream_arrays import FloatArray, Stream, Trails
 from metrics.stream_measures import MSU, MSUPerSecond, MSUStandardError, StreamMeasure
-from metrics.stream_reading import Setting, read, stream
+from metrics.stream_reading import Setting, StreamTopic, read
 from metrics.stream_totals import UserTotals
 from metrics.stream_trails import GivenUsers, Population, SimulatedUsers, Users, trails
 
@@ -187,6 +187,12 @@ class _Plan:
         self.streams: list[dict[Setting, list[Stream]]] = []
         events = collection.topics
         self.horizon = max((event.end - event.start for event in events.values()), default=0.0)
+        prepared = {
+            setting: {
+                topic: StreamTopic(event, lengths.get(topic, {}), setting) for topic, event in events.items()
+            }
+            for setting in self.settings
+        }
         nothing = np.zeros(0, dtype=np.int64)
         for run in runs:
             entries = run.entries(events)
@@ -194,10 +200,9 @@ class _Plan:
             self.streams.append(
                 {
                     setting: [
-                        stream(event, run, entries.get(topic, nothing), lengths.get(topic, {}), setting)
-                        for topic, event in events.items()
+                        one.stream(run, entries.get(topic, nothing)) for topic, one in of_setting.items()
                     ]
-                    for setting in self.settings
+                    for setting, of_setting in prepared.items()
                 }
             )
 

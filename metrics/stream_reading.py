@@ -28,27 +28,58 @@ class Setting(NamedTuple):
     unlisted_words: UnlistedWords
 
 
-def stream(
-    event: Event, run: UpdateRun, entries: IntArray, lengths: Mapping[str, float], setting: Setting
-) -> Stream:
-    """Prepare a run's entries for one topic.
+class StreamTopic:
+    """One topic, prepared for any number of runs.
 
-    Newest first; equal times by higher confidence, then the entry that stands later in the run first. A length is
-    taken from ``lengths``, else counted in the update's text (`text_words`), else the setting's.
+    Parameters
+    ----------
+    event : Event
+        Judgments.
+    lengths : mapping of str to float
+        Words of updates; of others the words in their texts are counted (`text_words`), and one that has none is as
+        long as the setting says.
+    setting : Setting
+        How users meet a stream.
     """
-    order = np.lexsort((entries, run.confidence[entries], run.seconds[entries]))
-    updates = [run.updates[entry] for entry in entries[order].tolist()]
-    unlisted = _unlisted_words(event, lengths, setting)
-    place = {name: number for number, name in enumerate(event.nuggets)}
-    told = [[place[name] for name in event.nuggets_of(update)] for update in updates]
-    return Stream(
-        end=event.end - event.start,
-        emitted=run.seconds[entries[order]] - event.start,
-        words=np.array([_words(event, update, lengths, unlisted) for update in updates], dtype=np.float64),
-        first_nugget=np.cumsum([0, *map(len, told)], dtype=np.int64),
-        nugget=np.array([one for of_update in told for one in of_update], dtype=np.int64),
-        known=np.array([nugget.seconds - event.start for nugget in event.nuggets.values()], dtype=np.float64),
-    )
+
+    def __init__(self, event: Event, lengths: Mapping[str, float], setting: Setting) -> None:
+        self._event = event
+        self._lengths = lengths
+        self._unlisted = _unlisted_words(event, lengths, setting)
+        self._place = {name: number for number, name in enumerate(event.nuggets)}
+        self._known = np.array(
+            [one.seconds - event.start for one in event.nuggets.values()], dtype=np.float64
+        )
+        self._readings: dict[str, tuple[float, list[int]]] = {}
+
+    def stream(self, run: UpdateRun, entries: IntArray) -> Stream:
+        """Prepare a run's entries for this topic, from the one that is shown last to the one that is shown first.
+
+        Shown is the newest first; of equal times the higher confidence, then the entry that stands later in the run.
+        """
+        order = entries[np.lexsort((entries, run.confidence[entries], run.seconds[entries]))]
+        read = [self._reading(run.updates[entry]) for entry in order.tolist()]
+        return Stream(
+            end=self._event.end - self._event.start,
+            emitted=run.seconds[order] - self._event.start,
+            words=np.array([words for words, _ in read], dtype=np.float64),
+            first_nugget=np.cumsum([0, *(len(told) for _, told in read)], dtype=np.int64),
+            nugget=np.array([one for _, told in read for one in told], dtype=np.int64),
+            known=self._known,
+        )
+
+    def _reading(self, update: str) -> tuple[float, list[int]]:
+        """Return an update's words, and the places of its nuggets."""
+        if update not in self._readings:
+            told = [self._place[name] for name in self._event.nuggets_of(update)]
+            self._readings[update] = (self._words(update), told)
+        return self._readings[update]
+
+    def _words(self, update: str) -> float:
+        if update in self._lengths:
+            return self._lengths[update]
+        sampled = self._event.updates.get(update)
+        return self._unlisted if sampled is None else float(text_words(sampled.text))
 
 
 def text_words(text: str) -> int:
@@ -94,11 +125,3 @@ def _unlisted_words(event: Event, lengths: Mapping[str, float], setting: Setting
     texts = {name: float(text_words(update.text)) for name, update in event.updates.items()}
     known = list((texts | dict(lengths)).values())
     return sum(known) / len(known)
-
-
-def _words(event: Event, update: str, lengths: Mapping[str, float], unlisted: float) -> float:
-    """Return the length of one update."""
-    if update in lengths:
-        return lengths[update]
-    sampled = event.updates.get(update)
-    return unlisted if sampled is None else float(text_words(sampled.text))

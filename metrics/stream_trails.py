@@ -10,7 +10,7 @@ import numpy as np
 from metrics.errors import input_fault
 from metrics.stream_arrays import FloatArray, Trails
 
-BLOCK_USERS = 256
+BLOCK_USERS = 1024
 BLOCK_VISITS = 1_000_000
 MOST_VISITS = 10_000_000
 RANGES = {
@@ -141,8 +141,9 @@ class SimulatedUsers:
             )
         times = np.zeros((0, 2))
         while times.sum() <= horizon:
-            more = rng.standard_exponential((int(expected) + 16, 2)) * (session, away)
-            times = np.concatenate([times, more])
+            more = rng.standard_exponential((int(expected + 4 * math.sqrt(expected)) + 8, 2))
+            more *= session, away
+            times = more if not times.size else np.concatenate([times, more])
         return speed, times
 
 
@@ -177,21 +178,13 @@ def trails(users: Iterable[tuple[float, Sequence[tuple[float, float]] | FloatArr
     users : iterable of (speed, (visits, 2) array_like)
         Words read in a second, and the length of each session with that of the time away after it, in seconds.
     """
-    speeds: list[float] = []
-    starts: list[FloatArray] = []
-    durations: list[FloatArray] = []
-    for speed, pairs in users:
-        times = np.asarray(pairs, dtype=np.float64).reshape(-1, 2)
-        passed = np.cumsum(times.ravel())[1:-1:2]
-        speeds.append(speed)
-        durations.append(times[:, 0])
-        starts.append(np.concatenate([np.zeros(min(1, len(times))), passed]))
-    counts = [one.size for one in starts]
+    people = [(speed, np.asarray(pairs, dtype=np.float64).reshape(-1, 2)) for speed, pairs in users]
+    starts = [np.concatenate([np.zeros(1), np.cumsum(times)[1::2]])[: len(times)] for _, times in people]
     return Trails(
-        speed=np.array(speeds, dtype=np.float64),
-        first_visit=np.cumsum([0, *counts], dtype=np.int64),
+        speed=np.array([speed for speed, _ in people], dtype=np.float64),
+        first_visit=np.cumsum([0, *map(len, starts)], dtype=np.int64),
         start=np.concatenate([np.zeros(0), *starts]),
-        duration=np.concatenate([np.zeros(0), *durations]),
+        duration=np.concatenate([np.zeros(0), *(times[:, 0] for _, times in people)]),
     )
 
 

@@ -10,42 +10,33 @@ from metrics.topics import short_form
 
 
 class Line(NamedTuple):
-    """A line of a run; ``number`` is its place in the file."""
+    """A line of a run: when it came after the topic's start, and what reading it costs and tells."""
 
-    seconds: float
+    came: float
     confidence: float
     number: int
-    update: str
+    words: float
+    nuggets: tuple[tuple[str, float], ...]
 
 
-def lines_of(run, topic):
-    """The lines of a topic that is written in its long or short form."""
+def lines_of(event, run, topic, *, lengths=None, unlisted=30):
+    """The lines of a topic that is written in its long or short form, in the order in which they are shown.
+
+    Newest first; equal times by higher confidence, then the line that stands later.
+    """
     columns = zip(run.topics, run.updates, run.seconds.tolist(), run.confidence.tolist(), strict=True)
-    return [
-        Line(seconds, confidence, number, update)
+    found = [
+        Line(
+            seconds - event.start,
+            confidence,
+            number,
+            words_of(event, update, lengths or {}, unlisted),
+            tuple((name, event.nuggets[name].seconds - event.start) for name in nuggets_in(event, update)),
+        )
         for number, (written, update, seconds, confidence) in enumerate(columns)
         if written in {topic, short_form(topic)}
     ]
-
-
-def draw_visits(population, rng, topic_seconds):
-    """A user of a population, as (words a second, [(session, away), ...]) over a topic of this length."""
-    away_mean, session_mean, speed = population.user(rng)
-    visits = []
-    now = 0.0
-    while now < topic_seconds:
-        session = session_mean * rng.standard_exponential()
-        away = away_mean * rng.standard_exponential()
-        if now + session > topic_seconds:
-            break
-        visits.append((session, min(away, topic_seconds - (now + session))))
-        now += session + away
-    return speed, visits
-
-
-def shown_first(line):
-    """Newest first; equal times by higher confidence, then the line that stands later."""
-    return (-line.seconds, -line.confidence, -line.number)
+    return sorted(found, key=lambda line: (-line.came, -line.confidence, -line.number))
 
 
 def words_of(event, update, lengths, unlisted):
@@ -64,52 +55,48 @@ def nuggets_in(event, update):
     return names
 
 
-def read_stream(
-    event,
-    lines,
-    user,
-    decays,
-    *,
-    lengths=None,
-    unlisted=30,
-    since_last_session=False,
-    ends_with_topic=True,
-):
+def draw_visits(population, rng, topic_seconds):
+    """A user of a population, as (words a second, [(session, away), ...]) over a topic of this length."""
+    away_mean, session_mean, speed = population.user(rng)
+    visits = []
+    now = 0.0
+    while now < topic_seconds:
+        session = session_mean * rng.standard_exponential()
+        away = away_mean * rng.standard_exponential()
+        if now + session > topic_seconds:
+            break
+        visits.append((session, min(away, topic_seconds - (now + session))))
+        now += session + away
+    return speed, visits
+
+
+def read_stream(lines, user, decays, *, topic_seconds=math.inf, since_last_session=False):
     """What one user gains for each decay, and the seconds spent on updates read to the end."""
     speed, visits = user
     gains, spent = [0.0] * len(decays), 0.0
     known, begun = set(), []
-    now, last_end, newest_read = 0.0, -math.inf, None
-    lines = sorted(lines, key=shown_first)
+    now, last_end, closed = 0.0, -math.inf, len(lines)
     for session, away in visits:
-        if ends_with_topic and now + session > event.end - event.start:
+        if now + session > topic_seconds:
             break
         begun.append(now)
         left = session
-        shown = visible(lines, event.start + now, newest_read)
-        if since_last_session:
-            shown = [line for line in shown if line.seconds - event.start > last_end]
-        for line in shown:
-            needed = words_of(event, line.update, lengths or {}, unlisted) / speed
-            if needed > left:
+        newest = next((place for place in range(closed) if lines[place].came <= now), closed)
+        for line in lines[newest:closed]:
+            needed = line.words / speed
+            if needed > left or (since_last_session and line.came <= last_end):
                 break
             left -= needed
             spent += needed
-            newest_read = shown[0]
-            for name in nuggets_in(event, line.update):
+            closed = newest
+            for name, since in line.nuggets:
                 if name not in known:
                     known.add(name)
-                    late = visits_late(event.nuggets[name].seconds - event.start, begun)
+                    late = visits_late(since, begun)
                     gains = [gain + decay**late for gain, decay in zip(gains, decays, strict=True)]
         last_end = now + session
         now = now + session + away
     return gains, spent
-
-
-def visible(lines, now, newest_read):
-    """What has come by now and is shown before the newest update that was read."""
-    closed = lines.index(newest_read) if newest_read else len(lines)
-    return [line for line in lines[:closed] if line.seconds <= now]
 
 
 def visits_late(known, begun):

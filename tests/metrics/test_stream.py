@@ -323,15 +323,14 @@ def test_the_compiled_loop_equals_the_oracle(event, run, users, window, ends):
         for one in msu_user_scores(collection_of(event), [run], [*measures, rates], crowd)
         if one.topic == TOPIC
     }
-    lines = stream_oracle.lines_of(run, TOPIC)
+    lines = stream_oracle.lines_of(event, run, TOPIC)
     for number, user in enumerate(users, start=1):
         gains, spent = stream_oracle.read_stream(
-            event,
             lines,
             user,
             DECAYS,
+            topic_seconds=event.end - event.start if ends else math.inf,
             since_last_session=window == "since_last_session",
-            ends_with_topic=ends,
         )
         assert [found[one.column, str(number)] for one in measures] == pytest.approx(gains, abs=1e-12)
         rate = gains[-1] / spent if spent else 0.0
