@@ -4,7 +4,12 @@ from urllib.parse import parse_qs, urlsplit
 
 from sqlalchemy import select
 
+from study_app.database import transaction
 from study_app.models import Ballot, Judgment, Showing, Slot, Worker
+from study_app.plan import Plans
+from study_app.services.answers import finish
+from study_app.services.whereabouts import locate
+from study_app.tokens import seeded_tokens
 from tests.study_app.small_study import INTENTS, QUERIES, pairs_task, votes_task
 
 
@@ -140,6 +145,16 @@ def test_there_is_no_code_before_every_row_is_there(campaign):
     codes = study.rows(select(Worker.completion_code, Worker.completed_at).order_by(Worker.number))
     assert codes[0][0]
     assert codes[1] == (None, None)
+
+
+def test_finishing_itself_counts_the_rows(campaign):
+    """Even if a finish page were shown by mistake."""
+    study = campaign()
+    study.at_pairs().send(choice="left")
+    with transaction(study.database, write=True) as session:
+        here = locate(session, Plans(), 1, now=study.clock(), lock=True)
+        assert not finish(session, here, now=study.clock(), new_token=seeded_tokens(1))
+    assert study.rows(select(Worker.completion_code)) == [(None,)]
 
 
 def test_the_studys_own_code_and_the_platforms_return_button(campaign):
