@@ -8,7 +8,7 @@ import click
 def model_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add `--model`, `--draws` and `--seed`, which the command gets as ``model``, ``draws`` and ``seed``."""
     seed = click.option(
-        "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the draws."
+        "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all that is drawn."
     )
     draws = click.option(
         "--draws",
