@@ -50,13 +50,12 @@ class ChoosePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPage:
-    """The query to search for; ``seconds`` the search should last, those left of them, and those until one may go on."""
+    """The query to search for; ``seconds`` the search should last and those left of them."""
 
     language: str
     query: str
     seconds_left: int
     seconds: int
-    must_wait: int
     left: bool
     error: str | None
 

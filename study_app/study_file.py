@@ -25,10 +25,17 @@ MAX_DEPTH = 50
 
 KEY_TAGS = {"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"}
 
-DEFAULT_CRITERIA = (
-    "How much useful information can you get from the summary?",
-    "How quickly can you get it?",
-)
+DEFAULT_CRITERIA = {
+    "en": (
+        "How much useful information can you get from the summary?",
+        "How quickly can you get it?",
+    ),
+    "ja": (
+        "その要約から、役に立つ情報をどれだけ得られますか",
+        "その情報を、どれだけ早く得られますか",
+    ),
+}
+"""What workers are asked to think of when the study file does not say (two-layered-summaries §4.2), by language."""
 
 
 class _Entry(BaseModel):
@@ -75,7 +82,7 @@ class SummaryPairs(TaskEntry):
     pairs: Literal["all"] | Count = "all"
     validation_pairs: Annotated[int, Field(ge=0)] = 3
     validation_swapped: bool = True
-    criteria: tuple[Text, ...] = Field(default=DEFAULT_CRITERIA, strict=False)
+    criteria: tuple[Text, ...] | None = Field(default=None, strict=False)
 
 
 Task: TypeAlias = Annotated[IntentVotes | SummaryPairs, Field(discriminator="kind")]
@@ -161,7 +168,7 @@ def read_study_file(path: str | Path) -> StudyFile:
 
 def _validated(plain: dict[str, Any], lines: dict[tuple[str | int, ...], int], log: FaultLog) -> StudyEntry:
     try:
-        entry = _named(StudyEntry.model_validate(plain))
+        entry = _completed(StudyEntry.model_validate(plain))
     except ValidationError as error:
         note_faults(error, plain, lines, log, _MODELS)
         log.raise_if_any()
@@ -175,10 +182,15 @@ def _validated(plain: dict[str, Any], lines: dict[tuple[str | int, ...], int], l
     return entry
 
 
-def _named(entry: StudyEntry) -> StudyEntry:
-    """Give each task without a name that of its kind."""
-    tasks = tuple(task if task.name else task.model_copy(update={"name": task.kind}) for task in entry.tasks)
-    return entry.model_copy(update={"tasks": tasks})
+def _completed(entry: StudyEntry) -> StudyEntry:
+    """Give each task the defaults that depend on what else it says: its kind as name, criteria in its language."""
+    tasks = []
+    for task in entry.tasks:
+        update: dict[str, Any] = {"name": task.name or task.kind}
+        if isinstance(task, SummaryPairs) and task.criteria is None:
+            update["criteria"] = DEFAULT_CRITERIA[task.language]
+        tasks.append(task.model_copy(update=update))
+    return entry.model_copy(update={"tasks": tuple(tasks)})
 
 
 _MODELS: dict[str, type[BaseModel]] = {

@@ -108,7 +108,6 @@ def search_page(look: Look) -> SearchPage:
         language=look.language,
         query=look.query,
         seconds_left=math.ceil(max(0.0, whole - gone)),
-        must_wait=math.ceil(max(0.0, entry.search_seconds - gone)),
         seconds=math.ceil(whole),
         left=slot.search_left_at is not None,
         error=look.error,
@@ -142,6 +141,7 @@ def pair_page(look: Look) -> PairPage:
         shown_items(look.plans.content(session, here.plan, topic, system))
         for system in (showing.left_system_id, showing.right_system_id)
     )
+    criteria = task.entry.criteria if isinstance(task.entry, SummaryPairs) else None
     return PairPage(
         language=look.language,
         query=look.query,
@@ -149,7 +149,7 @@ def pair_page(look: Look) -> PairPage:
         total=len(here.state.tasks[task.number - 1].slots[look.step.query - 1].answered),
         left=left,
         right=right,
-        criteria=task.entry.criteria if isinstance(task.entry, SummaryPairs) else (),
+        criteria=criteria or (),
         choice=None if newest is None else newest.choice,
         error=look.error,
     )

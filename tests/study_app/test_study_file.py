@@ -69,7 +69,18 @@ def test_the_shortest_study_has_the_papers_protocol(read):
     assert (task.search_seconds, task.min_search_seconds, task.min_consistency) == (180, 200, 0.4)
     assert (task.workers_per_query, task.queries_per_worker) == (14, 1)
     assert (task.pairs, task.validation_pairs, task.validation_swapped) == ("all", 3, True)
-    assert task.criteria == DEFAULT_CRITERIA
+    assert task.criteria == DEFAULT_CRITERIA["en"]
+
+
+def test_the_criteria_are_in_the_tasks_language(read):
+    """Unless the study has its own; an empty list shows none."""
+    for added, expected in (
+        ("    language: ja\n", DEFAULT_CRITERIA["ja"]),
+        ("    criteria: [Shorter?]\n", ("Shorter?",)),
+        ("    criteria: []\n", ()),
+    ):
+        [task] = read(SHORTEST + added).entry.tasks
+        assert task.criteria == expected
 
 
 def test_null_is_no_limit(read):

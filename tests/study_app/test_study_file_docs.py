@@ -29,7 +29,7 @@ IN_WORDS = {
     "completion_code": "one per worker",
     "return_url": "Prolific's own; no button for `generic`",
     "name": "its kind",
-    "criteria": "the two of §4.2",
+    "criteria": "the two of §4.2, in the task's language",
     "importance": "none",
     "probability": "none",
 }

@@ -185,7 +185,7 @@ def test_the_search_cannot_be_left_early(campaign):
     ann.send()
     assert ann.status == 422
     assert ann.step == "1/1/search"
-    assert "1 more second" in ann.html.select_one("[role=alert]").get_text()
+    assert "21 more seconds" in ann.html.select_one("[role=alert]").get_text()
     assert ann.html.select_one("[data-seconds-left]")["data-seconds-left"] == "21"
     study.clock.forward(1)
     ann.send()
