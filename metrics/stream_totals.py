@@ -72,7 +72,7 @@ def with_mean(values: FloatArray, counted: NDArray[np.bool_]) -> FloatArray:
 
 
 def rate(gain: FloatArray, seconds: FloatArray) -> FloatArray:
-    """Divide entry by entry; 0 where no time was spent."""
-    values = np.zeros(np.broadcast_shapes(gain.shape, seconds.shape))
+    """Divide entry by entry; 0 where no time was spent, NaN where that is not defined."""
+    values = np.where(np.isnan(seconds), np.nan, np.zeros_like(gain))
     np.divide(gain, seconds, out=values, where=seconds > 0)
     return values

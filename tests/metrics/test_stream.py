@@ -284,8 +284,11 @@ def test_the_mean_can_be_over_the_runs_own_topics():
     assert judged["value"].tolist() == [0.0, 0.0, 1.0, 1.0, 0.5, 1.0]
     own = msu_scores(collection, [run], [MSU(), MSUPerSecond()], users, topics="run")
     assert [one.value for one in own[-2:]] == [1.0, 1.0]
-    none = msu_scores(collection, [run_of([])], [MSU()], users, topics="run")
-    assert math.isnan(none[-1].value)
+    for of_topics in ("judged", "run"):
+        kinds = [MSU(), MSUStandardError(), MSUPerSecond()]
+        none = msu_scores(collection, [run_of([])], kinds, users, topics=of_topics)
+        values = dict(zip(kinds, (one.value for one in none[-3:]), strict=True))
+        assert np.isnan(values[MSU()]) == np.isnan(values[MSUPerSecond()]) == (of_topics == "run")
 
 
 def test_a_single_user_has_no_standard_error():
