@@ -32,6 +32,7 @@ from metrics.summary_readings import Probabilities
 
 NAME = "patience_chars"
 FROM_PAIRS = (patience_preferences.NAME, patience_grid.NAME)
+_BY_LANGUAGE = ("preferences", "stops")
 
 Fits = dict[str, CalibrationResult]
 
@@ -80,21 +81,29 @@ def fit_patience(
         fits, unfit = _fits(_of_language(tables, language if suffix else None), language, seed, voted or {})
         results += [_renamed(fit, f"{name}{suffix}") for name, fit in fits.items()]
         skipped += [replace(one, names=tuple(f"{name}{suffix}" for name in one.names)) for one in unfit]
+    if len(languages) > 1:
+        skipped += _without_language(tables)
     return PatienceFits(results=tuple(results), skipped=tuple(skipped))
 
 
 def _languages(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:
     """Return the languages of preferences and stops; [None] when no row says its language."""
-    named = [tables[name]["language"].dropna() for name in ("preferences", "stops") if name in tables]
+    named = [tables[name]["language"].dropna() for name in _BY_LANGUAGE if name in tables]
     return [*sorted({str(language) for column in named for language in column})] or [None]
+
+
+def _without_language(tables: Mapping[str, pd.DataFrame]) -> list[Skipped]:
+    """Say how many rows belong to no language, where there are several."""
+    lost = {name: int(tables[name]["language"].isna().sum()) for name in _BY_LANGUAGE if name in tables}
+    rows = [f"{count} rows of {name}" for name, count in lost.items() if count]
+    reason = f"{' and '.join(rows)} do not say their language and are left out"
+    return [Skipped(names=(NAME,), reason=reason)] if rows else []
 
 
 def _of_language(tables: Mapping[str, pd.DataFrame], language: str | None) -> dict[str, pd.DataFrame]:
     """Return the tables with the rows of one language, or all rows for None."""
     return {
-        name: frame[frame["language"] == language]
-        if language is not None and name in ("preferences", "stops")
-        else frame
+        name: frame[frame["language"] == language] if language is not None and name in _BY_LANGUAGE else frame
         for name, frame in tables.items()
     }
 

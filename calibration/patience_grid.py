@@ -22,7 +22,7 @@ PAPER_PATIENCE = MappingProxyType({"en": 1500.0, "ja": 500.0})
 """The paper's L for each language; en for other languages."""
 OCTAVES = 4
 POINTS_PER_OCTAVE = 16
-RESAMPLES = 1000
+RESAMPLES = 2000
 
 
 def fit_patience_on_grid(
@@ -146,7 +146,8 @@ def _uncertainty(
     if len(credit) < 2:
         return MappingProxyType({})
     counts = cluster_counts(len(credit), resamples, rng)
-    return MappingProxyType({"topic_bootstrap": Replicates(values=_middle(counts @ credit, grid)[:, None])})
+    middles = _middle(counts @ credit, grid)[:, None]
+    return MappingProxyType({"topic_bootstrap": Replicates(values=middles, clusters=len(credit))})
 
 
 def _diagnostics(

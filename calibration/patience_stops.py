@@ -177,13 +177,14 @@ def _bootstrap(
     resamples: int,
     rng: np.random.Generator,
 ) -> Replicates:
-    counts = cluster_counts(int(worker.max()) + 1, resamples, rng)
+    workers = int(worker.max()) + 1
+    counts = cluster_counts(workers, resamples, rng)
     step = max(1, CELLS_AT_ONCE // len(read))
     pieces = [
         line_fits(survival_curves(read, stopped, counts[at : at + step][:, worker], positions), positions)
         for at in range(0, resamples, step)
     ]
-    return Replicates(values=np.concatenate(pieces)[:, None], scale=Scale.INVERSE)
+    return Replicates(values=np.concatenate(pieces)[:, None], scale=Scale.INVERSE, clusters=workers)
 
 
 def _diagnostics(

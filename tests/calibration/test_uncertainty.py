@@ -24,6 +24,18 @@ def test_replicates_give_percentiles():
     )
 
 
+def test_percentiles_of_few_clusters_are_moved_outwards():
+    """For a mean the result is the t interval with the unbiased variance, which a plain bootstrap misses by far."""
+    data = np.random.default_rng(2).normal(size=8)
+    draws = np.random.default_rng(3).choice(data, size=(200_000, 8)).mean(axis=1)
+    ((low, high),) = Replicates(values=draws[:, None], clusters=8).intervals(0.95)
+    exact = stats.t.interval(0.95, 7, data.mean(), stats.sem(data))
+
+    assert high - low == pytest.approx(exact[1] - exact[0], rel=0.05)
+    ((plain_low, plain_high),) = Replicates(values=draws[:, None]).intervals(0.95)
+    assert plain_high - plain_low < 0.8 * (high - low)
+
+
 def test_on_the_inverse_scale_an_interval_turns_around():
     """A small kappa is a large patience."""
     values = np.linspace(0.001, 0.002, 101)[:, None]
