@@ -76,10 +76,9 @@ def kill(page: Page) -> None:
     browser = page.context.browser
     assert browser is not None
     processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    (renderer,) = (process["id"] for process in processes if process["type"] == "renderer")
     with page.expect_event("crash"):
-        for process in processes:
-            if process["type"] == "renderer":
-                os.kill(process["id"], signal.SIGKILL)
+        os.kill(renderer, signal.SIGKILL)
     page.close()
 
 
@@ -153,13 +152,15 @@ def test_what_happens_offline_arrives_when_the_network_is_back(
     assert not server.holes("first")
 
 
-def test_the_next_page_sends_what_a_killed_page_could_not(phone: BrowserContext, server: LogServer) -> None:
+def test_the_next_page_sends_what_a_killed_page_could_not(
+    mortal_phone: BrowserContext, server: LogServer
+) -> None:
     """Browsers kill pages without a word; what the page wrote down carries its own page token."""
-    page = opened(phone, server)
+    page = opened(mortal_phone, server)
     choose(page)
     kill(page)
     assert not chosen(server)
-    opened(phone, server, "second")
+    opened(mortal_phone, server, "second")
     server.until(lambda: chosen(server), "events of the killed page")
     assert not server.holes("first")
     assert not chosen(server, "second")
@@ -240,17 +241,17 @@ def test_a_malformed_event_takes_no_other_with_it(phone: BrowserContext, server:
 
 @pytest.mark.parametrize("missing", ["", NO_DATABASE], ids=["IndexedDB", "localStorage"])
 def test_events_are_kept_in_the_database_or_else_in_the_local_storage(
-    phone: BrowserContext, server: LogServer, missing: str
+    mortal_phone: BrowserContext, server: LogServer, missing: str
 ) -> None:
     """Some private windows have no IndexedDB."""
-    phone.add_init_script(missing)
+    mortal_phone.add_init_script(missing)
     server.judge = refuse_everything
-    page = opened(phone, server)
+    page = opened(mortal_phone, server)
     choose(page)
     push_on(page, server, lambda: server.batches)
     kill(page)
     server.judge = accept
-    opened(phone, server, "second")
+    opened(mortal_phone, server, "second")
     server.until(lambda: chosen(server))
     assert not server.holes("first")
 

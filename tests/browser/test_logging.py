@@ -17,8 +17,13 @@ SCROLL = """async (stops) => {
     scrollTo({ top: y, behavior: 'instant' });
     times.push(performance.now());
     await new Promise((resolve) => setTimeout(resolve, ms));
+    for (let n = 0; n < 2; n += 1) await new Promise(requestAnimationFrame);
   }
   return times;
+}"""
+FRAMES = """async () => {
+  for (let n = 0; n < 3; n += 1) await new Promise(requestAnimationFrame);
+  await new Promise((resolve) => setTimeout(resolve));
 }"""
 WAIT = "(ms) => new Promise((resolve) => setTimeout(resolve, ms))"
 COME_BACK = """() => {
@@ -29,18 +34,18 @@ COME_BACK = """() => {
 }"""
 
 
-def opened(context: BrowserContext, server: LogServer, name: str = "first") -> Page:
+def opened(context: BrowserContext, server: LogServer) -> Page:
     page = context.new_page()
-    page.goto(f"{server.url}/pair/{name}")
+    page.goto(f"{server.url}/pair/first")
     return page
 
 
-def left(page: Page, server: LogServer, name: str = "first") -> list[dict[str, Any]]:
-    """Leave the page and return its log."""
-    page.evaluate("() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))")
+def left(page: Page, server: LogServer, *, closes: int = 1) -> list[dict[str, Any]]:
+    """Leave the page, once it has told of everything that is on the screen, and return its log."""
+    page.evaluate(FRAMES)
     page.goto("about:blank")
-    server.until(lambda: server.of_kind(name, "close"), "close")
-    return server.log(name)
+    server.until(lambda: len(server.of_kind("first", "close")) == closes, "close")
+    return server.log("first")
 
 
 def kind(log: Iterable[dict[str, Any]], name: str) -> list[dict[str, Any]]:
@@ -243,10 +248,9 @@ def test_a_page_that_comes_back_opens_again_and_tells_what_is_on_screen(
 ) -> None:
     """The back/forward cache revives the very page, with its clock and its numbers; nothing happens while it is away."""
     page = opened(phone, server)
-    page.evaluate(WAIT, 100)
+    page.evaluate(FRAMES)
     page.evaluate(COME_BACK)
-    page.evaluate(WAIT, 100)
-    log = left(page, server)
+    log = left(page, server, closes=2)
     again = next(event["n"] for event in kind(log, "open") if event["restored"])
     assert [event["n"] for event in log] == list(range(1, len(log) + 1))
     assert kind(log, "close")[0]["n"] == again - 1
