@@ -1,7 +1,6 @@
 """JSON files of a documented shape: read with every fault named, written the same to the byte."""
 
 import json
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,8 +9,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from metrics.errors import FaultLog, InputError, input_fault
+from metrics.errors import FaultLog, InputError
 from metrics.readers.json_tree import Node, read_json
+from metrics.whole_files import write_whole
 from metrics.wording import listed, nearest
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -55,17 +55,7 @@ def write_json(path: str | Path, content: dict[str, Any]) -> None:
     ValueError
         If a number is NaN or infinite: JSON has neither.
     """
-    path = Path(path)
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        problem = f"cannot be written ({error.strerror})"
-        raise input_fault(problem, path=path, cure="choose another place") from None
-    finally:
-        beside.unlink(missing_ok=True)
+    write_whole(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def _plain(node: Node) -> Any:

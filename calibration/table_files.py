@@ -8,7 +8,6 @@ import codecs
 import csv
 import hashlib
 import io
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import pyarrow.parquet as pa_parquet
 from calibration.table_definition import DTYPES, Column, Kind, Table
 from calibration.tables import TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault
+from metrics.whole_files import write_whole
 from metrics.wording import listed, nearest
 
 Tables = Mapping[str, pd.DataFrame]
@@ -151,10 +151,10 @@ def write_tables(tables: Tables, folder: str | Path) -> None:
     frames = {name: checked(frame, TABLES[name]) for name, frame in tables.items()}
     folder.mkdir(parents=True, exist_ok=True)
     for name, frame in frames.items():
-        _replace(folder / f"{name}.csv", csv_text(frame).encode())
+        write_whole(folder / f"{name}.csv", csv_text(frame))
         buffer = io.BytesIO()
         frame.to_parquet(buffer, index=False)
-        _replace(folder / f"{name}.parquet", buffer.getvalue())
+        write_whole(folder / f"{name}.parquet", buffer.getvalue())
 
 
 def csv_text(frame: pd.DataFrame) -> str:
@@ -179,12 +179,6 @@ class _Lines:
     def write(self, line: str) -> None:
         """Keep one line of a CSV."""
         self.written.append(line.removesuffix("\r\n") + "\n")
-
-
-def _replace(path: Path, content: bytes) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_bytes(content)
-    beside.replace(path)
 
 
 class _LineNumbers:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from calibration.agree import AgreementTables
 from metrics.errors import input_fault
-from study_app.cli.output import write_whole
+from metrics.whole_files import write_whole
 
 AGREEMENT, COMPARISONS, CURVE, PAIRS = "agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv"
 RECORD = "agree.json"

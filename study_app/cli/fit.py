@@ -81,7 +81,7 @@ def command(tables: Path, model_file: Path, exclude: str, seed: int, format_: st
 
 
 def _write_collection(files: dict[str, str], model_file: Path) -> None:
-    from study_app.cli.output import write_whole
+    from metrics.whole_files import write_whole
 
     folder = model_file.parent / "collection"
     if files:

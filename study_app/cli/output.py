@@ -8,16 +8,14 @@ import functools
 import io
 import json
 import math
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
 
-from metrics.errors import input_fault
 from metrics.results import Score
+from metrics.whole_files import write_whole
 
 Cell: TypeAlias = str | float | int | None
 Interval: TypeAlias = tuple[float, float]
@@ -115,32 +113,6 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     return (
         tabulate(shown, headers=list(columns), disable_numparse=True, colalign=align if rows else None) + "\n"
     )
-
-
-def write_whole(path: str | Path, text: str) -> None:
-    """Write a text file so that nobody ever sees half of it: into a temporary file beside it, then renamed.
-
-    What is no regular file (a pipe, a terminal) is written to directly.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written; an older one is then as it was.
-    """
-    path = Path(path)
-    try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-            return
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            part.write_text(text, encoding="utf-8")
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        problem = f"cannot be written ({error.strerror})"
-        raise input_fault(problem, path=path, cure="choose another place") from None
 
 
 def _long(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from study_app.cli.output import write_whole
+from metrics.whole_files import write_whole
 from study_app.report.agreement_part import agreement_section, headline, summary
 from study_app.report.fit_part import fit_section, patience_marks, true_value
 from study_app.report.folder import Material, read_material

@@ -48,17 +48,17 @@ def recovery_rows(fitted: UserModel, truth: UserModel) -> list[Recovery]:
         if (true := truth.parameters.get(name)) is not None and true.estimate is not None
     ]
     for topic, intents in fitted.intents.items():
-        for intent, entry in intents.items():
-            true = truth.intents.get(topic, {}).get(intent)
-            if true is not None:
+        for intent, found in intents.items():
+            known = truth.intents.get(topic, {}).get(intent)
+            if known is not None:
                 rows.append(
                     Recovery(
                         name=intent,
                         topic=topic,
-                        truth=true.estimate,
-                        estimate=entry.estimate,
-                        low=entry.interval[0],
-                        high=entry.interval[1],
+                        truth=known.estimate,
+                        estimate=found.estimate,
+                        low=found.interval[0],
+                        high=found.interval[1],
                     )
                 )
     return rows

@@ -8,7 +8,8 @@ import pytest
 
 from metrics.errors import InputError
 from metrics.results import Score
-from study_app.cli.output import Output, csv_text, json_text, table_text, write_whole
+from metrics.whole_files import write_whole
+from study_app.cli.output import Output, csv_text, json_text, table_text
 
 SCORES = [
     Score("a", "1", "M@840", 1 / 3),
