@@ -123,6 +123,15 @@ def open_steps(state: WorkerState) -> tuple[Step, ...]:
     return (*steps, FINISH if state.has_all else FULL)
 
 
+def after_pair(state: WorkerState, step: Step) -> Step | None:
+    """Return the step after the answer to a pair, None when it was the last that its query needs."""
+    slot = state.tasks[step.task - 1].slots[step.query - 1]
+    for pair, answered in enumerate(slot.answered, start=1):
+        if not answered and pair != step.pair:
+            return Step("pair", step.task, step.query, pair)
+    return None
+
+
 def current_step(state: WorkerState) -> Step:
     """Return the step that is next."""
     return open_steps(state)[-1]

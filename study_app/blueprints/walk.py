@@ -1,6 +1,7 @@
 """Showing a step's page and taking its form: what all views of /w/ do alike."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import TypeAlias
 
 from flask import redirect, request
@@ -9,10 +10,11 @@ from werkzeug.wrappers import Response
 
 from study_app.database import transaction
 from study_app.log import note_worker
-from study_app.services.show import Look, page_of, showing_of
+from study_app.services.answers import showing_of
+from study_app.services.show import Look, page_of
 from study_app.services.slots import keep_alive, take_only_query
 from study_app.services.whereabouts import Whereabouts, locate
-from study_app.steps import Step, current_step, open_steps
+from study_app.steps import Step, after_pair, current_step, open_steps
 from study_app.tokens import BadTokenError, PageToken
 from study_app.web import rendered, said, server
 
@@ -37,12 +39,17 @@ def show(token: str, step: Step, *, error: str | None = None) -> Response:
         note_worker(here.worker.pseudonym)
         if step not in open_steps(here.state):
             return to_step(token, current_step(here.state))
-        page = page_of(Look(session=session, plans=app.plans, here=here, step=step, now=now, error=error))
+        showing = showing_of(session, here, step) if step.kind == "pair" else None
+        page = page_of(
+            Look(
+                session=session, plans=app.plans, here=here, step=step, now=now, showing=showing, error=error
+            )
+        )
         served = PageToken(
             worker=worker,
             key=app.new_token(PAGE_KEY_LETTERS),
             step=step.path,
-            showing=showing_of(session, here, step).id if step.kind == "pair" else None,
+            showing=None if showing is None else showing.id,
             served_at=now,
         )
     template = "message" if step.kind in {"full", "withdrawn"} else step.kind
@@ -64,12 +71,19 @@ def take(token: str, step: Step, act: Act) -> Response:
             return to_step(token, current_step(here.state))
         keep_alive(session, here, now=now)
         error = act(session, here, served)
-        if error is None:
-            here = locate(session, app.plans, worker, now=now)
-            if take_only_query(session, here, now=now):
-                here = locate(session, app.plans, worker, now=now)
-            return to_step(token, current_step(here.state))
-    return show(token, step, error=error)
+        following = None if error else _following(session, here, step, now=now)
+    return show(token, step, error=error) if following is None else to_step(token, following)
+
+
+def _following(session: Session, here: Whereabouts, step: Step, *, now: datetime) -> Step:
+    """Return where a worker goes after a step's form was taken; takes the next query where there is no choice."""
+    following = after_pair(here.state, step) if step.kind == "pair" else None
+    if following is None:
+        here = locate(session, server().plans, here.worker.id, now=now)
+        if take_only_query(session, here, now=now):
+            here = locate(session, server().plans, here.worker.id, now=now)
+        following = current_step(here.state)
+    return following
 
 
 def _page_token(worker: int, step: Step) -> PageToken | None:

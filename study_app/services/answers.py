@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from study_app.models import Ballot, Judgment, Showing, Slot
@@ -14,6 +14,16 @@ from study_app.tokens import NewToken, PageToken
 
 COMPLETION_LETTERS = 12
 CLOCK_TOLERANCE_MS = 2_000
+
+
+# Written once: these run with every pair page.
+_SHOWING = select(Showing).where(Showing.slot_id == bindparam("slot"), Showing.position == bindparam("pair"))
+_NEWEST_JUDGMENT = (
+    select(Judgment)
+    .where(Judgment.showing_id == bindparam("showing"))
+    .order_by(Judgment.revision.desc())
+    .limit(1)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +81,7 @@ def judge(
     The slot is done with the last answer it needs.
     """
     slot = here.slot(step)
-    showing = session.scalars(
-        select(Showing).where(Showing.slot_id == slot.id, Showing.position == step.pair)
-    ).one()
+    showing = showing_of(session, here, step)
     newest = newest_judgment(session, showing.id)
     if newest is not None and newest.choice == answer.choice:
         return
@@ -98,11 +106,14 @@ def judge(
     session.flush()
 
 
+def showing_of(session: Session, here: Whereabouts, step: Step) -> Showing:
+    """Return what a pair page shows."""
+    return session.scalars(_SHOWING, {"slot": here.slot(step).id, "pair": step.pair}).one()
+
+
 def newest_judgment(session: Session, showing: int) -> Judgment | None:
     """Return the answer that counts, None before there is one."""
-    return session.scalars(
-        select(Judgment).where(Judgment.showing_id == showing).order_by(Judgment.revision.desc()).limit(1)
-    ).one_or_none()
+    return session.scalars(_NEWEST_JUDGMENT, {"showing": showing}).one_or_none()
 
 
 def decision_time(claimed_ms: int | None, served_at: datetime, *, now: datetime) -> tuple[int, str]:

@@ -22,7 +22,7 @@ from study_app.pages import (
 )
 from study_app.plan import Plans
 from study_app.platforms import PLATFORMS, return_address
-from study_app.services.answers import newest_judgment, search_seconds
+from study_app.services.answers import newest_judgment, search_seconds, showing_of
 from study_app.services.quota import open_topics
 from study_app.services.slots import listed_topics
 from study_app.services.whereabouts import Whereabouts
@@ -34,13 +34,17 @@ AnyPage = ChoosePage | ConsentPage | DonePage | FinishPage | MessagePage | PairP
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """A worker looking at one step's page; ``error`` is the catalogue's key of what was wrong with the last form."""
+    """A worker looking at one step's page.
+
+    ``showing`` is what a pair page shows, ``error`` the catalogue's key of what was wrong with the last form.
+    """
 
     session: Session
     plans: Plans
     here: Whereabouts
     step: Step
     now: datetime
+    showing: Showing | None = None
     error: str | None = None
 
     @property
@@ -53,12 +57,6 @@ class Look:
     def query(self) -> str:
         """Text of the step's query."""
         return self.here.task(self.step).topic(self.here.slot(self.step).topic_id).text
-
-
-def showing_of(session: Session, here: Whereabouts, step: Step) -> Showing:
-    """Return what a pair page shows."""
-    wanted = select(Showing).where(Showing.slot_id == here.slot(step).id, Showing.position == step.pair)
-    return session.scalars(wanted).one()
 
 
 def page_of(look: Look) -> AnyPage:
@@ -134,7 +132,7 @@ def pair_page(look: Look) -> PairPage:
     """Return two summaries on the sides drawn for this worker, with the answer that counts so far."""
     session, here = look.session, look.here
     task = here.task(look.step)
-    showing = showing_of(session, here, look.step)
+    showing = look.showing or showing_of(session, here, look.step)
     topic = here.slot(look.step).topic_id
     newest = newest_judgment(session, showing.id)
     left, right = (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import exists, select
+from sqlalchemy import bindparam, exists, select
 from sqlalchemy.orm import Session
 
 from study_app.models import Assignment, Ballot, Judgment, Showing, Slot, Study, Worker
@@ -12,6 +12,26 @@ from study_app.plan import Plans, StudyPlan, TaskPlan
 from study_app.services.quota import open_topics
 from study_app.steps import SlotState, Step, TaskState, WorkerState
 from study_app.study_file import IntentVotes
+
+# Written once: these run with every page and every answer.
+_OF_WORKER = Assignment.worker_id == bindparam("worker")
+_WORKER = select(Worker, Study.version).join(Study).where(Worker.id == bindparam("worker"))
+_LOCKED_WORKER = _WORKER.with_for_update(of=Worker)
+_SLOTS = select(Slot, Assignment.task_id).join(Slot.assignment).where(_OF_WORKER).order_by(Slot.position)
+_SHOWN = (
+    select(Showing.slot_id, exists().where(Judgment.showing_id == Showing.id))
+    .join(Showing.slot)
+    .join(Slot.assignment)
+    .where(_OF_WORKER)
+    .order_by(Showing.slot_id, Showing.position)
+)
+_VOTED = (
+    select(Ballot.slot_id)
+    .join(Slot, Slot.id == Ballot.slot_id)
+    .join(Slot.assignment)
+    .where(_OF_WORKER)
+    .distinct()
+)
 
 
 class UnknownWorkerError(LookupError):
@@ -59,14 +79,13 @@ def locate(
     UnknownWorkerError
         If there is no such worker.
     """
-    wanted = select(Worker, Study.version).join(Study).where(Worker.id == worker_id)
-    row = session.execute(wanted.with_for_update(of=Worker) if lock else wanted).one_or_none()
+    row = session.execute(_LOCKED_WORKER if lock else _WORKER, {"worker": worker_id}).one_or_none()
     if row is None:
         raise UnknownWorkerError(worker_id)
     worker, version = row
     plan = plans.of(session, worker.study_id, version)
     slots = _slots(session, worker, plan)
-    answered = _answered(session, plan, slots)
+    answered = _answered(session, worker, plan, slots)
     tasks = tuple(_task_state(session, task, slots[task.number], answered, now=now) for task in plan.tasks)
     state = WorkerState(
         consented=worker.consented_at is not None,
@@ -79,32 +98,25 @@ def locate(
 
 def _slots(session: Session, worker: Worker, plan: StudyPlan) -> dict[int, list[Slot]]:
     slots: dict[int, list[Slot]] = {task.number: [] for task in plan.tasks}
-    held = session.execute(
-        select(Slot, Assignment.task_id)
-        .join(Slot.assignment)
-        .where(Assignment.worker_id == worker.id)
-        .order_by(Slot.position)
-    )
-    for slot, task in held:
+    for slot, task in session.execute(_SLOTS, {"worker": worker.id}):
         slots[plan.task(task).number].append(slot)
     return slots
 
 
-def _answered(session: Session, plan: StudyPlan, slots: dict[int, list[Slot]]) -> dict[int, list[bool]]:
+def _answered(
+    session: Session, worker: Worker, plan: StudyPlan, slots: dict[int, list[Slot]]
+) -> dict[int, list[bool]]:
     """Return, for each slot, which of its pages have an answer."""
     answered: dict[int, list[bool]] = {slot.id: [] for held in slots.values() for slot in held}
-    has_judgment = exists().where(Judgment.showing_id == Showing.id)
-    shown = (
-        select(Showing.slot_id, has_judgment).where(Showing.slot_id.in_(answered)).order_by(Showing.position)
-    )
-    for slot, is_answered in session.execute(shown) if answered else ():
-        answered[slot].append(is_answered)
+    if answered:
+        for slot_id, is_answered in session.execute(_SHOWN, {"worker": worker.id}):
+            answered[slot_id].append(is_answered)
     voting = [
         slot.id for task in plan.tasks if isinstance(task.entry, IntentVotes) for slot in slots[task.number]
     ]
     if voting:
-        voted = set(session.scalars(select(Ballot.slot_id).where(Ballot.slot_id.in_(voting))))
-        answered.update({slot: [slot in voted] for slot in voting})
+        voted = set(session.scalars(_VOTED, {"worker": worker.id}))
+        answered.update({slot_id: [slot_id in voted] for slot_id in voting})
     return answered
 
 
