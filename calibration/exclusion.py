@@ -26,15 +26,14 @@ def left_out(workers: pd.DataFrame | None, *, exclude: bool = True) -> "pd.Serie
     Returns
     -------
     Series of str, indexed by worker
-        ``withdrawn`` or ``excluded``. A worker with neither mark, or in no row, counts.
+        ``excluded`` or ``withdrawn``; who is both is excluded. A worker with neither mark, or in no row, counts.
     """
     if workers is None:
         return pd.Series({}, dtype="str")
     rows = workers.set_index("worker")
-    why = pd.Series("", index=rows.index, dtype="str")
+    why = pd.Series("", index=rows.index, dtype="str").mask(rows["withdrawn_at"].notna(), "withdrawn")
     if exclude:
         why = why.mask(rows["excluded"].fillna(value=False).astype(bool), "excluded")
-    why = why.mask(rows["withdrawn_at"].notna(), "withdrawn")
     return why[why != ""]
 
 
