@@ -13,7 +13,13 @@ from metrics.errors import InputError, input_fault
 from metrics.types import Measure, Parameter
 from metrics.wording import listed, nearest
 
-FAMILY_MODULES: tuple[str, ...] = ("metrics.summaries", "metrics.push", "metrics.tempsum", "metrics.stream")
+FAMILY_MODULES: tuple[str, ...] = (
+    "metrics.summaries",
+    "metrics.push",
+    "metrics.tempsum",
+    "metrics.stream",
+    "metrics.time_aware",
+)
 
 M = TypeVar("M", bound=Measure)
 
