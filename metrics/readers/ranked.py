@@ -1,0 +1,217 @@
+r"""Judgments, time windows and runs of ranked documents.
+
+| file | content |
+|---|---|
+| qrels | ``topic subtopic docid grade`` a line; a whole number, relevant from 1 |
+| windows | ``docid window`` a line, or ``docid timestamp`` |
+| intents | ``topic subtopic P`` a line: P(c\|q), for topics where it is not uniform |
+| run | ``topic Q0 docid rank score tag`` a line, as in TREC |
+
+Fields are separated by white space, files are UTF-8, plain or gzip; a first line with the names above is a header. The
+judged topics are those of the qrels, named as they stand there. A line that stands twice is no fault, two lines that
+contradict each other are.
+
+What stands beside a document is the name of its window, unless every one of them is a timestamp (see
+`metrics.readers.timestamps`): then it is cut into calendar windows, of a day if nothing else is asked for. Names such as
+``1990`` or ``1990-05`` are no timestamps.
+"""
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+from metrics.errors import FaultLog, raise_all
+from metrics.ranked_lists import CalendarUnit, RankedCollection, RankedRun
+from metrics.readers.columns import Columns, read_columns, whole_numbers
+from metrics.readers.lines import number
+from metrics.readers.run_files import run_name
+from metrics.readers.timestamps import calendar_window
+from metrics.topics import TopicNames
+
+QRELS = ("topic", "subtopic", "docid", "grade")
+WINDOWS = ("docid", "window")
+TIMESTAMPS = ("docid", "timestamp")
+INTENTS = ("topic", "subtopic", "P")
+RUN = ("topic", "Q0", "docid", "rank", "score", "tag")
+
+SUM_TOLERANCE = 0.01
+
+Grades: TypeAlias = dict[str, dict[str, dict[str, int]]]
+Probabilities: TypeAlias = dict[str, dict[str, float]]
+
+
+def read_ranked_collection(
+    *,
+    qrels: str | Path,
+    windows: str | Path,
+    intents: str | Path | None = None,
+    unit: CalendarUnit | None = None,
+    max_grade: int | None = None,
+) -> RankedCollection:
+    """Read and check the judgments.
+
+    Parameters
+    ----------
+    qrels, windows : str or Path
+        The files.
+    intents : str or Path, optional
+        File of P(c|q); without it, and for topics that it leaves out, P(c|q) is uniform. Rows of topics that nobody
+        judged are checked and left out.
+    unit : {'year', 'month', 'week', 'day'}, optional
+        What timestamps are cut into windows by; then every value must be one.
+    max_grade : int, optional
+        The largest grade that the measures are defined for, see `metrics.time_aware.largest_grade`.
+
+    Raises
+    ------
+    InputError
+        With every fault of the files: a line has another number of fields or is not UTF-8; a grade, P or timestamp is
+        none; P is negative, or those of a topic differ from 1 in sum by more than 0.01; a grade is too large; two lines
+        contradict each other; there are no judgments; a relevant document has no window.
+    """
+    judged, placed = FaultLog(qrels), FaultLog(windows)
+    columns = _read(judged, QRELS)
+    grades = _grades(columns, max_grade, judged)
+    window_of, unit = _read_windows(placed, unit)
+    if not placed.faults:
+        _check_windows(columns, grades, window_of, judged, placed.path)
+    logs, probability = [judged, placed], {}
+    if intents is not None:
+        logs.append(FaultLog(intents))
+        probability = _read_probabilities(TopicNames(grades), logs[-1])
+    raise_all(logs)
+    return RankedCollection(
+        name=str(qrels), grades=grades, windows=window_of, probability=probability, calendar_unit=unit
+    )
+
+
+def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None = None) -> RankedRun:
+    """Read and check a run: documents by score, the largest first, and equal scores by document, the larger first.
+
+    Ranks in the file and the order of its lines do not matter. An empty file is a run that never found anything.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    judged : iterable of str
+        Topics as the judgments name them; a run may write the short form. Lines of other topics are checked and left out.
+    name : str, optional
+        What the run is called; by default like the file, see `metrics.readers.run_files.run_name`.
+
+    Raises
+    ------
+    InputError
+        With every fault: a line has another number of fields or is not UTF-8; a score is no number; a document stands
+        twice in a topic.
+    """
+    log, names = FaultLog(path), TopicNames(judged)
+    columns = read_columns(RUN, log)
+    topics, _, documents, _, scores, _ = columns.fields
+    topic_of = {written: names.find(written) or written for written in dict.fromkeys(topics)}
+    listed: dict[str, dict[str, float]] = {topic: {} for topic in topic_of.values()}
+    for line, written, document, text in zip(columns.lines.tolist(), topics, documents, scores, strict=True):
+        score = number(text, "score", line, log, infinite=True)
+        of_topic = listed[topic_of[written]]
+        if document in of_topic:
+            problem = f"document {document} stands twice in topic {written}"
+            log.add(problem, line=line, cure="delete one of the two lines")
+        of_topic[document] = score
+    raise_all([log])
+    rankings = {topic: _ranked(of) for topic, of in listed.items() if names.find(topic) is not None}
+    return RankedRun(name=name or run_name(path), rankings=rankings)
+
+
+def _ranked(scores: dict[str, float]) -> tuple[str, ...]:
+    """Sort documents by score and id, both downwards."""
+    return tuple(sorted(scores, key=lambda document: (scores[document], document), reverse=True))
+
+
+def _read(log: FaultLog, *headers: tuple[str, ...]) -> Columns:
+    """Read a file column by column, without its header, which may be one of several."""
+    columns = read_columns(headers[0], log)
+    first = tuple(column[0] for column in columns.fields if column)
+    if first not in headers:
+        return columns
+    return Columns(lines=columns.lines[1:], fields=tuple(column[1:] for column in columns.fields))
+
+
+def _grades(columns: Columns, max_grade: int | None, log: FaultLog) -> Grades:
+    """Return topic -> subtopic -> document -> grade."""
+    topics, subtopics, documents, texts = columns.fields
+    found = whole_numbers(texts, "grade", columns.lines, log).tolist()
+    grades: Grades = {}
+    rows = zip(columns.lines.tolist(), topics, subtopics, documents, found, strict=True)
+    for line, topic, subtopic, document, grade in rows:
+        judged = grades.setdefault(topic, {}).setdefault(subtopic, {})
+        if judged.setdefault(document, grade) != grade:
+            problem = f"document {document} has another grade for topic {topic}, subtopic {subtopic} above"
+            log.add(problem, line=line, cure="delete one of the two lines")
+        if max_grade is not None and grade > max_grade:
+            problem = f"grade {grade} is above {max_grade}, up to which graded scores are defined"
+            log.add(problem, line=line, cure="recode the grades, or score without grades")
+    if not topics and not log.faults:
+        log.add("there are no judgments", line=1, cure=f"write {', '.join(QRELS)} on each line")
+    return grades
+
+
+def _read_windows(log: FaultLog, unit: CalendarUnit | None) -> tuple[dict[str, str], CalendarUnit | None]:
+    """Return document -> window, and the unit that timestamps were cut by."""
+    columns = _read(log, WINDOWS, TIMESTAMPS)
+    documents, texts = columns.fields
+    cut = {text: calendar_window(text, unit or "day") for text in dict.fromkeys(texts)}
+    if unit is None and cut and None not in cut.values():
+        unit = "day"
+    window_of: dict[str, str] = {}
+    for line, document, text in zip(columns.lines.tolist(), documents, texts, strict=True):
+        window = text if unit is None else cut[text]
+        if window is None:
+            cure = "write a date such as 2001-09-11, or seconds since 1970 with nine digits or more"
+            log.add(f"{text!r} is no timestamp", line=line, cure=cure)
+        elif window_of.setdefault(document, window) != window:
+            problem = f"document {document} is in window {window_of[document]} above, in {window} here"
+            log.add(problem, line=line, cure="delete one of the two lines")
+    return window_of, unit
+
+
+def _check_windows(
+    columns: Columns, grades: Grades, window_of: dict[str, str], log: FaultLog, windows: str
+) -> None:
+    """Note each relevant document that has no window, once, where it is relevant first."""
+    topics, subtopics, documents, _ = columns.fields
+    noted: set[str] = set()
+    rows = zip(columns.lines.tolist(), topics, subtopics, documents, strict=True)
+    for line, topic, subtopic, document in rows:
+        if document in window_of or document in noted or grades[topic][subtopic][document] <= 0:
+            continue
+        noted.add(document)
+        problem = f"document {document} is relevant and has no window"
+        log.add(problem, line=line, cure=f"add it to {windows}")
+
+
+def _read_probabilities(names: TopicNames, log: FaultLog) -> Probabilities:
+    """Return P(c|q) of judged topics."""
+    columns = _read(log, INTENTS)
+    shares: Probabilities = {}
+    first: dict[str, int] = {}
+    for line, written, subtopic, text in zip(columns.lines.tolist(), *columns.fields, strict=True):
+        share = number(text, "P", line, log)
+        topic = names.find(written) or written
+        first.setdefault(topic, line)
+        if share < 0:
+            log.add(f"P is negative: {text}", line=line, cure="write 0 or more")
+        if _differs(shares.setdefault(topic, {}).setdefault(subtopic, share), share):
+            problem = f"subtopic {subtopic} of topic {written} has another P above"
+            log.add(problem, line=line, cure="delete one of the two lines")
+    for topic, line in first.items():
+        total = math.fsum(shares[topic].values())
+        if abs(total - 1) > SUM_TOLERANCE + 1e-12:
+            problem = f"the probabilities of topic {topic} add up to {total:.6g}, not 1"
+            log.add(problem, line=line, cure="divide each by their sum")
+    return {topic: of for topic, of in shares.items() if names.find(topic) is not None}
+
+
+def _differs(known: float, share: float) -> bool:
+    """Say whether two numbers differ; NaN stands for one that has been noted as a fault already."""
+    return known < share or known > share
