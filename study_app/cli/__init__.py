@@ -55,6 +55,7 @@ SCORE = {
     "push": ("study_app.cli.score_push", "ELG, nCG, T11U and silence of push notifications."),
     "updates": ("study_app.cli.score_updates", "Temporal Summarization measures of updates about events."),
     "msu": ("study_app.cli.score_msu", "Modeled Stream Utility of updates about events."),
+    "ranked": ("study_app.cli.score_ranked", "Time-aware and intent-aware measures of ranked lists."),
 }
 STUDY = {
     "check": ("study_app.cli.study_check", "Check a study file and everything it names; change nothing."),
