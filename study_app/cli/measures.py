@@ -43,8 +43,10 @@ def _for_people(rows: list[tuple[str, ...]]) -> list[str]:
     lines = []
     for family, of_family in groupby(rows, key=lambda row: row[1]):
         lines.append(f"prefcal score {family}\n")
-        for measure, _, column, parameters, definition, source in of_family:
-            lines.append(
-                f"  {column:<8} {measure}({parameters})\n           {definition}\n           {source}\n"
-            )
+        measures = list(of_family)
+        width = max(len(column) for _, _, column, *_ in measures)
+        margin = " " * (width + 4)
+        for measure, _, column, parameters, definition, source in measures:
+            head = f"  {column:<{width}}  {measure}({parameters})"
+            lines.append(f"{head}\n{margin}{definition}\n{margin}{source}\n")
     return lines

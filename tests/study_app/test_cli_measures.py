@@ -33,5 +33,13 @@ def test_people_see_parameters_definition_and_source_under_each_family(measures)
     """Enough to choose a measure without opening the documentation."""
     text = measures()
     assert "prefcal score summaries\n" in text
-    assert "M@1500   MMeasure(patience=1500, truncate=None, layers='both', intents='given')\n" in text
+    assert "  M@1500  MMeasure(patience=1500, truncate=None, layers='both', intents='given')\n" in text
     assert "Kato et al., EVIA 2016, eq. 2" in text
+
+
+def test_people_see_descriptions_under_each_other_however_long_a_column_is(measures):
+    """The margin is that of the longest column of the family."""
+    lines = measures().partition("prefcal score ranked\n")[2].splitlines()
+    begin = [line.index("TIANDCG(") for line in lines if "TIANDCG(" in line]
+    assert begin == [line.index("SBR(") for line in lines if line.startswith("  SBR@10")]
+    assert all(line.startswith(" " * begin[0]) for line in lines if "Singh" in line)
