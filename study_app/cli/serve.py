@@ -41,6 +41,7 @@ def command(host: str, port: int, database: str | None, *, debug: bool) -> None:
     sys.stderr.write(f"database: {shown_address(url)}\n")
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     if debug:
+        logging.getLogger("werkzeug").setLevel(logging.WARNING)  # its lines have tokens and platform ids
         _announce(app, host, port)
         app.run(host=host, port=port, debug=True, use_reloader=False)
     else:

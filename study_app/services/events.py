@@ -59,7 +59,7 @@ def store_events(
 
 
 def _page_load(session: Session, page: PageToken, *, now: datetime) -> PageLoad:
-    wanted = select(PageLoad).where(PageLoad.key == page.key)
+    wanted = select(PageLoad).where(PageLoad.key == page.key).with_for_update()
     found = session.scalars(wanted).one_or_none()
     if found is None:
         row = {
@@ -72,7 +72,7 @@ def _page_load(session: Session, page: PageToken, *, now: datetime) -> PageLoad:
             "upto": 0,
         }
         _insert_new(session, PageLoad, [row])
-        found = session.scalars(wanted.with_for_update()).one()
+        found = session.scalars(wanted).one()
     return found
 
 
