@@ -149,5 +149,5 @@ def test_a_taken_port_is_a_plain_fault(campaign):
 
 def test_create_app_without_a_study_says_how_to_load_one(tmp_path):
     """Whoever embeds the server gets the same message."""
-    with pytest.raises(InputError, match="no study is loaded in .*none.sqlite3; load one"):
+    with pytest.raises(InputError, match=r"no study is loaded in .*none\.sqlite3; load one"):
         create_app(Config(database=f"sqlite:///{tmp_path / 'none.sqlite3'}"))
