@@ -16,7 +16,7 @@ from study_app.config import Config
 from study_app.database import Database, migrate, open_database, transaction
 from study_app.models import Judgment, PageLoad, Showing, Study
 from study_app.services.load import load_study
-from study_app.services.settings import create_keys
+from study_app.services.settings import RESEARCHER_KEY, create_keys, setting
 from study_app.simulate.server import serving
 from study_app.study_content import read_study_content
 from study_app.study_file import read_study_file
@@ -93,6 +93,12 @@ class StudyServer:
                 _ = showing.judgments, showing.pair
             return list(shown)
 
+    @property
+    def progress_path(self) -> str:
+        """The researcher's page."""
+        with self.reading() as session:
+            return f"/r/walk?key={setting(session, RESEARCHER_KEY)}"
+
     def study(self, session: Session) -> Study:
         """Return the study."""
         return session.scalars(select(Study)).one()
@@ -158,12 +164,14 @@ class Volunteer:
             self.page.locator("form button").click()
 
     def begin(self) -> None:
-        """Consent, vote, and choose a query: everything before the search."""
+        """Consent, vote (at first with nothing ticked), and choose a query: everything before the search."""
         self.press()
         self.look(self.page, "choose-for-votes")
         self.page.locator("input[name=topic]").first.check()
         self.press()
         self.look(self.page, "vote")
+        self.press()
+        self.look(self.page, "vote-with-nothing-ticked")
         self.page.locator("input[name=intent]").first.check()
         self.press()
         self.look(self.page, "choose")

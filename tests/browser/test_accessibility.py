@@ -82,7 +82,7 @@ def _findings(browser: Browser, folder: Path, screen: str) -> Findings:
         page = context.new_page()
         page.on("request", lambda sent: found.names.extend(n for n in SYSTEMS if n in (sent.post_data or "")))
         walk(Volunteer(page, study, lambda page, step: found.look(page, step, screen)), changed="left")
-        for step, path in MESSAGES.items():
+        for step, path in {**MESSAGES, "progress": study.progress_path}.items():
             page.goto(study.url + path)
             found.look(page, step, screen)
     return found
