@@ -35,6 +35,7 @@ def _of_playwright() -> Path | None:
 
 def install_chromium() -> None:
     """Try the ways that need no question; whether one worked, `find_chromium` tells."""
+    print("installing Chromium for the browser tests ...", file=sys.stderr)
     if os.geteuid() == 0 and shutil.which("apt-get"):
         _run("apt-get", "update", "--quiet")
         _run("apt-get", "install", "--quiet", "--yes", "--no-install-recommends", "chromium")
@@ -43,9 +44,9 @@ def install_chromium() -> None:
 
 
 def _run(*command: str) -> None:
-    """Run a command with its output on stderr; it may fail."""
+    """Run a command quietly; it may fail."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(command, check=False, stdout=sys.stderr, env=environment)
+    subprocess.run(command, check=False, capture_output=True, env=environment)
 
 
 def main() -> int:

@@ -1,0 +1,51 @@
+"""Finding the browser, and saying in one line what to do when there is none."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.browser import ensure_chromium
+from tests.browser.ensure_chromium import CURE, find_chromium, main
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without any browser; its only folder of programs."""
+    monkeypatch.delenv("PREFCAL_CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(ensure_chromium, "_of_playwright", lambda: None)
+    return tmp_path
+
+
+def program(path: Path) -> Path:
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_browser_on_the_path_is_found(nowhere: Path) -> None:
+    """Debian calls it chromium, others google-chrome."""
+    chrome = program(nowhere / "google-chrome")
+    assert find_chromium() == chrome
+    chromium = program(nowhere / "chromium")
+    assert find_chromium() == chromium
+
+
+def test_a_named_browser_goes_before_any_other(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever names one wants that one, and an error when it is not there."""
+    program(nowhere / "chromium")
+    monkeypatch.setenv("PREFCAL_CHROMIUM", str(program(nowhere / "mine")))
+    assert find_chromium() == nowhere / "mine"
+    monkeypatch.setenv("PREFCAL_CHROMIUM", str(nowhere / "gone"))
+    assert find_chromium() is None
+
+
+def test_without_a_browser_one_line_says_what_to_install(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After everything that can be tried without asking was tried."""
+    tried: list[tuple[str, ...]] = []
+    monkeypatch.setattr(ensure_chromium, "_run", lambda *command: tried.append(command))
+    assert main() == 1
+    assert tried[-1][-2:] == ("install", "chromium")
+    assert capsys.readouterr().err.splitlines()[-1] == CURE
