@@ -1,11 +1,12 @@
 """Patience from preferences: recovery with honest intervals, boundaries, refusals."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from calibration.davidson import log_likelihood
+from calibration.davidson import Votes, choice_probabilities, log_likelihood
 from calibration.patience_preferences import (
     GRID_END,
     GRID_POINTS,
@@ -81,22 +82,41 @@ def test_the_scores_of_topics_are_the_gradient_of_the_likelihood():
     assert information == pytest.approx(information.T)
 
 
+def test_the_information_is_the_curvature_where_votes_are_as_expected():
+    """Minus the derivative of the score, against finite differences; it sets the scale of the design effect."""
+    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7), topics=3)
+    place = np.array([0.0011, 0.12, -0.4])
+    chances = choice_probabilities(place[1] * pairs.differences(place[:1])[0], place[2:])
+    expected = replace(pairs, votes=Votes(first=7 * chances[0], second=7 * chances[1], ties=7 * chances[2]))
+
+    def score(at: np.ndarray) -> np.ndarray:
+        return scores_and_information(expected, *at)[0].sum(axis=0)
+
+    steps = np.diag([1e-9, 1e-6, 1e-6])
+    numeric = [(score(place + s) - score(place - s)) / (2 * s.max()) for s in steps]
+    information = scores_and_information(expected, *place)[1]
+    assert information == pytest.approx(-np.array(numeric), rel=1e-3)
+
+
+def test_the_design_effect_is_the_clustered_variance_over_the_models():
+    """Topics are the clusters, with the usual Q / (Q - 1)."""
+    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=14, unexplained_sd=0.8))
+    fit = fitted(pairs)
+    place = 1 / fit.params[NAME], fit.details["slope"], math.log(fit.details["tie_weight"])
+    scores, information = scores_and_information(pairs, *place)
+    model = np.linalg.inv(information)
+    clustered = 8 * model @ np.cov(scores, rowvar=False) @ model
+
+    assert fit.details["design_effect"] > 1
+    assert fit.details["design_effect"] == pytest.approx(clustered[0, 0] / model[0, 0], rel=1e-3)
+
+
 def test_patience_is_measured_in_the_characters_of_the_positions():
     """Offsets twice as long give a patience twice as long, with the same evidence."""
     pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7))
     summaries = pairs.summaries
-    longer = type(summaries)(
-        summary=summaries.summary,
-        offset=2 * summaries.offset,
-        weight=7 * summaries.weight,
-        count=summaries.count,
-    )
-    scaled = type(pairs)(
-        **{
-            name: getattr(pairs, name) for name in ("topics", "topic", "first", "second", "votes", "left_out")
-        },
-        summaries=longer,
-    )
+    longer = replace(summaries, offset=2 * summaries.offset, weight=7 * summaries.weight)
+    scaled = replace(pairs, summaries=longer)
 
     one, two = fitted(pairs), fitted(scaled)
     assert two.params[NAME] == pytest.approx(2 * one.params[NAME], rel=1e-6)
@@ -167,14 +187,9 @@ def test_a_single_topic_gives_an_estimate_without_an_interval():
 def test_judgments_that_repeat_within_a_topic_do_not_narrow_the_interval():
     """Ten times the same votes are no ten times the evidence: the design effect takes it back."""
     pairs = drawn_pairs(Judges(patience_chars=840, effect=3.0, unexplained_sd=0.8))
-    copied = type(pairs)(
-        **{
-            name: getattr(pairs, name)
-            for name in ("topics", "topic", "first", "second", "summaries", "left_out")
-        },
-        votes=type(pairs.votes)(
-            first=10 * pairs.votes.first, second=10 * pairs.votes.second, ties=10 * pairs.votes.ties
-        ),
+    given = pairs.votes
+    copied = replace(
+        pairs, votes=Votes(first=10 * given.first, second=10 * given.second, ties=10 * given.ties)
     )
 
     once, ten = fitted(pairs), fitted(copied)

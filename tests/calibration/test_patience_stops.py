@@ -171,7 +171,20 @@ def test_the_flag_says_whether_a_text_was_read_to_its_end():
     stopped = [{"chars_read": x} for x in range(200, 1500, 300)]
     fit = fitted(stops(*finished, *stopped))
 
-    assert fit.params[NAME] > 1500
+    assert fit.details["share_reading"] == pytest.approx(10 / 15)
+
+
+def test_who_stops_where_a_text_ends_was_still_at_risk():
+    """At equal positions stops come before ends of texts, whoever's row comes first."""
+    end, stop = {"chars_read": 800, "text_chars": 800, "reached_end": True}, {"chars_read": 800}
+    others = [{"chars_read": x} for x in (300, 1400)]
+
+    fits = [fitted(stops(*rows, *others)).details for rows in ([end, stop], [stop, end])]
+    curve = survival_curves(
+        np.array([300.0, 800, 800, 1400]), np.array([1, 1, 0, 1], bool), np.ones((1, 4)), np.array([1000.0])
+    )
+    assert fits[0] == fits[1]
+    assert curve == pytest.approx(np.array([[3 / 4 * 2 / 3]]))
 
 
 # --- what cannot be told

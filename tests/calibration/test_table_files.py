@@ -84,6 +84,15 @@ def test_what_is_written_is_read_back_the_same_from_either_format(name, folder):
     check()
 
 
+def test_every_kind_of_line_break_in_an_answer_survives(tmp_path):
+    """Browsers send CR LF, other tools a lone CR; lines of the file end in a line feed only."""
+    answer = {"worker": "w", "question": "why", "value": "a\r\nb\rc\nd"}
+    write_tables({"answers": pd.DataFrame([answer])}, tmp_path)
+
+    assert read_tables(tmp_path)["answers"].loc[0, "value"] == answer["value"]
+    assert (tmp_path / "answers.csv").read_bytes() == b'worker,task,question,value\nw,,why,"a\r\nb\rc\nd"\n'
+
+
 def test_times_are_written_in_utc_with_milliseconds_and_flags_as_words(tmp_path):
     """The CSV is for people and other tools: nothing of pandas shows through."""
     zoned = datetime(2026, 3, 1, 9, 30, 0, 120_999, tzinfo=UTC)
