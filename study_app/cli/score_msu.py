@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.event_files import event_options, read_judged_events
-from study_app.cli.model_options import model_options
+from study_app.cli.model_options import model_options, topics_option
 from study_app.cli.output import Output, output_options
 
 if TYPE_CHECKING:
-    from metrics.stream import MSU, MSUPerSecond, StreamMeasure, Topics, Users
+    from metrics.results import Topics
+    from metrics.stream import MSU, MSUPerSecond, StreamMeasure, Users
     from study_app.cli.stream_model import StreamModel
 
 DEFAULT_LATENESS = 0.5
@@ -71,13 +72,7 @@ def decay(text: str) -> float:
     help="How many users are simulated.  [default: 1000]",
 )
 @click.option("--per-user", is_flag=True, help="Print every user's own scores.")
-@click.option(
-    "--topics",
-    type=click.Choice(["judged", "run"]),
-    default="judged",
-    show_default=True,
-    help="Topics of the mean: all judged ones, or those the run has updates for.",
-)
+@topics_option("the run has updates for")
 @model_options
 @output_options
 def command(
@@ -187,11 +182,11 @@ def _measures(decays: tuple[float, ...]) -> "list[StreamMeasure]":
     from metrics.stream import MSU, MSUPerSecond, MSUStandardError
 
     kinds = (MSU, MSUStandardError, MSUPerSecond)
-    return [kind(lateness=lateness) for lateness in dict.fromkeys(decays) for kind in kinds]
+    return [kind(lateness=lateness) for lateness in decays for kind in kinds]
 
 
 def _user_measures(decays: tuple[float, ...]) -> "list[MSU | MSUPerSecond]":
     """List what is printed of every user, in order."""
     from metrics.stream import MSU, MSUPerSecond
 
-    return [kind(lateness=lateness) for lateness in dict.fromkeys(decays) for kind in (MSU, MSUPerSecond)]
+    return [kind(lateness=lateness) for lateness in decays for kind in (MSU, MSUPerSecond)]

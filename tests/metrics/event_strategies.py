@@ -37,7 +37,7 @@ def runs(draw):
     lines = draw(
         st.lists(
             st.tuples(
-                st.sampled_from([TOPIC, "1", "9"]),
+                st.sampled_from([TOPIC, TOPIC, "1", "9"]),
                 st.sampled_from([*UPDATES, "x-1"]),
                 times,
                 st.sampled_from([-1.0, 0.0, 0.5, np.inf]),
@@ -51,8 +51,9 @@ def runs(draw):
 @st.composite
 def visitors(draw):
     """One to three users as (words a second, [(session, away), ...]); some sessions last no time."""
-    seconds = st.sampled_from([0.0, 1.0, 5.0, 60.0, 600.0, 1800.0])
-    pairs = st.lists(st.tuples(seconds, seconds), min_size=1, max_size=8)
+    sessions = st.sampled_from([0.0, 1.0, 5.0, 20.0, 60.0, 600.0])
+    away = st.sampled_from([0.0, 60.0, 600.0, 1200.0, 1800.0])
+    pairs = st.lists(st.tuples(sessions, away), min_size=1, max_size=10)
     return draw(st.lists(st.tuples(st.sampled_from([0.5, 1.0, 4.0]), pairs), min_size=1, max_size=3))
 
 

@@ -130,6 +130,13 @@ def test_what_is_older_than_an_update_read_is_closed_for_good():
     assert msu(event, run, [(10.0, [(1.0, 99.0), (60.0, 0.0)])], lateness=1) == 2
 
 
+def test_updates_that_were_read_are_not_shown_again():
+    """Two updates in the first session, and nothing left for the second."""
+    event = simple(nuggets=("a", "b"))
+    run = run_of([(TOPIC, "u0", START - 9, 1.0), (TOPIC, "u1", START - 5, 1.0)])
+    assert per_second(event, run, [(10.0, [(60.0, 99.0), (60.0, 0.0)])]) == 2 / 2
+
+
 def test_what_nobody_has_read_from_is_shown_again():
     """A visit too short for the newest update leaves all of them open."""
     event = simple(nuggets=("a", "b"))
@@ -149,7 +156,7 @@ def test_updates_that_came_during_a_session_are_shown_next_time_or_lost_by_the_p
 def test_equal_times_are_read_by_confidence_then_from_the_end_of_the_file():
     """Only the first two of four are read."""
     event = simple(nuggets=("a", "b", "c", "d"))
-    lines = [(TOPIC, f"u{number}", START, 1.0) for number in range(3)] + [(TOPIC, "u3", START, 2.0)]
+    lines = [(TOPIC, "u3", START, 2.0)] + [(TOPIC, f"u{number}", START, 1.0) for number in range(3)]
     users = [(10.0, [(2.0, 1.0)])]
     told = {**event.matches, "u0": (), "u1": ()}
     only_last = Event(
@@ -226,6 +233,19 @@ def test_given_trails_go_on_after_the_topic():
     event = simple(seconds=100)
     run = run_of([(TOPIC, "u0", START + 150, 1.0)])
     assert msu(event, run, [(10.0, [(5.0, 195.0), (5.0, 0.0)])], lateness=1) == 1
+
+
+def test_a_simulated_visit_that_would_end_after_the_topic_is_not_begun():
+    """Nor any later one, however short; one that ends with the topic is."""
+    event = simple(seconds=100)
+    run = run_of([(TOPIC, "u0", START + 50, 1.0)])
+    for pairs, gain in [
+        ([(1.0, 89.0), (10.0, 0.0)], 1),
+        ([(1.0, 89.0), (10.1, 0.0)], 0),
+        ([(1.0, 59.0), (50.0, 0.0), (1.0, 0.0)], 0),
+    ]:
+        scores = msu_scores(collection_of(event), [run], [MSU(lateness=1)], Cut(trails([(10.0, pairs)])))
+        assert scores[0].value == gain
 
 
 def test_scores_are_means_over_users_of_means_over_topics():
@@ -368,6 +388,23 @@ def test_a_faster_reader_never_gains_less_in_one_session(event, run, users):
     once = [(speed, pairs[:1]) for speed, pairs in users]
     faster = [(2 * speed, pairs) for speed, pairs in once]
     assert msu(event, run, faster) >= msu(event, run, once) - 1e-12
+
+
+def test_users_are_the_same_whatever_blocks_they_come_in(monkeypatch):
+    """Numbers, means and errors do not depend on how many users are met at a time."""
+    population = Population(
+        away_mean_seconds=3600, away_sd_seconds=1800, session_mean_seconds=30, session_sd_seconds=30
+    )
+    users = SimulatedUsers(population=population, count=10, seed=4)
+    run = run_of([(TOPIC, f"u{number % 4}", START + 5000.0 * number, 1.0) for number in range(12)])
+    collection = collection_of(simple(nuggets=("a", "b", "c", "d")))
+    each = msu_user_scores(collection, [run], [MSU()], users)
+    means = msu_scores(collection, [run], [MSU(), MSUStandardError(), MSUPerSecond()], users)
+    for name, size in [("BLOCK_USERS", 3), ("BLOCK_VISITS", 20)]:
+        monkeypatch.setattr(f"metrics.stream_trails.{name}", size)
+        assert msu_user_scores(collection, [run], [MSU()], users) == each
+        again = msu_scores(collection, [run], [MSU(), MSUStandardError(), MSUPerSecond()], users)
+        assert [one.value for one in again] == pytest.approx([one.value for one in means])
 
 
 def test_all_runs_meet_the_same_users_and_the_order_of_runs_does_not_matter():

@@ -75,6 +75,14 @@ def test_confidence_is_the_position_in_the_file_in_2014():
     assert found["conf-C"] == pytest.approx((0.5 * 1) / (1.5 * (1 + math.exp(-2))))
 
 
+def test_of_equal_times_the_line_that_stands_first_tells_the_nugget():
+    """Whatever the updates are called."""
+    event = example(matches={update: (Match("n1", 0, 3),) for update in "uv"})
+    for first, second in ["uv", "vu"]:
+        run = run_of([(TOPIC, first, START, 1.0), (TOPIC, second, START, 1.0)])
+        assert values(event, run)["conf-C"] == pytest.approx(1 / (1.5 * (1 + math.exp(-2))))
+
+
 def test_confidence_is_the_runs_own_in_2013():
     """Infinite counts as 1000; when the weights add up to nothing, there is no score."""
     run = run_of([(TOPIC, "v", START + 100, np.inf), (TOPIC, "u", START, 250.0)])
@@ -102,6 +110,7 @@ def test_a_nugget_is_worth_half_after_six_hours_and_more_when_early(late_seconds
         (4, 7, [0]),
         (3, 7, [0]),
         (4, 8, [0, 1]),
+        (7, 13, [1]),
         (8, 13, [1]),
         (0, 99, [0, 1]),
         (50, 99, [1]),
