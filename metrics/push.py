@@ -5,7 +5,7 @@ measures are in `metrics.push_measures` and `metrics.push_contingency`, files in
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from metrics.push_measures import (
 )
 from metrics.push_pool import Bools, PushPool, push_pool
 from metrics.push_streams import PushCollection, PushRun
-from metrics.results import ALL, Score, labelled, score_frame
+from metrics.results import ALL, Score, Topics, labelled, score_frame
 from metrics.topics import TopicNames
 
 if TYPE_CHECKING:
@@ -45,8 +45,6 @@ __all__ = [
     "score_push",
     "score_push_days",
 ]
-
-Topics: TypeAlias = Literal["judged", "run"]
 
 
 def push_scores(

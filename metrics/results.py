@@ -7,7 +7,7 @@ Python user asks for a frame.
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from metrics.types import Measure
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all"
+
+Topics: TypeAlias = Literal["judged", "run"]
+"""Topics of a mean: every judged one, or those that the run has something for."""
 
 M = TypeVar("M", bound=Measure)
 

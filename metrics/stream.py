@@ -6,12 +6,12 @@ Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIG
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from metrics.events import EventCollection, UpdateRun
-from metrics.results import ALL, Score, labelled, score_frame
+from metrics.results import ALL, Score, Topics, labelled, score_frame
 from metrics.stream_arrays import FloatArray, Stream, Trails
 from metrics.stream_measures import MSU, MSUPerSecond, MSUStandardError, StreamMeasure
 from metrics.stream_reading import Setting, StreamTopic, read
@@ -38,7 +38,6 @@ __all__ = [
     "trails",
 ]
 
-Topics: TypeAlias = Literal["judged", "run"]
 Lengths: TypeAlias = Mapping[str, Mapping[str, float]]
 """Topic -> update -> words."""
 

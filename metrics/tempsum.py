@@ -5,12 +5,12 @@ The measures are in `metrics.tempsum_measures`, what they count in `metrics.temp
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from metrics.events import EventCollection, UpdateRun
-from metrics.results import Score, labelled, score_frame, with_means
+from metrics.results import Score, Topics, labelled, score_frame, with_means
 from metrics.tempsum_account import Account, JudgedTopic
 from metrics.tempsum_measures import (
     MEASURES,
@@ -46,8 +46,6 @@ __all__ = [
     "score_updates",
     "update_scores",
 ]
-
-Topics: TypeAlias = Literal["judged", "run"]
 
 
 def update_scores(

@@ -5,12 +5,12 @@ in `metrics.time_aware_measures` and `metrics.time_aware_coverage`, files in `me
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from metrics.errors import Fault, InputError
 from metrics.ranked_lists import RankedCollection, RankedRun
 from metrics.ranked_topics import JudgedTopic, Shares, judged_topics, listing
-from metrics.results import Score, labelled, score_frame, with_means
+from metrics.results import Score, Topics, labelled, score_frame, with_means
 from metrics.time_aware_coverage import SBR, TIASBR, TSBR
 from metrics.time_aware_measures import IAERR, IANDCG, IAP, TIAAP, TIAERR, TIANDCG, TIAP, RankedMeasure
 
@@ -33,8 +33,6 @@ __all__ = [
     "ranked_scores",
     "score_ranked",
 ]
-
-Topics: TypeAlias = Literal["judged", "run"]
 
 
 def ranked_scores(

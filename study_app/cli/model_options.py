@@ -1,8 +1,11 @@
-"""The options `--model`, `--draws` and `--seed` of scoring commands."""
+"""Options that scoring commands share: `--topics`, and `--model`, `--draws` and `--seed`."""
 
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def model_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -20,3 +23,20 @@ def model_options(command: Callable[..., None]) -> Callable[..., None]:
         "--model", metavar="FILE", help="Take parameters from this user model; explicit options win."
     )
     return model(draws(seed(command)))
+
+
+def topics_option(of_run: str) -> Callable[[Command], Command]:
+    """Add `--topics`; ``of_run`` says which topics the choice `run` averages over."""
+    return click.option(
+        "--topics",
+        type=click.Choice(["judged", "run"]),
+        default="judged",
+        show_default=True,
+        help=f"Topics of the mean: all judged ones, or those {of_run}.",
+    )
+
+
+def check_draws(model: str | None, draws: int | None) -> None:
+    """Raise `click.UsageError` when something is to be drawn from no model."""
+    if draws is not None and model is None:
+        raise click.UsageError("--draws needs --model FILE")

@@ -8,11 +8,11 @@ import numpy as np
 
 from calibration.user_model import UserModel, read_user_model
 from metrics.errors import input_fault
-from metrics.push import T11U, Contingency, PushMeasure, Topics, counted_topics
+from metrics.push import T11U, Contingency, PushMeasure, counted_topics
 from metrics.push_days import account
 from metrics.push_pool import push_pool
 from metrics.push_streams import PushCollection, PushRun
-from metrics.results import ALL, labelled
+from metrics.results import ALL, Topics, labelled
 from metrics.wording import listed
 from study_app.cli.output import Interval
 from study_app.cli.push_draws import draw_alpha, draw_weights

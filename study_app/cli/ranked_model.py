@@ -10,8 +10,8 @@ import numpy as np
 from calibration.user_model import IntentEntry, read_user_model
 from metrics.errors import FaultLog, input_fault
 from metrics.ranked_lists import RankedCollection, RankedRun
-from metrics.results import ALL
-from metrics.time_aware import RankedMeasure, Topics, ranked_scores
+from metrics.results import ALL, Topics
+from metrics.time_aware import RankedMeasure, ranked_scores
 from metrics.topics import TopicNames
 from metrics.wording import listed
 from study_app.cli.model_draws import FloatArray, draw_shares

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.model_options import model_options
+from study_app.cli.model_options import check_draws, model_options, topics_option
 from study_app.cli.output import Output, output_options
 
 if TYPE_CHECKING:
-    from metrics.push import PushMeasure, Topics
+    from metrics.push import PushMeasure
     from metrics.push_days import Unpooled
     from metrics.push_measures import Convention
+    from metrics.results import Topics
     from study_app.cli.push_model import PushModel
 
 DEFAULT_ALPHA = 0.66
@@ -63,13 +64,7 @@ def days(text: str) -> tuple[str, ...]:
     help="Pushes of tweets that nobody judged: ignored, or non-relevant.",
 )
 @click.option("--cells", is_flag=True, help="Add the five totals of the contingency table.")
-@click.option(
-    "--topics",
-    type=click.Choice(["judged", "run"]),
-    default="judged",
-    show_default=True,
-    help="Topics of the mean: all judged ones, or those the run has pushes for.",
-)
+@topics_option("the run has pushes for")
 @model_options
 @output_options
 def command(
@@ -94,8 +89,7 @@ def command(
     from metrics.readers.push import read_push_collection, read_push_run
     from metrics.readers.run_files import read_runs
 
-    if draws is not None and model is None:
-        raise click.UsageError("--draws needs --model FILE")
+    check_draws(model, draws)
     judged = read_push_collection(qrels=qrels, clusters=clusters, epochs=epochs, days=scored)
     systems = read_runs(runs, lambda path, name: read_push_run(path, name=name))
     user = None

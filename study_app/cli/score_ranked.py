@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.model_options import model_options
+from study_app.cli.model_options import check_draws, model_options, topics_option
 from study_app.cli.output import Output, output_options
 
 if TYPE_CHECKING:
     from metrics.ranked_lists import CalendarUnit, RankedCollection
-    from metrics.time_aware import RankedMeasure, Topics
+    from metrics.results import Topics
+    from metrics.time_aware import RankedMeasure
     from metrics.time_aware_cells import Gains, Stop
     from metrics.time_aware_coverage import Covered
     from metrics.time_aware_measures import Reading
@@ -81,13 +82,7 @@ FITTED = "fitted"
     metavar="A",
     help="TIA-SBR's weight of subtopics against windows.",
 )
-@click.option(
-    "--topics",
-    type=click.Choice(["judged", "run"]),
-    default="judged",
-    show_default=True,
-    help="Topics of the mean: all judged ones, or those the run has a list for.",
-)
+@topics_option("the run has a list for")
 @model_options
 @output_options
 def command(
@@ -144,8 +139,7 @@ def _check_usage(model: str | None, draws: int | None, *, is_fitted: bool) -> No
     """Refuse options that contradict each other."""
     if is_fitted and model is None:
         raise click.UsageError("--intents fitted needs --model FILE (a file of that name: ./fitted)")
-    if draws is not None and model is None:
-        raise click.UsageError("--draws needs --model FILE")
+    check_draws(model, draws)
 
 
 def _measures(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.model_options import model_options
+from study_app.cli.model_options import check_draws, model_options
 from study_app.cli.output import Output, output_options
 
 if TYPE_CHECKING:
@@ -110,7 +110,6 @@ def _check_usage(model: str | None, draws: int | None, *, takes_something: bool,
     """Refuse options that contradict each other."""
     if is_fitted and model is None:
         raise click.UsageError("--intents fitted needs --model FILE")
-    if draws is not None and model is None:
-        raise click.UsageError("--draws needs --model FILE")
+    check_draws(model, draws)
     if draws is not None and not takes_something:
         raise click.UsageError("--draws has nothing to draw: leave out --patience, or add --intents fitted")

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.event_files import event_options, read_judged_events
-from study_app.cli.model_options import model_options
+from study_app.cli.model_options import check_draws, model_options, topics_option
 from study_app.cli.output import Output, output_options
 
 if TYPE_CHECKING:
-    from metrics.tempsum import Topics
+    from metrics.results import Topics
     from metrics.tempsum_account import Convention, Unsampled
 
 
@@ -30,13 +30,7 @@ if TYPE_CHECKING:
     type=click.Choice(["count", "skip"]),
     help="An update nobody judged: one word without nuggets, or nothing.  [default: count in 2014, skip in 2013]",
 )
-@click.option(
-    "--topics",
-    type=click.Choice(["judged", "run"]),
-    default="judged",
-    show_default=True,
-    help="Topics of the mean: all judged ones, or those the run has updates for.",
-)
+@topics_option("the run has updates for")
 @model_options
 @output_options
 def command(
@@ -60,8 +54,7 @@ def command(
     from metrics.readers.tempsum_runs import read_update_run
     from metrics.tempsum import MEASURES, update_scores
 
-    if draws is not None and model is None:
-        raise click.UsageError("--draws needs --model FILE")
+    check_draws(model, draws)
     judged = read_judged_events(topics_file=topics_file, nuggets=nuggets, matches=matches, updates=updates)
     systems = read_runs(runs, lambda path, name: read_update_run(path, name=name))
     if model is not None:
