@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metrics.convert import events_from_push, update_run_from_push
 from metrics.events import Event, Match, Nugget, Update
 from metrics.registry import parse_measure
 from metrics.stream import (
@@ -24,6 +25,9 @@ from metrics.stream import (
 )
 from tests.metrics import stream_oracle
 from tests.metrics.event_strategies import START, TOPIC, collection_of, events, run_of, runs, visitors
+from tests.metrics.push_strategies import START as PUSH_START
+from tests.metrics.push_strategies import run_of as push_run
+from tests.metrics.test_push import example as pushes
 
 DECAYS = (0.0, 0.1, 0.5, 1.0)
 windows = st.sampled_from(["since_last_read", "since_last_session"])
@@ -333,6 +337,17 @@ def test_measures_check_their_parameters():
     )
     assert parse_measure(repr(one)) == one
     assert one.column == "MSU/s@0.1"
+
+
+def test_pushes_can_be_read_as_a_stream():
+    """A cluster is a nugget, told by any of its tweets; a tweet without a text has thirty words."""
+    judged = events_from_push(pushes(), {"a": "three words here"})
+    run = update_run_from_push(
+        push_run([("1", "a", PUSH_START), ("1", "d", PUSH_START), ("1", "c", PUSH_START)])
+    )
+    users = GivenUsers(trails([(1.0, [(63.0, 0.0)])]))
+    scores = msu_scores(judged, [run], [MSU(), MSUPerSecond()], users)
+    assert [(one.topic, one.value) for one in scores[:2]] == [("MB1", 2.0), ("MB1", 2 / 63)]
 
 
 @given(events(), runs(), visitors(), windows, st.booleans())
