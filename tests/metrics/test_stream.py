@@ -1,12 +1,10 @@
-"""Modeled Stream Utility: worked by hand, against a slow oracle, and its laws."""
+"""Modeled Stream Utility, worked by hand; its laws are in `test_stream_laws`."""
 
 import math
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from metrics.convert import events_from_push, update_run_from_push
 from metrics.events import Event, Match, Nugget, Update
@@ -16,50 +14,20 @@ from metrics.stream import (
     GivenUsers,
     MSUPerSecond,
     MSUStandardError,
-    Population,
-    SimulatedUsers,
     msu_scores,
     msu_user_scores,
     score_msu,
     trails,
 )
-from tests.metrics import stream_oracle
-from tests.metrics.event_strategies import START, TOPIC, collection_of, events, run_of, runs, visitors
+from tests.metrics.event_strategies import START, TOPIC, collection_of, run_of
 from tests.metrics.push_strategies import START as PUSH_START
 from tests.metrics.push_strategies import run_of as push_run
+from tests.metrics.stream_users import Cut, msu, per_second, simple
 from tests.metrics.test_push import example as pushes
-
-DECAYS = (0.0, 0.1, 0.5, 1.0)
-windows = st.sampled_from(["since_last_read", "since_last_session"])
 
 
 def seconds_of(day, hour, minute):
     return datetime(2012, 12, day, hour, minute, tzinfo=UTC).timestamp()
-
-
-def simple(*, nuggets=("n",), words=10, start=START, seconds=86_400, known=0.0):
-    """Updates u0, u1, ... of so many words; each tells the nugget of its number."""
-    text = "w " * words
-    names = [f"u{number}" for number in range(4)]
-    return Event(
-        start=start,
-        end=start + seconds,
-        nuggets={name: Nugget(start + known, 1.0, 1, "x") for name in nuggets},
-        updates={name: Update(text, 0, None) for name in names},
-        matches={update: (Match(nugget, 0, 1),) for update, nugget in zip(names, nuggets, strict=False)},
-    )
-
-
-def msu(event, run, users, **options):
-    """MSU of one topic for given users."""
-    scores = msu_scores(collection_of(event), [run], [MSU(**options)], GivenUsers(trails(users)))
-    return scores[0].value
-
-
-def per_second(event, run, users, **options):
-    """MSU/s of one topic for given users."""
-    scores = msu_scores(collection_of(event), [run], [MSUPerSecond(**options)], GivenUsers(trails(users)))
-    return scores[0].value
 
 
 def test_the_example_of_the_paper():
@@ -348,90 +316,3 @@ def test_pushes_can_be_read_as_a_stream():
     users = GivenUsers(trails([(1.0, [(63.0, 0.0)])]))
     scores = msu_scores(judged, [run], [MSU(), MSUPerSecond()], users)
     assert [(one.topic, one.value) for one in scores[:2]] == [("MB1", 2.0), ("MB1", 2 / 63)]
-
-
-@given(events(), runs(), visitors(), windows, st.booleans())
-def test_the_compiled_loop_equals_the_oracle(event, run, users, window, ends):
-    """Every user's gain for every decay, and the seconds, in both windows, with trails cut at the end and not."""
-    crowd = Cut(trails(users)) if ends else GivenUsers(trails(users))
-    measures = [MSU(lateness=decay, window=window) for decay in DECAYS]
-    rates = MSUPerSecond(lateness=1, window=window)
-    found = {
-        (one.metric, one.user): one.value
-        for one in msu_user_scores(collection_of(event), [run], [*measures, rates], crowd)
-        if one.topic == TOPIC
-    }
-    lines = stream_oracle.lines_of(event, run, TOPIC)
-    for number, user in enumerate(users, start=1):
-        gains, spent = stream_oracle.read_stream(
-            lines,
-            user,
-            DECAYS,
-            topic_seconds=event.end - event.start if ends else math.inf,
-            since_last_session=window == "since_last_session",
-        )
-        assert [found[one.column, str(number)] for one in measures] == pytest.approx(gains, abs=1e-12)
-        rate = gains[-1] / spent if spent else 0.0
-        assert found[rates.column, str(number)] == pytest.approx(rate, abs=1e-12)
-
-
-class Cut(GivenUsers):
-    """Given users whose visits end with the topic, as those of a population do."""
-
-    ends_with_topic = True
-
-
-@given(events(), runs(), visitors())
-def test_gain_grows_with_the_decay_and_is_at_most_the_number_of_nuggets(event, run, users):
-    """L = 1 forgives all lateness, L = 0 none."""
-    gains = [msu(event, run, users, lateness=decay) for decay in DECAYS]
-    assert gains == sorted(gains)
-    assert 0 <= gains[0] <= gains[-1] <= len(event.nuggets)
-
-
-@given(events(), runs(), visitors(), st.randoms(use_true_random=False))
-def test_the_order_of_users_does_not_matter_to_a_run(event, run, users, random):
-    """Users do not meet each other."""
-    shuffled = list(users)
-    random.shuffle(shuffled)
-    assert msu(event, run, shuffled) == pytest.approx(msu(event, run, users))
-
-
-@given(events(), runs(), visitors())
-def test_a_faster_reader_never_gains_less_in_one_session(event, run, users):
-    """Over several that is no law: what was read closes what is older."""
-    once = [(speed, pairs[:1]) for speed, pairs in users]
-    faster = [(2 * speed, pairs) for speed, pairs in once]
-    assert msu(event, run, faster) >= msu(event, run, once) - 1e-12
-
-
-def test_users_are_the_same_whatever_blocks_they_come_in(monkeypatch):
-    """Numbers, means and errors do not depend on how many users are met at a time."""
-    population = Population(
-        away_mean_seconds=3600, away_sd_seconds=1800, session_mean_seconds=30, session_sd_seconds=30
-    )
-    users = SimulatedUsers(population=population, count=10, seed=4)
-    run = run_of([(TOPIC, f"u{number % 4}", START + 5000.0 * number, 1.0) for number in range(12)])
-    collection = collection_of(simple(nuggets=("a", "b", "c", "d")))
-    each = msu_user_scores(collection, [run], [MSU()], users)
-    means = msu_scores(collection, [run], [MSU(), MSUStandardError(), MSUPerSecond()], users)
-    for name, size in [("BLOCK_USERS", 3), ("BLOCK_VISITS", 20)]:
-        monkeypatch.setattr(f"metrics.stream_trails.{name}", size)
-        assert msu_user_scores(collection, [run], [MSU()], users) == each
-        again = msu_scores(collection, [run], [MSU(), MSUStandardError(), MSUPerSecond()], users)
-        assert [one.value for one in again] == pytest.approx([one.value for one in means])
-
-
-def test_all_runs_meet_the_same_users_and_the_order_of_runs_does_not_matter():
-    """Differences between systems are never differences between crowds."""
-    population = Population(
-        away_mean_seconds=3600, away_sd_seconds=1800, session_mean_seconds=30, session_sd_seconds=30
-    )
-    users = SimulatedUsers(population=population, count=300, seed=4)
-    lines = [(TOPIC, f"u{number % 4}", START + 5000.0 * number, 1.0) for number in range(12)]
-    one, other = run_of(lines, name="one"), run_of(lines[::-1], name="other")
-    event = simple(nuggets=("a", "b", "c", "d"))
-    together = msu_scores(collection_of(event), [one, other], [MSU()], users)
-    alone = msu_scores(collection_of(event), [other], [MSU()], users)
-    assert [score.value for score in together[:2]] == [score.value for score in together[2:]]
-    assert together[2:] == alone
