@@ -1,7 +1,7 @@
 """What the scores of a task can come from: tables, collections and runs, a user model, scores from elsewhere."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -26,6 +26,9 @@ from metrics.errors import input_fault
 from metrics.summary_readings import Probabilities
 from metrics.trailtext import Layers
 from metrics.wording import listed
+
+SCORES_MARK = "from scores"
+"""Stands behind the name of a measure from elsewhere that is called like one of ours."""
 
 FROM_PREFERENCES = frozenset({"preferences", "grid"})
 PATIENCE_SOURCES = ("preferences", "stops", "grid")
@@ -109,7 +112,7 @@ def task_measures(task: JudgedTask, evidence: Evidence) -> TaskMeasures:
             notes.append(f"{task.task}: every intent is equally probable, as far as the tables say")
         variants += default_variants(positions, default, given=given, fitted=fitted)
         variants += _at_fitted_patience(task, positions["both"], given, evidence, notes)
-    variants += _from_elsewhere(task, evidence)
+    variants += _from_elsewhere(task, evidence, {one.measure for one in variants})
     if not variants:
         notes.append(f"{task.task}: nothing scores its systems; add the table positions or give --scores")
     return TaskMeasures(
@@ -201,11 +204,18 @@ def _fitted_intents(model: UserModel | None, topics: set[str]) -> dict[str, dict
     }
 
 
-def _from_elsewhere(task: JudgedTask, evidence: Evidence) -> list[Variant]:
+def _from_elsewhere(task: JudgedTask, evidence: Evidence, taken: Collection[str]) -> list[Variant]:
+    """Return the measures of --scores; one that is called like one of ours says where it is from."""
     if evidence.scores is None:
         return []
     found = scores_of_task(evidence.scores, task, path=evidence.scores_place)
     return [
-        Variant(measure=metric, role=Role.SCORES, fit=Fit.NONE, patience_chars=None, scores=scores)
+        Variant(
+            measure=f"{metric} ({SCORES_MARK})" if metric in taken else metric,
+            role=Role.SCORES,
+            fit=Fit.NONE,
+            patience_chars=None,
+            scores=scores,
+        )
         for metric, scores in found.items()
     ]

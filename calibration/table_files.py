@@ -82,6 +82,8 @@ def read_tables(folder: str | Path) -> dict[str, pd.DataFrame]:
 def table_paths(folder: str | Path) -> dict[str, Path]:
     """Return table name -> file of ``folder`` in alphabetical order; raises `InputError` when there is none."""
     folder = Path(folder)
+    if folder.is_file():
+        raise input_fault("this is a file", path=folder, cure="name the folder that holds it")
     if not folder.is_dir():
         raise input_fault(
             "no such folder", path=folder, cure="name a folder that holds tables such as preferences.csv"

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def command(tables: Path, *, output: Output) -> None:
     """Check a folder of tables and its study.json, and say what is in it.
 
-    Every fault is named with file, line and cure. docs/tables.md describes the tables.
+    Faults are named with file, line and cure: those of a file's shape first, then of cells, then of whole rows.
+    docs/tables.md describes the tables.
     """
     from calibration.table_files import read_tables
     from metrics.errors import InputError

@@ -48,13 +48,14 @@ def headline(result: TaskResult) -> str:
     return f"{sentence}; {change}"
 
 
-def summary(result: TaskResult) -> Iterator[str]:
+def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
     """Yield the findings on one task in words, each number with its interval."""
+    crowd = "simulated worker" if simulated else "worker"
     row = result.row(result.main)
     seconds = row["mean_decision_seconds"]
     decided = "" if np.isnan(seconds) else f" A decision took {seconds:.1f} seconds on average."
     yield (
-        f"{counted(row['workers'], 'worker')} compared {counted(row['pairs'], 'pair')} of systems over"
+        f"{counted(row['workers'], crowd)} compared {counted(row['pairs'], 'pair')} of systems over"
         f" {counted(row['queries'], 'query', 'queries')} in {counted(row['judgments'], 'judgment')}.{decided}"
     )
     others = (percent(result.row(result.main, ties)["agreement"]) for ties in ("half", "drop", "weighted"))

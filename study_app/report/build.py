@@ -39,7 +39,8 @@ def build_report(material: Material) -> Report:
         summary=tuple(
             sentence
             for result in results
-            for sentence in ((f"Task {result.task}.",) if len(results) > 1 else ()) + tuple(summary(result))
+            for sentence in ((f"Task {result.task}.",) if len(results) > 1 else ())
+            + tuple(summary(result, simulated=material.truth is not None))
         )
         or ("There is no agreement.csv in this folder; prefcal agree writes it.",),
         sections=(

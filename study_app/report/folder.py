@@ -63,18 +63,20 @@ def read_material(folder: str | Path) -> Material:
     folder = Path(folder)
     if not folder.is_dir():
         raise input_fault("there is no such folder", path=folder, cure="name the folder of prefcal agree")
-    tables = folder / TABLES
+    record = _record(folder / RECORD)
+    tables = _first_there(folder / TABLES, record.get("tables"))
+    model = _first_there(folder / MODEL, (record.get("model") or {}).get("path"))
     material = Material(
         folder=folder,
         agreement=read_result(folder, AGREEMENT),
         comparisons=read_result(folder, COMPARISONS),
         curve=read_result(folder, CURVE),
         pairs=read_result(folder, PAIRS),
-        record=_record(folder / RECORD),
+        record=record,
         tables=read_tables(tables) if tables.is_dir() else {},
         tables_sha256=tables_sha256(tables) if tables.is_dir() else None,
         study=read_study(tables),
-        model=read_user_model(folder / MODEL) if (folder / MODEL).is_file() else None,
+        model=read_user_model(model) if model.is_file() else None,
         truth=read_user_model(folder / TRUTH) if (folder / TRUTH).is_file() else None,
     )
     if material.agreement is None and not material.tables and material.model is None:
@@ -84,6 +86,12 @@ def read_material(folder: str | Path) -> Material:
             cure="name the folder that prefcal agree or prefcal demo wrote",
         )
     return material
+
+
+def _first_there(beside: Path, recorded: object) -> Path:
+    """Return what lies in the folder, else what the agreement was made from, if it is still there."""
+    used = Path(recorded) if isinstance(recorded, str) else beside
+    return beside if beside.exists() or not used.exists() else used
 
 
 def _record(path: Path) -> dict[str, Any]:

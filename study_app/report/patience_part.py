@@ -37,7 +37,7 @@ def patience_section(
     where = f"at {quantity(low)}" if low == high else f"between {quantity(low)} and {quantity(high)}"
     highest = percent(best["agreement"].iloc[0])
     row = result.row(result.main)
-    title = f"Agreement is highest, {highest}, {where} characters of patience"
+    title = f"Along the curve agreement is highest, {highest}, {where} characters of patience"
     estimates = "; ".join(f"{mark.label} {quantity(mark.value)}" for mark in marks)
     figure = Figure(
         title=title,

@@ -110,6 +110,19 @@ def test_scores_of_any_tool_are_judged_too(agree, tables, tmp_path):
     assert "difference mine" in pd.read_csv(tmp_path / "pairs.csv").columns
 
 
+def test_a_score_that_is_called_like_one_of_ours_stands_beside_it(agree, tables, tmp_path):
+    """What `prefcal score` wrote is called as what `prefcal agree` computes itself."""
+    scores = tmp_path / "scores.csv"
+    rows = [f"{system},q{n},M@1500,{rank}" for n in range(6) for rank, system in enumerate(SYSTEMS)]
+    scores.write_text("\n".join(["run,topic,metric,value", *rows]) + "\n")
+
+    ended = agree(tables, "--scores", scores, "-o", tmp_path)
+
+    assert ended.code == 0
+    measures = pd.read_csv(tmp_path / "agreement.csv")["measure"]
+    assert {"M@1500", "M@1500 (from scores)"} <= set(measures)
+
+
 @pytest.mark.parametrize(
     ("options", "line"),
     [

@@ -1,5 +1,6 @@
 """What the report says and is."""
 
+import json
 import re
 import shutil
 from collections import Counter
@@ -68,7 +69,7 @@ def test_the_summary_gives_every_number_with_its_interval(page):
     summary = page.select_one(".summary").get_text(" ", strip=True)
 
     for words in (
-        "7 workers compared",
+        "7 simulated workers compared",
         "interval",
         "second panel",
         "a patience fitted to the others",
@@ -296,3 +297,19 @@ def test_the_command_ends_with_one_line_on_bad_input(tmp_path, monkeypatch, caps
 
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.count("\n") == 1
+
+
+def test_tables_and_model_may_lie_elsewhere(folder, tmp_path):
+    """agree.json says what the agreement was made from; that is found where it lies."""
+    for name in ("tables", "user-model.json"):
+        shutil.move(folder / name, tmp_path / f"my-{name}")
+    record = json.loads((folder / "agree.json").read_text(encoding="utf-8"))
+    record |= {
+        "tables": str(tmp_path / "my-tables"),
+        "model": {"path": str(tmp_path / "my-user-model.json"), "sha256": ""},
+    }
+    (folder / "agree.json").write_text(json.dumps(record), encoding="utf-8")
+
+    material = read_material(folder)
+    assert "preferences" in material.tables
+    assert "patience_chars_preferences" in material.model.parameters
