@@ -4,15 +4,16 @@ A result never holds raw answers. An infinite estimate is `inf` in Python and nu
 is None, and null in JSON.
 """
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from calibration.uncertainty import Floats, Interval, Uncertainty, closed
-from calibration.user_model import Diagnostic, ParameterEntry
+from calibration.uncertainty import Floats, Interval, Uncertainty, closed, scale_of_each
+from calibration.user_model import Diagnostic, ParameterEntry, plain_name
 from metrics.errors import PrefcalError
 
 SIGNIFICANT_DIGITS = 10
@@ -34,8 +35,35 @@ def info(name: str, sentence: str) -> Diagnostic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GoodnessOfFit:
+    """What one test says about how well a fitted model describes the data.
+
+    Attributes
+    ----------
+    test : str
+        Stable name of the test.
+    statistic, p_value : float
+        Its value, and how often one at least as extreme comes about under the fitted model.
+    n_boot : int
+        How many simulated data sets the p-value is from; 0 for a p-value by formula.
+    sentence : str
+        The outcome, for people.
+    """
+
+    test: str
+    statistic: float
+    p_value: float
+    n_boot: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationResult:
     """What a fit says about the parameters of one model.
+
+    A family of models may subclass it (a frozen dataclass again) to offer its own goodness of fit, plots and simulator.
+    Such a class reads its numbers by place (``estimates``), because a name gets its language in brackets where the
+    tables have several.
 
     Attributes
     ----------
@@ -43,12 +71,16 @@ class CalibrationResult:
         Name -> estimate; `inf` where it is infinite.
     unit, method : str
         What they are measured in, and how they were fitted.
+    units : mapping of str to str
+        Plain names of those parameters that are measured in something else than ``unit``.
     uncertainty : mapping of str to Uncertainty
         Interval method -> its ingredients; the first is the default. Empty when the data allow no interval.
     loglik : float or None
         Log-likelihood at the estimates; None for a fit without one.
-    n_workers, n_rows : int
-        How many entered the fit.
+    n_workers, n_rows, n_censored : int
+        How many entered the fit, and how many of the rows are only known to exceed what was seen.
+    n_free : int or None
+        How many numbers were fitted, for `aic`; None: as many as there are parameters.
     details : mapping of str to float
         Other numbers that describe the fit, by name.
     diagnostics : tuple of Diagnostic
@@ -61,7 +93,10 @@ class CalibrationResult:
     uncertainty: Mapping[str, Uncertainty]
     n_workers: int
     n_rows: int
+    n_censored: int = 0
     loglik: float | None = None
+    n_free: int | None = None
+    units: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     diagnostics: tuple[Diagnostic, ...] = ()
 
@@ -75,6 +110,75 @@ class CalibrationResult:
             If the data allow no interval.
         """
         return self._by(None).cov
+
+    @property
+    def estimates(self) -> Floats:
+        """(k,) estimates, in the order of ``params``."""
+        return np.array(list(self.params.values()), dtype=np.float64)
+
+    @property
+    def se(self) -> dict[str, float]:
+        """Name -> standard error on the natural scale, by the delta method from `cov`; nan for an infinite estimate.
+
+        Raises
+        ------
+        ValueError
+            If the data allow no interval.
+        """
+        slopes = self._slopes()
+        errors = np.abs(slopes) * np.sqrt(np.diag(self.cov))
+        return {
+            name: float(error) if np.isfinite(slope) else math.nan
+            for name, error, slope in zip(self.params, errors, slopes, strict=True)
+        }
+
+    @property
+    def natural_cov(self) -> Floats:
+        """(k, k) covariance on the natural scales, by the delta method from `cov`.
+
+        Raises
+        ------
+        ValueError
+            If the data allow no interval.
+        """
+        slopes = self._slopes()
+        return np.asarray(slopes[:, None] * self.cov * slopes, dtype=np.float64)
+
+    def _slopes(self) -> Floats:
+        """(k,) d natural / d working at the estimates."""
+        scales = scale_of_each(self._by(None).scale, len(self.params))
+        return np.array([scale.slope(value) for scale, value in zip(scales, self.estimates, strict=True)])
+
+    @property
+    def aic(self) -> float | None:
+        """2 k - 2 log-likelihood, with k numbers fitted; None for a fit without a likelihood."""
+        free = len(self.params) if self.n_free is None else self.n_free
+        return None if self.loglik is None else 2 * free - 2 * self.loglik
+
+    def unit_of(self, name: str) -> str:
+        """Return the unit of one parameter, its name with or without a language."""
+        return self.units.get(plain_name(name), self.unit)
+
+    def for_language(self, language: str) -> Self:
+        """Return the fit with the language in brackets behind every parameter's name."""
+        named = {f"{name}[{language}]": value for name, value in self.params.items()}
+        return replace(self, params=MappingProxyType(named))
+
+    def noted(self, *notes: Diagnostic) -> Self:
+        """Return the fit with more diagnostics."""
+        return replace(self, diagnostics=(*self.diagnostics, *notes))
+
+    def goodness_of_fit(self, n_boot: int = 99, seed: int = 1) -> tuple[GoodnessOfFit, ...]:  # noqa: ARG002
+        """Return what tests of the model say; nothing for a family that has none.
+
+        Parameters
+        ----------
+        n_boot : int
+            Simulated data sets behind a p-value that has no formula.
+        seed : int
+            Of their simulation.
+        """
+        return ()
 
     def conf_int(self, level: float = LEVEL, method: str | None = None) -> dict[str, Interval]:
         """Return a confidence interval for every parameter.
@@ -126,7 +230,7 @@ class CalibrationResult:
                 estimate=closed(short(self.params[name])),
                 interval=(low and short(low), high and short(high)),
                 level=level,
-                unit=self.unit,
+                unit=self.unit_of(name),
                 method=self.method,
                 workers=self.n_workers,
                 rows=self.n_rows,
@@ -136,21 +240,35 @@ class CalibrationResult:
         }
 
     def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
-        """Return name -> entry as it stands in user-model.json."""
-        return {name: entry.model_dump(mode="json") for name, entry in self.entries(level).items()}
+        """Return the fit ready for JSON: ``parameters`` as in user-model.json, and what belongs to all of them."""
+        return {
+            "parameters": {
+                name: entry.model_dump(mode="json") for name, entry in self.entries(level).items()
+            },
+            "method": self.method,
+            "interval_methods": list(self.uncertainty),
+            "workers": self.n_workers,
+            "rows": self.n_rows,
+            "censored": self.n_censored,
+            "loglik": self.loglik and short(self.loglik),
+            "aic": self.aic and short(self.aic),
+            "details": {name: closed(short(value)) for name, value in self.details.items()},
+            "diagnostics": [note.model_dump(mode="json") for note in self.diagnostics],
+        }
 
     def summary(self, level: float = LEVEL) -> str:
         """Return the fit in words: estimates with intervals, the method, how much data, the diagnostics."""
         lines = [
-            f"{name}: {estimate:.5g} {shown_interval(interval)} {self.unit}"
+            f"{name}: {estimate:.5g} {shown_interval(interval)} {self.unit_of(name)}"
             for (name, estimate), interval in zip(
                 self.params.items(), self.conf_int(level).values(), strict=True
             )
         ]
         how = next(iter(self.uncertainty), "no interval")
         lines.append(f"{self.method}; {level:.0%} intervals: {how}")
-        fit = "" if self.loglik is None else f", log-likelihood {self.loglik:.2f}"
-        lines.append(f"{self.n_workers} workers, {self.n_rows} rows{fit}")
+        censored = f" ({self.n_censored} censored)" if self.n_censored else ""
+        fit = "" if self.loglik is None else f", log-likelihood {self.loglik:.2f}, AIC {self.aic:.2f}"
+        lines.append(f"{self.n_workers} workers, {self.n_rows} rows{censored}{fit}")
         lines += [f"{name} = {value:.5g}" for name, value in self.details.items()]
         lines += [f"{d.severity}: {d.sentence}" for d in self.diagnostics]
         return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Ways of saying how far estimates may be off: replicates, a covariance, a likelihood curve.
+"""Ways of saying how far estimates may be off: replicates, a covariance, a likelihood curve, a profile likelihood.
 
 Each gives intervals at any level, draws and a covariance after the fit, and holds no raw answers. An open end of an
 interval is None.
@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, stdtrit
+from scipy.special import expit, ndtr, stdtrit
 
 Floats: TypeAlias = NDArray[np.float64]
 Interval: TypeAlias = tuple[float | None, float | None]
@@ -22,14 +22,28 @@ class Scale(StrEnum):
 
     IDENTITY = "identity"
     INVERSE = "inverse"
+    LOG = "log"
+    LOGIT = "logit"
 
     def natural(self, working: Floats) -> Floats:
         """Return values on the natural scale; on `INVERSE` what is not positive means infinite."""
         if self is Scale.IDENTITY:
             return working
+        if self is Scale.LOG:
+            return np.asarray(np.exp(working), dtype=np.float64)
+        if self is Scale.LOGIT:
+            return np.asarray(expit(working), dtype=np.float64)
         natural = np.full(np.shape(working), np.inf)
         np.divide(1.0, working, out=natural, where=np.asarray(working) > 0)
         return natural
+
+    def slope(self, natural: float) -> float:
+        """Return d natural / d working at a value on the natural scale; 1 on `IDENTITY`."""
+        if self is Scale.LOG:
+            return natural
+        if self is Scale.LOGIT:
+            return natural * (1 - natural)
+        return -(natural**2) if self is Scale.INVERSE else 1.0
 
     def interval(self, low: float, high: float) -> Interval:
         """Return an interval of the working scale on the natural one; an infinite end is open."""
@@ -37,8 +51,27 @@ class Scale(StrEnum):
         return closed(ends[0]), closed(ends[1])
 
 
+Scales: TypeAlias = Scale | tuple[Scale, ...]
+"""One working scale for all parameters, or one for each."""
+
+
+def scale_of_each(scale: Scales, count: int) -> tuple[Scale, ...]:
+    """Return the working scale of each of ``count`` parameters."""
+    return (scale,) * count if isinstance(scale, Scale) else scale
+
+
+def naturally(working: Floats, scale: Scales) -> Floats:
+    """Bring (n, k) values of k parameters to their natural scales."""
+    each = scale_of_each(scale, working.shape[1])
+    return np.stack([one.natural(working[:, place]) for place, one in enumerate(each)], axis=1)
+
+
 class Uncertainty(Protocol):
     """How far estimates may be off; one way of saying so for all parameters of a fit."""
+
+    @property
+    def scale(self) -> Scales:
+        """The working scales of the parameters."""
 
     @property
     def cov(self) -> Floats:
@@ -62,14 +95,14 @@ class Replicates:
     ----------
     values : (n, k) ndarray of float
         On the working scale.
-    scale : Scale
-        The working scale of all parameters.
+    scale : Scale or tuple of Scale
+        The working scale of all parameters, or of each.
     clusters : int or None
         How many were resampled; None for posterior draws.
     """
 
     values: Floats
-    scale: Scale = Scale.IDENTITY
+    scale: Scales = Scale.IDENTITY
     clusters: int | None = None
 
     @property
@@ -81,7 +114,8 @@ class Replicates:
         """Percentiles that leave (1 - level) / 2, or what the clusters make of it, on either side."""
         tail = self._tail(level)
         low, high = np.quantile(self.values, [tail, 1 - tail], axis=0)
-        return tuple(self.scale.interval(*ends) for ends in zip(low, high, strict=True))
+        scales = scale_of_each(self.scale, len(low))
+        return tuple(scale.interval(*ends) for scale, *ends in zip(scales, low, high, strict=True))
 
     def _tail(self, level: float) -> float:
         if self.clusters is None:
@@ -91,7 +125,7 @@ class Replicates:
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """Replicates drawn with replacement."""
-        return self.scale.natural(self.values[rng.integers(len(self.values), size=n)])
+        return naturally(self.values[rng.integers(len(self.values), size=n)], self.scale)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,26 +138,27 @@ class StudentT:
         Estimates on the working scale.
     cov : (k, k) ndarray of float
         Their covariance.
-    df : int
-        Degrees of freedom of Student's t.
-    scale : Scale
-        The working scale of all parameters.
+    df : float
+        Degrees of freedom of Student's t; inf for the normal.
+    scale : Scale or tuple of Scale
+        The working scale of all parameters, or of each.
     """
 
     centre: Floats
     cov: Floats
-    df: int
-    scale: Scale = Scale.IDENTITY
+    df: float
+    scale: Scales = Scale.IDENTITY
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
         """Estimate +- t standard errors, brought to the natural scale."""
         reach = stdtrit(self.df, (1 + level) / 2) * np.sqrt(np.diag(self.cov))
-        ends = zip(self.centre - reach, self.centre + reach, strict=True)
-        return tuple(self.scale.interval(*pair) for pair in ends)
+        scales = scale_of_each(self.scale, len(self.centre))
+        ends = zip(scales, self.centre - reach, self.centre + reach, strict=True)
+        return tuple(scale.interval(*pair) for scale, *pair in ends)
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """Multivariate normal draws on the working scale."""
-        return self.scale.natural(rng.multivariate_normal(self.centre, self.cov, size=n))
+        return naturally(rng.multivariate_normal(self.centre, self.cov, size=n), self.scale)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,16 +173,19 @@ class LikelihoodCurve:
         Ascending values on the working scale. The set is open where it reaches an end of the grid.
     drop : (m,) ndarray of float
         2 (l_max - l(x)) / design_effect at the grid; 0 at the maximum, which is on the grid.
-    df : int
-        Degrees of freedom of Student's t.
+    df : float
+        Degrees of freedom of Student's t; inf for the chi-squared limit.
     scale : Scale
         The working scale.
+    is_whole_range : bool
+        The grid ends where the parameter's range does: a set that reaches an end of the grid ends there.
     """
 
     grid: Floats
     drop: Floats
-    df: int
+    df: float
     scale: Scale = Scale.IDENTITY
+    is_whole_range: bool = False
 
     @property
     def _weights(self) -> Floats:
@@ -161,23 +199,59 @@ class LikelihoodCurve:
         return np.array([[self._weights @ (self.grid - mean) ** 2]])
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Return the hull of the set, its ends interpolated between grid points."""
-        limit = float(stdtrit(self.df, (1 + level) / 2)) ** 2
-        inside = np.flatnonzero(self.drop <= limit)
+        """Return the hull of the set, its ends interpolated between grid points on the root of the drop."""
+        limit = float(stdtrit(self.df, (1 + level) / 2))
+        inside = np.flatnonzero(np.sqrt(self.drop) <= limit)
         first, last = int(inside[0]), int(inside[-1])
-        low = None if first == 0 else self._crossing(first - 1, first, limit)
-        high = None if last == len(self.grid) - 1 else self._crossing(last + 1, last, limit)
+        low = self._edge(first) if first == 0 else self._crossing(first - 1, first, limit)
+        high = self._edge(last) if last == len(self.grid) - 1 else self._crossing(last + 1, last, limit)
         ends = [None if end is None else float(self.scale.natural(np.array(end))) for end in (low, high)]
-        return ((ends[0], ends[1]) if self.scale is Scale.IDENTITY else (ends[1], ends[0]),)
+        return ((ends[1], ends[0]) if self.scale is Scale.INVERSE else (ends[0], ends[1]),)
+
+    def _edge(self, place: int) -> float | None:
+        return float(self.grid[place]) if self.is_whole_range else None
 
     def _crossing(self, outside: int, inside: int, limit: float) -> float:
-        rise = self.drop[outside] - self.drop[inside]
-        share = (limit - self.drop[inside]) / rise
+        root = np.sqrt(self.drop[[outside, inside]])
+        share = (limit - root[1]) / (root[0] - root[1])
         return float(self.grid[inside] + share * (self.grid[outside] - self.grid[inside]))
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """Draws from the curve taken as a density on the working scale."""
         return self.scale.natural(rng.choice(self.grid, size=(n, 1), p=self._weights))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileLikelihood:
+    """Profile likelihoods of several parameters that were fitted together: one curve each, and their covariance.
+
+    Attributes
+    ----------
+    curves : tuple of LikelihoodCurve
+        The profile of each parameter; each should go beyond the highest level that anyone will ask for (a drop of
+        16 is 99.99 %), and by itself decides where an end is open.
+    centre : (k,) ndarray of float
+        Estimates on the working scales.
+    cov : (k, k) ndarray of float
+        The inverse of the information there, on the working scales.
+    """
+
+    curves: tuple[LikelihoodCurve, ...]
+    centre: Floats
+    cov: Floats
+
+    @property
+    def scale(self) -> Scales:
+        """The working scale of each parameter."""
+        return tuple(curve.scale for curve in self.curves)
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """Each parameter's set of values that the likelihood does not reject."""
+        return tuple(curve.intervals(level)[0] for curve in self.curves)
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        """Multivariate normal draws on the working scales."""
+        return naturally(rng.multivariate_normal(self.centre, self.cov, size=n), self.scale)
 
 
 def closed(end: float) -> float | None:

@@ -78,12 +78,12 @@ def test_draws_are_named_as_the_parameters():
 
 def test_a_dictionary_is_what_stands_in_the_user_model():
     """Ten digits, null for what is infinite or open, ready for JSON."""
-    entry = FIT.to_dict()["patience_chars"]
+    entry = FIT.to_dict()["parameters"]["patience_chars"]
 
     assert entry["estimate"] == 1234.567890
     assert ParameterEntry.model_validate(entry) == FIT.entries()["patience_chars"]
-    assert UNBOUNDED.to_dict()["patience_chars"]["estimate"] is None
-    assert UNBOUNDED.to_dict()["patience_chars"]["interval"] == [None, None]
+    assert UNBOUNDED.to_dict()["parameters"]["patience_chars"]["estimate"] is None
+    assert UNBOUNDED.to_dict()["parameters"]["patience_chars"]["interval"] == [None, None]
     assert json.loads(json.dumps(FIT.to_dict(), allow_nan=False)) == FIT.to_dict()
 
 
@@ -92,7 +92,7 @@ def test_a_summary_tells_people_what_they_need():
     assert FIT.summary().splitlines() == [
         "patience_chars: 1234.6 [1012, 1488] counted characters",
         "highest agreement; 95% intervals: bootstrap",
-        "60 workers, 1176 rows, log-likelihood -12.50",
+        "60 workers, 1176 rows, log-likelihood -12.50, AIC 27.00",
         "agreement = 0.75",
         "warning: Look twice.",
         "info: By a grid.",
