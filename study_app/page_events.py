@@ -8,10 +8,12 @@ MAX_EVENTS = 1_000
 MAX_NUMBER = 1_000_000
 MAX_MS = 2**53
 
-Side = Literal["left", "right"]
+Side = Literal["left", "right", "stream"]
+"""Where an item stands: in one of two texts, or in a stream."""
+
 Layout = Literal["side_by_side", "stacked"]
 Choice = Literal["left", "right", "equally_good", "equally_bad"]
-Item = Annotated[str, StringConstraints(pattern=r"^(f[0-9]{1,4}|s[0-9]{1,4}\.[0-9]{1,4})$")]
+Item = Annotated[str, StringConstraints(pattern=r"^(f[0-9]{1,4}|s[0-9]{1,4}\.[0-9]{1,4}|u[1-9][0-9]{0,6})$")]
 Share = Annotated[float, Field(ge=0, le=1)]
 Milliseconds = Annotated[int, Field(ge=0, le=MAX_MS)]
 Pixels = Annotated[int, Field(ge=0, le=100_000)]
@@ -58,7 +60,7 @@ class LayoutChange(PageEvent):
 class Moment(PageEvent):
     """Something that needs no detail."""
 
-    kind: Literal["visible", "hidden", "focus", "blur", "beat", "close"]
+    kind: Literal["visible", "hidden", "focus", "blur", "beat", "leave", "close"]
 
 
 class Sleep(PageEvent):

@@ -52,6 +52,15 @@ class SummaryFiles(_Entry):
     probability: Text | None = None
 
 
+class EventFiles(_Entry):
+    """Files of a Temporal Summarization collection, relative to the study file."""
+
+    topics: Text
+    nuggets: Text
+    matches: Text
+    updates: Text
+
+
 class TaskEntry(_Entry):
     """What every task has."""
 
@@ -85,7 +94,22 @@ class SummaryPairs(TaskEntry):
     criteria: tuple[Text, ...] | None = Field(default=None, strict=False)
 
 
-Task: TypeAlias = Annotated[IntentVotes | SummaryPairs, Field(discriminator="kind")]
+class StreamVisits(TaskEntry):
+    """Follow one system's stream of an event for days (modeled-stream-utility §3)."""
+
+    kind: Literal["stream_visits"]
+    collection: EventFiles
+    systems: dict[Name, Text] = Field(min_length=1)
+    days: Annotated[float, Field(gt=0, le=366)]
+    clock_factor: Annotated[float, Field(gt=0, le=10_000)] = 1
+    topics_per_worker: Count = 1
+    workers_per_stream: Count | None = None
+    ask_per_visit: Annotated[int, Field(ge=0, le=20)] = 3
+    idle_seconds: Annotated[float, Field(ge=30, le=86_400)] = 300
+    updates_per_page: Annotated[int, Field(ge=1, le=200)] = 20
+
+
+Task: TypeAlias = Annotated[IntentVotes | SummaryPairs | StreamVisits, Field(discriminator="kind")]
 
 
 class StudyEntry(_Entry):
@@ -198,6 +222,7 @@ _MODELS: dict[str, type[BaseModel]] = {
     "collection": SummaryFiles,
     "intent_votes": IntentVotes,
     "summary_pairs": SummaryPairs,
+    "stream_visits": StreamVisits,
 }
 
 

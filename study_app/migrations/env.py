@@ -3,9 +3,9 @@
 
 from alembic import context
 
-from study_app.models import Base
+from study_app.stream_models import Stream
 
 context.configure(
-    connection=context.config.attributes["connection"], target_metadata=Base.metadata, render_as_batch=True
+    connection=context.config.attributes["connection"], target_metadata=Stream.metadata, render_as_batch=True
 )
 context.run_migrations()

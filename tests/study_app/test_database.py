@@ -13,7 +13,8 @@ from sqlalchemy.exc import IntegrityError
 from metrics.errors import InputError, PrefcalError
 from study_app.config import database_url
 from study_app.database import MIGRATIONS, is_empty, migrate, open_database, transaction
-from study_app.models import Base, Setting
+from study_app.models import Setting
+from study_app.stream_models import Stream
 
 
 @pytest.fixture
@@ -102,7 +103,7 @@ def test_migrations_make_what_the_models_say(database):
     """No drift between the two."""
     with database.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, Base.metadata) == []
+        assert compare_metadata(context, Stream.metadata) == []
 
 
 def test_migrations_can_be_undone(database):
