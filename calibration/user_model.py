@@ -16,6 +16,8 @@ from calibration.json_files import read_model, write_json
 Format = Literal["prefcal-user-model/1"]
 FORMAT: Format = "prefcal-user-model/1"
 
+JointScale = Literal["log", "identity"]
+
 PARAMETERS = MappingProxyType(
     {
         "away_mean_seconds": "stream seconds",
@@ -118,14 +120,15 @@ class JointEntry(_Part):
     ----------
     names : tuple of str
         Parameters, in the order of the covariance's rows.
-    scale : {'log'}
-        What the covariance is of: the logarithms.
+    scale : {'log', 'identity'}
+        What the covariance is of: the logarithms (reading_speed_mu is one already and stands as it is), or the
+        parameters themselves where they may be negative.
     covariance : tuple of tuple of float
         Symmetric.
     """
 
     names: tuple[Name, ...]
-    scale: Literal["log"] = "log"
+    scale: JointScale = "log"
     covariance: tuple[tuple[Number, ...], ...]
 
 

@@ -26,7 +26,7 @@ SMALLEST_SD = 1e-12
 def joint_log_sd(model: UserModel, name: str) -> float | None:
     """Return the standard deviation of a parameter's logarithm from a joint fit; None when it was fitted alone."""
     for joint in model.joint:
-        if name in joint.names:
+        if joint.scale == "log" and name in joint.names:
             place = joint.names.index(name)
             return math.sqrt(joint.covariance[place][place])
     return None

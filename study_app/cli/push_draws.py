@@ -3,14 +3,11 @@
 import math
 from collections.abc import Iterable, Sequence
 from statistics import NormalDist
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.user_model import ParameterEntry, UserModel
-
-FloatArray: TypeAlias = NDArray[np.float64]
+from study_app.cli.joint_draws import FloatArray, joint_draws
 
 
 def draw_alpha(model: UserModel, name: str, count: int, rng: np.random.Generator) -> FloatArray:
@@ -36,21 +33,19 @@ def draw_alpha(model: UserModel, name: str, count: int, rng: np.random.Generator
 def draw_weights(model: UserModel, names: Sequence[str], count: int, rng: np.random.Generator) -> FloatArray:
     """Draw parameters that were fitted together, (count, names).
 
-    Normal on the log scale with their joint covariance, when the model has one and every estimate is above 0; otherwise
-    each by itself, normal with the width of its interval.
+    By their joint covariance (`study_app.cli.joint_draws`), when the model has one for all of them; otherwise each by
+    itself, normal with the width of its interval.
 
     Raises
     ------
     ValueError
         If an interval is needed and open at both ends, or the covariance is no square of numbers.
     """
+    together = joint_draws(model, names, count, rng)
+    if set(together) == set(names):
+        return np.stack([together[name] for name in names], axis=1)
     entries = {name: model.parameters[name] for name in names}
     mean = np.array([entry.estimate or 0.0 for entry in entries.values()])
-    covariance = _joint_covariance(model, names)
-    if covariance is not None and (mean > 0).all():
-        zero = np.zeros(len(names))
-        logarithms = rng.multivariate_normal(zero, covariance, count, check_valid="ignore")
-        return np.asarray(mean * np.exp(logarithms))
     sd = np.array([standard_deviation(name, entry, entry.interval) for name, entry in entries.items()])
     return np.asarray(mean + sd * rng.standard_normal((count, len(names))))
 
@@ -68,17 +63,6 @@ def standard_deviation(name: str, entry: ParameterEntry, ends: Iterable[float | 
     if not halves:
         raise ValueError(f"{name} has no interval to draw from")
     return sum(halves) / len(halves) / _quantile(entry)
-
-
-def _joint_covariance(model: UserModel, names: Sequence[str]) -> FloatArray | None:
-    """Return the covariance of the logarithms of these parameters; None when they were not fitted together."""
-    for joint in model.joint:
-        if set(names) <= set(joint.names):
-            if {len(joint.covariance), *map(len, joint.covariance)} != {len(joint.names)}:
-                raise ValueError("the joint covariance of the push weights is not square")
-            places = [joint.names.index(name) for name in names]
-            return np.array(joint.covariance, dtype=np.float64)[np.ix_(places, places)]
-    return None
 
 
 def _quantile(entry: ParameterEntry) -> float:

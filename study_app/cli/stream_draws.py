@@ -3,17 +3,11 @@
 import math
 from collections.abc import Sequence
 from statistics import NormalDist
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.user_model import ParameterEntry, UserModel
-
-FloatArray: TypeAlias = NDArray[np.float64]
-
-LOGARITHM = "reading_speed_mu"
-"""The one parameter that is a logarithm already: on the log scale of a joint fit it stands as it is."""
+from study_app.cli.joint_draws import LOGARITHM, FloatArray, joint_draws
 
 
 def draw_population(
@@ -21,23 +15,22 @@ def draw_population(
 ) -> list[dict[str, float]]:
     """Return ``count`` draws of the population's parameters.
 
-    Those that were fitted together come from a normal on the log scale with their joint covariance; others from one on
-    the log scale with the width of their interval, or of its one half when the other end is open or 0. `LOGARITHM` is
-    normal itself. An estimate of 0 stays 0.
+    Those that were fitted together come from their joint covariance (`study_app.cli.joint_draws`); others from a normal
+    on the log scale with the width of their interval, or of its one half when the other end is open or 0. `LOGARITHM`
+    is normal itself. An estimate of 0 stays 0.
 
     Raises
     ------
     ValueError
         If a parameter has neither a joint covariance nor an end of an interval.
     """
-    steps = _joint_steps(model, names, count, rng)
-    drawn: dict[str, FloatArray] = {}
+    drawn = joint_draws(model, names, count, rng)
     for name in names:
-        entry = model.parameters[name]
-        estimate = entry.estimate or 0.0
-        if name not in steps:
-            steps[name] = _log_sd(name, entry) * rng.standard_normal(count)
-        drawn[name] = estimate + steps[name] if name == LOGARITHM else estimate * np.exp(steps[name])
+        if name not in drawn:
+            entry = model.parameters[name]
+            estimate = entry.estimate or 0.0
+            steps = _log_sd(name, entry) * rng.standard_normal(count)
+            drawn[name] = estimate + steps if name == LOGARITHM else estimate * np.exp(steps)
     return [{name: float(values[number]) for name, values in drawn.items()} for number in range(count)]
 
 
@@ -53,23 +46,6 @@ def draw_decay(model: UserModel, name: str, count: int, rng: np.random.Generator
     estimate = entry.estimate or 0.0
     sd = _sd(name, entry, [abs(end - estimate) for end in entry.interval if end is not None])
     return np.clip(estimate + sd * rng.standard_normal(count), 0.0, 1.0)
-
-
-def _joint_steps(
-    model: UserModel, names: Sequence[str], count: int, rng: np.random.Generator
-) -> dict[str, FloatArray]:
-    """Draw how far each parameter that was fitted with others is off, on the log scale."""
-    steps: dict[str, FloatArray] = {}
-    for joint in model.joint:
-        places = [place for place, name in enumerate(joint.names) if name in names]
-        if places:
-            covariance = np.array(joint.covariance, dtype=np.float64)
-            if covariance.shape != (len(joint.names), len(joint.names)):
-                raise ValueError(f"the joint covariance of {', '.join(joint.names)} is not square")
-            chosen = covariance[np.ix_(places, places)]
-            drawn = rng.multivariate_normal(np.zeros(len(places)), chosen, count, check_valid="ignore")
-            steps |= {joint.names[place]: drawn[:, column] for column, place in enumerate(places)}
-    return steps
 
 
 def _log_sd(name: str, entry: ParameterEntry) -> float:
