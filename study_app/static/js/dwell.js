@@ -24,11 +24,13 @@ export class Dwell {
   #planned = 0;
 
   /**
-   * @param {Element} root the pair page's main element
+   * @param {Element} root the element with the items
    * @param {import('./log.js').Log} log
+   * @param {(item: HTMLElement) => void} [onWhole] told of each item that is wholly on the screen
    */
-  constructor(root, log) {
+  constructor(root, log, onWhole) {
     this.log = log;
+    this.onWhole = onWhole;
     for (const item of root.querySelectorAll('[data-item]')) {
       if (item instanceof HTMLElement) this.#items.set(item.querySelector(':scope > summary') ?? item, item);
     }
@@ -79,6 +81,7 @@ export class Dwell {
     if (step === (this.#reported.get(entry.target) ?? 0)) return;
     this.#reported.set(entry.target, step);
     this.log.record('see', { ...placeOf(item), share });
+    if (share === 1) this.onWhole?.(item);
   }
 }
 

@@ -11,6 +11,7 @@ import { Pair } from './pair.js';
 import { Presence } from './presence.js';
 import { Scroll } from './scroll.js';
 import { SearchTimer } from './search-timer.js';
+import { Stream } from './stream.js';
 
 /**
  * @template Part
@@ -40,6 +41,11 @@ if (pair) {
     start(() => new Layers(pair, log));
     start(() => new Dwell(pair, log));
   }
+}
+const section = document.querySelector('[data-module=stream]');
+if (section) {
+  const stream = start(() => new Stream(section, log));
+  if (log) start(() => new Dwell(section, log, (update) => stream?.mark(update)));
 }
 /** @type {HTMLElement | null} */
 const timer = document.querySelector('[data-module=search-timer]');
