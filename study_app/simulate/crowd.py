@@ -12,6 +12,7 @@ import numpy as np
 from study_app.simulate.clock import VirtualClock
 from study_app.simulate.person import DESKTOP, PHONE, Person
 from study_app.simulate.site import Site
+from study_app.simulate.stream_world import StreamWorld
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import World
 
@@ -39,7 +40,7 @@ def run_crowd(
     *,
     workers: int,
     clock: VirtualClock,
-    worlds: Mapping[int, World],
+    worlds: Mapping[int, World | StreamWorld],
     truth: Truth,
     rng: np.random.Generator,
     on_end: Callable[[], object] = lambda: None,

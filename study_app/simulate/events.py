@@ -47,6 +47,11 @@ class PageLog:
             self._beat_ms += BEAT_MS
         self._ms = end
 
+    def jump(self, seconds: float) -> None:
+        """Let somebody set the device's clock: wall time jumps, the page's own clock does not."""
+        self._wall_ms += round(seconds * 1000)
+        self.note("sleep", lost_ms=round(seconds * 1000))
+
     def note(self, kind: str, **detail: Any) -> None:
         """Add one event at the present time."""
         self.events.append(

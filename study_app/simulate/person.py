@@ -14,8 +14,10 @@ import numpy as np
 from study_app.simulate import mind
 from study_app.simulate.clock import VirtualClock
 from study_app.simulate.events import PageLog
+from study_app.simulate.follower import Follower, Pace
 from study_app.simulate.mind import Look
 from study_app.simulate.site import Element, Fields, Page, PageError, Site, text_of
+from study_app.simulate.stream_world import StreamWorld
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import World
 
@@ -49,7 +51,7 @@ class Person:
         Of the window, in pixels.
     clock : VirtualClock
         The study's clock.
-    worlds : mapping of int to World
+    worlds : mapping of int to World or StreamWorld
         Task number (from 1) -> what can be known of it.
     truth : Truth
         What the people are like.
@@ -63,13 +65,14 @@ class Person:
         *,
         size: tuple[int, int],
         clock: VirtualClock,
-        worlds: Mapping[int, World],
+        worlds: Mapping[int, World | StreamWorld],
         truth: Truth,
         rng: np.random.Generator,
     ) -> None:
         self._site, self._size, self._clock, self._worlds, self._rng = site, size, clock, worlds, rng
         self._truth, self._habits = truth, truth.behaviour
-        self._speed = float(np.exp(rng.normal(truth.reading_speed_mu, truth.reading_speed_sigma)))
+        away, session, speed = truth.people.user(rng)
+        self._speed = speed
         self._careless = rng.random() < self._habits.careless
         self._quits = rng.random() < self._habits.quit
         self._layout = "stacked" if size[0] < STACKED_BELOW_PIXELS else "side_by_side"
@@ -77,6 +80,16 @@ class Person:
         self._remembered: dict[frozenset[Any], Any] = {}
         self._held_back: list[tuple[str, dict[str, Any]]] = []
         self.tally = Tally()
+        self._follower = Follower(
+            site,
+            clock=clock,
+            size=size,
+            pace=Pace(away_seconds=away, session_seconds=session, words_per_second=speed),
+            lateness=truth.lateness,
+            habits=truth.behaviour,
+            done=self.tally.done,
+            rng=rng,
+        )
 
     def live(self, entrance: str) -> Iterator[float]:
         """Go through the study from the address ``entrance``; yields seconds until the next act."""
@@ -86,6 +99,11 @@ class Person:
             "search": self._search,
             "vote": self._vote,
             "pair": self._pair,
+            "enrol": self._enrol,
+            "streams": self._come_back,
+            "stream": self._stream,
+            "useful": self._useful,
+            "away": self._come_back,
             "finish": self._finish,
         }
         self._page = self._site.open(entrance)
@@ -145,9 +163,44 @@ class Person:
         yield self._between(2, 10)
         self._send({})
 
+    def _enrol(self, page: Page) -> Iterator[float]:
+        yield self._between(10, 60)
+        self._follower.enrolled(page, self._events(page))
+        self._send({"start": "yes"})
+
+    def _stream(self, page: Page) -> Iterator[float]:
+        yield from self._follower.visit(page, self._events(page))
+        yield from self._go_on(page)
+
+    def _useful(self, page: Page) -> Iterator[float]:
+        yield from self._follower.useful(page)
+        yield from self._go_on(page)
+
+    def _go_on(self, page: Page) -> Iterator[float]:
+        """Go to the page after a stream's, or stay away when there is none."""
+        if self._follower.page is None:
+            yield from self._come_back(page)
+        else:
+            self._page = self._follower.page
+
+    def _come_back(self, page: Page) -> Iterator[float]:
+        yield from self._follower.come_back(page.home)
+        if self._follower.page is not None:
+            self._page = self._follower.page
+
     def _world(self, page: Page) -> World:
-        """Return what can be known of the task of a page at /w/TOKEN/N/..."""
-        return self._worlds[int(page.url.split("/w/")[1].split("/")[1])]
+        """Return what can be known of the summaries or votes of a page."""
+        world = self._worlds[page.task]
+        if not isinstance(world, World):
+            raise PageError(f"{page.url}: a page of another kind of task")
+        return world
+
+    def _events(self, page: Page) -> StreamWorld:
+        """Return what can be known of the streams of a page."""
+        world = self._worlds[page.task]
+        if not isinstance(world, StreamWorld):
+            raise PageError(f"{page.url}: a page of another kind of task")
+        return world
 
     def _query_text(self, page: Page) -> str:
         return text_of(page.marked("data-query"))

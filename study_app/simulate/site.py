@@ -39,6 +39,15 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """An update as it stands on a stream's page; ``read``: it is marked as read."""
+
+    key: str
+    text: str
+    read: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """A form: where it goes, its hidden fields, and the (value, label) of each radio button and box by name."""
 
@@ -59,6 +68,17 @@ class Page:
         """The kind of page: consent, choose, search, vote, pair, finish, done, or the first word of the path."""
         words = [word for word in urlsplit(self.url).path.split("/") if word and not word.isdigit()]
         return words[-1] if words else ""
+
+    @property
+    def task(self) -> int:
+        """Number of the task of a page at /w/TOKEN/N/..."""
+        return int(self.url.split("/w/")[1].split("/")[1])
+
+    @property
+    def home(self) -> str:
+        """The standing link of the worker whose page this is."""
+        before, _, after = self.url.partition("/w/")
+        return f"{before}/w/{after.partition('/')[0]}/"
 
     @property
     def token(self) -> str:
@@ -96,6 +116,29 @@ class Page:
         return {
             section.get("data-side"): tuple(_elements(section))
             for section in self.html.xpath("//section[@data-side]")
+        }
+
+    def updates(self) -> tuple[Update, ...]:
+        """Return the updates of a stream's page, as they stand."""
+        return tuple(
+            Update(
+                key=item.get("data-item"),
+                text=text_of(item.find_class("text")[0]),
+                read=item.get("data-read") is not None,
+            )
+            for item in self.html.xpath("//section[@data-side='stream']//li[@data-item]")
+        )
+
+    def older(self) -> str | None:
+        """Return the address of the stream's next portion, None when there is none."""
+        links = self.html.xpath("//a[@rel='next']/@href")
+        return urljoin(self.url, str(links[0])) if links else None
+
+    def questions(self) -> dict[str, str]:
+        """Return name of the field -> key of the update, for each update that is asked about."""
+        return {
+            str(field.xpath(".//input[@type='radio']/@name")[0]): str(field.get("data-item"))
+            for field in self.html.xpath("//fieldset[@data-item]")
         }
 
     def _start(self) -> str:

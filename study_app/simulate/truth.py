@@ -2,16 +2,24 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from calibration.user_model import read_user_model
 from metrics.errors import input_fault
+from metrics.stream import Population
 from metrics.wording import listed, nearest
 
-READING_SPEED_MU, READING_SPEED_SIGMA = 1.29, 0.558
 DEFAULT_PATIENCE_CHARS = 1500.0
+DEFAULT_LATENESS_DECAY = 0.5
+DEFAULT_PEOPLE = Population(
+    away_mean_seconds=8 * 3600.0,
+    away_sd_seconds=8 * 3600.0,
+    session_mean_seconds=90.0,
+    session_sd_seconds=90.0,
+)
+"""Who comes where the truth says nothing of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +36,14 @@ class Behaviour:
         On a page: it is loaded twice; its events are sent late, twice and in the wrong order; its form is sent twice.
     left_bias : float
         A judgment says left whatever stands there.
+    retry : float
+        The events of a page are sent twice, the first time in the wrong order.
+    two_tabs : float
+        A stream is opened in a second tab, which is put aside.
+    clock_jump : float
+        The device's clock is set on or back by an hour while a stream's page is open.
+    no_script : float
+        A worker follows streams with a browser that runs no script.
     """
 
     quit: float = 0.0
@@ -36,6 +52,22 @@ class Behaviour:
     double_click: float = 0.0
     careless: float = 0.0
     left_bias: float = 0.0
+    retry: float = 0.0
+    two_tabs: float = 0.0
+    clock_jump: float = 0.0
+    no_script: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lateness:
+    """How an update loses its use: P(useful) = p0 decay^visits_late, 0^0 = 1."""
+
+    decay: float = DEFAULT_LATENESS_DECAY
+    p0: float = 1.0
+
+    def chance(self, visits_late: int) -> float:
+        """Return the chance that an update is still of use."""
+        return float(self.p0 * self.decay**visits_late)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,16 +78,18 @@ class Truth:
     ----------
     patience_preferences, patience_stops : float
         Counted characters; how deep M looks in their preferences, and how deep they read.
-    reading_speed_mu, reading_speed_sigma : float
-        Of log words per second over people.
+    people : Population
+        How long they stay away and stay, and how fast they read.
+    lateness : Lateness
+        How an update loses its use for them.
     intents : mapping
         topic -> intent -> P(i|q); the collection's own where a topic is missing.
     """
 
     patience_preferences: float = DEFAULT_PATIENCE_CHARS
     patience_stops: float = DEFAULT_PATIENCE_CHARS
-    reading_speed_mu: float = READING_SPEED_MU
-    reading_speed_sigma: float = READING_SPEED_SIGMA
+    people: Population = DEFAULT_PEOPLE
+    lateness: Lateness = field(default_factory=Lateness)
     intents: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     behaviour: Behaviour = field(default_factory=Behaviour)
 
@@ -68,14 +102,24 @@ def read_truth(path: str | Path) -> Truth:
     return Truth(
         patience_preferences=known.get("patience_chars_preferences", patience),
         patience_stops=known.get("patience_chars_stops", patience),
-        reading_speed_mu=known.get("reading_speed_mu", READING_SPEED_MU),
-        reading_speed_sigma=known.get("reading_speed_sigma", READING_SPEED_SIGMA),
+        people=_people(known, path),
+        lateness=Lateness(
+            decay=known.get("lateness_decay", DEFAULT_LATENESS_DECAY), p0=known.get("lateness_p0", 1.0)
+        ),
         intents={
             topic: {intent: entry.estimate for intent, entry in entries.items()}
             for topic, entries in model.intents.items()
         },
         behaviour=_behaviour(path),
     )
+
+
+def _people(known: Mapping[str, float], path: str | Path) -> Population:
+    names = [entry.name for entry in fields(Population)]
+    try:
+        return replace(DEFAULT_PEOPLE, **{name: known[name] for name in names if name in known})
+    except ValueError as error:
+        raise input_fault(str(error), path=path, cure="correct the estimate") from error
 
 
 def _behaviour(path: str | Path) -> Behaviour:
