@@ -6,16 +6,22 @@ likelihood does. So the whole set of best L is kept, and its middle on the log s
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calibration.bootstrap import cluster_counts
-from calibration.results import CalibrationResult, NotIdentifiedError, info, warning
+from calibration.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.summary_pairs import SummaryPairs
 from calibration.uncertainty import Floats, Replicates
 from calibration.user_model import Diagnostic
 from metrics.agreement import pair_credit, score_difference
+from metrics.query_mean import QueryMean, simultaneous_band
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 NAME = "patience_chars_grid"
 PAPER_PATIENCE = MappingProxyType({"en": 1500.0, "ja": 500.0})
@@ -25,6 +31,53 @@ POINTS_PER_OCTAVE = 16
 RESAMPLES = 2000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridFit(CalibrationResult):
+    """The patience of highest agreement, with the agreement of every patience on the grid.
+
+    Attributes
+    ----------
+    topics : tuple of str
+        q topics.
+    pairs : (q,) ndarray of float
+        Judged pairs of each topic.
+    grid : (k,) ndarray of float
+        Patiences.
+    credit : (q, k) ndarray of float
+        Pairs of each topic whose majority M shares.
+    """
+
+    topics: tuple[str, ...]
+    pairs: Floats
+    grid: Floats
+    credit: Floats
+
+    def agreement_curve(
+        self, rng: np.random.Generator, *, level: float = LEVEL
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the agreement at every patience of the grid, and a band that holds the whole curve at once.
+
+        Returns
+        -------
+        agreement, low, high : (k,) ndarray of float
+            The ends are NaN where agreement does not vary between topics, or there is one topic.
+        """
+        means = [QueryMean(queries=self.topics, sums=of, counts=self.pairs) for of in self.credit.T]
+        low, high = simultaneous_band(means, level, rng=rng)
+        return np.array([mean.value for mean in means]), low, high
+
+    def plot_agreement(self, ax: "Axes") -> None:
+        """Draw the agreement over patience with its simultaneous band; the best patience is marked."""
+        agreement, low, high = self.agreement_curve(np.random.default_rng(1))
+        ax.fill_between(self.grid, low, high, color="tab:blue", alpha=0.2, linewidth=0, label="95 % band")
+        ax.step(self.grid, agreement, where="mid", color="tab:blue", label="agreement")
+        ax.axvline(self.estimates[0], color="0.25", linestyle="--", linewidth=0.8, label="middle of the best")
+        ax.set(
+            xscale="log", xlabel="patience L (counted characters)", ylabel="share of pairs that M agrees with"
+        )
+        ax.legend()
+
+
 def fit_patience_on_grid(
     pairs: SummaryPairs,
     *,
@@ -32,7 +85,7 @@ def fit_patience_on_grid(
     rng: np.random.Generator,
     language: str | None = None,
     resamples: int = RESAMPLES,
-) -> CalibrationResult:
+) -> GridFit:
     """Find the patiences of highest agreement, from 1/16 to 16 times the paper's L.
 
     Parameters
@@ -50,7 +103,7 @@ def fit_patience_on_grid(
 
     Returns
     -------
-    CalibrationResult
+    GridFit
         With parameter ``patience_chars_grid``. Its details: agreement (the highest), best_from and best_to (the ends
         of the set of best L) and best_points (how many grid points are in it).
 
@@ -66,7 +119,7 @@ def fit_patience_on_grid(
         raise NotIdentifiedError("M agrees with no pair's majority at any patience")
     best = np.flatnonzero(total == total.max())
     agreement = float(total.max() / len(pairs.topic))
-    return CalibrationResult(
+    return GridFit(
         params=MappingProxyType({NAME: float(_middle(total, grid))}),
         unit="counted characters",
         method="highest agreement",
@@ -82,6 +135,10 @@ def fit_patience_on_grid(
             }
         ),
         diagnostics=tuple(_diagnostics(pairs, grid, best, agreement)),
+        topics=pairs.topics,
+        pairs=np.bincount(pairs.topic, minlength=len(pairs.topics)).astype(np.float64),
+        grid=grid,
+        credit=credit,
     )
 
 

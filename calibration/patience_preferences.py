@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from calibration.bootstrap import jackknife_groups, jackknife_variance
 from calibration.davidson import DavidsonFit, Votes, choice_probabilities, fit_davidson
-from calibration.results import CalibrationResult, NotIdentifiedError, warning
+from calibration.preferences_fit import PreferencesFit, misfit
+from calibration.results import NotIdentifiedError, warning
 from calibration.summary_pairs import SummaryPairs
 from calibration.uncertainty import Floats, LikelihoodCurve, Scale, StudentT, Uncertainty
 from calibration.user_model import Diagnostic
@@ -56,7 +57,7 @@ class Profile:
         return Profile(kappa=kappa, **joined)
 
 
-def fit_patience_from_preferences(pairs: SummaryPairs, *, n_workers: int) -> CalibrationResult:
+def fit_patience_from_preferences(pairs: SummaryPairs, *, n_workers: int) -> PreferencesFit:
     """Fit the patience that explains the preferences best.
 
     Parameters
@@ -68,7 +69,7 @@ def fit_patience_from_preferences(pairs: SummaryPairs, *, n_workers: int) -> Cal
 
     Returns
     -------
-    CalibrationResult
+    PreferencesFit
         With parameter ``patience_chars_preferences``, infinite where kappa = 0 is best. Its details: slope, tie_weight,
         lr_no_decay (twice the gain in log-likelihood over kappa = 0), lr_no_relation (over slope = 0),
         design_effect and topics.
@@ -100,16 +101,22 @@ def fit_patience_from_preferences(pairs: SummaryPairs, *, n_workers: int) -> Cal
         "topics": float(len(pairs.topics)),
     }
     kappa = float(profile.kappa[best])
-    return CalibrationResult(
+    return PreferencesFit(
         params=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
         unit="counted characters",
         method="preference likelihood",
         uncertainty=_uncertainty(pairs, profile, differences, effect),
         loglik=float(profile.loglik[best]),
+        n_free=3 if pairs.votes.ties.any() else 2,
         n_workers=n_workers,
         n_rows=int(pairs.votes.total.sum()),
         details=MappingProxyType(details),
         diagnostics=tuple(_diagnostics(pairs, profile, details)),
+        kappa=profile.kappa,
+        drop=2 * (profile.loglik.max() - profile.loglik),
+        log_odds=profile.slope[best] * pairs.differences(profile.kappa[[best]])[0],
+        votes=pairs.votes.total,
+        misfit=misfit(profile.slope[best] * pairs.differences(profile.kappa[[best]])[0], pairs.votes),
     )
 
 

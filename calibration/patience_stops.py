@@ -8,24 +8,119 @@ one moves it. The unit of the interval is the worker.
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from calibration.bootstrap import cluster_counts
-from calibration.results import CalibrationResult, NotIdentifiedError, info, warning
+from calibration.patience_curve import curve_positions, finisher_fits, line_fits, survival_curves
+from calibration.results import CalibrationResult, GoodnessOfFit, NotIdentifiedError, info, warning
+from calibration.simulate import simulate_stops_on
 from calibration.uncertainty import Floats, Replicates, Scale
 from calibration.user_model import Diagnostic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 NAME = "patience_chars_stops"
 SCREEN_CHARS = MappingProxyType({"en": 420, "ja": 280})
 """Counted characters that one screen of a phone shows (the limits of NTCIR-12's first layer); en for other languages.
 The end of a text that fits on a screen is seen without reading on, so it says nothing about patience."""
-POSITIONS = 200
 RESAMPLES = 1000
 CELLS_AT_ONCE = 4_000_000
 MOST_SURVIVORS = 0.3
+REJECTED = 0.05
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopsFit(CalibrationResult):
+    """A patience fitted to stops; its details are share_reading (at the last position of the curve) and last_position.
+
+    Attributes
+    ----------
+    positions : (g,) ndarray of float
+        Where the curve was looked at, in counted characters.
+    curve : (g,) ndarray of float
+        The Kaplan-Meier curve there.
+    text_chars : (n,) ndarray of float
+        How long the texts were.
+    finishers : float or None
+        The fitted share of readers who always finish; None where the fit has none.
+    """
+
+    positions: Floats
+    curve: Floats
+    text_chars: Floats
+    finishers: float | None = None
+
+    @property
+    def line(self) -> Floats:
+        """(g,) the fitted share still reading at the positions."""
+        pi = self.finishers or 0.0
+        return np.asarray(pi + (1 - pi) * np.maximum(0.0, 1 - self.positions / self.estimates[0]))
+
+    def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Return table stops of ``n`` readers of one text each: texts as long as those read, stops from the fit."""
+        return simulate_stops_on(
+            rng.choice(self.text_chars, n), self.estimates[0], rng, finishers=self.finishers or 0.0
+        )
+
+    def goodness_of_fit(self, n_boot: int = 99, seed: int = 1) -> tuple[GoodnessOfFit, ...]:
+        """Test whether the survival curve is a line: its distance from the fitted one, against simulated readers.
+
+        The statistic is the root of the mean squared distance; each simulated study has the same texts and is fitted
+        anew. Nothing is tested where the patience is infinite.
+        """
+        if math.isinf(self.estimates[0]):
+            return ()
+        rng = np.random.default_rng(seed)
+        distance = float(np.sqrt(np.mean((self.curve - self.line) ** 2)))
+        simulated = [self._distance_of_a_simulation(rng) for _ in range(n_boot)]
+        p = (1 + sum(one >= distance for one in simulated)) / (n_boot + 1)
+        verdict = (
+            "people's patience varies, or some of them always finish"
+            if p < REJECTED
+            else "a line describes it"
+        )
+        return (
+            GoodnessOfFit(
+                test="straight_survival_curve",
+                statistic=distance,
+                p_value=p,
+                n_boot=n_boot,
+                sentence=f"The share still reading lies {distance:.3f} from the fitted line on average "
+                f"(p = {p:.2f} by {n_boot} simulated studies): {verdict}.",
+            ),
+        )
+
+    def _distance_of_a_simulation(self, rng: np.random.Generator) -> float:
+        rows = simulate_stops_on(self.text_chars, self.estimates[0], rng, finishers=self.finishers or 0.0)
+        read, stopped, _ = _ascending(rows)
+        positions = curve_positions(read)
+        curve = survival_curves(read, stopped, np.ones((1, len(read))), positions)
+        kappa, pi = _fits(curve, positions, with_finishers=self.finishers is not None)
+        line = pi[0] + (1 - pi[0]) * np.maximum(0.0, 1 - kappa[0] * positions)
+        return float(np.sqrt(np.mean((curve[0] - line) ** 2)))
+
+    def plot_survival(self, ax: "Axes") -> None:
+        """Draw the Kaplan-Meier curve and the fitted line."""
+        ax.step(self.positions, self.curve, where="post", color="0.25", label="Kaplan-Meier")
+        if math.isfinite(self.estimates[0]):
+            label = f"fitted, L = {self.estimates[0]:.0f}"
+            ax.plot(self.positions, self.line, color="tab:blue", linestyle="--", label=label)
+        ax.set(
+            xlabel="position (counted characters)",
+            ylabel="share still reading",
+            ylim=(0, 1.02),
+            xlim=(0, None),
+        )
+        ax.legend()
 
 
 def fit_patience_from_stops(
@@ -34,7 +129,8 @@ def fit_patience_from_stops(
     rng: np.random.Generator,
     language: str | None = None,
     resamples: int = RESAMPLES,
-) -> CalibrationResult:
+    with_finishers: bool = False,
+) -> StopsFit:
     """Fit the patience whose linear decay is closest to the survival curve of stops.
 
     Parameters
@@ -48,12 +144,14 @@ def fit_patience_from_stops(
         Of the texts, for the size of a screen.
     resamples : int
         Bootstrap samples.
+    with_finishers : bool
+        Fit a share of readers who always finish too. It is no default: patience that varies between people looks the
+        same, and L then comes out too short.
 
     Returns
     -------
-    CalibrationResult
-        With parameter ``patience_chars_stops``, infinite where nobody stopped before a text's end. Its details:
-        share_reading (at the last position of the curve) and last_position.
+    StopsFit
+        With parameter ``patience_chars_stops``, infinite where nobody stopped before a text's end.
 
     Raises
     ------
@@ -63,35 +161,49 @@ def fit_patience_from_stops(
     usable, unused = _usable(stops, SCREEN_CHARS.get(language or "en", SCREEN_CHARS["en"]))
     if usable.empty:
         raise NotIdentifiedError(f"no stop on a text longer than one screen, one text at a time ({unused})")
-    usable = usable.sort_values(["chars_read", "reached_end", "worker"], kind="stable")
-    read = usable["chars_read"].to_numpy(np.float64)
-    stopped = ~usable["reached_end"].to_numpy(bool)
+    read, stopped, usable = _ascending(usable)
     worker, workers = pd.factorize(usable["worker"])
     positions = curve_positions(read)
-    curve = survival_curves(read, stopped, np.ones((1, len(read))), positions)[0]
-    kappa = line_fits(curve[None], positions)[0]
-    return CalibrationResult(
+    curve = survival_curves(read, stopped, np.ones((1, len(read))), positions)
+    kappa, pi = (float(one[0]) for one in _fits(curve, positions, with_finishers=with_finishers))
+    boot = (
+        _bootstrap(read, stopped, worker, positions, resamples, rng, with_finishers)
+        if len(workers) > 1
+        else None
+    )
+    return StopsFit(
         params=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
         unit="counted characters",
-        method="Kaplan-Meier, least squares",
-        uncertainty=MappingProxyType(
-            {"worker_bootstrap": _bootstrap(read, stopped, worker, positions, resamples, rng)}
-            if len(workers) > 1
-            else {}
-        ),
+        method=f"Kaplan-Meier, least squares{' with finishers' if with_finishers else ''}",
+        uncertainty=MappingProxyType({} if boot is None else {"worker_bootstrap": boot}),
         n_workers=len(workers),
         n_rows=len(usable),
-        details=MappingProxyType({"share_reading": float(curve[-1]), "last_position": float(positions[-1])}),
-        diagnostics=tuple(_diagnostics(kappa, curve, positions, len(workers), unused)),
+        n_censored=int((~stopped).sum()),
+        details=MappingProxyType(
+            {"share_reading": float(curve[0, -1]), "last_position": float(positions[-1])}
+            | ({"share_finishers": pi} if with_finishers else {})
+        ),
+        diagnostics=tuple(_diagnostics(kappa, curve[0], positions, len(workers), unused)),
+        positions=positions,
+        curve=curve[0],
+        text_chars=usable["longest"].to_numpy(np.float64),
+        finishers=pi if with_finishers else None,
     )
 
 
 def _usable(stops: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
-    """Return the rows that measure patience, and in words how many do not."""
+    """Return the rows that measure patience, with the column longest, and in words how many do not."""
     beside = stops["layout"].eq("side_by_side").fillna(value=False)
-    short = ~beside & (longest_versions(stops) <= screen_chars)
+    longest = longest_versions(stops)
+    short = ~beside & (longest <= screen_chars)
     unused = f"{beside.sum()} texts stood side by side, {short.sum()} fit on one screen"
-    return stops[~beside & ~short], unused
+    return stops.assign(longest=longest)[~beside & ~short], unused
+
+
+def _ascending(stops: pd.DataFrame) -> tuple[Floats, Flags, pd.DataFrame]:
+    """Return positions, who stopped there, and the rows: ascending, at equal positions stops before ends."""
+    rows = stops.sort_values(["chars_read", "reached_end", "worker"], kind="stable")
+    return rows["chars_read"].to_numpy(np.float64), ~rows["reached_end"].to_numpy(bool), rows
 
 
 def longest_versions(stops: pd.DataFrame) -> "pd.Series[float]":
@@ -104,84 +216,31 @@ def longest_versions(stops: pd.DataFrame) -> "pd.Series[float]":
     return longest.where(stops["system"].notna(), stops["text_chars"])
 
 
-def curve_positions(read: Floats) -> Floats:
-    """Return the positions at which curve and line are compared: even, up to the 99 % quantile of stops."""
-    last = float(np.quantile(read, 0.99))
-    return np.linspace(last / POSITIONS, last, POSITIONS)
-
-
-def survival_curves(
-    read: Floats, stopped: "np.ndarray[tuple[int], np.dtype[np.bool_]]", weights: Floats, positions: Floats
-) -> Floats:
-    """Return Kaplan-Meier curves of weighted stops.
-
-    S(x) = prod_{j : x_j <= x, stopped} (1 - w_j / n_j), n_j the weight of the rows from j on
-
-    Parameters
-    ----------
-    read : (n,) ndarray of float
-        Ascending positions; at equal ones, stops before censored rows.
-    stopped : (n,) ndarray of bool
-        False: censored, the text was read to its end.
-    weights : (b, n) ndarray of float
-        How often each row counts in each of b samples; whole numbers.
-    positions : (g,) ndarray of float
-        Where to evaluate.
-
-    Returns
-    -------
-    (b, g) ndarray of float
-        Share still reading beyond each position. Where nobody is left it stays as it was.
-    """
-    at_risk = np.cumsum(weights[:, ::-1], axis=1)[:, ::-1]
-    share = np.divide(weights * stopped, at_risk, out=np.zeros_like(weights), where=at_risk > 0)
-    survival = np.cumprod(1 - share, axis=1)
-    before = np.searchsorted(read, positions, side="right")
-    return np.concatenate([np.ones((len(weights), 1)), survival], axis=1)[:, before]
-
-
-def line_fits(curves: Floats, positions: Floats) -> Floats:
-    """Return the kappa = 1 / L of the line closest to each curve: argmin sum_g (S(g) - max(0, 1 - kappa g))^2.
-
-    For each number m of positions before L, the sum is a parabola in kappa, cut to the kappa that leave m positions
-    before L; the smallest of the m minima is the exact one.
-
-    Parameters
-    ----------
-    curves : (b, g) ndarray of float
-        S at the positions.
-    positions : (g,) ndarray of float
-        Ascending and positive.
-
-    Returns
-    -------
-    (b,) ndarray of float
-        0 where nobody ever stopped.
-    """
-    drop = 1 - curves
-    most = 1 / positions
-    least = np.append(most[1:], 0.0)
-    cross, square = np.cumsum(drop * positions, axis=1), np.cumsum(positions**2)
-    kappa = np.clip(cross / square, least, most)
-    before = np.cumsum(drop**2, axis=1) - 2 * kappa * cross + kappa**2 * square
-    after = (curves**2).sum(axis=1, keepdims=True) - np.cumsum(curves**2, axis=1)
-    best = (before + after).argmin(axis=1)
-    return np.asarray(kappa[np.arange(len(curves)), best])
+def _fits(curves: Floats, positions: Floats, *, with_finishers: bool) -> tuple[Floats, Floats]:
+    """Return kappa and pi of each curve, (b,); pi is 0 without finishers."""
+    if with_finishers and not (curves == 1).all():
+        return finisher_fits(curves, positions)
+    return line_fits(curves, positions), np.zeros(len(curves))
 
 
 def _bootstrap(
     read: Floats,
-    stopped: "np.ndarray[tuple[int], np.dtype[np.bool_]]",
-    worker: "np.ndarray[tuple[int], np.dtype[np.intp]]",
+    stopped: Flags,
+    worker: NDArray[np.intp],
     positions: Floats,
     resamples: int,
     rng: np.random.Generator,
+    with_finishers: bool,  # noqa: FBT001
 ) -> Replicates:
     workers = int(worker.max()) + 1
     counts = cluster_counts(workers, resamples, rng)
     step = max(1, CELLS_AT_ONCE // len(read))
     pieces = [
-        line_fits(survival_curves(read, stopped, counts[at : at + step][:, worker], positions), positions)
+        _fits(
+            survival_curves(read, stopped, counts[at : at + step][:, worker], positions),
+            positions,
+            with_finishers=with_finishers,
+        )[0]
         for at in range(0, resamples, step)
     ]
     return Replicates(values=np.concatenate(pieces)[:, None], scale=Scale.INVERSE, clusters=workers)

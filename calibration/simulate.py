@@ -246,12 +246,46 @@ def simulate_stops(
     n = workers * texts_per_worker
     spread = math.sqrt(math.log1p(patience_cv**2))
     own = patience_chars * np.exp(rng.normal(-(spread**2) / 2, spread, workers))
-    reach = np.where(rng.random(workers) < finishers, np.inf, own).repeat(texts_per_worker)
+    finishes = rng.random(workers) < finishers
     text = rng.uniform(shortest, longest, n) * patience_chars
-    stop = np.where(np.isinf(reach), np.inf, rng.random(n) * np.where(np.isinf(reach), 0.0, reach))
+    names = np.repeat([f"W{number}" for number in range(workers)], texts_per_worker)
+    return _stops(names, text, own.repeat(texts_per_worker), finishes.repeat(texts_per_worker), rng)
+
+
+def simulate_stops_on(
+    text_chars: Floats, patience_chars: float, rng: np.random.Generator, *, finishers: float = 0.0
+) -> pd.DataFrame:
+    """Draw table stops on texts of given lengths, one reader each.
+
+    Parameters
+    ----------
+    text_chars : (n,) ndarray of float
+        Lengths in counted characters.
+    patience_chars : float
+        L; may be infinite.
+    rng : Generator
+        Source of the draws.
+    finishers : float
+        Share of readers who read to the end whatever happens.
+    """
+    n = len(text_chars)
+    names = np.array([f"W{number}" for number in range(n)])
+    return _stops(names, text_chars, np.full(n, patience_chars), rng.random(n) < finishers, rng)
+
+
+def _stops(
+    names: NDArray[np.str_],
+    text: Floats,
+    patience: Floats,
+    finishes: NDArray[np.bool_],
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    stop = np.where(
+        finishes | np.isinf(patience), np.inf, rng.random(len(text)) * np.minimum(patience, 1e300)
+    )
     rows = pd.DataFrame(
         {
-            "worker": np.repeat([f"W{number}" for number in range(workers)], texts_per_worker),
+            "worker": names,
             "topic": "Q000",
             "layout": "stacked",
             "chars_read": np.minimum(stop, text),

@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from statsmodels.duration.survfunc import SurvfuncRight
 
-from calibration.patience_stops import (
-    NAME,
-    SCREEN_CHARS,
-    fit_patience_from_stops,
-    line_fits,
-    longest_versions,
-    survival_curves,
-)
+from calibration.patience_curve import finisher_fits, line_fits, survival_curves
+from calibration.patience_stops import NAME, SCREEN_CHARS, fit_patience_from_stops, longest_versions
 from calibration.results import CalibrationResult, NotIdentifiedError
 from calibration.simulate import simulate_stops
 from calibration.table_files import checked
@@ -229,3 +223,64 @@ def test_the_unit_of_length_goes_through():
     longer = table.assign(chars_read=3 * table["chars_read"], text_chars=3 * table["text_chars"])
 
     assert fitted(longer).params[NAME] == pytest.approx(3 * fitted(table).params[NAME])
+
+
+# --- what the fit offers
+
+
+def test_finishers_are_told_apart_on_request():
+    """A tenth who always finish make the line 14 % too long; with their own share it is right again."""
+    tables = [
+        simulate_stops(1500, np.random.default_rng([seed, 3]), workers=200, finishers=0.1)
+        for seed in range(20)
+    ]
+    plain = [fitted(table, resamples=2).params[NAME] for table in tables]
+    apart = [fitted(table, resamples=2, with_finishers=True) for table in tables]
+
+    assert np.median(plain) > 1.08 * 1500
+    assert np.median([fit.params[NAME] for fit in apart]) == pytest.approx(1500, rel=0.05)
+    assert np.median([fit.details["share_finishers"] for fit in apart]) == pytest.approx(0.1, abs=0.03)
+
+
+def test_a_curve_with_finishers_gives_its_line_and_their_share():
+    """S(x) = .2 + .8 (1 - x / 900), and .2 beyond."""
+    positions = np.linspace(10, 2000, 200)
+    curve = 0.2 + 0.8 * np.maximum(0, 1 - positions / 900)
+    (kappa,), (pi,) = finisher_fits(curve[None], positions)
+
+    assert (1 / kappa, pi) == (pytest.approx(900, rel=0.01), pytest.approx(0.2, abs=0.005))
+
+
+def test_a_straight_curve_is_accepted_and_a_bent_one_is_not():
+    """Uniform stops against a crowd of which a quarter finish whatever they read."""
+    straight = fitted(simulate_stops(1500, np.random.default_rng(4), workers=100), resamples=2)
+    bent = fitted(simulate_stops(1500, np.random.default_rng(4), workers=100, finishers=0.25), resamples=2)
+    (fine,), (rejected,) = straight.goodness_of_fit(39), bent.goodness_of_fit(39)
+
+    assert fine.p_value > 0.05
+    assert rejected.p_value == 1 / 40
+    assert rejected.statistic > 3 * fine.statistic
+    assert "some of them always finish" in rejected.sentence
+    assert bent.goodness_of_fit(39) == (rejected,)
+
+
+def test_a_fit_simulates_stops_of_its_own_kind():
+    """Fitted again, they give the patience back."""
+    fit = fitted(simulate_stops(1500, np.random.default_rng(4), workers=100), resamples=2)
+    again = fitted(fit.simulate(4000, np.random.default_rng(1)), resamples=2)
+
+    assert again.params[NAME] == pytest.approx(fit.params[NAME], rel=0.05)
+
+
+def test_the_curve_is_drawn_with_its_line():
+    """On axes of the caller's."""
+    ax = pytest.importorskip("matplotlib.figure").Figure().subplots()
+    fitted(simulate_stops(1500, np.random.default_rng(4)), resamples=2).plot_survival(ax)
+
+    assert next(line.get_label() for line in ax.lines) == "Kaplan-Meier"
+    assert ax.get_xlabel() == "position (counted characters)"
+
+
+def test_an_infinite_patience_has_nothing_to_test():
+    """There is no line to depart from."""
+    assert fitted(stops(*[{"chars_read": 1500, "reached_end": True}] * 5)).goodness_of_fit() == ()
