@@ -9,21 +9,36 @@ likeliest values, which would make the intervals too narrow. The paper's raw sha
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import betaln
+from scipy.stats import betabinom
 
-from calibration.results import LEVEL, CalibrationResult, NotIdentifiedError, info, short, warning
+from calibration.results import (
+    LEVEL,
+    CalibrationResult,
+    GoodnessOfFit,
+    NotIdentifiedError,
+    info,
+    short,
+    warning,
+)
+from calibration.table_files import checked
 from calibration.tables import TABLES
 from calibration.uncertainty import Floats, Replicates
 from calibration.user_model import Diagnostic, IntentEntry
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FEWEST_INTENTS = 8
 """Below this many intents in all, a and b cannot be told and are 1."""
 DRAWS = 2000
 FEW_VOTERS = 5
+REJECTED = 0.05
 _MEANS = np.linspace(0.01, 0.99, 50)
 _CONCENTRATIONS = np.geomspace(0.1, 1000.0, 60)
 
@@ -41,11 +56,18 @@ class IntentFit:
     result : CalibrationResult
         Parameters ``P(INTENT|TOPIC)``. Its details: mean_rate a / (a + b) and concentration a + b, the averages
         over what the votes say of them (the latter on the log scale), and topics.
+    votes, voters : (k,) ndarray of float
+        n_i and W_i of each.
+    rates : (k,) ndarray of float
+        E(q_i) of each.
     """
 
     intents: tuple[tuple[str, str], ...]
     raw: tuple[float | None, ...]
     result: CalibrationResult
+    votes: Floats
+    voters: Floats
+    rates: Floats
 
     def entries(self, level: float = LEVEL) -> dict[str, dict[str, IntentEntry]]:
         """Return topic -> intent -> entry of a user model."""
@@ -59,6 +81,67 @@ class IntentFit:
                 estimate=short(estimate), interval=(low, high), raw=None if raw is None else short(raw)
             )
         return found
+
+    def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Return table intent_votes of ``n`` voters of each topic, who tick every intent with its fitted rate."""
+        rows = [
+            (f"V{voter}", topic, intent if ticked else None)
+            for (topic, intent), rate in zip(self.intents, self.rates.tolist(), strict=True)
+            for voter, ticked in enumerate((rng.random(n) < rate).tolist())
+        ]
+        votes = pd.DataFrame(rows, columns=["worker", "topic", "intent"])
+        ticks = votes[votes["intent"].notna()]
+        asked = votes[["worker", "topic"]].drop_duplicates()
+        silent = asked.merge(ticks[["worker", "topic"]].drop_duplicates(), how="left", indicator=True)
+        none = silent.loc[silent["_merge"] == "left_only", ["worker", "topic"]].assign(intent=None)
+        return checked(pd.concat([ticks, none], ignore_index=True), TABLES["intent_votes"])
+
+    def goodness_of_fit(self, n_boot: int = 99, seed: int = 1) -> tuple[GoodnessOfFit, ...]:
+        """Test whether the rates of the collection come from one Beta, against simulated votes.
+
+        The statistic is that of Anderson and Darling for the mid-probabilities of the votes under the beta-binomial at
+        the fitted mean rate and concentration, which are fitted to each simulated collection anew. Nothing is tested
+        where a and b were not fitted.
+        """
+        if len(self.votes) < FEWEST_INTENTS:
+            return ()
+        rng = np.random.default_rng(seed)
+        a, b = beta_posterior(self.votes, self.voters).typical
+        distance = _distance(self.votes, self.voters, a, b)
+        simulated = []
+        for _ in range(n_boot):
+            votes = rng.binomial(self.voters.astype(np.int64), rng.beta(a, b, len(self.votes))).astype(
+                np.float64
+            )
+            simulated.append(_distance(votes, self.voters, *beta_posterior(votes, self.voters).typical))
+        p = (1 + sum(one >= distance for one in simulated)) / (n_boot + 1)
+        verdict = (
+            "one Beta describes them"
+            if p >= REJECTED
+            else "some kinds of intents are ticked unlike the others"
+        )
+        return (
+            GoodnessOfFit(
+                test="rates_from_one_beta",
+                statistic=distance,
+                p_value=p,
+                n_boot=n_boot,
+                sentence=f"Tick rates of {len(self.votes)} intents against one Beta distribution: p = {p:.2f} by "
+                f"{n_boot} simulated collections: {verdict}.",
+            ),
+        )
+
+    def plot_shrinkage(self, ax: "Axes") -> None:
+        """Draw each fitted P(i|q) with its interval over the raw share n_i / n."""
+        asked = [place for place, raw in enumerate(self.raw) if raw is not None]
+        raw = np.array([self.raw[place] for place in asked], dtype=np.float64)
+        estimate = self.result.estimates[asked]
+        ends = np.array(list(self.result.conf_int().values()), dtype=np.float64)[asked]
+        ax.vlines(raw, ends[:, 0], ends[:, 1], color="0.75", linewidth=0.8, label="95 % interval")
+        ax.plot(raw, estimate, "o", color="tab:blue", markersize=3, label="fitted")
+        ax.plot([0, 1], [0, 1], color="0.25", linestyle="--", linewidth=0.8, label="as voted")
+        ax.set(xlabel="raw share of votes n_i / n", ylabel="fitted P(i|q)", xlim=(0, 1), ylim=(0, 1))
+        ax.legend()
 
     @property
     def probabilities(self) -> dict[str, dict[str, float]]:
@@ -108,7 +191,8 @@ def fit_intents(
     prior = beta_posterior(n, voters) if len(n) >= FEWEST_INTENTS else FLAT
     ticks = np.bincount(topic, n)[topic]
     pairs = tuple(zip(counts["topic"], counts["intent"], strict=True))
-    estimates = normalised(prior.mean_rates(n, voters)[None], topic)[0]
+    mean_rates = prior.mean_rates(n, voters)
+    estimates = normalised(mean_rates[None], topic)[0]
     rates = prior.rate_draws(n, voters, draws, rng)
     result = CalibrationResult(
         params=MappingProxyType(
@@ -121,15 +205,15 @@ def fit_intents(
         n_rows=int(n.sum()),
         details=MappingProxyType(
             {
-                "mean_rate": float(prior.weight @ (prior.a / (prior.a + prior.b))),
-                "concentration": float(np.exp(prior.weight @ np.log(prior.a + prior.b))),
+                "mean_rate": prior.mean_rate,
+                "concentration": prior.concentration,
                 "topics": float(len(topics)),
             }
         ),
         diagnostics=tuple(_diagnostics(counts)),
     )
     raw = tuple((v / t if t else None) for v, t in zip(n.tolist(), ticks.tolist(), strict=True))
-    return IntentFit(intents=pairs, raw=raw, result=result)
+    return IntentFit(intents=pairs, raw=raw, result=result, votes=n, voters=voters, rates=mean_rates)
 
 
 def vote_counts(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -155,6 +239,21 @@ class BetaPrior:
     a: Floats
     b: Floats
     weight: Floats
+
+    @property
+    def mean_rate(self) -> float:
+        """The average of a / (a + b)."""
+        return float(self.weight @ (self.a / (self.a + self.b)))
+
+    @property
+    def concentration(self) -> float:
+        """The average of a + b, on the log scale."""
+        return float(np.exp(self.weight @ np.log(self.a + self.b)))
+
+    @property
+    def typical(self) -> tuple[float, float]:
+        """The (a, b) of the mean rate and the concentration."""
+        return self.mean_rate * self.concentration, (1 - self.mean_rate) * self.concentration
 
     def mean_rates(self, n: Floats, voters: Floats) -> Floats:
         """Return E(q_i | n_i) = E((n_i + a) / (W_i + a + b)): (k,) and (k,) -> (k,)."""
@@ -189,6 +288,14 @@ def beta_posterior(n: Floats, voters: Floats) -> BetaPrior:
     spacing = np.log(concentration)  # the grid is even on the log scale
     weight = np.exp(loglik - 2 * np.log1p(concentration) + spacing - loglik.max())
     return BetaPrior(a=a, b=b, weight=weight / weight.sum())
+
+
+def _distance(n: Floats, voters: Floats, a: float, b: float) -> float:
+    """Return the statistic of Anderson and Darling for mid-probabilities under the beta-binomial."""
+    law = betabinom(voters, a, b)
+    u = np.sort(np.clip(law.cdf(n) - law.pmf(n) / 2, 1e-12, 1 - 1e-12))
+    odd = 2 * np.arange(1, len(u) + 1) - 1
+    return float(-len(u) - np.mean(odd * (np.log(u) + np.log1p(-u[::-1]))))
 
 
 def normalised(rates: Floats, topic: NDArray[np.intp]) -> Floats:

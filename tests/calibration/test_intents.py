@@ -171,3 +171,50 @@ def test_few_voters_are_a_diagnostic():
     fit = fitted(ballots(("v", "q", "a")), offered(q="ab"))
 
     assert "1 of 1 topics have fewer than 5 voters." in [note.sentence for note in fit.result.diagnostics]
+
+
+# --- what the fit offers
+
+
+def crowd(*, two_kinds: bool, seed: int = 1) -> pd.DataFrame:
+    """Return the votes of 30 voters on 15 topics of 5 intents; of two kinds: ticked by nearly all or by half."""
+    rng = np.random.default_rng(seed)
+    rates = rng.choice([0.5, 0.97], 75) if two_kinds else rng.beta(2.0, 3.0, 75)
+    rows = [
+        (f"W{voter}", f"T{place // 5}", f"I{place % 5}")
+        for place, rate in enumerate(rates)
+        for voter in np.flatnonzero(rng.random(30) < rate)
+    ]
+    return checked(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
+
+
+def test_rates_from_one_beta_are_accepted_and_two_kinds_are_not():
+    """The test refits each simulated collection, so its size is right though a and b were fitted."""
+    (fine,) = fit_intents(crowd(two_kinds=False), rng=np.random.default_rng(1)).goodness_of_fit(39)
+    (bad,) = fit_intents(crowd(two_kinds=True), rng=np.random.default_rng(1)).goodness_of_fit(39)
+
+    assert fine.p_value > 0.05
+    assert bad.p_value == 1 / 40
+
+
+def test_a_collection_of_few_intents_has_nothing_to_test():
+    """a = b = 1 was taken, not fitted."""
+    few = crowd(two_kinds=False)
+    assert fit_intents(few[few["topic"] == "T1"], rng=np.random.default_rng(1)).goodness_of_fit() == ()
+
+
+def test_simulated_voters_give_the_probabilities_back():
+    """Many of them; each has a row, also who ticks nothing."""
+    fit = fit_intents(crowd(two_kinds=False), rng=np.random.default_rng(1))
+    votes = fit.simulate(2000, np.random.default_rng(2))
+    again = fit_intents(votes, rng=np.random.default_rng(1), draws=2)
+
+    assert set(votes.groupby("topic")["worker"].nunique()) == {2000}
+    assert again.result.estimates == pytest.approx(fit.result.estimates, abs=0.02)
+
+
+def test_shrinkage_is_drawn_over_the_raw_shares():
+    """Few voters pull every share to the others."""
+    ax = pytest.importorskip("matplotlib.figure").Figure().subplots()
+    fit_intents(crowd(two_kinds=False), rng=np.random.default_rng(1)).plot_shrinkage(ax)
+    assert ax.get_xlabel() == "raw share of votes n_i / n"
