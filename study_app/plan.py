@@ -8,7 +8,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 
 from study_app.models import Study, Summary, Task, Topic
-from study_app.study_file import IntentVotes, StudyEntry, SummaryPairs
+from study_app.stream_models import Stream
+from study_app.study_file import IntentVotes, StreamVisits, StudyEntry, SummaryPairs
+from study_app.update_stream import UpdateStream
 
 Content: TypeAlias = dict[str, Any]
 """A summary ready to show, as `models.Summary` describes it."""
@@ -16,7 +18,7 @@ Content: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicPlan:
-    """A query: ``intents`` are (name, text) in order."""
+    """A query, with ``intents`` (name, text) in order; or an event, ``text`` being its title."""
 
     id: int
     name: str
@@ -30,20 +32,32 @@ class TaskPlan:
 
     id: int
     number: int
-    entry: IntentVotes | SummaryPairs
+    entry: IntentVotes | SummaryPairs | StreamVisits
     topics: tuple[TopicPlan, ...]
     systems: dict[int, str]
 
     @property
     def limit(self) -> int | None:
-        """How many slots a query has; None for no limit."""
-        entry = self.entry
-        return entry.votes_per_query if isinstance(entry, IntentVotes) else entry.workers_per_query
+        """How many slots a query has, or an event with all its streams; None for no limit."""
+        match self.entry:
+            case IntentVotes(votes_per_query=limit) | SummaryPairs(workers_per_query=limit):
+                return limit
+            case StreamVisits(workers_per_stream=limit):
+                return None if limit is None else limit * len(self.systems)
 
     @property
     def wanted(self) -> int:
-        """How many queries a worker is asked to do."""
-        return min(self.entry.queries_per_worker, len(self.topics))
+        """How many queries or events a worker is asked to do."""
+        entry = self.entry
+        wanted = entry.topics_per_worker if isinstance(entry, StreamVisits) else entry.queries_per_worker
+        return min(wanted, len(self.topics))
+
+    @property
+    def following(self) -> StreamVisits:
+        """What the study file says of a task with streams; raises TypeError for another."""
+        if not isinstance(self.entry, StreamVisits):
+            raise TypeError(f"nothing to follow in a task of kind {self.entry.kind}")
+        return self.entry
 
     @property
     def has_search(self) -> bool:
@@ -82,6 +96,7 @@ class Plans:
     def __init__(self) -> None:
         self._plans: dict[int, StudyPlan] = {}
         self._contents: dict[int, dict[tuple[int, int], Content]] = {}
+        self._streams: dict[int, dict[tuple[int, int], UpdateStream]] = {}
         self._lock = Lock()
 
     def of(self, session: Session, study: int, version: int) -> StudyPlan:
@@ -90,7 +105,8 @@ class Plans:
         if plan is None or plan.version != version:
             plan = read_plan(session, study)
             with self._lock:
-                self._plans[study], self._contents[study] = plan, {}
+                self._contents[study], self._streams[study] = {}, {}
+                self._plans[study] = plan
         return plan
 
     def content(self, session: Session, plan: StudyPlan, topic: int, system: int) -> Content:
@@ -100,6 +116,14 @@ class Plans:
             wanted = select(Summary.content).where(Summary.topic_id == topic, Summary.system_id == system)
             contents[topic, system] = session.scalars(wanted).one()
         return contents[topic, system]
+
+    def stream(self, session: Session, plan: StudyPlan, topic: int, system: int) -> UpdateStream:
+        """Return a system's updates about an event."""
+        streams = self._streams[plan.id]
+        if (topic, system) not in streams:
+            wanted = select(Stream.content).where(Stream.topic_id == topic, Stream.system_id == system)
+            streams[topic, system] = UpdateStream.of(session.scalars(wanted).one())
+        return streams[topic, system]
 
 
 def read_plan(session: Session, study_id: int) -> StudyPlan:
@@ -124,7 +148,7 @@ def read_plan(session: Session, study_id: int) -> StudyPlan:
     )
 
 
-def _task_plan(task: Task, number: int, entry: IntentVotes | SummaryPairs) -> TaskPlan:
+def _task_plan(task: Task, number: int, entry: IntentVotes | SummaryPairs | StreamVisits) -> TaskPlan:
     return TaskPlan(
         id=task.id,
         number=number,

@@ -16,7 +16,7 @@ class Stream(Base):
     """A system's stream of one event, ready to show.
 
     ``content`` is {"start", "end": seconds since 1970 of the event, "updates": [UPDATE, ...]}, oldest first (equal times
-    by confidence, then by place in the run), where UPDATE is {"id", "text", "words", "chars", "at": seconds since 1970,
+    by confidence, then by line in the run), where UPDATE is {"id", "text", "words", "chars", "at": seconds since 1970,
     "nuggets": [[nugget, seconds since 1970], ...]}. An update's *place* is its number in that list, from 1.
     """
 
@@ -50,8 +50,8 @@ class StreamView(Base):
 
     ``visit`` (from 1): the stay it belongs to. ``after``: place of the newest update read before this visit, 0 for
     none. ``upto``: place of the newest update there was. ``first``, ``last``: places shown, ``first`` the older one;
-    both 0 when nothing was new. ``read``: places that the page's form named as read. ``left_at``: when "done for now"
-    was sent.
+    both 0 when nothing was new. ``read``: places that the page's form named as read. ``left_at``: when that
+    form was sent last.
     """
 
     __tablename__ = "stream_view"

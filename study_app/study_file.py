@@ -202,8 +202,24 @@ def _validated(plain: dict[str, Any], lines: dict[tuple[str | int, ...], int], l
         if name in names[:number]:
             line = lines.get(("tasks", number), 1)
             log.add(f"two tasks are named {name!r}", line=line, cure="give each task a name of its own")
+    _note_two_clocks(entry, lines, log)
     log.raise_if_any()
     return entry
+
+
+def _note_two_clocks(entry: StudyEntry, lines: dict[tuple[str | int, ...], int], log: FaultLog) -> None:
+    """Note streams of different clocks: their away times could not be put together."""
+    streams = [(number, task) for number, task in enumerate(entry.tasks) if isinstance(task, StreamVisits)]
+    for key in ("clock_factor", "idle_seconds"):
+        for number, task in streams[1:]:
+            first, other = getattr(streams[0][1], key), getattr(task, key)
+            if other != first:
+                place: tuple[str | int, ...] = ("tasks", number)
+                log.add(
+                    f"tasks.{number + 1}.{key} is {other:g}, but {first:g} in task {streams[0][0] + 1}",
+                    line=lines.get((*place, key), lines.get(place, 1)),
+                    cure=f"give all stream_visits of a study the same {key}",
+                )
 
 
 def _completed(entry: StudyEntry) -> StudyEntry:
@@ -220,10 +236,16 @@ def _completed(entry: StudyEntry) -> StudyEntry:
 _MODELS: dict[str, type[BaseModel]] = {
     "study": StudyEntry,
     "collection": SummaryFiles,
+    "events": EventFiles,
     "intent_votes": IntentVotes,
     "summary_pairs": SummaryPairs,
     "stream_visits": StreamVisits,
 }
+
+
+def collection_paths(task: IntentVotes | SummaryPairs | StreamVisits) -> dict[str, str]:
+    """Return kind -> path as written, of the files that the task's collection has."""
+    return {kind: path for kind, path in task.collection.model_dump().items() if path is not None}
 
 
 def _yaml_fault(error: yaml.YAMLError, path: Path) -> Exception:

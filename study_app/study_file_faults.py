@@ -23,6 +23,13 @@ CURES = {
 }
 """Key -> how to mend it, where the kind of fault alone does not say it."""
 
+STREAM_CURES = {
+    "systems": "write NAME: RUN, one line a system",
+    "collection": "write topics: FILE, nuggets: FILE, matches: FILE and updates: FILE below it",
+    "days": "write days: and for how many days of the event it is followed",
+}
+"""The same for keys of stream_visits."""
+
 MEANT = {
     "dict_type": "must be a group of keys",
     "model_type": "must be a group of keys",
@@ -34,6 +41,7 @@ MEANT = {
     "int_type": "must be a whole number",
     "float_type": "must be a number",
     "bool_type": "must be true or false",
+    "greater_than": "must be more than {gt:g}",
     "greater_than_equal": "must be at least {ge:g}",
     "less_than_equal": "must be at most {le:g}",
     "too_short": "has too few entries",
@@ -62,7 +70,7 @@ def note_faults(
     log : FaultLog
         Gets the faults.
     models : mapping of str to model
-        ``study``, ``collection`` and each kind of task -> its schema.
+        ``study``, ``collection``, ``events`` and each kind of task -> its schema.
     """
     seen: set[Place] = set()
     for fault in error.errors():
@@ -95,9 +103,9 @@ def _note(
                 cure=f"did you mean {near!r}?" if near else f"known here: {listed(known, most=20)}",
             )
         case "missing":
-            log.add(f"{key} is missing", line=line, cure=CURES.get(last, f"write {last}: ..."))
+            log.add(f"{key} is missing", line=line, cure=_cures(place, plain).get(last, f"write {last}: ..."))
         case "union_tag_invalid" | "union_tag_not_found":
-            kinds = [kind for kind in models if kind not in {"study", "collection"}]
+            kinds = [kind for kind in models if kind not in {"study", "collection", "events"}]
             near = nearest(str(fault["input"].get("kind")), kinds)
             cure = f"did you mean {near!r}?" if near else f"write kind: {' or kind: '.join(kinds)}"
             log.add(f"{key}: no such kind of task", line=line, cure=cure)
@@ -106,9 +114,16 @@ def _note(
             shown = _shown(fault["input"])
             is_name = kind == "string_pattern_mismatch" and "systems" in place[-2:-1]
             cure = "put it in quotes if it is meant" if kind == "string_type" else "correct it"
-            log.add(
-                f"{key} {meant}, got {shown}", line=line, cure=CURES.get("name" if is_name else last, cure)
-            )
+            cure = _cures(place, plain).get("name" if is_name else last, cure)
+            log.add(f"{key} {meant}, got {shown}", line=line, cure=cure)
+
+
+def _cures(place: Place, plain: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return key -> how to mend it, for keys around ``place``."""
+    in_task = place[:1] == ("tasks",) and len(place) > 1
+    task = plain["tasks"][place[1]] if in_task else {}
+    is_stream = isinstance(task, dict) and task.get("kind") == "stream_visits"
+    return {**CURES, **STREAM_CURES} if is_stream else CURES
 
 
 def _shown(value: Any) -> str:
@@ -137,7 +152,7 @@ def _known_keys(place: Place, plain: Mapping[str, Any], models: Mapping[str, typ
     """Return the keys that may stand where ``place`` stands."""
     if len(place) == 1:
         return list(models["study"].model_fields)
+    kind = plain["tasks"][place[1]]["kind"]
     if "collection" in place[:-1]:
-        return list(models["collection"].model_fields)
-    task = plain["tasks"][place[1]]
-    return list(models[task["kind"]].model_fields)
+        return list(models["events" if kind == "stream_visits" else "collection"].model_fields)
+    return list(models[kind].model_fields)

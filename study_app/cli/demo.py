@@ -91,6 +91,7 @@ def _write_truth(path: Path, study: Path) -> None:
 
     from study_app.study_content import read_study_content
     from study_app.study_file import read_study_file
+    from study_app.summary_content import SummaryContent
 
     content = read_study_content(read_study_file(study))
     truth = {
@@ -108,7 +109,9 @@ def _write_truth(path: Path, study: Path) -> None:
         },
         "intents": {
             query.id: {intent: {"estimate": p} for intent, p in (query.probability or {}).items()}
-            for query in content.tasks[0].queries
+            for task in content.tasks
+            if isinstance(task, SummaryContent)
+            for query in task.queries
         },
         "behaviour": BEHAVIOUR,
     }

@@ -14,6 +14,7 @@ def command(file: str, database: str | None) -> None:
     Loading the same file again changes nothing. A changed file says what changes; changes that would corrupt
     answers already given are refused.
     """
+    from study_app.cli.study_check import left_out
     from study_app.database import transaction
     from study_app.services.load import load_study
     from study_app.services.settings import create_keys
@@ -27,6 +28,8 @@ def command(file: str, database: str | None) -> None:
         report = load_study(session, content, now=utc_now())
     for change in report.changes:
         click.echo(f"  {change}")
+    for line in left_out(content):
+        click.echo(line)
     outcome = {
         "new": f"loaded {report.study}",
         "changed": f"loaded the changed {report.study}",

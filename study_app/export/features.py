@@ -7,11 +7,12 @@ import pandas as pd
 
 from calibration.tables import TABLES
 from study_app.study_content import StudyContent
+from study_app.summary_content import SummaryContent
 
 
 def feature_tables(content: StudyContent) -> dict[str, pd.DataFrame]:
     """Return positions and intents of everything a study file names; no positions without runs and importance."""
-    tasks = [(str(task.entry.name), task) for task in content.tasks]
+    tasks = [(str(task.entry.name), task) for task in content.tasks if isinstance(task, SummaryContent)]
     derived = [(name, task.tables["positions"]) for name, task in tasks if "positions" in task.tables]
     offered = (
         (query.id, intent, None if query.probability is None else query.probability.get(intent, 0.0))

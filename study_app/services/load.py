@@ -24,7 +24,10 @@ from study_app.models import (
     Worker,
 )
 from study_app.services.load_changes import changes_of, refused_changes
+from study_app.stream_content import StreamContent
+from study_app.stream_models import Stream
 from study_app.study_content import StudyContent, TaskContent
+from study_app.summary_content import SummaryContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +118,7 @@ def _update_tasks(study: Study, content: StudyContent) -> None:
 def _delete_tasks(session: Session, study: Study) -> None:
     tasks = select(Task.id).where(Task.study_id == study.id)
     topics = select(Topic.id).where(Topic.task_id.in_(tasks))
-    for model in (Summary, Pair, Intent):
+    for model in (Summary, Stream, Pair, Intent):
         session.execute(delete(model).where(model.topic_id.in_(topics)))
     for child in (Topic, System, TaskTable):
         session.execute(delete(child).where(child.task_id.in_(tasks)))
@@ -136,11 +139,11 @@ def _add_tasks(session: Session, study: Study, content: StudyContent) -> None:
         )
         session.add(task)
         session.flush()
-        tables = [
-            TaskTable(task_id=task.id, name=name, content=table) for name, table in given.tables.items()
-        ]
-        session.add_all(tables)
-        _add_topics(session, given, task.id, _add_systems(session, given, task.id))
+        systems = _add_systems(session, given, task.id)
+        if isinstance(given, StreamContent):
+            _add_events(session, given, task.id, systems)
+        else:
+            _add_topics(session, given, task.id, systems)
 
 
 def _add_systems(session: Session, given: TaskContent, task: int) -> dict[str, int]:
@@ -153,7 +156,20 @@ def _add_systems(session: Session, given: TaskContent, task: int) -> dict[str, i
     return {system.name: system.id for system in systems}
 
 
-def _add_topics(session: Session, given: TaskContent, task: int, systems: dict[str, int]) -> None:
+def _add_events(session: Session, given: StreamContent, task: int, systems: dict[str, int]) -> None:
+    for position, event in enumerate(given.events, start=1):
+        topic = Topic(task_id=task, position=position, name=event.id, text=event.title)
+        session.add(topic)
+        session.flush()
+        session.add_all(
+            Stream(topic_id=topic.id, system_id=row, content=given.streams[event.id, name])
+            for name, row in systems.items()
+        )
+    session.flush()
+
+
+def _add_topics(session: Session, given: SummaryContent, task: int, systems: dict[str, int]) -> None:
+    session.add_all(TaskTable(task_id=task, name=name, content=table) for name, table in given.tables.items())
     for position, query in enumerate(given.queries, start=1):
         topic = Topic(task_id=task, position=position, name=query.id, text=query.text)
         session.add(topic)
@@ -162,7 +178,7 @@ def _add_topics(session: Session, given: TaskContent, task: int, systems: dict[s
     session.flush()
 
 
-def _parts_of(query: Query, topic: int, given: TaskContent, systems: dict[str, int]) -> list[Base]:
+def _parts_of(query: Query, topic: int, given: SummaryContent, systems: dict[str, int]) -> list[Base]:
     """Return the rows below a query: intents, summaries, pairs."""
     probability = query.probability or {}
     intents = [

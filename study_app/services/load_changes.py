@@ -13,10 +13,10 @@ Place: TypeAlias = tuple[str | int, ...]
 Leaf: TypeAlias = tuple[Place, Any]
 
 FREE_OF_STUDY = {"title", "consent", "completion_code", "return_url", "lease_minutes", "device", "folder"}
-FREE_OF_TASK = {"min_search_seconds", "min_consistency"}
+FREE_OF_TASK = {"min_search_seconds", "min_consistency", "idle_seconds"}
 """May change at any time: no answer is touched, or the rule they belong to is applied at analysis."""
 
-LIMITS_OF_TASK = {"workers_per_query", "votes_per_query"}
+LIMITS_OF_TASK = {"workers_per_query", "votes_per_query", "workers_per_stream"}
 """May be raised at any time."""
 
 ABSENT = "nothing"

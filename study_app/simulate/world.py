@@ -18,7 +18,8 @@ from metrics.summaries import m_from_positions
 from metrics.two_layered import Query
 from study_app.simulate.mind import PREFERENCE_SLOPE
 from study_app.simulate.site import Element, PageError, as_read
-from study_app.study_content import StudyContent, TaskContent
+from study_app.study_content import StudyContent
+from study_app.summary_content import SummaryContent
 
 Content: TypeAlias = tuple[Any, ...]
 """The texts of a summary in order: (text, texts of the second layer or None) of each element."""
@@ -75,11 +76,13 @@ def build_worlds(content: StudyContent, *, patience: float, intents: Intents) ->
         If a task's collection has no importance: nobody could prefer anything.
     """
     return {
-        number: _world(task, content, patience, intents) for number, task in enumerate(content.tasks, start=1)
+        number: _world(task, content, patience, intents)
+        for number, task in enumerate(content.tasks, start=1)
+        if isinstance(task, SummaryContent)
     }
 
 
-def _world(task: TaskContent, content: StudyContent, patience: float, intents: Intents) -> World:
+def _world(task: SummaryContent, content: StudyContent, patience: float, intents: Intents) -> World:
     chances = {
         query.id: intents.get(query.id)
         or query.probability
@@ -107,7 +110,7 @@ def _world(task: TaskContent, content: StudyContent, patience: float, intents: I
 
 
 def _scores(
-    task: TaskContent, content: StudyContent, patience: float, chances: Intents
+    task: SummaryContent, content: StudyContent, patience: float, chances: Intents
 ) -> dict[tuple[str, str], float]:
     """Return (topic, system) -> M at the true patience."""
     if "positions" not in task.tables:

@@ -144,7 +144,7 @@ def test_all_faults_come_at_once_in_the_order_of_the_file(faults):
         (
             "kind: summary_pairs",
             "name: pairs",
-            "8: tasks.1: no such kind of task; write kind: intent_votes or kind: summary_pairs",
+            "8: tasks.1: no such kind of task; write kind: intent_votes or kind: summary_pairs or kind: stream_visits",
         ),
         (
             "      bad: runs/bad.xml\n",
