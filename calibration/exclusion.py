@@ -13,7 +13,9 @@ FOLLOWING = frozenset({"follows", "visits", "prompts", "activity"})
 """Tables in which a withdrawn worker stays: a follow ends with the withdrawal and is censored there."""
 
 
-def left_out(workers: pd.DataFrame | None, *, exclude: bool = True) -> "pd.Series[Any]":
+def left_out(
+    workers: pd.DataFrame | None, *, exclude: bool = True, complete_only: bool = False
+) -> "pd.Series[Any]":
     """Return why each worker who does not count is left out.
 
     Parameters
@@ -22,23 +24,36 @@ def left_out(workers: pd.DataFrame | None, *, exclude: bool = True) -> "pd.Serie
         Table workers; None when there is none, then everybody counts.
     exclude : bool
         Leave out workers with ``excluded`` true (`--exclude none` passes False). Withdrawn workers never count.
+    complete_only : bool
+        Leave out workers without ``completed_at``.
 
     Returns
     -------
     Series of str, indexed by worker
-        ``excluded`` or ``withdrawn``; who is both is excluded. A worker with neither mark, or in no row, counts.
+        ``excluded``, ``withdrawn`` or ``incomplete``, the first that holds. A worker with no such mark, or in no row,
+        counts.
     """
     if workers is None:
         return pd.Series({}, dtype="str")
     rows = workers.set_index("worker")
-    why = pd.Series("", index=rows.index, dtype="str").mask(rows["withdrawn_at"].notna(), "withdrawn")
+    why = pd.Series("", index=rows.index, dtype="str")
+    if complete_only:
+        why = why.mask(rows["completed_at"].isna(), "incomplete")
+    why = why.mask(rows["withdrawn_at"].notna(), "withdrawn")
     if exclude:
         why = why.mask(rows["excluded"].fillna(value=False).astype(bool), "excluded")
     return why[why != ""]
 
 
+def completed(workers: pd.DataFrame | None) -> frozenset[str]:
+    """Return the workers whose every required answer is stored."""
+    if workers is None:
+        return frozenset()
+    return frozenset(workers.loc[workers["completed_at"].notna(), "worker"])
+
+
 def counted_tables(
-    tables: Mapping[str, pd.DataFrame], *, exclude: bool = True
+    tables: Mapping[str, pd.DataFrame], *, exclude: bool = True, complete_only: bool = False
 ) -> MappingProxyType[str, pd.DataFrame]:
     """Return the tables without the rows of workers who do not count.
 
@@ -48,6 +63,8 @@ def counted_tables(
         As `calibration.table_files.read_tables` returns them.
     exclude : bool
         See `left_out`.
+    complete_only : bool
+        Keep the rows of workers who completed the study and of nobody else, not even of those in no workers row.
 
     Returns
     -------
@@ -55,16 +72,21 @@ def counted_tables(
         The same tables; those with a column ``worker`` filtered and numbered anew. A withdrawn worker stays in
         `FOLLOWING`, an excluded one in none.
     """
-    why = left_out(tables.get("workers"), exclude=exclude)
+    workers = tables.get("workers")
+    why = left_out(workers, exclude=exclude)
+    kept = completed(workers) if complete_only else None
     return MappingProxyType(
         {
-            name: _without(frame, why if name not in FOLLOWING else why[why != "withdrawn"])
+            name: _without(frame, why if name not in FOLLOWING else why[why != "withdrawn"], kept)
             for name, frame in tables.items()
         }
     )
 
 
-def _without(frame: pd.DataFrame, why: "pd.Series[Any]") -> pd.DataFrame:
+def _without(frame: pd.DataFrame, why: "pd.Series[Any]", kept: frozenset[str] | None) -> pd.DataFrame:
     if "worker" not in frame.columns:
         return frame
-    return frame[~frame["worker"].isin(why.index)].reset_index(drop=True)
+    counts = ~frame["worker"].isin(why.index)
+    if kept is not None:
+        counts &= frame["worker"].isin(kept)
+    return frame[counts].reset_index(drop=True)

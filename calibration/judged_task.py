@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.exclusion import left_out
+from calibration.exclusion import completed, left_out
 from calibration.preference_data import VOTES, judged_pairs, pair_votes
 from metrics.ceiling import Ceiling, ceiling
 
@@ -90,13 +90,6 @@ def judged_tasks(
         )
         for task, of_task in pairs.groupby("task")
     ]
-
-
-def completed(workers: pd.DataFrame | None) -> frozenset[str]:
-    """Return the workers whose every required answer is stored."""
-    if workers is None:
-        return frozenset()
-    return frozenset(workers.loc[workers["completed_at"].notna(), "worker"])
 
 
 def has_exclusions(tables: Mapping[str, pd.DataFrame]) -> bool:

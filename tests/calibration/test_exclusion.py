@@ -59,3 +59,19 @@ def test_tables_without_workers_are_as_they_were():
     positions = pd.DataFrame({"topic": ["q"]})
 
     assert counted_tables({"workers": WORKERS, "positions": positions})["positions"] is positions
+
+
+def test_complete_only_keeps_who_is_known_to_have_finished():
+    """In every table alike; a stranger to the workers table is not known to have finished, nor is who withdrew."""
+    finished = {"completed_at": "2026-03-02T10:00:00Z"}
+    rows = [
+        {"worker": "done"} | finished,
+        {"worker": "half"},
+        {"worker": "bad", "excluded": "true"} | finished,
+    ]
+    workers = checked(pd.DataFrame(rows), TABLES["workers"])
+    reads = pd.DataFrame({"worker": ["done", "half", "bad", "stranger"]})
+    counted = counted_tables({"workers": workers, "reads": reads, "visits": reads}, complete_only=True)
+
+    assert counted["reads"]["worker"].to_list() == counted["visits"]["worker"].to_list() == ["done"]
+    assert left_out(workers, complete_only=True).to_dict() == {"half": "incomplete", "bad": "excluded"}
