@@ -1,0 +1,332 @@
+"""Reading speed by marginal likelihood, with idle and skimmed reads in the model.
+
+x_ui = theta_u + e_ui,  theta_u ~ N(mu, sigma^2)
+e ~ sum_k p_k N(m_k, tau^2 + d_k^2):  read  m = 0, d = 0;  idle  m = -1.6, d = 0.9;  skimmed  m = 1.6, d = 0.5;
+    anything  m = 0, d = 3 with a fixed share of 0.002, so that a single absurd time has little say
+L_u = INT prod_i f(x_ui - theta) prod_{i cut} F(x_ui - theta) phi(theta; mu, sigma) dtheta
+
+with f and F density and distribution of e: a read that the end of the visit cut is slower than it looks. Workers with
+nothing but cut reads take part. The integral is a sum over even nodes around each worker's median (never around mu). The
+shares have a weak prior, worth twenty reads: without it they are not told apart from tau where nobody idles.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp, ndtr
+
+from calibration.reading_medians import MedianFit
+from calibration.reading_rows import Readings
+from calibration.uncertainty import Floats
+
+OFFSETS = np.array([0.0, -1.6, 1.6, 0.0])
+EXTRA_VARIANCES = np.array([0.0, 0.9, 0.5, 3.0]) ** 2
+ANYTHING = 0.002
+PRIOR_READS = np.array([18.0, 1.0, 1.0])
+NODES = 33
+REACH = 8.0
+"""Half-width of the nodes, in standard deviations of the worker's posterior."""
+MANY_ROWS = 50_000
+_CELLS_IN_TAU = 25
+_ROWS_AT_ONCE = 4_000
+_STEP = 1e-4
+_TINY = 1e-300
+_DECREMENT = 1e-4
+_LOG_ROOT_2_PI = 0.5 * math.log(2 * math.pi)
+
+N_FREE = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixtureFit:
+    """The fit of the mixture.
+
+    Attributes
+    ----------
+    mu, sigma : float
+        Mean and standard deviation of log speeds over workers.
+    tau : float
+        Scale of one proper read around its worker's speed.
+    idle, skimmed : float
+        Their shares of the reads.
+    loglik : float
+        Marginal log-likelihood, without the prior.
+    cov : (2, 2) ndarray of float
+        Of (mu, log sigma), from the observed information.
+    robust_cov : (2, 2) ndarray of float
+        The same by the sandwich over workers.
+    centres : (workers,) ndarray of float
+        Posterior mean of each worker's log speed.
+    """
+
+    mu: float
+    sigma: float
+    tau: float
+    idle: float
+    skimmed: float
+    loglik: float
+    cov: Floats
+    robust_cov: Floats
+    centres: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Block:
+    """Some workers with all their reads."""
+
+    workers: slice
+    starts: "np.ndarray[tuple[int], np.dtype[np.intp]]"
+    worker: "np.ndarray[tuple[int], np.dtype[np.intp]]"
+    x: Floats
+    cut: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
+    count: Floats
+
+
+class MixtureLikelihood:
+    """The marginal likelihood of (mu, log sigma, log tau, a_idle, a_skimmed), one term a worker.
+
+    The shares of read, idle and skimmed are (1 - 0.002) exp(0, a_idle, a_skimmed) / sum.
+
+    Parameters
+    ----------
+    data : Readings
+        Of at least one worker.
+    start : MedianFit
+        Where the nodes go.
+    """
+
+    def __init__(self, data: Readings, start: MedianFit) -> None:
+        self._data, self._count = _binned(data, start.tau)
+        complete = np.bincount(data.worker[~data.cut], minlength=data.n_workers)
+        precision = complete / start.tau**2 + 1 / max(start.sigma, 0.05) ** 2
+        known = np.isfinite(start.variances)
+        pull = np.where(known, complete / start.tau**2 / precision, 0.0)
+        centre = start.mu + pull * (np.where(known, start.medians, start.mu) - start.mu)
+        reach = REACH * math.sqrt(1.6) / np.sqrt(precision)
+        self.nodes = centre[:, None] + reach[:, None] * np.linspace(-1, 1, NODES)
+        self._log_step = np.log(2 * reach / (NODES - 1))
+
+    @property
+    def n_workers(self) -> int:
+        """How many terms there are."""
+        return len(self.nodes)
+
+    def terms(self, p: Floats) -> tuple[Floats, Floats]:
+        """Return each worker's log-likelihood and its gradient.
+
+        Parameters
+        ----------
+        p : (5,) ndarray of float
+            mu, log sigma, log tau, a_idle, a_skimmed.
+
+        Returns
+        -------
+        (workers,), (workers, 5) ndarray of float
+        """
+        mixture = _Mixture(p)
+        value, score = np.empty(self.n_workers), np.empty((self.n_workers, N_FREE))
+        sigma = math.exp(p[1])
+        for block in self._blocks:
+            z = (self.nodes[block.workers] - p[0]) / sigma
+            prior = -0.5 * z**2 - p[1] - _LOG_ROOT_2_PI + self._log_step[block.workers, None]
+            log_f, slopes = mixture.rows(block.x - self._shift(block), block.cut)
+            log_f *= block.count[:, None]
+            joint = np.add.reduceat(log_f, block.starts, axis=0) + prior
+            value[block.workers] = total = logsumexp(joint, axis=1)
+            weight = np.exp(joint - total[:, None])
+            score[block.workers, 0] = (weight * z).sum(axis=1) / sigma
+            score[block.workers, 1] = (weight * (z**2 - 1)).sum(axis=1)
+            of_row = weight[block.worker] * block.count[:, None]
+            by_row = np.stack([np.einsum("nk,nk->n", slope, of_row) for slope in slopes], axis=1)
+            score[block.workers, 2:] = np.add.reduceat(by_row, block.starts, axis=0)
+        return value, score
+
+    def _shift(self, block: _Block) -> Floats:
+        return self.nodes[block.workers][block.worker]
+
+    @cached_property
+    def _blocks(self) -> tuple[_Block, ...]:
+        return tuple(self._made_blocks())
+
+    def _made_blocks(self) -> Iterator[_Block]:
+        """Cut the rows between workers into pieces that fit a processor's cache."""
+        data = self._data
+        begins = np.searchsorted(data.worker, np.arange(self.n_workers + 1))
+        first = 0
+        while first < self.n_workers:
+            beyond = int(np.searchsorted(begins, begins[first] + _ROWS_AT_ONCE, side="right")) - 1
+            stop = min(max(beyond, first + 1), self.n_workers)
+            rows = slice(begins[first], begins[stop])
+            yield _Block(
+                workers=slice(first, stop),
+                starts=(begins[first:stop] - begins[first]).astype(np.intp),
+                worker=data.worker[rows] - first,
+                x=data.log_speed[rows, None],
+                cut=data.cut[rows],
+                count=self._count[rows],
+            )
+            first = stop
+
+
+class _Mixture:
+    """The law of one residual at given parameters."""
+
+    def __init__(self, p: Floats) -> None:
+        odds = np.exp(np.array([0.0, p[3], p[4]]) - max(0.0, p[3], p[4]))
+        self.softmax = odds / odds.sum()
+        self.shares = np.append((1 - ANYTHING) * self.softmax, ANYTHING)
+        variance = math.exp(2 * p[2]) + EXTRA_VARIANCES
+        self.sd = np.sqrt(variance)
+        self.pull = math.exp(2 * p[2]) / variance
+
+    def rows(
+        self, e: Floats, cut: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
+    ) -> tuple[Floats, tuple[Floats, ...]]:
+        """Return log f (log F where cut) and its slopes in log tau, a_idle and a_skimmed.
+
+        Parameters
+        ----------
+        e : (n, k) ndarray of float
+            Residuals at k nodes.
+        cut : (n,) ndarray of bool
+            Which rows are left-censored.
+        """
+        parts, tau_slope = [], np.zeros_like(e)
+        for share, offset, sd, pull in zip(self.shares, OFFSETS, self.sd, self.pull, strict=True):
+            z = (e - offset) / sd
+            density = share / math.sqrt(2 * math.pi) * np.exp(-0.5 * z**2)
+            part = density / sd
+            tau_part = part * (z**2 - 1)
+            if cut.any():
+                part[cut] = share * ndtr(z[cut])
+                tau_part[cut] = -z[cut] * density[cut]
+            tau_slope += pull * tau_part
+            parts.append(part)
+        told = parts[0] + parts[1] + parts[2]
+        f = np.maximum(told + parts[3], _TINY)
+        idle, skimmed = ((parts[k] - self.softmax[k] * told) / f for k in (1, 2))
+        return np.log(f), (tau_slope / f, idle, skimmed)
+
+
+def _binned(data: Readings, tau: float) -> tuple[Readings, Floats]:
+    """Unite reads of a worker whose log speeds differ by less than tau / 25, when there are very many; and their counts."""
+    if len(data.worker) <= MANY_ROWS:
+        return data, np.ones(len(data.worker))
+    cell = np.floor(data.log_speed * _CELLS_IN_TAU / tau).astype(np.int64)
+    cells = np.stack([data.worker, cell, data.cut], axis=1)
+    _, first, of_row, count = np.unique(
+        cells, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    united = data.of(first)
+    mean = np.bincount(of_row, weights=data.log_speed) / count
+    return Readings(
+        worker=united.worker,
+        log_speed=mean,
+        cut=united.cut,
+        log_length=united.log_length,
+        left_out=data.left_out,
+    ), count.astype(np.float64)
+
+
+def fit_mixture(data: Readings, start: MedianFit) -> MixtureFit | None:
+    """Maximise the marginal likelihood; None where the maximum is not inside (no spread over workers, say).
+
+    Parameters
+    ----------
+    data : Readings
+        Of at least two workers.
+    start : MedianFit
+        The fit by medians.
+    """
+    likelihood = MixtureLikelihood(data, start)
+    everybody = np.ones(likelihood.n_workers)
+    p = _maximised(likelihood, _first_guess(start), everybody)
+    value, score = likelihood.terms(p)
+    if not np.isfinite(value).all():
+        return None
+    information = _information(likelihood, p)
+    if np.linalg.eigvalsh(information)[0] <= 0:
+        return None
+    inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
+    step = score.sum(axis=0) + _prior(p)[1]
+    if step @ inverse @ step > _DECREMENT:
+        return None
+    workers = likelihood.n_workers
+    robust = inverse @ (score.T @ score) @ inverse * workers / (workers - 1)
+    shares = _Mixture(p).shares
+    return MixtureFit(
+        mu=float(p[0]),
+        sigma=math.exp(p[1]),
+        tau=math.exp(p[2]),
+        idle=float(shares[1]),
+        skimmed=float(shares[2]),
+        loglik=float(value.sum()),
+        cov=inverse[:2, :2],
+        robust_cov=robust[:2, :2],
+        centres=p[0] + math.exp(2 * p[1]) * score[:, 0],
+    )
+
+
+def _first_guess(start: MedianFit) -> Floats:
+    return np.array([start.mu, math.log(max(start.sigma, 0.05)), math.log(start.tau), -2.5, -2.5])
+
+
+def bootstrap_mixture(data: Readings, start: MedianFit, counts: Floats) -> Floats:
+    """Fit samples of workers.
+
+    Parameters
+    ----------
+    data, start
+        As for `fit_mixture`.
+    counts : (samples, workers) ndarray of float
+        How often each worker is in each sample.
+
+    Returns
+    -------
+    (samples, 2) ndarray of float
+        mu and log sigma.
+    """
+    likelihood = MixtureLikelihood(data, start)
+    best = _maximised(likelihood, _first_guess(start), np.ones(likelihood.n_workers))
+    return np.stack([_maximised(likelihood, best, weights)[:2] for weights in counts])
+
+
+def _maximised(likelihood: MixtureLikelihood, start: Floats, weights: Floats) -> Floats:
+    """Climb from the start by quasi-Newton steps, the first ones scaled by the workers' outer product of scores."""
+
+    def loss(p: Floats) -> tuple[float, Floats]:
+        value, score = likelihood.terms(p)
+        prior, slope = _prior(p)
+        return -float(weights @ value) - prior, -(weights @ score) - slope
+
+    score = likelihood.terms(start)[1]
+    scale = score.T * weights @ score + np.diag([1.0, 1.0, 1.0, 2.0, 2.0])
+    inverse = np.linalg.inv(scale)
+    options: Any = {"hess_inv0": (inverse + inverse.T) / 2, "gtol": 1e-3}
+    found = minimize(loss, start, jac=True, method="BFGS", options=options)
+    return np.asarray(found.x, dtype=np.float64)
+
+
+def _prior(p: Floats) -> tuple[float, Floats]:
+    """Return the log prior of the shares and its gradient: a Dirichlet on the scale of the a's."""
+    log_odds = np.array([0.0, p[3], p[4]])
+    log_share = log_odds - logsumexp(log_odds)
+    slope = np.zeros(N_FREE)
+    slope[3:] = (PRIOR_READS - PRIOR_READS.sum() * np.exp(log_share))[1:]
+    return float(PRIOR_READS @ log_share), slope
+
+
+def _information(likelihood: MixtureLikelihood, p: Floats) -> Floats:
+    """Return minus the Hessian, by central differences of the gradient."""
+
+    def slope(q: Floats) -> Floats:
+        return np.asarray(likelihood.terms(q)[1].sum(axis=0) + _prior(q)[1])
+
+    steps = _STEP * np.eye(N_FREE)
+    hessian = np.stack([(slope(p + step) - slope(p - step)) / (2 * _STEP) for step in steps])
+    return np.asarray(-(hessian + hessian.T) / 2)
