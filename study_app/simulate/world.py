@@ -18,6 +18,8 @@ from metrics.summaries import m_from_positions
 from metrics.two_layered import Query
 from study_app.simulate.mind import PREFERENCE_SLOPE
 from study_app.simulate.site import Element, PageError, as_read
+from study_app.simulate.stream_world import StreamWorld, told_event
+from study_app.stream_content import StreamContent
 from study_app.study_content import StudyContent
 from study_app.summary_content import SummaryContent
 
@@ -60,7 +62,9 @@ class World:
         return self.scores[query, content]
 
 
-def build_worlds(content: StudyContent, *, patience: float, intents: Intents) -> dict[int, World]:
+def build_worlds(
+    content: StudyContent, *, patience: float, intents: Intents
+) -> dict[int, World | StreamWorld]:
     """Return task number (from 1) -> what can be known of it.
 
     Parameters
@@ -77,9 +81,25 @@ def build_worlds(content: StudyContent, *, patience: float, intents: Intents) ->
     """
     return {
         number: _world(task, content, patience, intents)
-        for number, task in enumerate(content.tasks, start=1)
         if isinstance(task, SummaryContent)
+        else _stream_world(task)
+        for number, task in enumerate(content.tasks, start=1)
     }
+
+
+def _stream_world(task: StreamContent) -> StreamWorld:
+    entry = task.entry
+    return StreamWorld(
+        factor=entry.clock_factor,
+        events={
+            as_read(event.title): told_event(
+                {name: content for (topic, name), content in task.streams.items() if topic == event.id},
+                days=entry.days,
+                factor=entry.clock_factor,
+            )
+            for event in task.events
+        },
+    )
 
 
 def _world(task: SummaryContent, content: StudyContent, patience: float, intents: Intents) -> World:
