@@ -11,13 +11,13 @@ The rules, where the log leaves a choice:
   the page showed: counting stops at the last event before the hole and goes on, with what was last known, at the
   first one after it. Time after the last event does not count either.
 - Sleep is cut: the whole stretch before a `sleep` event, or between two events whose clocks drift apart by more
-  than `DRIFT_MS`, does not count. It moves later times on, so that they are times since the page was served.
-  Where the monotonic clock goes on during sleep, only the heartbeat stops: a stretch of more than `SILENT_MS`
-  without any event does not count either, since a page that runs in sight of somebody beats every five seconds.
+  than `DRIFT_MS`, does not count. Where the monotonic clock goes on during sleep, only the heartbeat stops: a stretch
+  of more than `SILENT_MS` without any event does not count either, since a page that runs in sight of somebody beats
+  every five seconds.
 - An item is seen when it is on screen while the page is visible, whether or not it has the focus.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -35,13 +35,17 @@ Place: TypeAlias = tuple[str, str]
 
 
 class LoggedEvent(NamedTuple):
-    """One logged event: its number in the page load, its kind, both clocks in milliseconds, its detail."""
+    """One logged event: its number in the page load, its kind, both clocks in milliseconds, its detail.
+
+    ``received_ms``: when the server stored it, in milliseconds since 1970; None where that plays no part.
+    """
 
     number: int
     kind: str
     page_ms: int
     wall_ms: int
     detail: Mapping[str, Any]
+    received_ms: int | None = None
 
 
 Texts: TypeAlias = Mapping[str, Sequence[Item]]
@@ -56,8 +60,10 @@ class ItemReading:
     ----------
     dwell_seconds : float
         Its part of the counted time.
-    first_seen_ms : int
-        When it was first seen, in milliseconds since the page was served.
+    first_seen : int
+        Number of the event since which it was seen.
+    wholly_seen : int or None
+        Number of the event since which all of it had been on screen at once; None if that never was.
     share : float
         The largest share of it on screen at once, 1 from `FULL` on.
     interrupted : bool
@@ -66,14 +72,15 @@ class ItemReading:
     """
 
     dwell_seconds: float
-    first_seen_ms: int
+    first_seen: int
+    wholly_seen: int | None
     share: float
     interrupted: bool
 
     @property
     def fully_seen(self) -> bool:
         """Whether all of it was on screen at some time."""
-        return self.share == 1.0
+        return self.wholly_seen is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,15 +97,20 @@ class PageReading:
         Links whose second layer was opened.
     layout_seconds : mapping of str to float
         Counted time of each layout that was in force, in order of appearance.
+    broken_off : mapping of int to Place
+        Pause -> the item that was being read when it began, unless that item was read on later in the same page.
     """
 
     visible_seconds: float
     items: Mapping[Place, ItemReading]
     opened: frozenset[Place]
     layout_seconds: Mapping[str, float]
+    broken_off: Mapping[int, Place]
 
 
-def read_page(events: Iterable[LoggedEvent], texts: Texts) -> PageReading:
+def read_page(
+    events: Iterable[LoggedEvent], texts: Texts, *, pauses: Collection[int] = frozenset()
+) -> PageReading:
     """Reconstruct one page load.
 
     Parameters
@@ -107,6 +119,8 @@ def read_page(events: Iterable[LoggedEvent], texts: Texts) -> PageReading:
         In any order; a repeated number counts once.
     texts : Texts
         What the page showed. Events about anything else are ignored.
+    pauses : collection of int
+        Numbers of the events after which the reader went away, perhaps to come back to the same page.
     """
     page = _Page(texts)
     before: LoggedEvent | None = None
@@ -116,6 +130,8 @@ def read_page(events: Iterable[LoggedEvent], texts: Texts) -> PageReading:
                 continue
             page.pass_time(before, event)
         page.happen(event)
+        if event.number in pauses:
+            page.pause(event)
         before = event
     return page.reading()
 
@@ -195,21 +211,33 @@ class _Page:
         self._closed = self._submitted = False
         self._layout: str | None = None
         self._layout_ms: dict[str, int] = {}
-        self._counted_ms = self._slept_ms = 0
-        self._first_ms: dict[Place, int] = {}
+        self._counted_ms = 0
+        self._first: dict[Place, LoggedEvent] = {}
+        self._whole: dict[Place, int] = {}
         self._most: dict[Place, float] = {}
+        self._broken_off: dict[int, Place] = {}
 
     def pass_time(self, before: LoggedEvent, after: LoggedEvent) -> None:
         """Count the stretch between two events, if it is known and looked at."""
-        length = after.page_ms - before.page_ms
-        drift = after.wall_ms - before.wall_ms - length
-        if abs(drift) > DRIFT_MS:
-            self._slept_ms += max(0, drift)
-        elif self._looked_at and _is_known(before, after):
+        if self._looked_at and _is_known(before, after):
+            length = after.page_ms - before.page_ms
             self._counted_ms += length
             self._screen.pass_time(length)
+            self._read_on()
             if self._layout is not None:
                 self._layout_ms[self._layout] += length
+
+    def _read_on(self) -> None:
+        """Forget the breaking off of whatever is looked at again."""
+        for pause, place in list(self._broken_off.items()):
+            if place in self._screen.shown:
+                del self._broken_off[pause]
+
+    def pause(self, event: LoggedEvent) -> None:
+        """Note what is being read as the reader goes away."""
+        being_read = self._being_read()
+        if being_read is not None:
+            self._broken_off[event.number] = being_read
 
     @property
     def _looked_at(self) -> bool:
@@ -250,17 +278,20 @@ class _Page:
         for place in places:
             share = self._screen.shown.get(place, 0.0)
             if share > self._most.get(place, 0.0):
-                self._first_ms.setdefault(place, event.page_ms + self._slept_ms)
+                self._first.setdefault(place, event)
                 self._most[place] = share
+                if _rounded(share) == 1.0:
+                    self._whole.setdefault(place, event.number)
 
     def reading(self) -> PageReading:
         """Return what was reconstructed."""
-        interrupted = self._being_read()
+        interrupted = self._interrupted()
         self._screen.clear()
         items = {
             place: ItemReading(
                 dwell_seconds=self._screen.dwell_ms.get(place, 0.0) / 1000,
-                first_seen_ms=self._first_ms[place],
+                first_seen=self._first[place].number,
+                wholly_seen=self._whole.get(place),
                 share=_rounded(self._most[place]),
                 interrupted=place == interrupted,
             )
@@ -272,21 +303,29 @@ class _Page:
             items=items,
             opened=frozenset(self._screen.opened),
             layout_seconds={layout: ms / 1000 for layout, ms in self._layout_ms.items()},
+            broken_off=self._broken_off,
         )
 
-    def _being_read(self) -> Place | None:
+    def _interrupted(self) -> Place | None:
         """Return the item whose reading the end of the page cut short."""
-        at_end = [p for p in self._screen.items if p in self._screen.shown and p in self._first_ms]
-        last = max(reversed(at_end), key=lambda place: self._first_ms[place], default=None)
-        if last is None or (self._submitted and _rounded(self._most[last]) == 1.0):
-            return None
-        return last
+        last = self._being_read()
+        return None if self._submitted and last in self._whole else last
+
+    def _being_read(self) -> Place | None:
+        """Return the item that is being read: of those on screen the one first seen last."""
+        on_screen = [p for p in self._screen.items if p in self._screen.shown and p in self._first]
+        return max(reversed(on_screen), key=lambda place: self._first[place].page_ms, default=None)
 
 
 def _is_known(before: LoggedEvent, after: LoggedEvent) -> bool:
     """Say whether nothing was lost or slept between two events."""
     length = after.page_ms - before.page_ms
-    return after.number == before.number + 1 and after.kind != "sleep" and 0 < length <= SILENT_MS
+    return (
+        after.number == before.number + 1
+        and after.kind != "sleep"
+        and 0 < length <= SILENT_MS
+        and abs(after.wall_ms - before.wall_ms - length) <= DRIFT_MS
+    )
 
 
 def _rounded(share: float) -> float:

@@ -1,31 +1,26 @@
-"""What pages logged: the tables reads and stops, worked out some people at a time so that memory stays bounded."""
+"""What pair pages logged: their rows of reads and stops, worked out some people at a time so that memory stays bounded."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
 
 import pandas as pd
-from pydantic_core import from_json
-from sqlalchemy import Text, cast, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session, aliased
 
 from calibration.tables import SIDES, TABLES
 from study_app.dwell import LoggedEvent, PageReading, read_page
-from study_app.export.people import worker_groups
-from study_app.models import MILLISECOND, Event, PageLoad, Showing, Slot, Summary, System, Task, Topic, Worker
+from study_app.export.logs import logged_events
+from study_app.models import EPOCH, MILLISECOND, PageLoad, Showing, Slot, Summary, System, Task, Topic, Worker
+from study_app.page_clock import server_times
 from study_app.text_items import Item, end_offsets, summary_items, text_stop
-
-_NEED_DETAIL = frozenset({"see", "layer", "open", "layout"})
-_NO_DETAIL: Mapping[str, Any] = MappingProxyType({})
 
 
 class _PageRow(NamedTuple):
     """A page load that showed a pair."""
 
-    id: int
     page: str
     served_at: datetime
     worker: str
@@ -49,10 +44,11 @@ class PairReading:
         Side -> name of the system.
     texts : dict
         Side -> items shown.
+    times : dict of int to int
+        Number of an event -> when it happened, in milliseconds since 1970.
     """
 
     page: str
-    served_at: datetime
     worker: str
     judgment: str
     topic: str
@@ -60,23 +56,26 @@ class PairReading:
     systems: dict[str, str]
     texts: dict[str, tuple[Item, ...]]
     reading: PageReading
+    times: dict[int, int]
 
 
-def pair_readings(session: Session, study_id: int) -> Iterator[list[PairReading]]:
-    """Yield the pair pages that told what was on their screen, a group of people at a time.
+Summaries: TypeAlias = Mapping[tuple[int, int], tuple[Item, ...]]
+"""(topic, system) by row -> items."""
+
+
+def pair_readings(session: Session, workers: Sequence[int], summaries: Summaries) -> list[PairReading]:
+    """Return the pair pages of some people that told what was on their screen.
 
     In order of the workers' arrival, and of the time at which the pages were served.
     """
-    summaries = _summary_texts(session, study_id)
-    for some in worker_groups(session, study_id):
-        events = _events(session, some)
-        pages = (_pair_page(row, events[row.id], summaries) for row in _page_rows(session, some))
-        yield [page for page in pages if page.reading.items]
+    events = logged_events(session, workers, PageLoad.showing_id.is_not(None))
+    pages = (_pair_page(row, events[row.page], summaries) for row in _page_rows(session, workers))
+    return [page for page in pages if page.reading.items]
 
 
-def reads_rows(pages: Sequence[PairReading], *, now: datetime) -> pd.DataFrame:
-    """Return rows of table reads: each item of each page that was seen, at the latest ``now``."""
-    rows = [row for page in pages for side in SIDES for row in _items_read(page, side, now)]
+def reads_rows(pages: Sequence[PairReading]) -> pd.DataFrame:
+    """Return rows of table reads: each item of each page that was seen."""
+    rows = [row for page in pages for side in SIDES for row in _items_read(page, side)]
     return pd.DataFrame(rows, columns=list(TABLES["reads"].column_names))
 
 
@@ -89,9 +88,8 @@ def stops_rows(pages: Sequence[PairReading]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(TABLES["stops"].column_names))
 
 
-def _items_read(page: PairReading, side: str, now: datetime) -> Iterator[tuple[Any, ...]]:
+def _items_read(page: PairReading, side: str) -> Iterator[tuple[Any, ...]]:
     """Cells in the order of table reads."""
-    latest_ms = (now - page.served_at) // MILLISECOND
     ends = end_offsets(page.texts[side], _opened(page, side))
     for item in page.texts[side]:
         read = page.reading.items.get((side, item.key))
@@ -109,9 +107,9 @@ def _items_read(page: PairReading, side: str, now: datetime) -> Iterator[tuple[A
                 item.words,
                 item.chars,
                 ends[item.key],
-                page.served_at + timedelta(milliseconds=min(read.first_seen_ms, latest_ms)),
+                EPOCH + page.times[read.first_seen] * MILLISECOND,
                 None,
-                _whole_milliseconds(read.dwell_seconds),
+                whole_milliseconds(read.dwell_seconds),
                 read.fully_seen,
                 read.interrupted,
                 page.language,
@@ -152,13 +150,13 @@ def _opened(page: PairReading, side: str) -> set[str]:
     return {key for where, key in page.reading.opened if where == side}
 
 
-def _whole_milliseconds(seconds: float) -> float:
+def whole_milliseconds(seconds: float) -> float:
     """Round down, so that rounding never makes a page's dwell times add up to more than its visible time."""
     return int(seconds * 1000 + 1e-6) / 1000
 
 
-def _summary_texts(session: Session, study_id: int) -> dict[tuple[int, int], tuple[Item, ...]]:
-    """Return (topic, system) by row -> items, for every query that somebody took."""
+def summary_texts(session: Session, study_id: int) -> Summaries:
+    """Return the items of every query that somebody took."""
     shown = (
         select(Summary.topic_id, Summary.system_id, Summary.content, Task.language)
         .join(Topic, Topic.id == Summary.topic_id)
@@ -175,7 +173,6 @@ def _page_rows(session: Session, workers: Sequence[int]) -> Iterator[_PageRow]:
     left, right = aliased(System), aliased(System)
     rows = (
         select(
-            PageLoad.id,
             PageLoad.key,
             PageLoad.served_at,
             Worker.pseudonym,
@@ -201,36 +198,15 @@ def _page_rows(session: Session, workers: Sequence[int]) -> Iterator[_PageRow]:
     return map(_PageRow._make, session.execute(rows))
 
 
-def _events(session: Session, workers: Sequence[int]) -> defaultdict[int, list[LoggedEvent]]:
-    """Return page load -> its events. The detail is fetched as text: most kinds have none that matters here."""
-    logged = (
-        select(
-            Event.page_load_id,
-            Event.number,
-            Event.kind,
-            Event.page_ms,
-            Event.wall_ms,
-            cast(Event.detail, Text),
-        )
-        .join(PageLoad, PageLoad.id == Event.page_load_id)
-        .where(PageLoad.worker_id.in_(workers), PageLoad.showing_id.is_not(None))
-    )
-    events: defaultdict[int, list[LoggedEvent]] = defaultdict(list)
-    for page, number, kind, page_ms, wall_ms, detail in session.execute(logged):
-        told = from_json(detail) if kind in _NEED_DETAIL else _NO_DETAIL
-        events[page].append(LoggedEvent(number, kind, page_ms, wall_ms, told))
-    return events
-
-
 def _pair_page(
     row: _PageRow,
     events: Sequence[LoggedEvent],
-    summaries: dict[tuple[int, int], tuple[Item, ...]],
+    summaries: Summaries,
 ) -> PairReading:
+    times = server_times(events, (row.served_at - EPOCH) // MILLISECOND)
     texts = {"left": summaries[row.topic_id, row.left_id], "right": summaries[row.topic_id, row.right_id]}
     return PairReading(
         page=row.page,
-        served_at=row.served_at,
         worker=row.worker,
         judgment=row.judgment,
         topic=row.topic,
@@ -238,4 +214,5 @@ def _pair_page(
         systems={"left": row.left, "right": row.right},
         texts=texts,
         reading=read_page(events, texts),
+        times=dict(zip((event.number for event in events), times, strict=True)),
     )

@@ -18,9 +18,9 @@ from study_app.export.answers import (
 )
 from study_app.export.folder import TableStream, fresh_folder
 from study_app.export.gaps import LogGaps, log_gaps, page_logs, unlogged_answers
-from study_app.export.people import validations, workers_table
+from study_app.export.people import validations, worker_groups, workers_table
 from study_app.export.raw import RAW_TABLES, write_raw
-from study_app.export.readings import pair_readings, reads_rows, stops_rows
+from study_app.export.readings import pair_readings, reads_rows, stops_rows, summary_texts
 from study_app.export.study_document import study_record
 from study_app.models import Study
 from study_app.plan import read_plan
@@ -107,7 +107,7 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
     write_tables(tables, folder)
     rows = {name: len(frame) for name, frame in tables.items()}
     if SummaryPairs in kinds:
-        rows |= _write_readings(session, study.id, folder, now=now)
+        rows |= _write_readings(session, study.id, folder)
     write_study(study_record(session, study, now=now), folder)
     pages, unlogged = page_logs(session, study.id), unlogged_answers(session, study.id)
     if raw:
@@ -127,9 +127,11 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
     )
 
 
-def _write_readings(session: Session, study_id: int, folder: Path, *, now: datetime) -> dict[str, int]:
+def _write_readings(session: Session, study_id: int, folder: Path) -> dict[str, int]:
+    summaries = summary_texts(session, study_id)
     with TableStream(folder, TABLES["reads"]) as reads, TableStream(folder, TABLES["stops"]) as stops:
-        for pages in pair_readings(session, study_id):
-            reads.append(reads_rows(pages, now=now))
+        for some in worker_groups(session, study_id):
+            pages = pair_readings(session, some, summaries)
+            reads.append(reads_rows(pages))
             stops.append(stops_rows(pages))
         return {"reads": reads.rows, "stops": stops.rows}

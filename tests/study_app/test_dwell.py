@@ -114,12 +114,12 @@ def test_a_second_layer_is_on_screen_only_while_it_is_open():
 
     assert reading.items["left", "s2.0"].dwell_seconds == pytest.approx(10)
     assert reading.items["left", "f2"].dwell_seconds == pytest.approx(1 + 1 + 3)
-    assert reading.items["left", "s2.0"].first_seen_ms == 1000
+    assert reading.items["left", "s2.0"].first_seen == 4
     assert reading.opened == {("left", "f2")}
 
 
-def test_sleep_is_cut_and_moves_later_times_on():
-    """The stretch in which the clocks drift apart does not count; what is first seen later was seen later by it."""
+def test_sleep_is_cut():
+    """The stretch in which the clocks drift apart does not count."""
     before = log((0, "open", opened()), (0, "see", sees("f0", 1)), (1000, "beat"))
     slept = 3_600_000
     after = [
@@ -128,10 +128,7 @@ def test_sleep_is_cut_and_moves_later_times_on():
         LoggedEvent(6, "close", 3000, WALL + 3000 + slept, {}),
     ]
 
-    reading = read_page(before + after, TEXTS)
-
-    assert reading.visible_seconds == 2
-    assert reading.items["left", "f1"].first_seen_ms == 3000 + slept
+    assert read_page(before + after, TEXTS).visible_seconds == 2
 
 
 def test_the_stretch_before_a_sleep_event_is_cut_whatever_the_clocks_say():
@@ -143,16 +140,13 @@ def test_the_stretch_before_a_sleep_event_is_cut_whatever_the_clocks_say():
     assert read_page(events, TEXTS).visible_seconds == 1
 
 
-def test_a_wall_clock_set_back_cuts_the_stretch_and_moves_nothing():
-    """Nobody can tell what happened to the clocks, but time does not run back."""
+def test_a_wall_clock_set_back_cuts_the_stretch_too():
+    """Nobody can tell what happened to the clocks."""
     events = log((0, "open", opened()), (0, "see", sees("f0", 1)), (1000, "beat"), (2000, "beat"))
     events[3] = events[3]._replace(wall_ms=WALL - 10 * DRIFT_MS)
     events.append(LoggedEvent(5, "see", 3000, WALL - 10 * DRIFT_MS + 1000, sees("f1", 1)))
 
-    reading = read_page(events, TEXTS)
-
-    assert reading.visible_seconds == 2
-    assert reading.items["left", "f1"].first_seen_ms == 3000
+    assert read_page(events, TEXTS).visible_seconds == 2
 
 
 def test_silence_of_a_page_in_sight_is_sleep_too():
@@ -220,7 +214,7 @@ def test_what_lies_in_the_viewport_of_a_hidden_page_is_not_seen():
     reading = read_page(events, TEXTS)
 
     assert list(reading.items) == [("left", "f0")]
-    assert reading.items["left", "f0"].first_seen_ms == 5000
+    assert reading.items["left", "f0"].first_seen == 6
 
 
 def test_what_the_observer_tells_after_the_page_was_left_is_not_seen():
@@ -345,7 +339,7 @@ def test_what_was_read_once_stays_read(events, known):
     for place, item in early.items.items():
         assert item.dwell_seconds <= late.items[place].dwell_seconds + 1e-9
         assert item.share <= late.items[place].share
-        assert item.first_seen_ms == late.items[place].first_seen_ms
+        assert item.first_seen == late.items[place].first_seen
 
 
 def last(events, kinds, default, place=None):
@@ -393,3 +387,35 @@ def test_the_fast_division_equals_the_slow_one(events):
     items = read_page(events, TEXTS).items
     assert dwell(events) == pytest.approx({place: got[place] for place in items}, abs=1e-9)
     assert {place for place, seconds in got.items() if seconds} <= items.keys()
+
+
+def test_a_pause_breaks_off_what_is_being_read_then():
+    """The reader goes away in the middle of the second item, and does not come back to it."""
+    events = log(
+        (0, "open", opened()),
+        (0, "see", sees("f0", 1)),
+        (1000, "see", sees("f1", 0.5)),
+        (3000, "hidden"),
+        (90_000, "close"),
+    )
+
+    assert read_page(events, TEXTS, pauses={4}).broken_off == {4: ("left", "f1")}
+    assert read_page(events, TEXTS).broken_off == {}
+
+
+def test_what_is_read_on_later_was_not_broken_off():
+    """Only the pause after which nobody looked at it again ended its reading."""
+    events = log(
+        (0, "open", opened()),
+        (0, "see", sees("f1", 0.5)),
+        (3000, "hidden"),
+        (90_000, "visible"),
+        (92_000, "see", sees("f1", 1)),
+        (95_000, "hidden"),
+    )
+
+    reading = read_page(events, TEXTS, pauses={3, 6})
+
+    assert reading.broken_off == {6: ("left", "f1")}
+    assert reading.items["left", "f1"].wholly_seen == 5
+    assert reading.items["left", "f1"].dwell_seconds == pytest.approx(8)
