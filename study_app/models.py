@@ -240,7 +240,8 @@ class Slot(Base):
     """The right to do one query's pairs (or its votes), held until ``expires_at`` unless done.
 
     A slot counts against the query's limit while it is done or live (``expires_at`` in the future). ``done_at`` is
-    set with the last answer it needs. ``late``: the lease had expired and the query was full without it when it
+    set with the last answer it needs; a followed stream needs nothing but its time, so there it is the end of its days,
+    known from the beginning. ``late``: the lease had expired and the query was full without it when it
     was taken up again; its answers count as over quota.
     """
 

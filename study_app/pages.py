@@ -1,6 +1,7 @@
 """What each page of a worker shows: one value a template. Names of systems and ids of iUnits are in none of them."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from study_app.plan import Content
 
@@ -118,3 +119,105 @@ def shown_items(content: Content) -> tuple[Item, ...]:
         )
         for place, element in enumerate(content["first"])
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnrolPage:
+    """What following an event means: for how many seconds of the wall clock, and how much faster the event runs.
+
+    ``followed``: the worker does so already.
+    """
+
+    language: str
+    query: str
+    seconds: float
+    factor: float
+    followed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowLine:
+    """One event that a worker follows: its number in the task, its title, how many updates wait, whether it is over."""
+
+    number: int
+    title: str
+    new: int
+    over: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsPage:
+    """Everything that a worker follows in a task; ``arrival`` is what the links to the streams carry on."""
+
+    language: str
+    follows: tuple[FollowLine, ...]
+    arrival: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownUpdate:
+    """An update on a page: its key, its text, when it came, and whether it was read in this visit already."""
+
+    key: str
+    text: str
+    at: datetime
+    read: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamPage:
+    """A page of a stream.
+
+    Attributes
+    ----------
+    query : str
+        The event's title.
+    at : datetime
+        The time in the stream.
+    new : int
+        How many updates came since the newest one that was read before this visit.
+    updates : tuple of ShownUpdate
+        Newest first: those of this page.
+    below : int or None
+        What ``?below=`` of the next portion says; None when this is the last.
+    is_portion : bool
+        Whether there are newer updates of this visit on another page.
+    since : datetime or None
+        When the newest update came that was read before; None when none was.
+    ends_at : datetime
+        When the stream's days are over, by the wall clock.
+    several : bool
+        The worker follows other events too.
+    """
+
+    language: str
+    query: str
+    at: datetime
+    new: int
+    updates: tuple[ShownUpdate, ...]
+    below: int | None
+    is_portion: bool
+    since: datetime | None
+    ends_at: datetime
+    several: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsefulPage:
+    """Updates of which is asked whether they were still of use: (number, text, the answer so far) each."""
+
+    language: str
+    query: str
+    asked: tuple[tuple[int, str, bool | None], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwayPage:
+    """See you: until when, and the address to come back by; ``over`` when the days are over."""
+
+    language: str
+    query: str
+    address: str
+    ends_at: datetime
+    over: bool
+    several: bool

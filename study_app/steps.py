@@ -37,18 +37,27 @@ class SlotState:
     searched : bool
         The search page was left.
     answered : tuple of bool
-        For each page of the slot, in order, whether it has an answer: its pairs, or its one vote.
+        For each page of the slot, in order, whether it has an answer: its pairs, or its one vote. Of a stream: whether
+        its days are over.
+    followed : bool
+        The worker has begun to follow its stream.
     """
 
     id: int
     topic: int
     searched: bool
     answered: tuple[bool, ...]
+    followed: bool = False
 
     @property
     def is_done(self) -> bool:
         """Whether every page has its answer."""
         return self.searched and all(self.answered)
+
+    @property
+    def runs(self) -> bool:
+        """Whether its stream is being followed."""
+        return self.followed and not self.is_done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +67,7 @@ class TaskState:
     Attributes
     ----------
     page : str
-        Kind of its answer pages: pair or vote.
+        Kind of its answer pages: pair, vote or stream.
     has_search : bool
         A search page comes before them.
     topics : int
@@ -80,9 +89,12 @@ class TaskState:
 
     @property
     def wants_slot(self) -> bool:
-        """Whether the worker should take a query now: those held are done, more are wanted, and there is room."""
-        done = all(slot.is_done for slot in self.slots)
-        return done and len(self.slots) < self.wanted and self.has_room
+        """Whether the worker should take a query now: more are wanted, there is room, and those held need nothing.
+
+        A stream needs nothing as soon as it is followed: several run side by side.
+        """
+        settled = all(slot.is_done or slot.followed for slot in self.slots)
+        return settled and len(self.slots) < self.wanted and self.has_room
 
     @property
     def has_choice(self) -> bool:
@@ -139,6 +151,8 @@ def current_step(state: WorkerState) -> Step:
 
 def _task_steps(number: int, task: TaskState) -> list[Step]:
     steps = [Step("choose", number)] if task.topics > 1 and task.slots else []
+    if task.page == "stream":
+        return [*steps, *_stream_steps(number, task)]
     for query, slot in enumerate(task.slots, start=1):
         steps += _slot_steps(number, query, task, slot)
     if task.wants_slot:
@@ -154,3 +168,25 @@ def _slot_steps(number: int, query: int, task: TaskState, slot: SlotState) -> li
     if task.page == "vote":
         return [*steps, Step("vote", number, query)]
     return steps + [Step("pair", number, query, pair) for pair in range(1, reached + 1)]
+
+
+def _stream_steps(number: int, task: TaskState) -> list[Step]:
+    """Return the pages of a task with streams; of several that run, the list of them is the current one.
+
+    What belongs to a stream stays open after its days, so that a form that comes late finds its page.
+    """
+    slots = list(enumerate(task.slots, start=1))
+    followed = [(query, slot) for query, slot in slots if slot.followed]
+    steps = [Step("enrol", number, query) for query, _ in followed]
+    for kind in ("useful", "away", "stream"):
+        steps += [Step(kind, number, query) for query, _ in followed]
+    if len(followed) > 1:
+        steps.append(Step("streams", number))
+    running = [Step("stream", number, query) for query, slot in followed if slot.runs]
+    if len(running) == 1:
+        steps.remove(running[0])
+        steps.append(running[0])
+    steps += [Step("enrol", number, query) for query, slot in slots if not slot.followed]
+    if task.wants_slot:
+        steps.append(Step("choose", number))
+    return steps

@@ -1,5 +1,12 @@
 """The addresses. A view checks what came, calls one service, and redirects or renders."""
 
-from study_app.blueprints import entry, events, health, progress, work
+from study_app.blueprints import entry, events, health, progress, streams, work
 
-BLUEPRINTS = (entry.blueprint, work.blueprint, events.blueprint, progress.blueprint, health.blueprint)
+BLUEPRINTS = (
+    entry.blueprint,
+    work.blueprint,
+    streams.blueprint,
+    events.blueprint,
+    progress.blueprint,
+    health.blueprint,
+)

@@ -7,7 +7,7 @@ from study_app.database import transaction
 from study_app.log import note_worker
 from study_app.plan import StudyPlan
 from study_app.platforms import PLATFORMS, is_phone, visit_parameters, worker_id
-from study_app.services.entry import Visitor, arrive, find_study, is_full, is_known
+from study_app.services.entry import Visitor, arrive, find_study, is_full, is_invitation, is_known
 from study_app.web import said, server
 
 blueprint = Blueprint("entry", __name__)
@@ -30,9 +30,12 @@ def enter(study: str) -> AnyResponse:
             if is_full(session, plan, now=app.now()):
                 return said("full", status=409, language=plan.language)
     with transaction(app.database, write=True) as session:
+        invited = is_invitation(session, plan, visitor)
         worker = arrive(session, plan, visitor, now=app.now(), new_token=app.new_token)
     note_worker(worker.pseudonym)
-    return redirect(f"/w/{app.signer.worker_token(worker.id)}/", code=303)
+    reminded = request.args.get("via") == "reminder"
+    via = "?via=reminder" if reminded else "?via=invitation" if invited else ""
+    return redirect(f"/w/{app.signer.worker_token(worker.id)}/{via}", code=303)
 
 
 def _visitor(plan: StudyPlan) -> Visitor | None:

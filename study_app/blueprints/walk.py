@@ -1,8 +1,10 @@
 """Showing a step's page and taking its form: what all views of /w/ do alike."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
+from urllib.parse import urlencode
 
 from flask import redirect, request
 from sqlalchemy.orm import Session
@@ -10,8 +12,10 @@ from werkzeug.wrappers import Response
 
 from study_app.database import transaction
 from study_app.log import note_worker
+from study_app.models import EPOCH, MILLISECOND
 from study_app.services.answers import showing_of
-from study_app.services.show import Look, page_of
+from study_app.services.look import Look
+from study_app.services.show import page_of
 from study_app.services.slots import keep_alive, take_only_query
 from study_app.services.whereabouts import Whereabouts, locate
 from study_app.steps import Step, after_pair, current_step, open_steps
@@ -20,14 +24,39 @@ from study_app.web import rendered, said, server
 
 PAGE_KEY_LETTERS = 16
 REFUSED = 422
+ARRIVALS = {"reminder", "invitation"}
+RECENT_MS = 60_000
 
-Act: TypeAlias = Callable[[Session, Whereabouts, PageToken], str | None]
-"""Stores what a form says; returns the catalogue's key of what is wrong with it, None when nothing is."""
+
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """Where to go from a form when that is not the worker's current step; ``query`` follows in the address."""
+
+    step: Step
+    query: str = ""
 
 
-def to_step(token: str, step: Step) -> Response:
+Act: TypeAlias = Callable[[Session, Whereabouts, PageToken], str | Onward | None]
+"""Stores what a form says. Returns the catalogue's key of what is wrong with it, or where to go; None for the next step."""
+
+
+def to_step(token: str, step: Step, query: str = "") -> Response:
     """Send the browser to a step."""
-    return redirect(f"/w/{token}/{step.path}", code=303)
+    return redirect(f"/w/{token}/{step.path}" + (f"?{query}" if query else ""), code=303)
+
+
+def home(token: str) -> str:
+    """Return the worker's standing link, which leads to wherever they are."""
+    return f"{request.host_url}w/{token}/"
+
+
+def arrival(*, now: datetime) -> str:
+    """Return how the worker came as the query of an address; empty for on their own.
+
+    The moment stands beside it, so that loading the page again days later is no second reminder.
+    """
+    via = request.args.get("via")
+    return urlencode({"via": via, "at": (now - EPOCH) // MILLISECOND}) if via in ARRIVALS else ""
 
 
 def show(token: str, step: Step, *, error: str | None = None) -> Response:
@@ -42,7 +71,15 @@ def show(token: str, step: Step, *, error: str | None = None) -> Response:
         showing = showing_of(session, here, step) if step.kind == "pair" else None
         page = page_of(
             Look(
-                session=session, plans=app.plans, here=here, step=step, now=now, showing=showing, error=error
+                session=session,
+                plans=app.plans,
+                here=here,
+                step=step,
+                now=now,
+                showing=showing,
+                error=error,
+                home=home(token),
+                arrival=request.query_string.decode() if came(now=now) != "own" else "",
             )
         )
         served = PageToken(
@@ -55,6 +92,13 @@ def show(token: str, step: Step, *, error: str | None = None) -> Response:
     template = "message" if step.kind in {"full", "withdrawn"} else step.kind
     tokens = {"worker": token, "page": app.signer.page_token(served)}
     return rendered(template, page, status=REFUSED if error else 200, tokens=tokens)
+
+
+def came(*, now: datetime) -> str:
+    """Return how the worker came to this page: own, or what `arrival` wrote into its address just now."""
+    via, at = request.args.get("via"), request.args.get("at", type=int)
+    recently = at is not None and abs((now - EPOCH) // MILLISECOND - at) <= RECENT_MS
+    return via if via in ARRIVALS and recently else "own"
 
 
 def take(token: str, step: Step, act: Act) -> Response:
@@ -70,9 +114,10 @@ def take(token: str, step: Step, act: Act) -> Response:
         if step not in open_steps(here.state):
             return to_step(token, current_step(here.state))
         keep_alive(session, here, now=now)
-        error = act(session, here, served)
-        following = None if error else _following(session, here, step, now=now)
-    return show(token, step, error=error) if following is None else to_step(token, following)
+        onward = act(session, here, served) or Onward(_following(session, here, step, now=now))
+    if isinstance(onward, Onward):
+        return to_step(token, onward.step, onward.query)
+    return show(token, step, error=onward)
 
 
 def _following(session: Session, here: Whereabouts, step: Step, *, now: datetime) -> Step:

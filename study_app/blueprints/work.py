@@ -4,7 +4,7 @@ from flask import Blueprint, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from study_app.blueprints.walk import show, take, to_step
+from study_app.blueprints.walk import arrival, show, take, to_step
 from study_app.database import transaction
 from study_app.log import note_worker
 from study_app.services import answers
@@ -24,12 +24,14 @@ LAYOUTS = {"side_by_side", "stacked"}
 
 @blueprint.get("/")
 def resume(token: str) -> Response:
-    """Go to where the worker is."""
+    """Go to where the worker is; a stream is told how they came."""
     app = server()
+    now = app.now()
     with transaction(app.database, write=False) as session:
-        here = locate(session, app.plans, app.signer.worker(token), now=app.now())
+        here = locate(session, app.plans, app.signer.worker(token), now=now)
         note_worker(here.worker.pseudonym)
-        return to_step(token, current_step(here.state))
+        step = current_step(here.state)
+    return to_step(token, step, arrival(now=now) if step.kind in {"stream", "streams"} else "")
 
 
 @blueprint.get("/consent")

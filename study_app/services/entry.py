@@ -53,6 +53,16 @@ def is_known(session: Session, plan: StudyPlan, visitor: Visitor) -> bool:
     return _identity(session, plan, visitor) is not None
 
 
+def is_invitation(session: Session, plan: StudyPlan, visitor: Visitor) -> bool:
+    """Say whether somebody known arrives under a submission or session id that they did not come with before."""
+    identity = _identity(session, plan, visitor)
+    if identity is None:
+        return False
+    earlier = select(PlatformEntry.parameters).where(PlatformEntry.identity_id == identity.id)
+    known = {item for parameters in session.scalars(earlier) for item in parameters.items()}
+    return not known >= visitor.parameters.items()
+
+
 def is_full(session: Session, plan: StudyPlan, *, now: datetime) -> bool:
     """Say whether no query of any task can take one more worker."""
     return not any(open_topics(session, task, besides=(), now=now) for task in plan.tasks)

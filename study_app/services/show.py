@@ -2,61 +2,47 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
-from study_app.models import Ballot, Showing
+from study_app.models import Ballot
 from study_app.pages import (
+    AwayPage,
     ChoosePage,
     ConsentPage,
     DonePage,
+    EnrolPage,
     FinishPage,
     MessagePage,
     PairPage,
     SearchPage,
+    StreamsPage,
+    UsefulPage,
     VotePage,
     shown_items,
 )
-from study_app.plan import Plans
 from study_app.platforms import PLATFORMS, return_address
+from study_app.services import show_streams
 from study_app.services.answers import newest_judgment, search_seconds, showing_of
+from study_app.services.look import Look
 from study_app.services.quota import open_topics
 from study_app.services.slots import listed_topics
-from study_app.services.whereabouts import Whereabouts
-from study_app.steps import Step
 from study_app.study_file import SummaryPairs
 
-AnyPage = ChoosePage | ConsentPage | DonePage | FinishPage | MessagePage | PairPage | SearchPage | VotePage
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """A worker looking at one step's page.
-
-    ``showing`` is what a pair page shows, ``error`` the catalogue's key of what was wrong with the last form.
-    """
-
-    session: Session
-    plans: Plans
-    here: Whereabouts
-    step: Step
-    now: datetime
-    showing: Showing | None = None
-    error: str | None = None
-
-    @property
-    def language(self) -> str:
-        """Language of the step's task, of the study for pages of no task."""
-        plan = self.here.plan
-        return self.here.task(self.step).entry.language if self.step.task else plan.language
-
-    @property
-    def query(self) -> str:
-        """Text of the step's query."""
-        return self.here.task(self.step).topic(self.here.slot(self.step).topic_id).text
+AnyPage = (
+    AwayPage
+    | ChoosePage
+    | ConsentPage
+    | DonePage
+    | EnrolPage
+    | FinishPage
+    | MessagePage
+    | PairPage
+    | SearchPage
+    | StreamsPage
+    | UsefulPage
+    | VotePage
+)
 
 
 def page_of(look: Look) -> AnyPage:
@@ -182,6 +168,10 @@ PAGES: dict[str, Callable[[Look], AnyPage]] = {
     "search": search_page,
     "vote": vote_page,
     "pair": pair_page,
+    "enrol": show_streams.enrol_page,
+    "streams": show_streams.streams_page,
+    "useful": show_streams.useful_page,
+    "away": show_streams.away_page,
     "finish": finish_page,
     "done": done_page,
     "full": message_page,

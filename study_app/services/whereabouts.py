@@ -11,7 +11,8 @@ from study_app.models import Assignment, Ballot, Judgment, Showing, Slot, Study,
 from study_app.plan import Plans, StudyPlan, TaskPlan
 from study_app.services.quota import open_topics
 from study_app.steps import SlotState, Step, TaskState, WorkerState
-from study_app.study_file import IntentVotes
+from study_app.stream_models import Follow
+from study_app.study_file import IntentVotes, StreamVisits, SummaryPairs
 
 # Written once: these run with every page and every answer.
 _OF_WORKER = Assignment.worker_id == bindparam("worker")
@@ -32,6 +33,9 @@ _VOTED = (
     .where(_OF_WORKER)
     .distinct()
 )
+_FOLLOWS = select(Follow).join(Follow.slot).join(Slot.assignment).where(_OF_WORKER)
+PAGES = {IntentVotes: "vote", SummaryPairs: "pair", StreamVisits: "stream"}
+"""Kind of task -> kind of its answer pages."""
 
 
 class UnknownWorkerError(LookupError):
@@ -40,11 +44,15 @@ class UnknownWorkerError(LookupError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whereabouts:
-    """A worker, the study, what the worker holds in each task (by task number, from 1), and how far that is."""
+    """A worker, the study, what the worker holds in each task (by task number, from 1), and how far that is.
+
+    ``follows``: slot -> the stream that is followed in it.
+    """
 
     worker: Worker
     plan: StudyPlan
     slots: dict[int, list[Slot]]
+    follows: dict[int, Follow]
     state: WorkerState
 
     def task(self, step: Step) -> TaskPlan:
@@ -54,6 +62,10 @@ class Whereabouts:
     def slot(self, step: Step) -> Slot:
         """Return the slot of a step."""
         return self.slots[step.task][step.query - 1]
+
+    def follow(self, step: Step) -> Follow:
+        """Return the stream that is followed at a step."""
+        return self.follows[self.slot(step).id]
 
 
 def locate(
@@ -85,15 +97,19 @@ def locate(
     worker, version = row
     plan = plans.of(session, worker.study_id, version)
     slots = _slots(session, worker, plan)
+    follows = _follows(session, worker, plan, slots)
     answered = _answered(session, worker, plan, slots)
-    tasks = tuple(_task_state(session, task, slots[task.number], answered, now=now) for task in plan.tasks)
+    answered |= {slot: [follow.ends_at <= now] for slot, follow in follows.items()}
+    tasks = tuple(
+        _task_state(session, task, slots[task.number], answered, follows, now=now) for task in plan.tasks
+    )
     state = WorkerState(
         consented=worker.consented_at is not None,
         completed=worker.completed_at is not None,
         withdrawn=worker.withdrawn_at is not None,
         tasks=tasks,
     )
-    return Whereabouts(worker=worker, plan=plan, slots=slots, state=state)
+    return Whereabouts(worker=worker, plan=plan, slots=slots, follows=follows, state=state)
 
 
 def _slots(session: Session, worker: Worker, plan: StudyPlan) -> dict[int, list[Slot]]:
@@ -101,6 +117,14 @@ def _slots(session: Session, worker: Worker, plan: StudyPlan) -> dict[int, list[
     for slot, task in session.execute(_SLOTS, {"worker": worker.id}):
         slots[plan.task(task).number].append(slot)
     return slots
+
+
+def _follows(
+    session: Session, worker: Worker, plan: StudyPlan, slots: dict[int, list[Slot]]
+) -> dict[int, Follow]:
+    if not any(isinstance(task.entry, StreamVisits) and slots[task.number] for task in plan.tasks):
+        return {}
+    return {follow.slot_id: follow for follow in session.scalars(_FOLLOWS, {"worker": worker.id})}
 
 
 def _answered(
@@ -121,11 +145,18 @@ def _answered(
 
 
 def _task_state(
-    session: Session, task: TaskPlan, slots: Sequence[Slot], answered: dict[int, list[bool]], *, now: datetime
+    session: Session,
+    task: TaskPlan,
+    slots: Sequence[Slot],
+    answered: dict[int, list[bool]],
+    follows: dict[int, Follow],
+    *,
+    now: datetime,
 ) -> TaskState:
     held = {slot.topic_id for slot in slots}
+    is_stream = isinstance(task.entry, StreamVisits)
     return TaskState(
-        page="vote" if isinstance(task.entry, IntentVotes) else "pair",
+        page=PAGES[type(task.entry)],
         has_search=task.has_search,
         topics=len(task.topics),
         wanted=task.wanted,
@@ -135,7 +166,8 @@ def _task_state(
                 id=slot.id,
                 topic=slot.topic_id,
                 searched=not task.has_search or slot.search_left_at is not None,
-                answered=tuple(answered[slot.id]),
+                answered=tuple(answered[slot.id]) if slot.id in follows or not is_stream else (False,),
+                followed=slot.id in follows,
             )
             for slot in slots
         ),

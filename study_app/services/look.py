@@ -1,0 +1,49 @@
+"""A worker looking at a page: what every page is made from."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from study_app.models import Showing
+from study_app.plan import Plans
+from study_app.services.whereabouts import Whereabouts
+from study_app.steps import Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A worker looking at one step's page.
+
+    Attributes
+    ----------
+    showing : Showing or None
+        What a pair page shows.
+    error : str or None
+        The catalogue's key of what was wrong with the last form.
+    home : str
+        The worker's standing link.
+    arrival : str
+        How the worker came, as the query of an address; empty for on their own.
+    """
+
+    session: Session
+    plans: Plans
+    here: Whereabouts
+    step: Step
+    now: datetime
+    showing: Showing | None = None
+    error: str | None = None
+    home: str = ""
+    arrival: str = ""
+
+    @property
+    def language(self) -> str:
+        """Language of the step's task, of the study for pages of no task."""
+        plan = self.here.plan
+        return self.here.task(self.step).entry.language if self.step.task else plan.language
+
+    @property
+    def query(self) -> str:
+        """Text of the step's query, title of its event."""
+        return self.here.task(self.step).topic(self.here.slot(self.step).topic_id).text
