@@ -1,0 +1,166 @@
+"""The result of a duration fit: what every fit offers, and tests, simulation and plots of this model."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from calibration.durations_alternatives import Alternative
+from calibration.durations_checks import between_worker_test, simulate_totals
+from calibration.durations_likelihood import BLOCK, Totals, posterior
+from calibration.durations_ml import Maximum, maximum
+from calibration.exposure import Design
+from calibration.results import CalibrationResult, GoodnessOfFit, NotIdentifiedError
+from calibration.uncertainty import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ENVELOPES = 99
+BAND = (0.025, 0.975)
+_BAND_COLOUR = "0.85"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DurationFit(CalibrationResult):
+    """Times away or session lengths: M and S of the workers' means.
+
+    Attributes
+    ----------
+    totals : Totals
+        n and T of each worker, in no order that means anything.
+    top : Maximum
+        mu, sigma and the likelihood there.
+    design : {'window', 'count'}
+        What the study fixed: how long each worker was watched, or how many intervals there are.
+    within : GoodnessOfFit or None
+        The test of an exponential law within workers.
+    many_cut : bool
+        So many intervals of a given number were cut that the law between workers cannot be tested.
+    laws : tuple of Alternative
+        This law and others on the same data, best first; empty for very large data.
+    """
+
+    totals: Totals
+    top: Maximum
+    design: Design
+    within: GoodnessOfFit | None
+    many_cut: bool
+    laws: tuple[Alternative, ...]
+
+    def goodness_of_fit(self, n_boot: int = ENVELOPES, seed: int = 1) -> tuple[GoodnessOfFit, ...]:
+        """Test the law within workers, and by simulation the one between them.
+
+        Parameters
+        ----------
+        n_boot : int
+            Simulated data sets behind the second p-value.
+        seed : int
+            Of their simulation.
+        """
+        tests = () if self.within is None else (self.within,)
+        if self.many_cut:
+            return tests
+        return (*tests, between_worker_test(self.totals, self.top, self.design, n_boot=n_boot, seed=seed))
+
+    def alternatives(self) -> pd.DataFrame:
+        """Return the laws with law, loglik, parameters, aic, aic_difference, mean_seconds, sd_seconds, shape.
+
+        A difference below about 10 decides nothing.
+        """
+        best = min((law.aic for law in self.laws), default=0.0)
+        return pd.DataFrame(
+            [
+                (law.name, law.loglik, law.n_free, law.aic, law.aic - best, law.mean, law.sd, law.shape)
+                for law in self.laws
+            ],
+            columns=[
+                "law", "loglik", "parameters", "aic", "aic_difference", "mean_seconds", "sd_seconds", "shape",
+            ],
+        )  # fmt: skip
+
+    def simulate(self, n: int, rng: np.random.Generator) -> Totals:
+        """Draw n and T of ``n`` workers from the fitted model, watched as the workers of the data were.
+
+        What the design fixes (T in a window, n in a count) is drawn with replacement from the data.
+        """
+        drawn = rng.integers(len(self.totals), size=n)
+        tau = self.totals.seen_by_seconds
+        people = Totals(
+            events=self.totals.events[drawn],
+            seconds=self.totals.seconds[drawn],
+            seen_by_seconds=None if tau is None else tau[drawn],
+        )
+        return simulate_totals(people, self.top.mu, self.top.sigma, self.design, rng)
+
+    def plot_counts(self, ax: "Axes", *, seed: int = 1) -> None:
+        """Draw how many workers have at least so many events, over the band of 95 % of data sets from the fit.
+
+        For times away an event is a visit: this is what MSU takes from the fit. For sessions of a fixed number, the
+        time of each worker stands in its place.
+        """
+        of = _seconds if self.design == "count" else _events
+        observed = np.sort(of(self.totals))[::-1]
+        rng = np.random.default_rng(seed)
+        drawn = [np.sort(of(self._again(rng)))[::-1] for _ in range(ENVELOPES)]
+        rank = np.arange(1, len(observed) + 1) / len(observed)
+        low, high = np.quantile(drawn, BAND, axis=0)
+        ax.fill_betweenx(rank, low, high, color=_BAND_COLOUR, label="95 % of simulated studies")
+        ax.plot(np.median(drawn, axis=0), rank, color="0.45", linestyle="--", label="fitted model")
+        ax.plot(observed, rank, color="black", drawstyle="steps-post", label="observed")
+        ax.set_xlabel(
+            "seconds in all" if self.design == "count" else "events (visits that ended a time away)"
+        )
+        ax.set_ylabel("share of workers with as many or more")
+        ax.set_ylim(0, 1)
+        ax.legend(frameon=False)
+
+    def plot_qq(self, ax: "Axes", *, seed: int = 1) -> None:
+        """Draw the workers' means as the fit sees them against normal quantiles, over the band of simulated studies.
+
+        A worker's mean is known from few intervals only and shrunk to the population's, so the points need not lie on
+        the diagonal; under the model they lie in the band.
+        """
+        rng = np.random.default_rng(seed)
+        size = len(self.totals)
+        quantile = ndtri((np.arange(1, size + 1) - 0.5) / size)
+        drawn = [np.sort(posterior_means(*self._refitted(self._again(rng)))) for _ in range(ENVELOPES)]
+        low, high = np.quantile(drawn, BAND, axis=0)
+        ax.fill_between(
+            quantile, np.exp(low), np.exp(high), color=_BAND_COLOUR, label="95 % of simulated studies"
+        )
+        points = np.exp(np.sort(posterior_means(self.totals, self.top)))
+        ax.plot(quantile, points, "o", color="black", markersize=3, label="workers")
+        ax.set_yscale("log")
+        ax.set_xlabel("standard normal quantile")
+        ax.set_ylabel(f"worker's mean, {self.unit}")
+        ax.legend(frameon=False)
+
+    def _again(self, rng: np.random.Generator) -> Totals:
+        return simulate_totals(self.totals, self.top.mu, self.top.sigma, self.design, rng)
+
+    def _refitted(self, drawn: Totals) -> tuple[Totals, Maximum]:
+        try:
+            return drawn, maximum(drawn, start=(self.top.mu, max(self.top.log_sigma, -2.0)))
+        except NotIdentifiedError:
+            return drawn, self.top
+
+
+def posterior_means(totals: Totals, top: Maximum) -> Floats:
+    """(u,) posterior mean of each worker's log mean."""
+    sigma = float(np.exp(top.log_sigma))
+    pieces = []
+    for at in range(0, len(totals), BLOCK):
+        block = posterior(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], top.mu, sigma)
+        pieces.append(top.mu + sigma * np.einsum("uk,uk->u", block.weights, block.z))
+    return np.concatenate(pieces)
+
+
+def _events(totals: Totals) -> Floats:
+    return totals.events
+
+
+def _seconds(totals: Totals) -> Floats:
+    return totals.seconds
