@@ -1,9 +1,9 @@
-"""Derive the bundled study's MobileClick files from the fact table `facts.yaml`.
+"""Derive the bundled study's MobileClick files from the fact table `facts.yaml`, and its streams from `streams/facts/`.
 
-    python build.py            write collection/*.tsv and runs/*.xml beside this file
+    python build.py            write collection/*.tsv, runs/*.xml, streams/*.* and streams/runs/*.txt beside this file
     python build.py --check    write nothing; exit 1 and name the files that are not what would be written
 
-Seven systems are written, one rule each, so that they differ in kind and the kind is known. Everything is
+The streams are those of `build_streams`; here are the summaries. Seven systems are written, one rule each, so that they differ in kind and the kind is known. Everything is
 deterministic, the "random" system too: its order is that of SHA-256 digests.
 """
 
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from build_streams import stream_files
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -215,22 +216,23 @@ def _add_layer(layer: ET.Element, ids: list[str], topic: Topic) -> None:
 def all_files() -> dict[str, str]:
     """Return every file that this script answers for, by path below this folder."""
     topics = read_topics(FOLDER / "facts.yaml")
-    return collection_files(topics) | {f"runs/{name}.xml": run_file(name, topics) for name in SYSTEMS}
+    summaries = {f"runs/{name}.xml": run_file(name, topics) for name in SYSTEMS}
+    return collection_files(topics) | summaries | stream_files(FOLDER)
 
 
 def stale_files(files: dict[str, str]) -> list[str]:
-    """Paths that are missing, differ, or stand in collection/ or runs/ without being written by this script."""
+    """Paths that are missing, differ, or stand in a folder of derived files without being written by this script."""
     found = {
         path.relative_to(FOLDER).as_posix(): path.read_text(encoding="utf-8")
-        for folder in ("collection", "runs")
-        for path in (FOLDER / folder).glob("*")
+        for folder in ("collection", "runs", "streams", "streams/runs")
+        for path in (FOLDER / folder).glob("*.*")
     }
     return sorted(path for path in files.keys() | found.keys() if files.get(path) != found.get(path))
 
 
 def main() -> int:
     """Write the files, or check them; return the exit status."""
-    parser = argparse.ArgumentParser(description="Derive the bundled study's files from facts.yaml.")
+    parser = argparse.ArgumentParser(description="Derive the bundled study's files from its facts.")
     parser.add_argument(
         "--check", action="store_true", help="write nothing, say whether the files are up to date"
     )
@@ -242,7 +244,7 @@ def main() -> int:
             print(f"{path}: is not what build.py writes; run python build.py", file=sys.stderr)
         return 1 if stale else 0
     for path, content in files.items():
-        (FOLDER / path).parent.mkdir(exist_ok=True)
+        (FOLDER / path).parent.mkdir(parents=True, exist_ok=True)
         (FOLDER / path).write_text(content, encoding="utf-8", newline="\n")
     print(f"wrote {len(files)} files below {FOLDER}")
     return 0
