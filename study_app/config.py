@@ -16,7 +16,7 @@ class Config:
     Attributes
     ----------
     database : str
-        SQLAlchemy address of the database: ``sqlite:////folder/file`` or ``postgresql+psycopg://...``.
+        SQLAlchemy address of the database: ``sqlite:////folder/file`` or ``postgresql://user@host/name``.
     """
 
     database: str

@@ -1,17 +1,18 @@
 """The engine, the only place that commits, and the migrations.
 
-Reads see one consistent state and wait for nobody. Writes queue behind a lock of the process, which is fair, instead
-of behind SQLite's busy handler, which sleeps; the database's own lock holds other processes off.
+Reads see one consistent state and wait for nobody. In SQLite, writes queue behind a lock of the process, which is
+fair, instead of behind SQLite's busy handler, which sleeps; the database's own lock holds other processes off. In
+PostgreSQL writes run side by side and wait for each other's rows only.
 """
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
@@ -25,12 +26,17 @@ MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Database:
-    """An open database; `transaction` is how to use it."""
+    """An open database; `transaction` is how to use it. ``lock`` is held while this process writes."""
 
     engine: Engine
     readers: sessionmaker[Session]
     writers: sessionmaker[Session]
-    lock: threading.Lock
+    lock: AbstractContextManager[Any]
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a SQLite file, not a server's database."""
+        return self.engine.dialect.name == "sqlite"
 
 
 def open_database(url: str) -> Database:
@@ -42,22 +48,35 @@ def open_database(url: str) -> Database:
         If the address names no database that can be reached from here.
     """
     try:
-        engine = create_engine(url, pool_size=POOL_SIZE, pool_pre_ping=not url.startswith("sqlite"))
+        engine = create_engine(
+            _with_driver(url), pool_size=POOL_SIZE, pool_pre_ping=not url.startswith("sqlite")
+        )
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise input_fault(
             f"not a database this installation can open: {shown_address(url)} ({error})",
             cure="write sqlite:///FILE, or install the driver that the address names",
         ) from error
-    if engine.dialect.name == "sqlite":
+    is_sqlite = engine.dialect.name == "sqlite"
+    if is_sqlite:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
+        reading = engine
+    else:
+        reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     writing = engine.execution_options(prefcal_write=True)
     return Database(
         engine=engine,
-        readers=sessionmaker(engine, expire_on_commit=False),
+        readers=sessionmaker(reading, expire_on_commit=False),
         writers=sessionmaker(writing, expire_on_commit=False),
-        lock=threading.Lock(),
+        lock=threading.Lock() if is_sqlite else nullcontext(),
     )
+
+
+def _with_driver(url: str) -> URL:
+    """Name the driver in an address that PostgreSQL's own tools would take."""
+    parsed = make_url(url)
+    is_plain = parsed.drivername in {"postgresql", "postgres"}
+    return parsed.set(drivername="postgresql+psycopg") if is_plain else parsed
 
 
 @contextmanager
@@ -111,7 +130,7 @@ def is_empty(database: Database) -> bool:
         If the database cannot be reached, or is something else.
     """
     url = database.engine.url
-    if database.engine.dialect.name == "sqlite" and not Path(url.database or "").exists():
+    if database.is_sqlite and not Path(url.database or "").exists():
         return True
     with _faults_named(database):
         return not inspect(database.engine).has_table("study")

@@ -14,6 +14,11 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take the database on which every test of the server runs."""
+    parser.addoption("--database", choices=["sqlite", "postgresql"], default="sqlite")
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with real judgments and reference values, beside the checkout or named by PREFCAL_SHARED."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,18 @@ from study_app.study_content import read_study_content
 from study_app.study_file import read_study_file
 from study_app.tokens import seeded_tokens
 from study_app.web import NAME
+from tests.postgres_server import PostgresServer, postgres_server
 from tests.study_app.small_study import write_small_study
 from tests.study_app.visitor import Visitor
+
+
+DATABASES = count(1)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests that bear the mark `both_databases` on each of the two."""
+    if "new_url" in metafunc.fixturenames and metafunc.definition.get_closest_marker("both_databases"):
+        metafunc.parametrize("new_url", ["sqlite", "postgresql"], indirect=True)
 
 
 class SettableClock:
@@ -37,9 +48,8 @@ class SettableClock:
 class Campaign:
     """A loaded study with its server, clock and visitors."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.clock = folder, SettableClock()
-        self.url = f"sqlite:///{folder / 'test.sqlite3'}"
+    def __init__(self, folder: Path, url: str) -> None:
+        self.folder, self.url, self.clock = folder, url, SettableClock()
 
     def load(self, **changes: Any) -> LoadReport:
         """Write the small study with some changes and load it; see `write_small_study`."""
@@ -105,14 +115,30 @@ def small_study(tmp_path: Path) -> Callable[..., Path]:
     return lambda **changes: write_small_study(tmp_path, **changes)
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of this test process."""
+    with postgres_server() as server:
+        yield server
+
+
 @pytest.fixture
-def new_campaign(tmp_path: Path) -> Iterator[Callable[..., Campaign]]:
+def new_url(request: pytest.FixtureRequest) -> Callable[[Path], str]:
+    """Return the address of a new, empty database: of SQLite, or of what the mark `both_databases` goes through."""
+    if getattr(request, "param", request.config.getoption("database")) == "sqlite":
+        return lambda folder: f"sqlite:///{folder / 'test.sqlite3'}"
+    server: PostgresServer = request.getfixturevalue("postgres")
+    return lambda folder: server.new_database(f"t{next(DATABASES)}")
+
+
+@pytest.fixture
+def new_campaign(tmp_path: Path, new_url: Callable[[Path], str]) -> Iterator[Callable[..., Campaign]]:
     """Load the small study, with some changes, in a folder of the given name, and serve it; as often as wanted."""
     made: list[Campaign] = []
 
     def make(name: str, **changes: Any) -> Campaign:
         (tmp_path / name).mkdir()
-        made.append(Campaign(tmp_path / name))
+        made.append(Campaign(tmp_path / name, new_url(tmp_path / name)))
         made[-1].load(**changes)
         return made[-1].serve()
 
