@@ -22,7 +22,6 @@ from tests.postgres_server import PostgresServer, postgres_server
 from tests.study_app.small_study import write_small_study
 from tests.study_app.visitor import Visitor
 
-
 DATABASES = count(1)
 
 
