@@ -67,6 +67,7 @@ COMMANDS = {
     "serve": ("study_app.cli.serve", "Serve the loaded studies to workers."),
     "simulate": ("study_app.cli.simulate", "Let a simulated crowd go through a study."),
     "status": ("study_app.cli.status", "Show how far each study is."),
+    "remind": ("study_app.cli.remind", "List the followers of streams to remind, with their addresses."),
     "withdraw": ("study_app.cli.withdraw", "Take a worker's consent back, by the worker's code."),
     "export": ("study_app.cli.export", "Write a study's tables as CSV and Parquet."),
     "check": ("study_app.cli.check", "Check a folder of tables, whoever wrote it."),

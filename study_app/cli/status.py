@@ -50,5 +50,12 @@ def _sentences(progress: "StudyProgress") -> list[str]:
         for task in progress.tasks
         if (spread := task.judgments_per_pair) is not None
     ]
+    streams = [
+        f"  {task.name}: {one.following} streams followed now, {one.never_came} never read; "
+        f"{one.per_stream.low} to {one.per_stream.high} workers a stream; "
+        f"{one.answered} of {one.asked} questions answered; {one.reminders} reminders"
+        for task in progress.tasks
+        if (one := task.streams) is not None
+    ]
     failing = " and ".join(f"{number} by {reason}" for reason, number in progress.excluded.items())
-    return [head, *pairs, f"  exclusion rule {progress.rule}: fail {failing}", ""]
+    return [head, *pairs, *streams, f"  exclusion rule {progress.rule}: fail {failing}", ""]

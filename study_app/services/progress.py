@@ -6,21 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from study_app.domain import EXCLUSION_RULE
 from study_app.export.answers import preferences_table, searches_by_task
 from study_app.export.people import validations, workers_table
-from study_app.models import Assignment, Pair, Showing, Slot, Topic, Worker
+from study_app.models import Assignment, PageLoad, Pair, Showing, Slot, Topic, Worker
 from study_app.plan import StudyPlan, TaskPlan
-from study_app.services.quota import pair_tallies
-from study_app.study_file import SummaryPairs
+from study_app.services.follows import system_tallies
+from study_app.services.quota import counts, pair_tallies
+from study_app.stream_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.study_file import StreamVisits, SummaryPairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryProgress:
-    """Slots of one query: answered, held by somebody now, and still to give (None without a limit)."""
+    """Slots of one query or event: answered, held by somebody now, and still to give (None without a limit)."""
 
     topic: str
     text: str
@@ -39,8 +41,34 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StreamProgress:
+    """The streams of one task, of workers who have not withdrawn.
+
+    Attributes
+    ----------
+    following : int
+        Streams whose days are not over.
+    never_came : int
+        Streams no page of which was ever read or left, running or not.
+    per_stream : Spread
+        Over all systems and events, how many workers followed it so far.
+    asked, answered : int
+        Questions whether an update was still of use.
+    reminders : int
+        Lines that `prefcal remind` has written.
+    """
+
+    following: int
+    never_came: int
+    per_stream: Spread
+    asked: int
+    answered: int
+    reminders: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskProgress:
-    """One task; the last two are None for a task without pairs.
+    """One task; two of the last three are None for a task without pairs, the last for one without streams.
 
     Attributes
     ----------
@@ -55,6 +83,7 @@ class TaskProgress:
     queries: tuple[QueryProgress, ...]
     judgments_per_pair: Spread | None
     side_difference: Spread | None
+    streams: StreamProgress | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,29 +155,59 @@ def _task_progress(session: Session, task: TaskPlan, *, now: datetime) -> TaskPr
         queries=_query_progress(session, task, now=now),
         judgments_per_pair=_spread(_judgments_per_pair(session, task)) if has_pairs else None,
         side_difference=_spread(_side_differences(session, task, now=now)) if has_pairs else None,
+        streams=stream_progress(session, task, now=now) if isinstance(task.entry, StreamVisits) else None,
     )
 
 
 def _query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[QueryProgress, ...]:
-    is_done = Slot.done_at.is_not(None)
+    is_done = and_(Slot.done_at.is_not(None), Slot.done_at <= now)
     counted = (
         select(Slot.topic_id, is_done, func.count())
         .join(Slot.assignment)
         .join(Assignment.worker)
         .where(
             Assignment.task_id == task.id,
-            Worker.withdrawn_at.is_(None),
-            or_(is_done, Slot.expires_at > now),
+            counts(now),
         )
         .group_by(Slot.topic_id, is_done)
     )
-    counts = {(topic, bool(done)): number for topic, done, number in session.execute(counted)}
+    numbers = {(topic, bool(done)): number for topic, done, number in session.execute(counted)}
     queries = []
     for topic in task.topics:
-        done, live = counts.get((topic.id, True), 0), counts.get((topic.id, False), 0)
+        done, live = numbers.get((topic.id, True), 0), numbers.get((topic.id, False), 0)
         room = None if task.limit is None else max(0, task.limit - done - live)
         queries.append(QueryProgress(topic=topic.name, text=topic.text, done=done, live=live, room=room))
     return tuple(queries)
+
+
+def stream_progress(session: Session, task: TaskPlan, *, now: datetime) -> StreamProgress:
+    """Count how a task with streams goes."""
+    mine = (
+        select(Follow.id)
+        .join(Follow.slot)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(Assignment.task_id == task.id, Worker.withdrawn_at.is_(None))
+    )
+    of_task = UsefulQuestion.follow_id.in_(mine)
+    came = select(StreamView.follow_id).outerjoin(PageLoad, PageLoad.key == StreamView.key)
+    came = came.where(or_(StreamView.left_at.is_not(None), PageLoad.id.is_not(None)))
+    answered = select(UsefulAnswer.question_id).join(UsefulAnswer.question).where(of_task).distinct()
+    return StreamProgress(
+        following=_count(session, mine.where(Follow.ends_at > now)),
+        never_came=_count(session, mine.where(Follow.id.not_in(came))),
+        per_stream=_spread(
+            [n for topic in task.topics for n in system_tallies(session, task, topic.id).values()]
+        ),
+        asked=_count(session, select(UsefulQuestion.id).where(of_task)),
+        answered=_count(session, answered),
+        reminders=_count(session, select(Prompt.id).where(Prompt.follow_id.in_(mine))),
+    )
+
+
+def _count(session: Session, found: Select[tuple[int]]) -> int:
+    """Return how many rows a select finds."""
+    return session.scalar(select(func.count()).select_from(found.subquery())) or 0
 
 
 def _judgments_per_pair(session: Session, task: TaskPlan) -> Sequence[int]:

@@ -1,0 +1,65 @@
+"""`prefcal remind`: whom to remind of the stream they follow, and by which address they come back."""
+
+import click
+
+from study_app.cli.options import database_option, opened
+
+COLUMNS = ("platform_id", "topic", "address")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet would take for a formula."""
+
+
+@click.command()
+@click.argument("study", metavar="STUDY", required=False)
+@click.option("-o", "--output", "file", metavar="FILE", required=True, help="Write the list into FILE.")
+@click.option(
+    "--base",
+    metavar="URL",
+    required=True,
+    help="The address under which workers reach the server, such as https://study.example.org.",
+)
+@click.option(
+    "--quiet-hours",
+    type=click.FloatRange(min=0),
+    metavar="H",
+    help="Leave out who was there in the last H hours, by the stream's own clock.",
+)
+@database_option
+def command(study: str | None, file: str, base: str, quiet_hours: float | None, database: str | None) -> None:
+    """List everybody who follows a stream of STUDY: platform id, event, and the address that leads them back.
+
+    Send the messages by the platform's own means. Each line is recorded as a reminder of this moment, so make the list
+    when you are about to send it. STUDY may be left out when only one study is loaded.
+    """
+    from metrics.errors import input_fault
+    from metrics.whole_files import write_whole
+    from study_app.cli.output import csv_text
+    from study_app.database import transaction
+    from study_app.plan import Plans
+    from study_app.services.remind import remind
+    from study_app.services.settings import SIGNING_KEY, setting
+    from study_app.services.studies import chosen_study
+    from study_app.tokens import Signer, utc_now
+
+    if not base.startswith(("http://", "https://")):
+        raise input_fault(f"not an address: {base}", cure="write --base https://HOST")
+    with transaction(opened(database), write=True) as session:
+        found = chosen_study(session, study)
+        plan = Plans().of(session, found.id, found.version)
+        reminders = remind(session, plan, quiet_hours=quiet_hours, now=utc_now())
+        signer = Signer(setting(session, SIGNING_KEY) or "")
+        rows = [
+            (
+                _plain(one.platform_worker),
+                _plain(one.title),
+                f"{base.rstrip('/')}/w/{signer.worker_token(one.worker)}/?via=reminder",
+            )
+            for one in reminders
+        ]
+        write_whole(file, csv_text(COLUMNS, rows))
+    click.echo(f"{found.name}: {len(rows)} to remind, in {file}")
+
+
+def _plain(text: str) -> str:
+    """Return a text that no spreadsheet computes: an apostrophe before what would be a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text
