@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 from pydantic_core import PydanticUndefined
 
-from study_app.study_file import IntentVotes, StudyEntry, SummaryFiles, SummaryPairs, TaskEntry
+from study_app.study_file import (
+    EventFiles,
+    IntentVotes,
+    StreamVisits,
+    StudyEntry,
+    SummaryFiles,
+    SummaryPairs,
+    TaskEntry,
+)
 
 PAGE = (Path(__file__).parents[2] / "docs" / "study-file.md").read_text(encoding="utf-8")
 SECTIONS = {
@@ -17,6 +25,8 @@ SECTIONS = {
     "## summary_pairs": set(SummaryPairs.model_fields)
     - set(TaskEntry.model_fields)
     - {"kind", "collection", "queries_per_worker"},
+    "### Events": set(EventFiles.model_fields),
+    "## stream_visits": set(StreamVisits.model_fields) - set(TaskEntry.model_fields) - {"kind", "collection"},
 }
 MODELS = {
     "## The study": StudyEntry,
@@ -24,6 +34,8 @@ MODELS = {
     "### Collection": SummaryFiles,
     "## intent_votes": IntentVotes,
     "## summary_pairs": SummaryPairs,
+    "### Events": EventFiles,
+    "## stream_visits": StreamVisits,
 }
 IN_WORDS = {
     "completion_code": "one per worker",
@@ -61,6 +73,8 @@ def test_every_default_is_the_real_one(section):
             expected = IN_WORDS[key]
         elif default is PydanticUndefined:
             expected = "required"
+        elif default is None:
+            expected = "`null`"
         elif isinstance(default, bool):
             expected = f"`{str(default).lower()}`"
         else:
@@ -71,5 +85,5 @@ def test_every_default_is_the_real_one(section):
 def test_together_the_sections_have_every_key_of_every_kind():
     """A new key of the schema makes this fail until it is described."""
     described = set().union(*SECTIONS.values())
-    for model in (StudyEntry, IntentVotes, SummaryPairs, SummaryFiles):
+    for model in (StudyEntry, IntentVotes, SummaryPairs, StreamVisits, SummaryFiles, EventFiles):
         assert set(model.model_fields) <= described
