@@ -165,23 +165,25 @@ def coefficient_uncertainty(
     Returns
     -------
     mapping of str to Uncertainty
-        ``topic_jackknife``: leaving out one cluster at a time, Student's t; ``topic_bootstrap``: percentiles over
-        resampled clusters; where workers rate in several clusters also ``two_way_jackknife``: clusters and workers are
-        both sampled, Var = Var(cluster) + Var(worker) - Var(cluster x worker) (Cameron, Gelbach and Miller 2011, for
-        jackknife variances), at least the larger of the first two. Empty for a single cluster.
+        Where workers rate in several clusters, first ``two_way_jackknife``: clusters and workers are both sampled,
+        Var = Var(cluster) + Var(worker) - Var(cluster x worker) (Cameron, Gelbach and Miller 2011, for jackknife
+        variances), at least the larger of the first two. ``topic_jackknife``: leaving out one cluster at a time,
+        Student's t; ``topic_bootstrap``: percentiles over resampled clusters; both take the workers as they are.
+        Empty for a single cluster.
     """
-    found: dict[str, Uncertainty] = {
-        **cluster_uncertainty(ratings.coefficients, ratings.clusters, rng=rng, resamples=resamples)
-    }
+    by_topic = cluster_uncertainty(ratings.coefficients, ratings.clusters, rng=rng, resamples=resamples)
     workers = int(ratings.worker.max()) + 1
     both, pairs = pd.factorize(ratings.cluster[ratings.item] * workers + ratings.worker)
-    if found and len(pairs) > workers > 1:
-        by_cluster = _leaving_out(ratings, ratings.cluster[ratings.item])
-        by_worker = _leaving_out(ratings, ratings.worker)
-        centre = ratings.coefficients(np.ones((1, ratings.clusters)))[0]
-        cov = _at_least(by_cluster + by_worker - _leaving_out(ratings, both), by_cluster, by_worker)
-        found["two_way_jackknife"] = StudentT(centre=centre, cov=cov, df=min(ratings.clusters, workers) - 1)
-    return MappingProxyType(found)
+    if not by_topic or len(pairs) == workers or workers == 1:
+        return MappingProxyType({**by_topic})
+    by_cluster = _leaving_out(ratings, ratings.cluster[ratings.item])
+    by_worker = _leaving_out(ratings, ratings.worker)
+    two_way = StudentT(
+        centre=ratings.coefficients(np.ones((1, ratings.clusters)))[0],
+        cov=_at_least(by_cluster + by_worker - _leaving_out(ratings, both), by_cluster, by_worker),
+        df=min(ratings.clusters, workers) - 1,
+    )
+    return MappingProxyType({"two_way_jackknife": two_way, **by_topic})
 
 
 def _leaving_out(ratings: Ratings, code: Ints) -> Floats:

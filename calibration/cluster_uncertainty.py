@@ -37,7 +37,7 @@ def cluster_uncertainty(
     Returns
     -------
     mapping of str to Uncertainty
-        ``topic_jackknife``, Student's t with clusters - 1 degrees of freedom, and ``topic_bootstrap``, percentiles.
+        ``topic_jackknife``, Student's t with clusters - 1 degrees of freedom (50 groups of clusters when there are more), and ``topic_bootstrap``, percentiles.
         Empty for a single cluster, or where leaving out one leaves nothing to estimate.
     """
     if clusters < 2:
@@ -52,7 +52,7 @@ def cluster_uncertainty(
             f"{unit}_jackknife": StudentT(
                 centre=statistic(np.ones((1, clusters)))[0],
                 cov=jackknife_covariance(without),
-                df=clusters - 1,
+                df=len(without) - 1,
             ),
             f"{unit}_bootstrap": Replicates(
                 values=replicates[~np.isnan(replicates).any(axis=1)], clusters=clusters

@@ -21,16 +21,16 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 from scipy.stats import binom
 
-from calibration.bootstrap import cluster_counts
+from calibration.cluster_uncertainty import cluster_uncertainty
 from calibration.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
-from calibration.uncertainty import Floats, Replicates
+from calibration.uncertainty import Floats, Replicates, StudentT
 from calibration.user_model import Diagnostic
 
 NAMES = ("consistency_share", "consistency_kappa", "identical_share", "identical_kappa")
 CLICKS = MappingProxyType({"left or right by lot": 1 / 2, "any of the four options by lot": 3 / 8})
 """Who does not look -> how often a repeat with swapped sides is consistent all the same."""
 RESAMPLES = 2000
-FEW_WORKERS = 10
+FEW_WORKERS = 20
 MIN_CONSISTENCY = 0.4
 _EQUAL = ("equally_good", "equally_bad")
 _OPTIONS = ("left", "right", *_EQUAL)
@@ -221,13 +221,14 @@ def _coefficients(sums: Floats) -> Floats:
     return np.stack([share[:, 0], kappa[:, 0], share[:, 1], kappa[:, 1]], axis=1)
 
 
-def _uncertainty(sums: Floats, resamples: int, rng: np.random.Generator) -> MappingProxyType[str, Replicates]:
-    """Return the bootstrap over workers; nothing for a single one, or where nobody was ever inconsistent."""
-    if len(sums) < 2 or (sums[:, 1] == sums[:, 0]).all():
+def _uncertainty(
+    sums: Floats, resamples: int, rng: np.random.Generator
+) -> MappingProxyType[str, StudentT | Replicates]:
+    """Return the jackknife and the bootstrap over workers; nothing where nobody was ever inconsistent."""
+    if (sums[:, 1] == sums[:, 0]).all():
         return MappingProxyType({})
-    values = _coefficients(cluster_counts(len(sums), resamples, rng) @ sums)
-    return MappingProxyType(
-        {"worker_bootstrap": Replicates(values=values[~np.isnan(values).any(axis=1)], clusters=len(sums))}
+    return cluster_uncertainty(
+        lambda weights: _coefficients(weights @ sums), len(sums), rng=rng, resamples=resamples, unit="worker"
     )
 
 

@@ -2,7 +2,8 @@
 
 The item is a pair of systems of one task and topic, its category who is better: one system, the other, or neither
 (or, with four options, both good or both bad). Sides are taken back, validation repeats are left out. Intervals have the
-topic as their unit: pairs of a topic share its summaries and its judges.
+topic as their unit, because pairs of a topic share its summaries and its judges; where workers judge several topics,
+they have the worker as a unit too.
 """
 
 from collections.abc import Iterator
@@ -149,7 +150,8 @@ def _diagnostics(ratings: Ratings, shown: Floats | None) -> Iterator[Diagnostic]
     if crossed > 1:
         yield info(
             "crossed_workers",
-            f"A worker judged {crossed:.1f} topics on average; the interval two_way_jackknife counts workers as sampled too.",
+            f"A worker judged {crossed:.1f} topics on average: topics and workers are both taken as sampled. The intervals "
+            "topic_jackknife and topic_bootstrap are for these workers only.",
         )
 
 

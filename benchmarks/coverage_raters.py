@@ -1,0 +1,204 @@
+"""How often the intervals of agreement among raters, consistency and position bias hold the truth.
+
+    python benchmarks/coverage_raters.py [--replications 1000] [--only preferences|importance|people]
+
+Prints a Markdown table for each: the truth (from a very large sample of such people; where the same people judge every
+topic, of others like them), the median error of the estimate in units of its standard deviation, and for each interval method the share of 95 % intervals that hold the
+truth. `naive` takes ratings or repeats as independent (for kappa it is statsmodels' asymptotic
+interval). The Monte-Carlo error of a share of .95 is .007 at 1000 replications.
+"""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+from statsmodels.stats.inter_rater import cohens_kappa, to_table
+from tqdm import tqdm
+
+from calibration.consistency import fit_consistency
+from calibration.importance_agreement import fit_importance
+from calibration.position_bias import fit_position_bias
+from calibration.preference_raters import fit_rater_agreement
+from calibration.results import CalibrationResult
+from calibration.simulate_ratings import Assessors, Crowd, simulate_importance, simulate_judgments
+from calibration.uncertainty import Interval
+
+RESAMPLES = 500
+LARGE = 1500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regime:
+    """One way in which data come about.
+
+    Attributes
+    ----------
+    label : str
+        For people.
+    draw : callable
+        Topics and a generator -> table.
+    topics : int
+        As many topics as the study has.
+    """
+
+    label: str
+    draw: Callable[[int, np.random.Generator], pd.DataFrame]
+    topics: int
+
+
+def crowd(label: str, topics: int, pairs: int, **people: object) -> Regime:
+    own = Crowd(**people)
+    return Regime(
+        label=label,
+        topics=topics,
+        draw=lambda n, rng: simulate_judgments(
+            n, pairs, own if n == topics else replace(own, shared=False), rng
+        ),
+    )
+
+
+def assessed(label: str, topics: int, iunits: int, **people: object) -> Regime:
+    own = Assessors(**people)
+    return Regime(label=label, topics=topics, draw=lambda n, rng: simulate_importance(n, iunits, own, rng))
+
+
+PREFERENCES = (
+    crowd("8 topics x 21 pairs x 7 judges of their own", 8, 21, per_pair=7),
+    crowd("25 x 21 x 7, a fifth missing", 25, 21, per_pair=7, missing=0.2),
+    crowd("11 x 25 x 10, topics differ more", 11, 25, per_pair=10, topic_spread=0.15),
+    crowd(
+        "25 x 10 x 10, the same judges everywhere, care varies",
+        25,
+        10,
+        per_pair=10,
+        shared=True,
+        care=0.7,
+        care_spread=0.2,
+    ),
+)
+IMPORTANCE = (
+    assessed("25 topics x 20 iUnits, the same 2 assessors", 25, 20),
+    assessed("25 x 20, 2 assessors of each topic's own", 25, 20, shared=False),
+    assessed("8 x 30, the same 2 assessors", 8, 30),
+    assessed("100 x 10, the same 2 assessors", 100, 10),
+    assessed("25 x 20, the same 3, a third missing", 25, 20, per_topic=3, missing=1 / 3),
+)
+CARE = {"care": 0.7, "care_spread": 0.3, "left_habit": 0.5, "left_sd": 0.7}
+PEOPLE = (
+    crowd("12 workers x 21 pairs, 3 repeats", 4, 21, per_pair=3, repeats=3, **CARE),
+    crowd("56 workers x 21, 3 repeats", 8, 21, per_pair=7, repeats=3, **CARE),
+    crowd("175 workers x 21, 3 repeats", 25, 21, per_pair=7, repeats=3, **CARE),
+    crowd("56 workers x 21, 10 repeats, no lean", 8, 21, per_pair=7, repeats=10, care=0.5, care_spread=0.3),
+)
+
+
+def holds(interval: Interval, truth: float) -> bool:
+    low, high = interval
+    return low is not None and high is not None and low <= truth <= high
+
+
+def binomial(table: pd.DataFrame) -> dict[str, Interval]:
+    """What taking every repeat as independent gives."""
+    fit = fit_consistency(table, rng=np.random.default_rng(0), resamples=2)
+    return {
+        f"consistency_{what}": (fit.details[f"{what}_exact_low"], fit.details[f"{what}_exact_high"])
+        for what in ("share", "kappa")
+    }
+
+
+def asymptotic(table: pd.DataFrame) -> dict[str, Interval]:
+    """What statsmodels gives for two assessors who rated everything."""
+    wide = table.pivot_table(index=["topic", "intent", "iunit"], columns="worker", values="rating").dropna()
+    if wide.shape[1] != 2:
+        return {}
+    kappa = cohens_kappa(to_table(wide.to_numpy(int), bins=5)[0], wt="quadratic")
+    return {"importance_weighted_kappa": (float(kappa.kappa_low), float(kappa.kappa_upp))}
+
+
+def people(table: pd.DataFrame, *, rng: np.random.Generator) -> tuple[CalibrationResult, ...]:
+    return fit_consistency(table, rng=rng, resamples=RESAMPLES), fit_position_bias(table)
+
+
+@dataclass(slots=True)
+class Tally:
+    """How often the intervals of one measure held its truth, and its estimates."""
+
+    truth: float
+    estimates: list[float] = field(default_factory=list)
+    held: dict[str, list[bool]] = field(default_factory=dict)
+
+    def note(self, method: str, interval: Interval) -> None:
+        self.held.setdefault(method, []).append(holds(interval, self.truth))
+
+    def row(self, methods: tuple[str, ...]) -> str:
+        error = (np.median(self.estimates) - self.truth) / np.std(self.estimates)
+        shares = [f"{np.mean(self.held[m]):.3f}" if m in self.held else "" for m in methods]
+        return f"{self.truth:.3f} | {error:+.2f} | {' | '.join(shares)}"
+
+
+def study(
+    regimes: tuple[Regime, ...],
+    fit: Callable[..., tuple[CalibrationResult, ...]],
+    replications: int,
+    methods: tuple[str, ...],
+    naive: Callable[[pd.DataFrame], dict[str, Interval]],
+) -> None:
+    print(f"| data | measure | truth | error / sd | {' | '.join(methods)} |")
+    print("|---|---|---|---|" + "---|" * len(methods))
+    for regime in regimes:
+        large = fit(regime.draw(LARGE, np.random.default_rng(99)), rng=np.random.default_rng(0))
+        tallies = {name: Tally(truth) for result in large for name, truth in result.params.items()}
+        for seed in tqdm(range(replications), leave=False, disable=None):
+            table = regime.draw(regime.topics, np.random.default_rng([seed, regime.topics]))
+            for result in fit(table, rng=np.random.default_rng(seed)):
+                for name, estimate in result.params.items():
+                    tallies[name].estimates.append(estimate)
+                for method in result.uncertainty:
+                    for name, interval in result.conf_int(method=method).items():
+                        tallies[name].note(method, interval)
+            for name, interval in naive(table).items():
+                tallies[name].note("naive", interval)
+        for name, tally in tallies.items():
+            print(f"| {regime.label} | {name} | {tally.row(methods)} |", flush=True)
+
+
+TOPICS = ("topic_jackknife", "topic_bootstrap")
+
+
+def preferences(replications: int) -> None:
+    def fit(table: pd.DataFrame, *, rng: np.random.Generator) -> tuple[CalibrationResult, ...]:
+        return (fit_rater_agreement(table, rng=rng, resamples=RESAMPLES),)
+
+    study(PREFERENCES, fit, replications, ("two_way_jackknife", *TOPICS), lambda _: {})
+
+
+def importance(replications: int) -> None:
+    def fit(table: pd.DataFrame, *, rng: np.random.Generator) -> tuple[CalibrationResult, ...]:
+        return (fit_importance(table, rng=rng, resamples=RESAMPLES),)
+
+    study(IMPORTANCE, fit, replications, (*TOPICS, "naive"), asymptotic)
+
+
+def workers(replications: int) -> None:
+    study(
+        PEOPLE,
+        people,
+        replications,
+        ("worker_jackknife", "worker_bootstrap", "worker_sandwich", "naive"),
+        binomial,
+    )
+
+
+PARTS = {"preferences": preferences, "importance": importance, "people": workers}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--replications", type=int, default=1000)
+    parser.add_argument("--only", choices=PARTS)
+    options = parser.parse_args()
+    for part, run in PARTS.items():
+        if options.only in (None, part):
+            print(f"\n{part}\n")
+            run(options.replications)
