@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from study_app.dwell import LoggedEvent
-from study_app.visit_gap import VISIT_GAP_SECONDS
+from study_app.stream_rules import VISIT_GAP_SECONDS
 
 GAP_MS = 1000 * VISIT_GAP_SECONDS
 

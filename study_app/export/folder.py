@@ -77,11 +77,12 @@ def _check_replaceable(folder: Path, ours: Collection[str]) -> None:
 class TableStream:
     """One table written as CSV and Parquet while its rows are made, so that a large one never lies in memory whole.
 
-    Use as a context manager. Each piece is checked by itself, so the table must have no key and no rules.
+    Use as a context manager. Each piece is checked by itself, so a table with a key must have the worker in it, and
+    each piece must hold all rows of its workers.
     """
 
     def __init__(self, folder: Path, table: Table) -> None:
-        if table.key or table.rules:
+        if (table.key or table.rules) and "worker" not in table.key:
             raise ValueError(f"{table.name} has rules over all its rows and cannot be written in pieces")
         self.rows = 0
         self._folder, self._table = folder, table

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from calibration.study_json import Clock, FileRecord, StudyRecord, TaskRecord
 from study_app.export.people import takes_part
 from study_app.models import Study, Task, Worker
+from study_app.stream_rules import VISIT_GAP_SECONDS
 
-IDLE_SECONDS = 300
 HEARTBEAT_SECONDS = 5
 _NOT_PROTOCOL = frozenset({"name", "kind", "language", "collection", "systems"})
 
@@ -20,6 +20,7 @@ def study_record(session: Session, study: Study, *, now: datetime) -> StudyRecor
     """Return what study.json says; the study began with the first consent, or else when it was loaded."""
     began = session.scalar(select(func.min(Worker.consented_at)).where(takes_part(study.id)))
     started_at = began or study.loaded_at
+    streams = next((task.config for task in study.tasks if task.kind == "stream_visits"), None)
     return StudyRecord(
         study=study.name,
         title=study.config["title"],
@@ -27,8 +28,9 @@ def study_record(session: Session, study: Study, *, now: datetime) -> StudyRecor
         ended_at=now,
         prefcal_version=version("prefcal"),
         study_sha256=study.sha256,
-        clock=Clock(origin=started_at),
-        idle_seconds=IDLE_SECONDS,
+        clock=Clock(origin=started_at, factor=streams["clock_factor"] if streams else 1.0),
+        idle_seconds=streams["idle_seconds"] if streams else None,
+        visit_gap_seconds=VISIT_GAP_SECONDS if streams else 0.0,
         heartbeat_seconds=HEARTBEAT_SECONDS,
         tasks={task.name: _task_record(task, Path(study.folder)) for task in study.tasks},
     )

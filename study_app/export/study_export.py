@@ -1,5 +1,7 @@
 """A whole study from the database into a folder of tables."""
 
+from collections.abc import Collection
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,10 +23,20 @@ from study_app.export.gaps import LogGaps, log_gaps, page_logs, unlogged_answers
 from study_app.export.people import validations, worker_groups, workers_table
 from study_app.export.raw import RAW_TABLES, write_raw
 from study_app.export.readings import pair_readings, reads_rows, stops_rows, summary_texts
+from study_app.export.stream_logs import StreamTexts, follow_logs, task_clocks
+from study_app.export.stream_tables import (
+    follows_rows,
+    lateness_table,
+    prompts_table,
+    stream_activity_rows,
+    stream_reads_rows,
+    stream_stops_rows,
+    visits_rows,
+)
 from study_app.export.study_document import study_record
 from study_app.models import Study
 from study_app.plan import read_plan
-from study_app.study_file import IntentVotes, SummaryPairs
+from study_app.study_file import IntentVotes, StreamVisits, SummaryPairs, TaskEntry
 
 RAW_FOLDER = "raw"
 
@@ -34,6 +46,19 @@ FILES = frozenset(
     + [f"{RAW_FOLDER}/{name}.{suffix}" for name in RAW_TABLES for suffix in ("csv", "parquet")]
 )
 """Everything that an export may write, relative to its folder."""
+
+_FROM_PAIRS = {"reads": reads_rows, "stops": stops_rows}
+_FROM_STREAMS = {
+    "follows": follows_rows,
+    "visits": visits_rows,
+    "activity": stream_activity_rows,
+    "reads": stream_reads_rows,
+    "stops": stream_stops_rows,
+}
+_FROM_LOGS: dict[type[TaskEntry], frozenset[str]] = {
+    SummaryPairs: frozenset(_FROM_PAIRS),
+    StreamVisits: frozenset(_FROM_STREAMS),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +129,14 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
     if SummaryPairs in kinds:
         tables |= {"preferences": preferences, "searches": searches.drop(columns="task")}
         tables |= stored_positions(session, study.id)
+    if StreamVisits in kinds:
+        tables |= {
+            "prompts": prompts_table(session, study.id),
+            "lateness": lateness_table(session, study.id),
+        }
     write_tables(tables, folder)
     rows = {name: len(frame) for name, frame in tables.items()}
-    if SummaryPairs in kinds:
-        rows |= _write_readings(session, study.id, folder)
+    rows |= _write_logs(session, study.id, folder, kinds, now=now)
     write_study(study_record(session, study, now=now), folder)
     pages, unlogged = page_logs(session, study.id), unlogged_answers(session, study.id)
     if raw:
@@ -127,11 +156,24 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
     )
 
 
-def _write_readings(session: Session, study_id: int, folder: Path) -> dict[str, int]:
-    summaries = summary_texts(session, study_id)
-    with TableStream(folder, TABLES["reads"]) as reads, TableStream(folder, TABLES["stops"]) as stops:
+def _write_logs(
+    session: Session, study_id: int, folder: Path, kinds: Collection[type[TaskEntry]], *, now: datetime
+) -> dict[str, int]:
+    """Write the tables that come from logs, some people at a time."""
+    summaries, clocks = summary_texts(session, study_id), task_clocks(session, study_id)
+    texts = StreamTexts(session)
+    names = {name for kind, rows in _FROM_LOGS.items() if kind in kinds for name in rows}
+    with ExitStack() as files:
+        tables = {
+            name: files.enter_context(TableStream(folder, TABLES[name])) for name in TABLES if name in names
+        }
         for some in worker_groups(session, study_id):
-            pages = pair_readings(session, some, summaries)
-            reads.append(reads_rows(pages))
-            stops.append(stops_rows(pages))
-        return {"reads": reads.rows, "stops": stops.rows}
+            if SummaryPairs in kinds:
+                pages = pair_readings(session, some, summaries)
+                for name, pair_rows in _FROM_PAIRS.items():
+                    tables[name].append(pair_rows(pages))
+            if StreamVisits in kinds:
+                follows = follow_logs(session, some, clocks, texts, now=now)
+                for name, stream_rows in _FROM_STREAMS.items():
+                    tables[name].append(stream_rows(follows))
+        return {name: table.rows for name, table in tables.items()}

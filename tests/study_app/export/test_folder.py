@@ -135,5 +135,5 @@ def test_a_bad_piece_is_refused(tmp_path):
 
 def test_a_table_with_rules_over_all_rows_cannot_come_in_pieces(tmp_path):
     """Nobody would see that a key stands in two of them."""
-    with pytest.raises(ValueError, match="workers"):
-        TableStream(tmp_path, TABLES["workers"])
+    with pytest.raises(ValueError, match="preferences"):
+        TableStream(tmp_path, TABLES["preferences"])
