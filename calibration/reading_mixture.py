@@ -32,9 +32,9 @@ NODES = 33
 REACH = 8.0
 """Half-width of the nodes, in standard deviations of the worker's posterior."""
 MANY_ROWS = 50_000
-_CELLS_IN_TAU = 25
-_ROWS_AT_ONCE = 4_000
-_STEP = 1e-4
+_CELLS_IN_TAU = 10
+_ROWS_AT_ONCE = 500
+_STEP = 1e-5
 _TINY = 1e-300
 _DECREMENT = 1e-4
 _LOG_ROOT_2_PI = 0.5 * math.log(2 * math.pi)
@@ -116,6 +116,11 @@ class MixtureLikelihood:
         """How many terms there are."""
         return len(self.nodes)
 
+    @property
+    def n_reads(self) -> float:
+        """How many reads they are of."""
+        return float(self._count.sum())
+
     def terms(self, p: Floats) -> tuple[Floats, Floats]:
         """Return each worker's log-likelihood and its gradient.
 
@@ -134,20 +139,16 @@ class MixtureLikelihood:
         for block in self._blocks:
             z = (self.nodes[block.workers] - p[0]) / sigma
             prior = -0.5 * z**2 - p[1] - _LOG_ROOT_2_PI + self._log_step[block.workers, None]
-            log_f, slopes = mixture.rows(block.x - self._shift(block), block.cut)
-            log_f *= block.count[:, None]
+            law = mixture.of(block.x - self.nodes[block.workers][block.worker], block.cut)
+            log_f = np.log(law.value) * block.count[:, None]
             joint = np.add.reduceat(log_f, block.starts, axis=0) + prior
             value[block.workers] = total = logsumexp(joint, axis=1)
             weight = np.exp(joint - total[:, None])
             score[block.workers, 0] = (weight * z).sum(axis=1) / sigma
             score[block.workers, 1] = (weight * (z**2 - 1)).sum(axis=1)
-            of_row = weight[block.worker] * block.count[:, None]
-            by_row = np.stack([np.einsum("nk,nk->n", slope, of_row) for slope in slopes], axis=1)
-            score[block.workers, 2:] = np.add.reduceat(by_row, block.starts, axis=0)
+            slopes = law.slopes(weight[block.worker] * block.count[:, None])
+            score[block.workers, 2:] = np.add.reduceat(slopes, block.starts, axis=0)
         return value, score
-
-    def _shift(self, block: _Block) -> Floats:
-        return self.nodes[block.workers][block.worker]
 
     @cached_property
     def _blocks(self) -> tuple[_Block, ...]:
@@ -184,10 +185,8 @@ class _Mixture:
         self.sd = np.sqrt(variance)
         self.pull = math.exp(2 * p[2]) / variance
 
-    def rows(
-        self, e: Floats, cut: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
-    ) -> tuple[Floats, tuple[Floats, ...]]:
-        """Return log f (log F where cut) and its slopes in log tau, a_idle and a_skimmed.
+    def of(self, e: Floats, cut: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> "_Values":
+        """Return f (F where cut) of residuals.
 
         Parameters
         ----------
@@ -199,7 +198,7 @@ class _Mixture:
         parts, tau_slope = [], np.zeros_like(e)
         for share, offset, sd, pull in zip(self.shares, OFFSETS, self.sd, self.pull, strict=True):
             z = (e - offset) / sd
-            density = share / math.sqrt(2 * math.pi) * np.exp(-0.5 * z**2)
+            density = (share / math.sqrt(2 * math.pi)) * np.exp(-0.5 * z**2)
             part = density / sd
             tau_part = part * (z**2 - 1)
             if cut.any():
@@ -208,20 +207,40 @@ class _Mixture:
             tau_slope += pull * tau_part
             parts.append(part)
         told = parts[0] + parts[1] + parts[2]
-        f = np.maximum(told + parts[3], _TINY)
-        idle, skimmed = ((parts[k] - self.softmax[k] * told) / f for k in (1, 2))
-        return np.log(f), (tau_slope / f, idle, skimmed)
+        value = np.maximum(told + parts[3], _TINY)
+        return _Values(
+            value=value, told=told, idle=parts[1], skimmed=parts[2], tau_slope=tau_slope, softmax=self.softmax
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Values:
+    """f of some residuals, its parts, and d f / d log tau; (n, k) each."""
+
+    value: Floats
+    told: Floats
+    idle: Floats
+    skimmed: Floats
+    tau_slope: Floats
+    softmax: Floats
+
+    def slopes(self, weight: Floats) -> Floats:
+        """Return (n, 3): the slopes of log f in log tau, a_idle and a_skimmed, added up over nodes with (n, k) weights."""
+        relative = weight / self.value
+        tau, idle, skimmed, told = (
+            np.einsum("nk,nk->n", part, relative)
+            for part in (self.tau_slope, self.idle, self.skimmed, self.told)
+        )
+        return np.stack([tau, idle - self.softmax[1] * told, skimmed - self.softmax[2] * told], axis=1)
 
 
 def _binned(data: Readings, tau: float) -> tuple[Readings, Floats]:
-    """Unite reads of a worker whose log speeds differ by less than tau / 25, when there are very many; and their counts."""
+    """Unite reads of a worker whose log speeds differ by less than tau / 10, when there are very many; and their counts."""
     if len(data.worker) <= MANY_ROWS:
         return data, np.ones(len(data.worker))
-    cell = np.floor(data.log_speed * _CELLS_IN_TAU / tau).astype(np.int64)
-    cells = np.stack([data.worker, cell, data.cut], axis=1)
-    _, first, of_row, count = np.unique(
-        cells, axis=0, return_index=True, return_inverse=True, return_counts=True
-    )
+    cell = np.floor((data.log_speed - data.log_speed.min()) * (_CELLS_IN_TAU / tau)).astype(np.int64)
+    key = (data.worker * (int(cell.max()) + 1) + cell) * 2 + data.cut
+    _, first, of_row, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     united = data.of(first)
     mean = np.bincount(of_row, weights=data.log_speed) / count
     return Readings(
@@ -249,7 +268,7 @@ def fit_mixture(data: Readings, start: MedianFit) -> MixtureFit | None:
     value, score = likelihood.terms(p)
     if not np.isfinite(value).all():
         return None
-    information = _information(likelihood, p)
+    information = _information(likelihood, p, score)
     if np.linalg.eigvalsh(information)[0] <= 0:
         return None
     inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
@@ -307,7 +326,8 @@ def _maximised(likelihood: MixtureLikelihood, start: Floats, weights: Floats) ->
     score = likelihood.terms(start)[1]
     scale = score.T * weights @ score + np.diag([1.0, 1.0, 1.0, 2.0, 2.0])
     inverse = np.linalg.inv(scale)
-    options: Any = {"hess_inv0": (inverse + inverse.T) / 2, "gtol": 1e-3}
+    # a gradient far below its own sampling error, which grows with the root of the reads
+    options: Any = {"hess_inv0": (inverse + inverse.T) / 2, "gtol": 1e-4 * math.sqrt(likelihood.n_reads)}
     found = minimize(loss, start, jac=True, method="BFGS", options=options)
     return np.asarray(found.x, dtype=np.float64)
 
@@ -321,12 +341,13 @@ def _prior(p: Floats) -> tuple[float, Floats]:
     return float(PRIOR_READS @ log_share), slope
 
 
-def _information(likelihood: MixtureLikelihood, p: Floats) -> Floats:
-    """Return minus the Hessian, by central differences of the gradient."""
+def _information(likelihood: MixtureLikelihood, p: Floats, score: Floats) -> Floats:
+    """Return minus the Hessian, by differences of the gradient; ``score`` is the gradient of the terms at ``p``."""
 
-    def slope(q: Floats) -> Floats:
-        return np.asarray(likelihood.terms(q)[1].sum(axis=0) + _prior(q)[1])
+    def slope(score: Floats, q: Floats) -> Floats:
+        return np.asarray(score.sum(axis=0) + _prior(q)[1])
 
-    steps = _STEP * np.eye(N_FREE)
-    hessian = np.stack([(slope(p + step) - slope(p - step)) / (2 * _STEP) for step in steps])
+    here = slope(score, p)
+    beside = [p + step for step in _STEP * np.eye(N_FREE)]
+    hessian = np.stack([(slope(likelihood.terms(q)[1], q) - here) / _STEP for q in beside])
     return np.asarray(-(hessian + hessian.T) / 2)
