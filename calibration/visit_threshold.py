@@ -111,7 +111,7 @@ def _from_mixture(logs: Floats, fallback_seconds: float) -> IdleThreshold:
     separation = float((mean[1] - mean[0]) / math.sqrt((sd**2).mean()))
     crossing = _crossing(share, mean, sd)
     if separation < LEAST_SEPARATION or crossing is None:
-        why = f"silences of {short:.3g} s and {long:.3g} s have no valley between them"
+        why = f"silences of {_plain(short)} s and {_plain(long)} s have no valley between them"
         return _fallback(fallback_seconds, why, medians=(short, long), separation=separation)
     seconds = math.exp(crossing)
     return IdleThreshold(
@@ -121,7 +121,7 @@ def _from_mixture(logs: Floats, fallback_seconds: float) -> IdleThreshold:
         long_seconds=float(long),
         separation=separation,
         sentence=f"Silences longer than {seconds:.0f} s end a visit: they are more likely of those between visits "
-        f"(median {long:.3g} s) than of those within (median {short:.3g} s).",
+        f"(median {_plain(long)} s) than of those within (median {_plain(short)} s).",
     )
 
 
@@ -239,10 +239,15 @@ def sensitivity_notes(sensitivity: pd.DataFrame) -> dict[str, Diagnostic]:
     for name in sensitivity.columns.drop(["idle_seconds", "visits"]):
         values = sensitivity[name].to_numpy(np.float64)
         change = values.max() / values.min() - 1
-        shown = ", ".join(f"{value:.4g}" for value in values)
+        shown = ", ".join(_plain(value) for value in values)
         make = info if change < MOST_CHANGE else warning
         notes[name] = make(
             "threshold_sensitivity",
             f"With visits cut at silences of {tried} s, {plain_name(name)} is {shown}.",
         )
     return notes
+
+
+def _plain(value: float) -> str:
+    """Print three digits without an exponent: `10,600`."""
+    return f"{float(f'{value:.3g}'):,.12g}"
