@@ -141,7 +141,8 @@ def shown_address(url: Any) -> str:
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite" and parsed.database:
         return parsed.database
-    return parsed.render_as_string(hide_password=True)
+    plain = parsed.set(drivername=parsed.get_backend_name())
+    return plain.render_as_string(hide_password=True)
 
 
 @contextmanager

@@ -25,27 +25,50 @@ MAX_REQUEST_BYTES = 1024 * 1024
 @click.option(
     "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one."
 )
+@click.option(
+    "--processes",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 256),
+    help="Server processes; more than one needs PostgreSQL.",
+)
 @click.option("--debug", is_flag=True, help="Flask's development server: for developers only.")
 @database_option
-def command(host: str, port: int, database: str | None, *, debug: bool) -> None:
+def command(host: str, port: int, processes: int, database: str | None, *, debug: bool) -> None:
     """Serve every loaded study until stopped (Ctrl-C), and print where workers and researchers enter.
 
-    Each request is logged on stderr as one line of JSON.
+    Each request is logged on stderr as one line of JSON. A SQLite file is served by one process at a time.
     """
     from study_app import create_app
     from study_app.config import Config, database_url
     from study_app.database import shown_address
+    from study_app.serving_lock import serving_lock
 
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it says at every start that there is nothing to do
     url = database_url(database)
-    app = create_app(Config(database=url))
-    sys.stderr.write(f"database: {shown_address(url)}\n")
-    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
-    if debug:
-        logging.getLogger("werkzeug").setLevel(logging.WARNING)  # its lines have tokens and platform ids
-        _announce(app, host, port)
-        app.run(host=host, port=port, debug=True, use_reloader=False)
-    else:
-        serve_app(app, host=host, port=port)
+    with serving_lock(url, processes=processes):
+        app = create_app(Config(database=url))
+        sys.stderr.write(f"database: {shown_address(url)}\n")
+        logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+        if debug:
+            logging.getLogger("werkzeug").setLevel(logging.WARNING)  # its lines have tokens and platform ids
+            _announce(app, host, port)
+            app.run(host=host, port=port, debug=True, use_reloader=False)
+        elif processes > 1:
+            _serve_processes(app, url, host=host, port=port, processes=processes)
+        else:
+            serve_app(app, host=host, port=port)
+
+
+def _serve_processes(app: "Flask", url: str, *, host: str, port: int, processes: int) -> None:
+    """Serve from processes of their own; ``app`` only says what there is."""
+    from study_app.cli.serve_processes import serve_processes
+    from study_app.web import NAME
+
+    sock = _bound(host, port)
+    _announce(app, host, sock.getsockname()[1])
+    app.extensions[NAME].database.engine.dispose()
+    serve_processes(url, sock, processes)
 
 
 def serve_app(app: "Flask", *, host: str, port: int) -> None:

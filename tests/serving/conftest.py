@@ -1,0 +1,45 @@
+"""A small study in a database of either kind, not yet served."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from study_app.database import migrate, open_database, transaction
+from study_app.services.load import load_study
+from study_app.services.settings import create_keys
+from study_app.study_content import read_study_content
+from study_app.study_file import read_study_file
+from study_app.tokens import secret_token, utc_now
+from tests.postgres_server import PostgresServer, postgres_server
+from tests.study_app.small_study import write_small_study
+
+
+@pytest.fixture(scope="session")
+def durable_postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server that syncs what it acknowledges."""
+    with postgres_server(durable=True) as server:
+        yield server
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """The address of a new SQLite file."""
+    return f"sqlite:///{tmp_path / 'study.sqlite3'}"
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> Callable[..., str]:
+    """Load the small study, with some changes, into a database; returns its address."""
+
+    def load(url: str, **changes: object) -> str:
+        content = read_study_content(read_study_file(write_small_study(tmp_path, **changes)))
+        database = open_database(url)
+        migrate(database)
+        with transaction(database, write=True) as session:
+            create_keys(session, new_token=secret_token)
+            load_study(session, content, now=utc_now())
+        database.engine.dispose()
+        return url
+
+    return load
