@@ -197,8 +197,10 @@ def _leaving_out(ratings: Ratings, code: Ints) -> Floats:
     return jackknife_covariance(np.array(left))
 
 
-def _at_least(cov: Floats, *floors: Floats) -> Floats:
-    """Return ``cov`` with each variance at least as large as in ``floors``: a difference of estimates may be small."""
+def _at_least(difference: Floats, *floors: Floats) -> Floats:
+    """Return a covariance from a difference of such: negative eigenvalues are 0, variances at least those in ``floors``."""
+    sizes, directions = np.linalg.eigh(difference)
+    cov = directions * np.maximum(sizes, 0) @ directions.T
     variance = np.max([np.diag(one) for one in (cov, *floors)], axis=0)
     stretch = np.sqrt(variance / np.where(np.diag(cov) > 0, np.diag(cov), variance))
     raised = cov * stretch[:, None] * stretch

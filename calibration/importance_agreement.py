@@ -54,7 +54,7 @@ def fit_importance(
     Parameters
     ----------
     ratings : DataFrame
-        Table importance. Somebody's several ratings of one iUnit and intent count as their mean.
+        Table importance.
     rng : Generator
         Source of the bootstrap over topics.
     resamples : int
@@ -71,19 +71,18 @@ def fit_importance(
     NotIdentifiedError
         If no iUnit has two assessors, or all ratings of such iUnits are the same.
     """
-    each = ratings.groupby([*ITEM, "worker"], as_index=False)["rating"].mean()
-    data = _crossed(each)
+    data = _crossed(ratings)
     estimates = data.coefficients(np.ones((1, data.topics)))[0]
     if np.isnan(estimates).any():
         raise NotIdentifiedError("the iUnits with two assessors do not vary in their ratings")
-    means = each.groupby(ITEM)["rating"].agg(["mean", "size"])
+    means = ratings.groupby(ITEM)["rating"].agg(["mean", "size"])
     return CalibrationResult(
         params=MappingProxyType(dict(zip((KAPPA, ALPHA), estimates.tolist(), strict=True))),
         unit="agreement beyond chance",
         method="mean of assessors, pairs of assessors",
         uncertainty=cluster_uncertainty(data.coefficients, data.topics, rng=rng, resamples=resamples),
-        n_workers=each["worker"].nunique(),
-        n_rows=len(each),
+        n_workers=ratings["worker"].nunique(),
+        n_rows=len(ratings),
         details=MappingProxyType(
             {
                 "iunits": float(len(means)),
@@ -145,8 +144,8 @@ class _Crossed:
             return np.asarray((n * np.nan_to_num(kappa)).sum(axis=1) / n.sum(axis=1))
 
 
-def _crossed(each: pd.DataFrame) -> _Crossed:
-    several = each[each.groupby(ITEM)["worker"].transform("size") > 1]
+def _crossed(ratings: pd.DataFrame) -> _Crossed:
+    several = ratings[ratings.groupby(ITEM)["worker"].transform("size") > 1]
     if several.empty:
         raise NotIdentifiedError("no iUnit has two assessors")
     topic, topics = pd.factorize(several["topic"])
