@@ -175,12 +175,15 @@ SYSTEMS: dict[str, Callable[[Event], list[Emission]]] = {
 
 
 def _told(event: Event, facts: list[Fact], delays: tuple[int, int]) -> list[Emission]:
-    """Give out all updates of a fact at one time; the fact itself has the highest confidence and so is shown first."""
+    """Give out all updates of a fact at one time, the fact itself with the highest confidence, so that it is shown first.
+
+    What was known before the event's start comes at the start, the most important and then the oldest first.
+    """
     emitted = []
     for number, fact in enumerate(facts, start=1):
         seconds = max(event.start, fact.seconds + _drawn(f"{fact.nugget} {delays}", *delays))
         for place, update in enumerate([fact.update, *fact.details]):
-            confidence = fact.importance + number / 1000 - place / 10_000
+            confidence = fact.importance + 1 - number / 1000 - place / 10_000
             emitted.append(Emission(update=update, seconds=seconds, confidence=confidence))
     return emitted
 
