@@ -168,6 +168,23 @@ def test_chatty_says_what_prompt_says_at_the_same_time_among_far_more_that_is_no
 
 
 @every_event
+def test_chatty_copies_each_fact_twice_repeats_one_an_hour_and_says_eight_empty_lines_an_hour(topic: str):
+    """As the page of the example says; a copy that would come after the event is lost."""
+    event = EVENTS.topics[topic]
+    chatty = [update for _, update in told("chatty", topic)]
+    kinds = Counter(
+        kind for update in chatty for kind in ("copy", "repeat", "aside") if kind in update.split("-")[1]
+    )
+    lost = 2 * len(event.nuggets) - kinds["copy"]
+
+    assert 0 <= lost <= 4
+    assert kinds["repeat"] == 5 * 24
+    assert kinds["aside"] == 5 * 24 * 8
+    assert kinds.total() + len(told("prompt", topic)) == len(chatty)
+    assert not any(event.nuggets_of(update) for update in chatty if "aside" in update)
+
+
+@every_event
 def test_sparse_says_what_prompt_says_of_facts_of_importance_2_and_3(topic: str):
     """About two thirds of the nuggets, and nothing of the rest."""
     event = EVENTS.topics[topic]
