@@ -204,11 +204,11 @@ class StreamPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsefulPage:
-    """Updates of which is asked whether they were still of use: (number, text, the answer so far) each."""
+    """Updates of which is asked whether they were still of use: (number, key, text, the answer so far) each."""
 
     language: str
     query: str
-    asked: tuple[tuple[int, str, bool | None], ...]
+    asked: tuple[tuple[int, str, str, bool | None], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

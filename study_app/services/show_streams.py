@@ -100,6 +100,7 @@ def useful_page(look: Look) -> UsefulPage:
         asked=tuple(
             (
                 number,
+                key_of(question.place),
                 one.stream.update(question.place).text,
                 question.answers[-1].useful if question.answers else None,
             )

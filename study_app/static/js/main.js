@@ -8,6 +8,7 @@ import { Layers } from './layers.js';
 import { Layout } from './layout.js';
 import { Log } from './log.js';
 import { Pair } from './pair.js';
+import { LocalTime } from './local-time.js';
 import { Presence } from './presence.js';
 import { Scroll } from './scroll.js';
 import { SearchTimer } from './search-timer.js';
@@ -47,6 +48,7 @@ if (section) {
   const stream = start(() => new Stream(section, log));
   if (log) start(() => new Dwell(section, log, (update) => stream?.mark(update)));
 }
+for (const time of document.querySelectorAll('[data-module=local-time]')) start(() => new LocalTime(time));
 /** @type {HTMLElement | null} */
 const timer = document.querySelector('[data-module=search-timer]');
 if (timer) start(() => new SearchTimer(timer));
