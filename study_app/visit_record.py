@@ -4,13 +4,14 @@ The rules, where the log leaves a choice:
 
 - A sign of life is whatever a page logged while it was visible, that it was hidden or closed then, and its form. A page
   that opens hidden (in a tab behind others, or fetched before anybody asked for it) is not visible. A page without
-  script tells of its visit by its form only: then it was served and sent by somebody.
+  script tells of its visit by its form only: then it was served and sent by somebody. So was a page that followed
+  another's form within the gap: the older updates, when somebody asked for them.
 - A visit is a run of signs over all pages, tabs and devices, no two neighbours of which are more than
   `VISIT_GAP_SECONDS` apart. In each somebody does something: heartbeats, and that a page goes out of sight, are no
   visit by themselves.
 - While a visible page logs nothing but heartbeats for longer than the study's idle time, nobody is there: the signs
   end with the last event before it, and that the page then goes out of sight is no sign either. What a missing number
-  was nobody knows; the event after it counts as something done.
+  was nobody knows; a heartbeat after it counts as something done.
 - Of a page without script nobody knows what was between serving and form. Up to the idle time it was a stay.
 - Enrolling is a sign: the visit that begins within the gap after it begins with it.
 - What goes on after the follow's end is cut there.
@@ -131,6 +132,7 @@ def visits_of(pages: Sequence[StreamPage], *, started_ms: int, ended_ms: int, id
         In order of time; they never overlap, and lie more than the gap apart.
     """
     signs = [sign for place, page in enumerate(pages) for sign in _signs(place, page, idle_ms)]
+    signs += _signs_after_forms(pages)
     runs = [run for run in _runs(sorted(signs, key=_order)) if any(sign.is_act for sign in run)]
     if runs and runs[0][0].at - started_ms <= GAP_MS:
         runs[0].insert(0, Sign(started_ms, runs[0][0].page, 0, "open", is_act=True))
@@ -209,6 +211,15 @@ def _signs(place: int, page: StreamPage, idle_ms: int) -> Iterator[Sign]:
             yield Sign(page.left_ms, place, 0, "leave", is_act=False)
 
 
+def _signs_after_forms(pages: Sequence[StreamPage]) -> Iterator[Sign]:
+    """Yield the serving of pages that tell nothing themselves but were asked for right after a form."""
+    forms = [page.left_ms for page in pages if page.left_ms is not None]
+    for place, page in enumerate(pages):
+        is_silent = not page.events and page.left_ms is None
+        if is_silent and any(0 <= page.served_ms - form <= GAP_MS for form in forms):
+            yield Sign(page.served_ms, place, 0, "open", is_act=True)
+
+
 class _Watch:
     """Goes through the events of one page and keeps what is a sign of life.
 
@@ -245,7 +256,7 @@ class _Watch:
             self._settle(self._until)
             self._since, self._has_act = at, False
         self._until = at
-        is_act = is_after_hole or (event.kind not in _NOBODY and event.kind not in _GOING)
+        is_act = event.kind not in _GOING and (is_after_hole or event.kind not in _NOBODY)
         sign = Sign(at, self._place, event.number, event.kind, is_act)
         if event.kind in _NOBODY and not is_act:
             self._beats.append(sign)
