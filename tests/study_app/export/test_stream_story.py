@@ -1,0 +1,285 @@
+"""One person's five visits to a stream, told moment by moment through the real server, and every row that comes of it.
+
+She enrols on her phone at noon. At ten past one she reads, reloads, looks at the page in a second tab and locks the
+phone. At twenty to three she reads in the underground, without a network; the phone dies, and its log arrives in the
+evening. At four she uses a browser without script. At five past eight a reminder brings her, and she falls asleep over
+the screen. In between a messenger fetches a preview of the link.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select
+
+from calibration.study_json import read_study
+from calibration.table_files import read_tables
+from calibration.visits import visits_from_activity
+from study_app.database import transaction
+from study_app.export import export_study
+from study_app.models import EPOCH, MILLISECOND, Study
+from study_app.stream_models import Follow, Prompt
+from tests.study_app.small_streams import Told
+from tests.study_app.stream_visits import keys, stream_study
+
+NEWS = {
+    "sysnews": (
+        Told("The ferry turned back", 0, ["SYN-1"]),
+        Told("Wind is rising fast over the western islands now", 0.5),
+        Told("Two roads are flooded", 1),
+        Told("A tree fell on the church of the second village", 2),
+        Told("The harbour is closed", 2.5),
+        Told("Power is back", 7),
+        Told("The ferry sails again tomorrow at six", 8),
+    )
+}
+"""u1 to u7: 4, 9, 4, 10, 4, 3 and 7 words; 18, 40, 18, 38, 18, 11 and 31 characters."""
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+EVENT_BEGAN = datetime(2012, 1, 1, tzinfo=UTC)
+
+
+class Browser:
+    """A browser on the study's clock: opens pages, lets time pass on them, sends what they logged."""
+
+    def __init__(self, study, visitor):
+        self.study, self.visitor = study, visitor
+
+    def at(self, clock):
+        """Wait until a time of day: hours, minutes."""
+        hours, minutes = clock
+        self.study.clock.time = NOON.replace(hour=hours, minute=minutes)
+
+    def read(self, *happenings, beats_until=0.0):
+        """Live through (seconds since the page was served, kind, detail); return what the page logged of it."""
+        served = self.study.clock()
+        wall = (served - EPOCH) // MILLISECOND
+        end = max(happenings[-1][0], beats_until)
+        beats = [(float(at), "beat") for at in range(5, int(end) + 1, 5) if _in_sight(happenings, at)]
+        moments = sorted([*happenings, *beats], key=lambda moment: moment[0])
+        self.study.clock.time = served + timedelta(seconds=end)
+        events = [
+            {"n": n, "ms": round(1000 * at), "wall": wall + round(1000 * at), "kind": kind, **dict(*detail)}
+            for n, (at, kind, *detail) in enumerate(moments, start=1)
+        ]
+        return {"page": self.visitor.page_token, "sent_ms": 0, "sent_wall_ms": 0, "events": events}
+
+    def send(self, batch):
+        """Let a log arrive now."""
+        answer = self.visitor.client.post(f"/e/{self.visitor.token}", json=batch)
+        assert answer.json == {"upto": len(batch["events"])}
+
+    def open(self, address=None):
+        """Load a page."""
+        self.visitor.open(address or self.visitor.home)
+
+
+def _in_sight(happenings, at):
+    told = [
+        kind for when, kind, *_ in happenings if kind in {"open", "visible", "hidden", "close"} and when < at
+    ]
+    return bool(told) and told[-1] in {"open", "visible"}
+
+
+def opening(at):
+    detail = {"layout": "stacked", "width": 390, "height": 844, "restored": False}
+    return [(at, "open", detail), (at, "visible"), (at, "focus")]
+
+
+def sees(at, item, share):
+    return (at, "see", {"side": "stream", "item": item, "share": share})
+
+
+def clock(hours, minutes, seconds=0.0):
+    return NOON.replace(hour=hours, minute=minutes) + timedelta(seconds=seconds)
+
+
+def streamed(hours, minutes, seconds=0.0):
+    """Stream time: the event began when she enrolled, and runs as fast as the clock."""
+    return EVENT_BEGAN + (clock(hours, minutes, seconds) - NOON)
+
+
+@pytest.fixture
+def study(campaign):
+    return stream_study(campaign, systems=NEWS, days=1)
+
+
+@pytest.fixture
+def lived(study):
+    """The story; returns the study."""
+    ann = study.arrive("ann").send()
+    ann.send()
+    phone = Browser(study, ann)
+    stream = ann.path
+    # the enrolment visit
+    assert keys(ann) == ["u1"]
+    batch = phone.read(*opening(0.5), sees(0.5, "u1", 1), (5.5, "leave"), (5.6, "hidden"), (5.6, "close"))
+    phone.send(batch)
+    ann.send(read=["u1"], done="1")
+    assert ann.step == "1/1/useful"
+    ann.send(**{"useful-1": "no"}).open(stream.replace("stream", "useful"))
+    # a preview is fetched
+    phone.at((12, 30))
+    study.visitor().open(stream)
+    # reload, second tab, locked phone
+    phone.at((13, 10))
+    phone.open()
+    assert keys(ann) == ["u3", "u2"]
+    phone.send(phone.read(*opening(0.4), sees(0.4, "u3", 1), (10.4, "hidden"), (10.4, "close")))
+    phone.open(stream)
+    first_tab = phone.read(
+        *opening(0.6), sees(0.6, "u3", 1), sees(2.6, "u3", 0), sees(2.6, "u2", 0.5), (6.6, "hidden")
+    )
+    phone.send(first_tab)
+    phone.open(stream)
+    phone.send(
+        phone.read(
+            *opening(0.4), sees(0.4, "u3", 1), sees(1.4, "u3", 0), sees(1.4, "u2", 0.75), (9.4, "hidden")
+        )
+    )
+    # without a network, until the phone dies
+    phone.at((14, 40))
+    phone.open(stream)
+    assert keys(ann) == ["u5", "u4"]
+    unsent = phone.read(
+        *opening(0.5), sees(0.5, "u5", 1), sees(4.5, "u5", 0), sees(4.5, "u4", 0.5), beats_until=20
+    )
+    # without script
+    phone.at((16, 0))
+    phone.open(stream)
+    assert keys(ann) == ["u5", "u4"]
+    study.clock.forward(90)
+    ann.send(read=["u5"], done="1")
+    # the log of the underground arrives
+    phone.at((18, 30))
+    phone.send(unsent)
+    # reminded, and fallen asleep
+    with transaction(study.database, write=True) as session:
+        follow = session.scalars(select(Follow)).one()
+        session.add(Prompt(follow_id=follow.id, sent_at=clock(20, 0)))
+    phone.at((20, 5))
+    phone.open(ann.home + "?via=reminder")
+    assert keys(ann) == ["u7", "u6"]
+    asleep = phone.read(
+        *opening(0.5), sees(0.5, "u7", 1), sees(7.5, "u7", 0), sees(7.5, "u6", 0.25), (1800, "hidden")
+    )
+    phone.send(asleep)
+    study.arrive("bob").send().send()
+    return study
+
+
+@pytest.fixture
+def export(lived, tmp_path):
+    """Export two days later; returns the tables."""
+
+    def export(name="tables", **options):
+        with transaction(lived.database, write=False) as session:
+            study = session.scalars(select(Study)).one()
+            export_study(session, study, tmp_path / name, now=NOON + timedelta(days=2), **options)
+        return read_tables(tmp_path / name)
+
+    return export
+
+
+def rows(table, *columns):
+    return list(table[list(columns)].itertuples(index=False, name=None))
+
+
+def test_everybody_who_enrolled_is_followed_to_the_end_of_the_days(export):
+    """Also who never looked at a page; the last visit is never the end."""
+    follows = export()["follows"]
+
+    assert follows["system"].tolist() == ["sysnews", "sysnews"]
+    assert rows(follows, "started_at", "ended_at", "last_seen_at") == [
+        (NOON, NOON + timedelta(days=1), clock(20, 5, 7.5)),
+        (clock(20, 35), clock(20, 35) + timedelta(days=1), clock(20, 35)),
+    ]
+
+
+def test_the_visits_are_what_happened(export):
+    """Five, and no sixth for the preview, the late log or the screen that went dark."""
+    visits = export()["visits"]
+
+    assert rows(visits, "visit", "start", "end", "end_reason", "entry") == [
+        (1, clock(12, 0), clock(12, 0, 5.6), "exhausted", "own"),
+        (2, clock(13, 10, 0.4), clock(13, 10, 10.4 + 6.6 + 9.4), "left", "own"),
+        (3, clock(14, 40, 0.5), clock(14, 40, 20), "lost", "own"),
+        (4, clock(16, 0), clock(16, 0, 90), "left", "own"),
+        (5, clock(20, 5, 0.5), clock(20, 5, 7.5), "idle", "reminder"),
+    ]
+    assert visits["stream_at"].tolist() == [
+        streamed(12, 0),
+        streamed(13, 10, 0.4),
+        streamed(14, 40, 0.5),
+        streamed(16, 0),
+        streamed(20, 5, 0.5),
+    ]
+
+
+def test_what_was_read_has_its_seconds(export):
+    """By page; the page without script is missing, and nobody reads in their sleep."""
+    reads = export()["reads"]
+
+    assert rows(
+        reads, "visit", "item", "kind", "words", "chars", "dwell_seconds", "fully_seen", "interrupted"
+    ) == [
+        (1, "SYD-news-0", "update", 4, 18, 5.1, True, False),
+        (2, "SYD-news-2", "update", 4, 18, 10.0, True, False),
+        (2, "SYD-news-2", "update", 4, 18, 2.0, True, False),
+        (2, "SYD-news-1", "update", 9, 40, 4.0, False, False),
+        (2, "SYD-news-2", "update", 4, 18, 1.0, True, False),
+        (2, "SYD-news-1", "update", 9, 40, 8.0, False, True),
+        (3, "SYD-news-4", "update", 4, 18, 4.0, True, False),
+        (3, "SYD-news-3", "update", 10, 38, 15.5, False, True),
+        (5, "SYD-news-6", "update", 7, 31, 7.0, True, False),
+        (5, "SYD-news-5", "update", 3, 11, 0.0, False, True),
+    ]
+    assert reads["end_offset_chars"].tolist() == [18, 18, 18, 58, 18, 58, 18, 56, 31, 42]
+    assert rows(reads.iloc[[0, 3, 9]], "first_seen", "stream_at") == [
+        (clock(12, 0, 0.5), streamed(12, 0, 0.5)),
+        (clock(13, 10, 10.4 + 2.6), streamed(13, 10, 10.4 + 2.6)),
+        (clock(20, 5, 7.5), streamed(20, 5, 7.5)),
+    ]
+    assert reads["page"].nunique() == 6
+    assert set(reads["language"]) == {"en"}
+    assert reads[["side", "judgment"]].isna().all(axis=None)
+
+
+def test_each_visit_stops_somewhere_in_what_was_new(export):
+    """Newest first; over all pages of the visit, and none for a visit that did not tell what was on its screen."""
+    stops = export()["stops"]
+
+    assert rows(stops, "chars_read", "text_chars", "reached_end") == [
+        (18, 18, True),
+        (18 + 0.75 * 40, 58, False),
+        (18 + 0.5 * 38, 56, False),
+        (31 + 0.25 * 11, 42, False),
+    ]
+    assert stops[["layout", "judgment", "side"]].isna().all(axis=None)
+
+
+def test_activity_holds_the_signs_of_life_and_gives_the_same_visits(export, tmp_path):
+    """Without the heartbeats of a screen nobody looked at."""
+    tables = export()
+    activity, visits = tables["activity"], tables["visits"]
+    last = activity[activity["at"] >= clock(20, 0)]
+
+    assert rows(last, "at", "kind") == [
+        (clock(20, 5, 0.5), "open"),
+        (clock(20, 5, 0.5), "visible"),
+        (clock(20, 5, 5), "beat"),
+        (clock(20, 5, 7.5), "beat"),
+    ]
+    record = read_study(tmp_path / "tables")
+    assert (record.visit_gap_seconds, record.idle_seconds, record.clock.factor) == (60, 300, 1)
+    again = visits_from_activity(activity, idle_seconds=record.visit_gap_seconds)
+    assert rows(again, "visit", "start", "end") == rows(visits, "visit", "start", "end")
+
+
+def test_answers_and_prompts(export):
+    """One question, about the one update that brought a nugget; one reminder."""
+    tables = export()
+
+    assert rows(tables["lateness"], "topic", "nugget", "visits_late", "useful") == [
+        ("TS14.91", "SYN-1", 0, False)
+    ]
+    assert rows(tables["prompts"], "topic", "sent_at") == [("TS14.91", clock(20, 0))]
