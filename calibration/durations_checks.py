@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaincinv, ndtr
 
-from calibration.durations_likelihood import Totals, log_likelihoods
-from calibration.durations_ml import LEAST_LOG_SIGMA, Maximum, maximum
+from calibration.durations_likelihood import Totals, log_likelihoods, scores
+from calibration.durations_ml import LEAST_LOG_SIGMA, Maximum, log_jacobian, maximum
 from calibration.exposure import Design, Exposure, total
 from calibration.results import GoodnessOfFit, NotIdentifiedError
 from calibration.uncertainty import Floats
@@ -216,24 +216,34 @@ def silent_end(exposure: Exposure, top: Maximum, share: float = 2 / 3) -> Excess
 
 
 def half_window(exposure: Exposure, top: Maximum) -> Excess | None:
-    """Return M and the M of the first half of everybody's time; z by Hausman's variance of the difference of logs.
+    """Return M and the M of the first half of everybody's time, their difference in logs tested worker by worker.
 
-    None where the first half does not tell M.
+    The standard error is that of the sum over workers of the difference of both influences on log M,
+    e_1' J I^-1 score_u. None where the first half does not tell M.
     """
     split, followed = exposure.split(0.5), exposure.follow_unit >= 0
     events = total(exposure.follow_unit[followed], split.events_before[followed], exposure.units)
     seconds = total(exposure.follow_unit[followed], split.seconds_before[followed], exposure.units)
     watched = seconds > 0
-    if not events[watched].any():
+    half = Totals(events=events[watched], seconds=seconds[watched])
+    if not half.events.any():
         return None
     try:
-        first = maximum(Totals(events=events[watched], seconds=seconds[watched]))
-        variance = float(first.log_cov[0, 0] - top.log_cov[0, 0])
+        first = maximum(half)
+        difference = _influence(exposure.totals(), top)
+        difference[watched] -= _influence(half, first)
     except (NotIdentifiedError, np.linalg.LinAlgError):
         return None
-    if not variance > 0:
-        return None
-    return Excess(top.mean, first.mean, math.log(top.mean / first.mean) / math.sqrt(variance))
+    error = math.sqrt(float((difference**2).sum()))
+    return Excess(top.mean, first.mean, math.log(top.mean / first.mean) / error if error > 0 else 0.0)
+
+
+def _influence(totals: Totals, top: Maximum) -> Floats:
+    """(u,) how much each person moves log M."""
+    information = np.linalg.inv(-top.top.hessian)
+    return np.asarray(
+        scores(totals, top.mu, top.log_sigma) @ (information @ log_jacobian(top.log_sigma)[0]), float
+    )
 
 
 def topics_apart(exposure: Exposure) -> Excess | None:

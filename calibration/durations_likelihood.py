@@ -117,6 +117,15 @@ def log_likelihoods(totals: Totals, mu: float, sigma: float) -> Floats:
     return np.concatenate(pieces) if pieces else np.zeros(0)
 
 
+def scores(totals: Totals, mu: float, log_sigma: float) -> Floats:
+    """(u, 2) each person's share of the gradient, without the term of a zero truncation."""
+    pieces = [
+        _each(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, log_sigma).gradient
+        for at in range(0, len(totals), BLOCK)
+    ]
+    return np.concatenate(pieces) if pieces else np.zeros((0, 2))
+
+
 def expansion(totals: Totals, mu: float, log_sigma: float, weights: Floats | None = None) -> Expansion:
     """Return the log-likelihood with its exact first and second derivatives.
 

@@ -17,7 +17,7 @@ from calibration.durations_likelihood import Expansion, Totals, expansion
 from calibration.results import NotIdentifiedError
 from calibration.uncertainty import Floats
 
-LEAST_LOG_SIGMA = math.log(0.01)
+LEAST_LOG_SIGMA = math.log(1e-3)
 MOST_LOG_SIGMA = math.log(4.0)
 MOST_STEPS = 200
 MOST_HALVINGS = 40

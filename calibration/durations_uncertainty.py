@@ -27,7 +27,7 @@ from calibration.durations_ml import (
 from calibration.results import NotIdentifiedError
 from calibration.uncertainty import Floats, Interval, Replicates, Scale
 
-FURTHEST = math.log(1e6)
+FURTHEST = math.log(1e3)
 """An end further from the estimate than this factor is open."""
 MOST_TRIALS = 60
 ACCURACY = 1e-5
@@ -197,7 +197,7 @@ class WorkerBootstrap:
         return Replicates(values=values, scale=self.scale, clusters=len(self.totals))
 
     def _refits(self) -> Iterator[tuple[float, float]]:
-        """Yield (log M, log S) of every resample that tells them; S is at least a hundredth of M."""
+        """Yield (log M, log S) of every resample that tells them; S is at least a thousandth of M."""
         rng = np.random.default_rng(self.seed)
         start = (self.top.mu, max(self.top.log_sigma, math.log(0.1)))
         for counts in cluster_counts(len(self.totals), self.resamples, rng):

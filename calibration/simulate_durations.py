@@ -15,7 +15,7 @@ import pandas as pd
 
 from calibration.simulate import Tables
 from calibration.stays import Bools
-from calibration.table_files import checked
+from calibration.table_definition import DTYPES, Table
 from calibration.tables import TABLES
 from calibration.uncertainty import Floats
 from metrics.stream import Population
@@ -251,7 +251,7 @@ def _follow_table(follows: _Named) -> pd.DataFrame:
             "last_seen_at": _times([one.end[-1] if len(one.end) else one.started for *_, one in follows]),
         }
     )
-    return checked(rows, TABLES["follows"])
+    return _typed(rows, TABLES["follows"])
 
 
 def _visit_table(follows: _Named) -> pd.DataFrame:
@@ -268,7 +268,7 @@ def _visit_table(follows: _Named) -> pd.DataFrame:
             "entry": [entry for *_, one in follows for entry in one.entry],
         }
     )
-    return checked(rows, TABLES["visits"])
+    return _typed(rows, TABLES["visits"])
 
 
 def _prompt_table(follows: _Named) -> pd.DataFrame:
@@ -280,10 +280,15 @@ def _prompt_table(follows: _Named) -> pd.DataFrame:
             "sent_at": _times(np.concatenate([one.prompts for *_, one in follows])),
         }
     )
-    return checked(rows, TABLES["prompts"])
+    return _typed(rows, TABLES["prompts"])
 
 
 def _times(seconds: Floats | list[float]) -> pd.DatetimeIndex:
     """Return wall times; rounded down to milliseconds, so that order is kept."""
     milliseconds = np.floor(np.asarray(seconds, dtype=np.float64) * 1000)
     return ORIGIN + pd.to_timedelta(milliseconds.astype(np.int64), unit="ms")
+
+
+def _typed(rows: pd.DataFrame, table: Table) -> pd.DataFrame:
+    """Return rows with every column of the table in its type, unchecked: thousands of studies are drawn for a test."""
+    return rows.reindex(columns=list(table.column_names)).astype({c.name: DTYPES[c.kind] for c in table.columns})

@@ -176,7 +176,7 @@ def places(table: pd.DataFrame, streams: pd.DataFrame) -> Places:
 
 
 def _spans(follows: pd.DataFrame) -> pd.DataFrame:
-    rows = follows.assign(last_seen_at=follows.get("last_seen_at", pd.NaT))
+    rows = follows.assign(last_seen_at=follows.get("last_seen_at", follows["ended_at"]))
     if not rows.duplicated(["worker", "topic"]).any():
         return rows[["worker", "topic", "started_at", "ended_at", "last_seen_at"]]
     spans = rows.groupby(["worker", "topic"], sort=False, as_index=False)
@@ -190,7 +190,7 @@ def _watched(visits: pd.DataFrame, window: tuple[datetime, datetime] | None) -> 
     start, end = window or (visits["start"].min() - instant, visits["end"].max() + instant)
     times = pd.Series([start, end]).dt.as_unit("ms")
     rows = visits[["worker", "topic"]].drop_duplicates(ignore_index=True)
-    return rows.assign(started_at=times[0], ended_at=times[1], last_seen_at=pd.NaT)
+    return rows.assign(started_at=times[0], ended_at=times[1], last_seen_at=times[1])
 
 
 def _stays(visits: pd.DataFrame, place: Places, follows: Follows) -> tuple[Stays, tuple[Diagnostic, ...]]:
