@@ -184,7 +184,7 @@ class Follower:
             left -= seconds
             log.note("see", side="stream", item=update.key, share=1)
             log.note("see", side="stream", item=update.key, share=0)
-            memory.take(update.key, told.brought(update.text))
+            memory.take(update.key, told.brought(update.key, update.text))
             read.append(update.key)
         return read, left
 

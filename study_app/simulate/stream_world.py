@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from study_app.simulate.site import PageError, as_read
+from study_app.update_stream import key_of
 
 Nuggets: TypeAlias = tuple[tuple[str, float], ...]
 """Nuggets of an update, each with the time at which it became known, in seconds since 1970."""
@@ -20,19 +21,20 @@ class Told:
         Stream time at enrolment, in seconds since 1970.
     follow_seconds : float
         Wall seconds from enrolment to the end of the follow.
-    nuggets : mapping of str to Nuggets
-        Text of an update, as read -> what is in it.
+    nuggets : mapping of (str, str) to Nuggets
+        Key and text of an update, as read -> what is in it. The key belongs to it, since assessors did not find the
+        same in every copy of a sentence.
     """
 
     start: float
     follow_seconds: float
-    nuggets: Mapping[str, Nuggets]
+    nuggets: Mapping[tuple[str, str], Nuggets]
 
-    def brought(self, text: str) -> Nuggets:
-        """Return the nuggets in a text; `PageError` when no system's stream has it."""
-        if text not in self.nuggets:
-            raise PageError(f"the page shows an update that no system wrote: {text}")
-        return self.nuggets[text]
+    def brought(self, key: str, text: str) -> Nuggets:
+        """Return the nuggets in an update; `PageError` when no system's stream has this text in its place."""
+        if (key, text) not in self.nuggets:
+            raise PageError(f"the page shows an update {key} that no system wrote: {text}")
+        return self.nuggets[key, text]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +63,11 @@ def told_event(streams: Mapping[str, Mapping[str, Any]], *, days: float, factor:
         start=one["start"],
         follow_seconds=span / factor,
         nuggets={
-            as_read(update["text"]): tuple((nugget, seconds) for nugget, seconds in update["nuggets"])
+            (key_of(place), as_read(update["text"])): tuple(
+                (nugget, seconds) for nugget, seconds in update["nuggets"]
+            )
             for content in streams.values()
-            for update in content["updates"]
+            for place, update in enumerate(content["updates"], start=1)
         },
     )
 
