@@ -116,8 +116,16 @@ def fit_lateness(
     NotIdentifiedError
         If nobody was asked about an update in time, or about a late one, or nothing was of use to anybody.
     """
-    _check(lateness)
-    counts = lateness_counts(lateness)
+    if not len(lateness):
+        raise NotIdentifiedError("nobody was asked whether an update was still of use")
+    return fit_lateness_counts(lateness_counts(lateness), rng=rng, resamples=resamples)
+
+
+def fit_lateness_counts(
+    counts: LatenessCounts, *, rng: np.random.Generator | None = None, resamples: int = RESAMPLES
+) -> LatenessFit:
+    """Fit answers that are counted already; otherwise as `fit_lateness`."""
+    _check(counts)
     decay, p0 = maximum(counts.level, counts.total_asked, counts.total_useful)
     ratio = _design_effect(decay, p0, counts)
     asked = counts.total_asked
@@ -134,25 +142,22 @@ def fit_lateness(
         uncertainty=_uncertainty(decay, p0, counts, rng, resamples),
         loglik=log_likelihood(decay, p0, counts.level, asked, counts.total_useful),
         n_workers=counts.workers,
-        n_rows=len(lateness),
+        n_rows=int(asked.sum()),
         details=MappingProxyType(details | ({} if ratio is None else {"design_effect": ratio[0]})),
         diagnostics=tuple(_diagnostics(decay, p0, counts, ratio)),
         counts=counts,
     )
 
 
-def _check(lateness: pd.DataFrame) -> None:
-    late = lateness["visits_late"] > 0
-    if not len(lateness):
-        raise NotIdentifiedError("nobody was asked whether an update was still of use")
-    if late.all():
+def _check(counts: LatenessCounts) -> None:
+    if counts.level[0] > 0:
         raise NotIdentifiedError(
             "nobody was asked about an update in time (visits_late 0), and without the share of those that are of "
             "use the decay cannot be told"
         )
-    if not late.any():
+    if len(counts.level) == 1:
         raise NotIdentifiedError("nobody was asked about a late update (visits_late 1 or more)")
-    if not lateness["useful"].any():
+    if not counts.useful.any():
         raise NotIdentifiedError("no update was of use to anybody, in time or late")
 
 

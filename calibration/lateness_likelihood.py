@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import xlog1py, xlogy
 
@@ -58,13 +59,21 @@ class LatenessCounts:
 
 def lateness_counts(lateness: pd.DataFrame) -> LatenessCounts:
     """Count the rows of table lateness by worker and visits_late."""
-    worker, _ = pd.factorize(lateness["worker"])
-    level, place = np.unique(lateness["visits_late"].to_numpy(np.float64), return_inverse=True)
+    return counted(
+        pd.factorize(lateness["worker"])[0],
+        lateness["visits_late"].to_numpy(np.float64),
+        lateness["useful"].to_numpy(np.float64),
+    )
+
+
+def counted(worker: NDArray[np.intp], late: Floats, useful: Floats) -> LatenessCounts:
+    """Count answers by worker, a number from 0, and level; (n,) each."""
+    level, place = np.unique(late, return_inverse=True)
     asked = np.zeros((worker.max() + 1, len(level)))
-    useful = np.zeros_like(asked)
+    yes = np.zeros_like(asked)
     np.add.at(asked, (worker, place), 1.0)
-    np.add.at(useful, (worker, place), lateness["useful"].to_numpy(np.float64))
-    return LatenessCounts(level=level, asked=asked, useful=useful)
+    np.add.at(yes, (worker, place), useful)
+    return LatenessCounts(level=level, asked=asked, useful=yes)
 
 
 def chances(decay: float, p0: float, level: Floats) -> Floats:
@@ -103,10 +112,22 @@ def maximum(level: Floats, asked: Floats, useful: Floats) -> tuple[float, float]
     if _gradient(0.0, math.log(pooled), level, asked, useful)[0] >= 0:
         return 1.0, pooled
     if useful[0] == asked[0]:
-        log_decay = _edge_of_certainty(level[late], asked[late], useful[late])
-        if useful[0] + _gradient(log_decay, 0.0, level[late], asked[late], useful[late])[1] >= 0:
-            return math.exp(log_decay), 1.0
+        decay = certain_decay(level[late], asked[late], useful[late])
+        if useful[0] + _gradient(math.log(decay), 0.0, level[late], asked[late], useful[late])[1] >= 0:
+            return decay, 1.0
     return _inside(level, asked, useful, math.log(pooled))
+
+
+def certain_decay(level: Floats, asked: Floats, useful: Floats) -> float:
+    """Return the L of highest likelihood if p0 = 1, from (k,) late levels."""
+    if not useful.any():
+        return 0.0
+    if (useful == asked).all():
+        return 1.0
+    steepest = SMALLEST_LOG / float(level.max())
+    return math.exp(
+        brentq(lambda log_decay: _gradient(log_decay, 0.0, level, asked, useful)[0], steepest, -TOLERANCE)
+    )
 
 
 def _gradient(log_decay: float, log_p0: float, level: Floats, asked: Floats, useful: Floats) -> Floats:
@@ -114,17 +135,6 @@ def _gradient(log_decay: float, log_p0: float, level: Floats, asked: Floats, use
     p = np.exp(log_p0 + log_decay * level)
     residual = useful - (asked - useful) * p / (1 - p)
     return np.array([level @ residual, residual.sum()])
-
-
-def _edge_of_certainty(level: Floats, asked: Floats, useful: Floats) -> float:
-    """Return the best log L at p0 = 1, from late levels alone; some are yes and not all."""
-    return float(
-        brentq(
-            lambda log_decay: _gradient(log_decay, 0.0, level, asked, useful)[0],
-            SMALLEST_LOG / level.max(),
-            -TOLERANCE,
-        )
-    )
 
 
 def _inside(level: Floats, asked: Floats, useful: Floats, log_pooled: float) -> tuple[float, float]:
