@@ -136,14 +136,17 @@ def _first_per_worker(
 def residual_scale(data: Readings, medians: Floats) -> float:
     """Return tau: 1.4826 MAD of the complete reads around their workers' medians.
 
-    A median of n reads is drawn to each of them: residuals are stretched by sqrt(n / (n - 1)), and workers with a single
-    complete read have none.
+    Corrected for medians of few reads. Of an odd number one read is the median itself and is left out; an even number is drawn
+    to its median, and its residuals are stretched by 1 + 1.6 (n - 1) / n^2 (found by simulation; within 7 %).
     """
     complete = np.bincount(data.worker[~data.cut], minlength=data.n_workers)
-    rows = ~data.cut & (complete[data.worker] > 1) & ~np.isnan(medians[data.worker])
+    residual = np.abs(data.log_speed - medians[data.worker])
+    rows = ~data.cut & (complete[data.worker] > 1) & (residual > 0)
     n = complete[data.worker[rows]]
-    residual = np.abs(data.log_speed[rows] - medians[data.worker[rows]]) * np.sqrt(n / (n - 1))
-    return max(_MAD_TO_SD * float(np.median(residual)), _LEAST_TAU) if rows.any() else _LEAST_TAU
+    stretch = np.where(n % 2 == 0, 1 + 1.6 * (n - 1) / n**2, 1.0)
+    return (
+        max(_MAD_TO_SD * float(np.median(residual[rows] * stretch)), _LEAST_TAU) if rows.any() else _LEAST_TAU
+    )
 
 
 def normal_population(

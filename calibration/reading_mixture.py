@@ -6,7 +6,7 @@ e ~ sum_k p_k N(m_k, tau^2 + d_k^2):  read  m = 0, d = 0;  idle  m = -1.6, d = 0
 L_u = INT prod_i f(x_ui - theta) prod_{i cut} F(x_ui - theta) phi(theta; mu, sigma) dtheta
 
 with f and F density and distribution of e: a read that the end of the visit cut is slower than it looks. Workers with
-nothing but cut reads take part. The integral is a sum over even nodes around each worker's median (never around mu). The
+nothing but cut reads take part. The integral is a sum over even nodes around each worker's posterior mean (never around mu). The
 shares have a weak prior, worth twenty reads: without it they are not told apart from tau where nobody idles.
 """
 
@@ -28,15 +28,18 @@ OFFSETS = np.array([0.0, -1.6, 1.6, 0.0])
 EXTRA_VARIANCES = np.array([0.0, 0.9, 0.5, 3.0]) ** 2
 ANYTHING = 0.002
 PRIOR_READS = np.array([18.0, 1.0, 1.0])
-NODES = 33
-REACH = 8.0
-"""Half-width of the nodes, in standard deviations of the worker's posterior."""
+NODES = 41
+REACH = 10.0
+"""Half-width of the nodes, in standard deviations of the worker's posterior, whose tails are longer than normal ones."""
 MANY_ROWS = 50_000
 _CELLS_IN_TAU = 10
 _ROWS_AT_ONCE = 500
 _STEP = 1e-5
 _TINY = 1e-300
 _DECREMENT = 1e-4
+_ROUGH, _FINE = 1e-2, 1e-4
+_LEAST_SIGMA = 0.02
+_LEAST_VARIANCE = 1e-6
 _LOG_ROOT_2_PI = 0.5 * math.log(2 * math.pi)
 
 N_FREE = 5
@@ -96,20 +99,38 @@ class MixtureLikelihood:
     ----------
     data : Readings
         Of at least one worker.
-    start : MedianFit
-        Where the nodes go.
+    count : (n,) ndarray of float
+        How often each read counts.
+    centre, spread : (workers,) ndarray of float
+        Where each worker's log speed is thought to be, and its uncertainty; the nodes reach 10 of it to both sides.
     """
 
-    def __init__(self, data: Readings, start: MedianFit) -> None:
-        self._data, self._count = _binned(data, start.tau)
-        complete = np.bincount(data.worker[~data.cut], minlength=data.n_workers)
-        precision = complete / start.tau**2 + 1 / max(start.sigma, 0.05) ** 2
-        known = np.isfinite(start.variances)
-        pull = np.where(known, complete / start.tau**2 / precision, 0.0)
-        centre = start.mu + pull * (np.where(known, start.medians, start.mu) - start.mu)
-        reach = REACH * math.sqrt(1.6) / np.sqrt(precision)
+    def __init__(self, data: Readings, count: Floats, centre: Floats, spread: Floats) -> None:
+        self._data, self._count = data, count
+        reach = REACH * spread
         self.nodes = centre[:, None] + reach[:, None] * np.linspace(-1, 1, NODES)
         self._log_step = np.log(2 * reach / (NODES - 1))
+
+    @classmethod
+    def around_medians(cls, data: Readings, start: MedianFit) -> "MixtureLikelihood":
+        """Put the nodes where the fit by medians says; those of workers without a median around mu."""
+        known = np.isfinite(start.variances)
+        weight = np.where(known, 1 / np.where(known, start.variances, 1.0), 0.0)
+        own_weight = 1 / max(start.sigma, _LEAST_SIGMA) ** 2
+        medians = np.where(known, start.medians, start.mu)
+        centre = (weight * medians + own_weight * start.mu) / (weight + own_weight)
+        return cls(*_binned(data, start.tau), centre, 1 / np.sqrt(weight + own_weight))
+
+    def around_posterior(self, p: Floats) -> "MixtureLikelihood":
+        """Put the nodes where the likelihood at ``p`` says: around posterior means, by posterior standard deviations.
+
+        Both follow from the scores in mu and log sigma, which are E z / sigma and E z^2 - 1 with z = (theta - mu) / sigma.
+        """
+        sigma = math.exp(p[1])
+        score = self.terms(p)[1]
+        mean = sigma * score[:, 0]
+        variance = np.maximum(score[:, 1] + 1 - mean**2, _LEAST_VARIANCE)
+        return MixtureLikelihood(self._data, self._count, p[0] + sigma * mean, sigma * np.sqrt(variance))
 
     @property
     def n_workers(self) -> int:
@@ -262,12 +283,11 @@ def fit_mixture(data: Readings, start: MedianFit) -> MixtureFit | None:
     start : MedianFit
         The fit by medians.
     """
-    likelihood = MixtureLikelihood(data, start)
-    everybody = np.ones(likelihood.n_workers)
-    p = _maximised(likelihood, _first_guess(start), everybody)
-    value, score = likelihood.terms(p)
-    if not np.isfinite(value).all():
+    found = _fitted(data, start)
+    if found is None:
         return None
+    likelihood, p = found
+    value, score = likelihood.terms(p)
     information = _information(likelihood, p, score)
     if np.linalg.eigvalsh(information)[0] <= 0:
         return None
@@ -291,8 +311,17 @@ def fit_mixture(data: Readings, start: MedianFit) -> MixtureFit | None:
     )
 
 
-def _first_guess(start: MedianFit) -> Floats:
-    return np.array([start.mu, math.log(max(start.sigma, 0.05)), math.log(start.tau), -2.5, -2.5])
+def _fitted(data: Readings, start: MedianFit) -> tuple[MixtureLikelihood, Floats] | None:
+    """Maximise twice: the first time roughly, to know where the nodes belong."""
+    everybody = np.ones(data.n_workers)
+    p = np.array([start.mu, math.log(max(start.sigma, _LEAST_SIGMA)), math.log(start.tau), -2.5, -2.5])
+    likelihood = MixtureLikelihood.around_medians(data, start)
+    p = _maximised(likelihood, p, everybody, _ROUGH)
+    if not np.isfinite(p).all() or math.exp(p[1]) < _LEAST_SIGMA:
+        return None
+    likelihood = likelihood.around_posterior(p)
+    p = _maximised(likelihood, p, everybody, _FINE)
+    return (likelihood, p) if np.isfinite(p).all() and math.exp(p[1]) >= _LEAST_SIGMA else None
 
 
 def bootstrap_mixture(data: Readings, start: MedianFit, counts: Floats) -> Floats:
@@ -310,12 +339,14 @@ def bootstrap_mixture(data: Readings, start: MedianFit, counts: Floats) -> Float
     (samples, 2) ndarray of float
         mu and log sigma.
     """
-    likelihood = MixtureLikelihood(data, start)
-    best = _maximised(likelihood, _first_guess(start), np.ones(likelihood.n_workers))
-    return np.stack([_maximised(likelihood, best, weights)[:2] for weights in counts])
+    found = _fitted(data, start)
+    if found is None:
+        return np.empty((0, 2))
+    likelihood, best = found
+    return np.stack([_maximised(likelihood, best, weights, _FINE)[:2] for weights in counts])
 
 
-def _maximised(likelihood: MixtureLikelihood, start: Floats, weights: Floats) -> Floats:
+def _maximised(likelihood: MixtureLikelihood, start: Floats, weights: Floats, slope_left: float) -> Floats:
     """Climb from the start by quasi-Newton steps, the first ones scaled by the workers' outer product of scores."""
 
     def loss(p: Floats) -> tuple[float, Floats]:
@@ -327,7 +358,10 @@ def _maximised(likelihood: MixtureLikelihood, start: Floats, weights: Floats) ->
     scale = score.T * weights @ score + np.diag([1.0, 1.0, 1.0, 2.0, 2.0])
     inverse = np.linalg.inv(scale)
     # a gradient far below its own sampling error, which grows with the root of the reads
-    options: Any = {"hess_inv0": (inverse + inverse.T) / 2, "gtol": 1e-4 * math.sqrt(likelihood.n_reads)}
+    options: Any = {
+        "hess_inv0": (inverse + inverse.T) / 2,
+        "gtol": slope_left * math.sqrt(likelihood.n_reads),
+    }
     found = minimize(loss, start, jac=True, method="BFGS", options=options)
     return np.asarray(found.x, dtype=np.float64)
 
