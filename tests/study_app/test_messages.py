@@ -7,7 +7,9 @@ import pytest
 
 from study_app.messages import LANGUAGES, Messages
 from study_app.resources import resource_folder
+from tests.study_app.small_streams import HOURLY
 from tests.study_app.small_study import pairs_task
+from tests.study_app.stream_visits import HOUR, log, stream_study
 
 TEMPLATES = resource_folder("templates")
 MESSAGE_PAGES = (
@@ -73,3 +75,32 @@ def test_a_japanese_task_is_in_japanese(campaign, messages):
         for choice in ("left", "right", "equally_good", "equally_bad")
     }
     assert study.judge_all(ann).send().html.h1.get_text() == messages.text("ja", "done.heading")
+
+
+def test_a_japanese_stream_is_in_japanese(campaign):
+    """Every page of it, whatever it says: the catalogue is followed to the last page; only the event's title is not."""
+    study = stream_study(
+        campaign,
+        events={"TS14.91": "嵐", "TS14.92": "運休"},
+        systems={"sysprompt": [told._replace(text="速報", nuggets=("SYN-1",)) for told in HOURLY]},
+        task={"language": "ja", "topics_per_worker": 2, "clock_factor": 2.0, "updates_per_page": 2},
+        title="調査",
+        consent="同意書",
+    )
+    ann = study.arrive().send().send(topic="1").send().send()
+    study.clock.forward(3 * HOUR)
+    ann.open(f"{ann.home}1/1/stream")
+    log(ann, ["u6"])
+    ann.send(read=["u6"], done="1").send(**{"useful-1": "yes"})
+    study.clock.forward(60)
+    for path in ("1/1/stream", "1/1/enrol", "1/streams", "1/1/useful", "1/2/useful", "1/1/away"):
+        ann.open(ann.home + path)
+        assert ann.step == path
+        assert ann.html.html["lang"] == "ja"
+    study.clock.forward(45 * HOUR)
+    ann.open(f"{ann.home}1/1/away").open(ann.home)
+    assert ann.step == "finish"
+    for answer in ann.log:
+        words = re.sub(r"<[^>]*>", " ", answer.text) if answer.status_code == 200 else ""
+        words = re.sub(r"https?://\S+|UTC|[a-z0-9]{12}", " ", words)
+        assert not re.findall(r"[A-Za-z]{3,}", words), (answer.request.path, words)

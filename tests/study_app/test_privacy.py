@@ -6,7 +6,9 @@ import logging
 import pytest
 
 from study_app.log import LOGGER
+from tests.study_app.small_streams import HOURLY, PROMPT, STREAM_SECRETS, SYSTEMS
 from tests.study_app.small_study import SECRETS, pairs_task, votes_task
+from tests.study_app.stream_visits import HOUR, come_back, follow, log, stream_study
 from tests.study_app.visitor import Visitor
 
 
@@ -140,6 +142,76 @@ def test_texts_of_study_and_collection_are_never_markup(campaign):
     for text in shown:
         assert "<script>" not in text
     assert sum("&lt;script&gt;" in text for text in shown) >= 7
+
+
+@pytest.fixture
+def followed(campaign, caplog):
+    """A visitor who has followed two streams to their end, left them every way there is, and the log of it."""
+    caplog.set_level(logging.INFO, LOGGER.name)
+    events = {"TS14.91": "Storm over the islands", "TS14.92": "Strike of the ferries"}
+    study = stream_study(
+        campaign,
+        events=events,
+        systems={**SYSTEMS, "syshourly": HOURLY},
+        task={"topics_per_worker": 2, "updates_per_page": 1},
+    )
+    ann = study.arrive("platform-id-of-ann").send().send(topic="1").send().send()
+    for number in (1, 2):
+        study.clock.forward(47 * HOUR)
+        ann.open(f"{ann.home}?via=reminder").open(f"{ann.home}1/{number}/stream")
+        log(ann, [str(item["data-item"]) for item in ann.html.select("li[data-item]")])
+        ann.open(f"{ann.home}1/{number}/stream?below=2").open(f"{ann.home}1/{number}/stream")
+        ann.send(read=["u3", "u2", "u1"], done="1").open(f"{ann.home}1/{number}/useful")
+        ann.open(f"{ann.home}1/{number}/away").open(f"{ann.home}1/streams")
+    study.clock.forward(3 * HOUR)
+    ann.open(f"{ann.home}1/1/stream").open(ann.home).send()
+    assert ann.step == "done"
+    return study, ann, [record.message for record in caplog.records if record.name == LOGGER.name]
+
+
+def test_no_name_of_a_system_run_update_or_event_reaches_a_followers_browser(followed):
+    """In no page, header or address of a whole run; nor the platform's id after the door."""
+    _, ann, requests = followed
+    assert len({answer.request.path for answer in ann.log}) >= 12
+    for answer in ann.log:
+        seen = answer.request.path + str(answer.headers) + answer.text
+        for secret in (*STREAM_SECRETS, "syshourly"):
+            assert secret not in seen, answer.request.path
+        assert "platform-id-of-ann" not in answer.text + str(answer.headers)
+    for forbidden in ("platform-id-of-ann", ann.token, "reminder", *STREAM_SECRETS):
+        assert forbidden not in "".join(requests)
+
+
+def test_pages_of_a_stream_keep_to_the_rules_of_all_pages(followed):
+    """No cache, no cookie, no script or style of their own, no other host."""
+    _, ann, _ = followed
+    for answer in ann.log:
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert "Set-Cookie" not in answer.headers
+        if answer.status_code == 303:
+            continue
+        page = Visitor(ann.client)._shown(answer).html
+        assert not page.select("style, [style], script:not([src])")
+        assert not [tag for tag in page.find_all(True) for name in tag.attrs if name.startswith("on")]
+        for tag in page.select("[src], link[href]"):
+            assert (tag.get("src") or tag.get("href")).startswith("/")
+        for form in page.select("form[action]"):
+            assert form["action"] == "stream"
+
+
+def test_texts_of_updates_and_titles_are_never_markup(campaign):
+    """Updates come from the web."""
+    evil = '<script>alert("1")</script><img src=x onerror=alert(1)>'
+    title = "&lt;script&gt;alert(1)&lt;/script&gt;"
+    stream = [told._replace(text=f"{evil} {number}") for number, told in enumerate(PROMPT)]
+    study = stream_study(campaign, systems={"sysprompt": stream}, events={"TS14.91": title})
+    ann = come_back(study, follow(study), after_hours=60)
+    ann.send(read=["u4"], done="1").send(**{"useful-1": "yes"})
+    shown = [answer.text for answer in ann.log if answer.status_code == 200]
+    for text in shown:
+        assert "<script>" not in text
+        assert "<img" not in text
+    assert sum("&lt;script&gt;" in text for text in shown) >= 4
 
 
 def test_a_worker_without_script_can_do_everything(walked):
