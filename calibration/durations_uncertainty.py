@@ -30,7 +30,7 @@ from calibration.uncertainty import Floats, Interval, Replicates, Scale
 FURTHEST = math.log(1e3)
 """An end further from the estimate than this factor is open."""
 MOST_TRIALS = 60
-ACCURACY = 1e-5
+ACCURACY = 1e-4
 GRID = 121
 
 
@@ -119,14 +119,18 @@ class DurationProfile:
         """Return where the root of the drop crosses ``reach``: bracketed by growing steps, then regula falsi."""
         inside, at_inside, log_sigma = 0.0, 0.0, self.top.log_sigma
         outside, at_outside = math.inf, math.inf
-        trial = self._first_step(curve, reach)
+        trial, slope = self._first_step(curve, reach)
+        before = 0.0
         for _ in range(MOST_TRIALS):
-            there = along(self.totals, curve, estimate + sign * trial, log_sigma)
+            guess = log_sigma + slope * sign * (trial - before)
+            guess = min(max(guess, LEAST_LOG_SIGMA), MOST_LOG_SIGMA)
+            there = along(self.totals, curve, estimate + sign * trial, guess)
             root = math.sqrt(max(2 * (self.top.top.loglik - there.top.loglik), 0.0))
+            log_sigma, before = there.log_sigma, trial
             if abs(root - reach) < ACCURACY:
                 return math.exp(estimate + sign * trial)
             if root < reach:
-                inside, at_inside, log_sigma = trial, root, there.log_sigma
+                inside, at_inside = trial, root
             else:
                 outside, at_outside = trial, root
             if math.isinf(outside):
@@ -134,18 +138,22 @@ class DurationProfile:
                     return None
                 trial = 2 * trial if root < reach / 2 else trial * (1.02 * reach / root)
                 continue
-            if outside - inside < ACCURACY:
+            if outside - inside < ACCURACY / 10:
                 return math.exp(estimate + sign * inside)
             share = (reach - at_inside) / (at_outside - at_inside)
             trial = inside + (outside - inside) * min(max(share, 0.05), 0.95)
         return None
 
-    def _first_step(self, curve: Curve, reach: float) -> float:
+    def _first_step(self, curve: Curve, reach: float) -> tuple[float, float]:
+        """Return a first guess of the distance to an end, and of how log sigma changes on the way there."""
         if not self.top.sigma:
-            return 0.5
+            return 0.5, 0.0
         row = log_jacobian(self.top.log_sigma)[0 if isinstance(curve, MeanCurve) else 1]
-        variance = float(row @ np.linalg.pinv(-self.top.top.hessian) @ row)
-        return min(max(reach * math.sqrt(max(variance, 0.0)), 1e-3), 2.0)
+        with_parameter = np.linalg.pinv(-self.top.top.hessian) @ row
+        variance = float(row @ with_parameter)
+        if variance <= 0:
+            return 0.5, 0.0
+        return min(max(reach * math.sqrt(variance), 1e-3), 2.0), float(with_parameter[1]) / variance
 
 
 def _given_sigma(totals: Totals, log_sigma: float, mu: float) -> tuple[float, float, float]:
