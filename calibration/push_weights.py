@@ -183,6 +183,18 @@ def fit_push_weights(
         If there is no such treatment of ties.
     """
     judgments = push_judgments(preferences, push_cells, convention=convention)
+    return fit_weights_to(judgments, rng=rng, ties=ties, nonneg=nonneg, resamples=resamples)
+
+
+def fit_weights_to(
+    judgments: PushJudgments,
+    *,
+    rng: np.random.Generator | None = None,
+    ties: Ties = "davidson",
+    nonneg: bool = False,
+    resamples: int = RESAMPLES,
+) -> PushFit:
+    """Fit the weights to judgments that have their cells already; otherwise as `fit_push_weights`."""
     judged = judged_by(judgments, judgments.difference, ties)
     found = search_weights(judged, WEIGHTS, ties, nonneg=nonneg)
     if found.told == (0,):

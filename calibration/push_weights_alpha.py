@@ -15,7 +15,7 @@ import pandas as pd
 from calibration.push_weights_errors import STRONG_GAIN, FiellerRatios, RawWeights
 from calibration.push_weights_likelihood import Ties
 from calibration.push_weights_notes import notes_on_clusters
-from calibration.push_weights_pairs import notes_on_judgments, push_judgments
+from calibration.push_weights_pairs import PushJudgments, notes_on_judgments, push_judgments
 from calibration.push_weights_search import WeightSearch, judged_by, search_weights
 from calibration.results import CalibrationResult, warning
 from calibration.uncertainty import Floats, Interval, Scale, Scales, StudentT, Uncertainty
@@ -92,7 +92,11 @@ def fit_push_alpha(
     ValueError
         If there is no such treatment of ties.
     """
-    judgments = push_judgments(preferences, push_cells, convention=convention)
+    return fit_alpha_to(push_judgments(preferences, push_cells, convention=convention), ties=ties)
+
+
+def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> CalibrationResult:
+    """Fit alpha to judgments that have their cells already; otherwise as `fit_push_alpha`."""
     gain, eventful, silence, silent_pushes, reward = judgments.difference.T
     design = np.stack([gain, eventful + silent_pushes, silence, reward], axis=1)
     judged = judged_by(judgments, design, ties)

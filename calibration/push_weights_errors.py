@@ -58,11 +58,10 @@ def changes_without_each(model: ChoiceModel, point: Floats, cluster: Ints) -> Fl
     Where the other clusters hardly tell a direction, the step along it is large, as it should be.
     """
     scores, rows = model.row_derivatives(point)
-    c = int(cluster.max()) + 1
-    of_cluster = np.zeros((c, len(point)))
-    np.add.at(of_cluster, cluster, scores)
-    information = np.zeros((c, len(point), len(point)))
-    np.add.at(information, cluster, rows)
+    order = np.argsort(cluster, kind="stable")
+    starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
+    of_cluster = np.add.reduceat(scores[order], starts, axis=0)
+    information = np.add.reduceat(rows[order], starts, axis=0)
     whole = information.sum(axis=0)
     ridge = RIDGE * np.diag(np.diag(whole))
     return np.asarray(np.linalg.solve(whole - information + ridge, -of_cluster[..., None])[..., 0])

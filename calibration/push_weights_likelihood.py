@@ -179,9 +179,18 @@ class ChoiceModel:
         return np.column_stack([scores, terms.by_t]), whole
 
     def derivatives(self, point: Floats) -> tuple[Floats, Floats]:
-        """Return the (p,) gradient and the (p, p) information at (w, t)."""
-        scores, information = self.row_derivatives(point)
-        return self.times @ scores, np.einsum("n,nij->ij", self.times, information)
+        """Return the (p,) gradient and the (p, p) information of the whole at (w, t)."""
+        terms = self.terms(point)
+        gradient = (self.times * terms.by_u) @ self.design
+        information = -(self.design.T * (self.times * terms.by_uu)) @ self.design
+        if not self.has_tie:
+            return gradient, information
+        across = -(self.times * terms.by_ut) @ self.design
+        corner = np.array([[-self.times @ terms.by_tt]])
+        return (
+            np.append(gradient, self.times @ terms.by_t),
+            np.block([[information, across[:, None]], [across[None], corner]]),
+        )
 
     def start(self) -> Floats:
         """Return no weights, and the t of the observed share of ties."""

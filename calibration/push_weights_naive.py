@@ -12,7 +12,7 @@ import pandas as pd
 from calibration.push_weights_checks import identified
 from calibration.push_weights_errors import RawWeights
 from calibration.push_weights_likelihood import Ties, maximise
-from calibration.push_weights_pairs import WEIGHTS, push_judgments
+from calibration.push_weights_pairs import WEIGHTS, PushJudgments, push_judgments
 from calibration.push_weights_search import Judged, judged_by
 from calibration.results import CalibrationResult, NotIdentifiedError
 from calibration.uncertainty import StudentT
@@ -25,7 +25,11 @@ def naive_unclustered(preferences: pd.DataFrame, push_cells: pd.DataFrame) -> Ca
     The estimate is that of `fit_push_weights`; intervals are too narrow, because judgments of one topic share what its
     streams have beyond their cells, and those of one person that person.
     """
-    judgments = push_judgments(preferences, push_cells)
+    return unclustered(push_judgments(preferences, push_cells))
+
+
+def unclustered(judgments: PushJudgments) -> CalibrationResult:
+    """Do the same with judgments that have their cells already."""
     return _fit(
         judged_by(judgments, judgments.difference, "davidson"), "davidson", "judgments as independent"
     )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from calibration.davidson import choice_probabilities
-from calibration.push_weights_pairs import SIGNS, WEIGHTS
+from calibration.push_weights_pairs import SIGNS, WEIGHTS, Bools, PushJudgments
 from calibration.table_files import checked
 from calibration.tables import TABLES
 from calibration.uncertainty import Floats
@@ -70,7 +70,7 @@ class PushJudges:
 def simulate_push_cells(
     topics: int, rng: np.random.Generator, *, systems: int = 6, days: int = 10, silent_share: float = 0.25
 ) -> pd.DataFrame:
-    """Draw table push_cells for all pairs of systems of each topic.
+    """Draw table push_cells for all pairs of systems of each topic: two rows after each other are a pair.
 
     Systems differ in how much they find, how much else they push on eventful days, and how much on silent ones.
 
@@ -85,6 +85,103 @@ def simulate_push_cells(
     silent_share : float in [0, 1]
         Chance that a day is silent.
     """
+    cells = _drawn_cells(topics, rng, systems=systems, days=days, silent_share=silent_share)
+    topic, couple = np.divmod(np.arange(topics * len(_couples(systems))), len(_couples(systems)))
+    pair = np.array([f"S{one}/S{two}" for one, two in _couples(systems)])[couple]
+    names = np.char.add("MB", np.char.zfill(topic.astype(str), 3))
+    system = _couples(systems)[couple]
+    rows = {
+        "task": TASK,
+        "topic": np.repeat(names, 2),
+        "pair": np.repeat(np.char.add(np.char.add(names, "/"), pair), 2),
+        "system": np.char.add("S", system.ravel().astype(str)),
+        "days": float(days),
+        "convention": CONVENTION,
+    }
+    values = cells[topic[:, None], system].reshape(-1, len(SIGNS))
+    totals = dict(zip(SIGNS, values.T, strict=True))
+    return checked(pd.DataFrame(rows | totals), TABLES["push_cells"])
+
+
+def simulate_push_preferences(
+    cells: pd.DataFrame, judges: PushJudges, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Draw table preferences; sides are drawn at random.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Table push_cells of `simulate_push_cells`.
+    judges : PushJudges
+        Who judges.
+    rng : Generator
+        Source of the draws.
+    """
+    stream = cells.groupby(["topic", "system"], sort=False).ngroup().to_numpy().reshape(-1, 2)
+    x = _signed(cells[list(SIGNS)].to_numpy(np.float64)).reshape(-1, 2, len(SIGNS))
+    drawn = _drawn_judgments(x, stream, judges, rng)
+    left, right = 2 * drawn.pair + drawn.swapped, 2 * drawn.pair + ~drawn.swapped
+    n = len(drawn.pair)
+    tie = np.where(drawn.good, "equally_good", "equally_bad")
+    rows = pd.DataFrame(
+        {
+            "judgment": np.char.add("J", np.arange(n).astype(str)),
+            "worker": np.char.add("W", drawn.worker.astype(str)),
+            "task": TASK,
+            "topic": cells["topic"].to_numpy()[left],
+            "pair": cells["pair"].to_numpy()[left],
+            "system_left": cells["system"].to_numpy()[left],
+            "system_right": cells["system"].to_numpy()[right],
+            "choice": np.where(drawn.vote == 0, tie, np.where(drawn.vote > 0, "left", "right")),
+        }
+    )
+    return checked(rows, TABLES["preferences"])
+
+
+def simulate_push_judgments(
+    topics: int,
+    judges: PushJudges,
+    rng: np.random.Generator,
+    *,
+    systems: int = 6,
+    days: int = 10,
+    silent_share: float = 0.25,
+) -> PushJudgments:
+    """Draw what the tables of `simulate_push_cells` and `simulate_push_preferences` come to when they are joined.
+
+    The same generator gives the same judgments as by way of the tables, in a small part of the time.
+    """
+    cells = _drawn_cells(topics, rng, systems=systems, days=days, silent_share=silent_share)
+    topic = np.repeat(np.arange(topics), len(_couples(systems)))
+    system = np.tile(_couples(systems), (topics, 1))
+    x = _signed(cells[topic[:, None], system])
+    drawn = _drawn_judgments(x, topic[:, None] * systems + system, judges, rng)
+    side = drawn.swapped.astype(np.intp)
+    return PushJudgments(
+        left=x[drawn.pair, side],
+        right=x[drawn.pair, 1 - side],
+        vote=drawn.vote,
+        good=drawn.good & (drawn.vote == 0),
+        first_is_left=~drawn.swapped,
+        worker=drawn.worker,
+        topic=np.unique(topic[drawn.pair], return_inverse=True)[1],
+        pair=np.unique(drawn.pair, return_inverse=True)[1],
+        convention=CONVENTION,
+    )
+
+
+def _couples(systems: int) -> Ints:
+    return np.array(list(combinations(range(systems), 2)))
+
+
+def _signed(cells: Floats) -> Floats:
+    return np.asarray(cells * np.array(list(SIGNS.values())))
+
+
+def _drawn_cells(
+    topics: int, rng: np.random.Generator, *, systems: int, days: int, silent_share: float
+) -> Floats:
+    """Return (topics, systems, 5) cells in the order of `SIGNS`."""
     silent = rng.random((topics, 1, days)) < silent_share
     relevant = rng.poisson(_rates(_RELEVANT_A_DAY, topics, systems, rng) * ~silent)
     eventful, quiet_day = (_rates(_OTHERS_A_DAY, topics, systems, rng) for _ in range(2))
@@ -92,8 +189,7 @@ def simulate_push_cells(
     gain = (relevant + rng.binomial(relevant, _HIGHLY_RELEVANT)) / 2
     nothing = relevant + other == 0
     cells = (gain, other * ~silent, nothing & ~silent, other * silent, nothing & silent)
-    totals = dict(zip(SIGNS, (cell.sum(axis=2) for cell in cells), strict=True))
-    return checked(_cell_rows(totals, days), TABLES["push_cells"])
+    return np.stack([cell.sum(axis=2) for cell in cells], axis=2).astype(np.float64)
 
 
 def _rates(mean: float, topics: int, systems: int, rng: np.random.Generator) -> Floats:
@@ -101,71 +197,30 @@ def _rates(mean: float, topics: int, systems: int, rng: np.random.Generator) -> 
     return np.asarray(mean * np.exp(own))
 
 
-def _cell_rows(totals: dict[str, Floats], days: int) -> pd.DataFrame:
-    """Return two rows a pair of systems from (topics, systems) totals."""
-    topics, systems = totals["gain"].shape
-    couples = list(combinations(range(systems), 2))
-    topic = np.repeat(np.arange(topics), 2 * len(couples))
-    system = np.tile(np.ravel(couples), topics)
-    pair = np.tile(np.repeat([f"S{one}/S{two}" for one, two in couples], 2), topics)
-    names = np.char.add("MB", np.char.zfill(topic.astype(str), 3))
-    return pd.DataFrame(
-        {
-            "task": TASK,
-            "topic": names,
-            "pair": np.char.add(np.char.add(names, "/"), pair),
-            "system": np.char.add("S", system.astype(str)),
-            "days": float(days),
-            "convention": CONVENTION,
-            **{cell: values[topic, system] for cell, values in totals.items()},
-        }
-    )
+class _Drawn(NamedTuple):
+    """Judgments, (n,) each: who, which pair, whether its first stream was right, the vote for left, the word for a tie."""
+
+    worker: Ints
+    pair: Ints
+    swapped: Bools
+    vote: Floats
+    good: Bools
 
 
-def simulate_push_preferences(
-    cells: pd.DataFrame, judges: PushJudges, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Draw table preferences.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        Table push_cells of `simulate_push_cells`: two rows after each other are a pair.
-    judges : PushJudges
-        Who judges.
-    rng : Generator
-        Source of the draws.
-
-    Returns
-    -------
-    DataFrame
-        Sides are drawn at random.
-    """
+def _drawn_judgments(x: Floats, stream: Ints, judges: PushJudges, rng: np.random.Generator) -> _Drawn:
+    """Draw from (pairs, 2, 5) signed cells of (pairs, 2) streams."""
     n = judges.workers * judges.pairs_per_worker
     worker = np.repeat(np.arange(judges.workers), judges.pairs_per_worker)
-    first = 2 * rng.integers(0, len(cells) // 2, n)
-    swapped = rng.random(n) < 0.5
-    left, right = first + swapped, first + ~swapped
-    signed = cells[list(SIGNS)].to_numpy(np.float64) * np.array(list(SIGNS.values()))
+    pair, swapped = rng.integers(0, len(x), n), rng.random(n) < 0.5
     own = _own_weights(judges, rng)[worker]
-    liking = _liking(cells, judges.unexplained_sd, rng)
-    utilities = [judges.sharpness * (signed[side] * own).sum(axis=1) + liking[side] for side in (left, right)]
-    choice = _choices(utilities[0] - utilities[1] + judges.left_bias, judges, rng)
-    good = rng.random(n) < expit(judges.label_slope * (utilities[0] + utilities[1]) / judges.sharpness)
-    tie = np.where(good, "equally_good", "equally_bad")
-    rows = pd.DataFrame(
-        {
-            "judgment": [f"J{number}" for number in range(n)],
-            "worker": np.char.add("W", worker.astype(str)),
-            "task": TASK,
-            "topic": cells["topic"].to_numpy()[first],
-            "pair": cells["pair"].to_numpy()[first],
-            "system_left": cells["system"].to_numpy()[left],
-            "system_right": cells["system"].to_numpy()[right],
-            "choice": np.where(choice == 2, tie, np.where(choice == 0, "left", "right")),
-        }
+    liking = rng.normal(0, judges.unexplained_sd, stream.max() + 1)[stream]
+    places = (swapped.astype(np.intp), (~swapped).astype(np.intp))
+    left, right = (
+        judges.sharpness * (x[pair, place] * own).sum(axis=1) + liking[pair, place] for place in places
     )
-    return checked(rows, TABLES["preferences"])
+    vote = _votes(left - right + judges.left_bias, judges, rng)
+    good = rng.random(n) < expit(judges.label_slope * (left + right) / judges.sharpness)
+    return _Drawn(worker, pair, swapped, vote, good)
 
 
 def _own_weights(judges: PushJudges, rng: np.random.Generator) -> Floats:
@@ -174,18 +229,12 @@ def _own_weights(judges: PushJudges, rng: np.random.Generator) -> Floats:
     return np.asarray(truth + spread * rng.standard_normal((judges.workers, len(truth))))
 
 
-def _liking(cells: pd.DataFrame, sd: float, rng: np.random.Generator) -> Floats:
-    """Return one draw for each stream, the same in all its pairs."""
-    stream = cells.groupby(["topic", "system"], sort=False).ngroup().to_numpy()
-    return np.asarray(rng.normal(0, sd, stream.max() + 1)[stream])
-
-
-def _choices(log_odds: Floats, judges: PushJudges, rng: np.random.Generator) -> Ints:
-    """Return 0 for left, 1 for right, 2 for a tie."""
+def _votes(log_odds: Floats, judges: PushJudges, rng: np.random.Generator) -> Floats:
+    """Return 1 for left, -1 for right, 0 for a tie."""
     if judges.tie_law == "davidson":
         left, right, _ = choice_probabilities(log_odds, np.asarray(math.log(judges.tie_weight)))
     else:
         threshold = math.log(judges.tie_weight)
         left, right = expit(log_odds - threshold), expit(-log_odds - threshold)
     drawn = rng.random(len(log_odds))
-    return np.asarray((drawn >= left).astype(np.intp) + (drawn >= left + right))
+    return np.where(drawn < left, 1.0, np.where(drawn < left + right, -1.0, 0.0))
