@@ -60,13 +60,14 @@ tasks:
 class StudyServer:
     """A running server; an instance tells the time, which runs on and can be moved on."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, study: Path | None = None) -> None:
         self.address = f"sqlite:///{folder / 'study.sqlite3'}"
         self.url = ""
         self.database: Database = open_database(self.address)
         self._ahead = timedelta()
-        study = folder / "study.yaml"
-        study.write_text(STUDY.format(folder=BUNDLED), encoding="utf-8")
+        if study is None:
+            study = folder / "study.yaml"
+            study.write_text(STUDY.format(folder=BUNDLED), encoding="utf-8")
         migrate(self.database)
         with transaction(self.database, write=True) as session:
             create_keys(session, new_token=seeded_tokens(1))
@@ -115,9 +116,9 @@ class StudyServer:
 
 
 @contextmanager
-def study_server(folder: Path) -> Iterator[StudyServer]:
-    """Serve a study from ``folder`` while the block runs."""
-    server = StudyServer(folder)
+def study_server(folder: Path, study: Path | None = None) -> Iterator[StudyServer]:
+    """Serve a study file, or else the small one about summaries, from ``folder`` while the block runs."""
+    server = StudyServer(folder, study)
     app = create_app(Config(database=server.address), now=server, new_token=seeded_tokens(2))
     with serving(app) as server.url:
         yield server
