@@ -17,6 +17,7 @@ from study_app.cli import cli
 from study_app.cli.serve import serve_app
 from study_app.config import Config
 from study_app.models import Worker
+from tests.study_app.small_streams import PROMPT, Told, write_stream_study
 
 
 def run(*args):
@@ -48,6 +49,26 @@ def test_check_says_what_workers_will_do_and_changes_nothing(small_study, databa
         "3 pairs of 3 systems and 1 repeats a query\n"
     )
     assert not database.exists()
+
+
+def test_check_and_load_say_what_of_a_stream_cannot_be_shown(tmp_path, database):
+    """A line a stream, under what followers will do."""
+    systems = {"early": [*PROMPT, Told(None, 3)], "other": PROMPT}
+    task = {"clock_factor": 24.0, "workers_per_stream": 5}
+    path = write_stream_study(tmp_path, systems=systems, days=3, task=task)
+    left_out = [
+        f"  news: early, {event}: 1 of 5 updates have no text and are not shown"
+        for event in ("TS14.91", "TS14.92")
+    ]
+    asked = "1 of 2 events a worker, each for 3 days of the event, which take 3 hours; one of 2 systems, 5 workers each"
+    assert run("study", "check", path).stdout.splitlines() == [
+        "small: no faults; platform generic, device any",
+        f"  task 1, news (stream_visits, en): {asked}",
+        *left_out,
+    ]
+    assert run("study", "load", path).stdout.splitlines() == [*left_out, "loaded small"]
+    assert "news: 0 streams followed now, 0 never read; 0 to 0 workers a stream" in run("status").stdout
+    assert run("status", "--format", "csv").stdout.splitlines()[1] == "small,news,TS14.91,0,0,10"
 
 
 def test_load_twice(small_study, database):

@@ -13,8 +13,10 @@ from metrics.readers.mobileclick import read_collection
 from metrics.readers.mobileclick_runs import read_run
 from metrics.summaries import summary_positions
 from study_app.models import Intent, Pair, Setting, Study, Summary, System, Task, TaskTable, Topic
+from study_app.stream_models import Stream
 from study_app.study_content import read_study_content
 from study_app.study_file import read_study_file
+from tests.study_app.small_streams import EVENTS, write_stream_study
 from tests.study_app.small_study import pairs_task, votes_task
 
 TABLES = (Study, Task, TaskTable, Topic, Intent, System, Summary, Pair, Setting)
@@ -77,6 +79,17 @@ def test_the_table_positions_is_stored_as_the_metric_computes_it(campaign):
     runs = [read_run(study.folder / f"sys{name}.xml", collection) for name in ("alpha", "beta", "gamma")]
     expected = pd.concat([summary_positions(collection, run) for run in runs], ignore_index=True)
     pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(stored)), expected)
+
+
+def test_a_stream_of_each_system_is_stored_for_each_event(campaign):
+    """Two events, three systems; and a study without streams again leaves none behind."""
+    study = campaign()
+    study.load_file(write_stream_study(study.folder))
+    assert study.rows(select(func.count()).select_from(Stream)) == [(6,)]
+    assert study.rows(select(Topic.name, Topic.text).order_by(Topic.id)) == [*EVENTS.items()]
+    assert study.load_file(write_stream_study(study.folder)).outcome == "unchanged"
+    study.load()
+    assert study.rows(select(func.count()).select_from(Stream)) == [(0,)]
 
 
 def test_the_same_file_again_changes_nothing(campaign):

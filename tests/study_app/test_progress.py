@@ -7,9 +7,11 @@ from study_app.database import transaction
 from study_app.models import Setting, Worker
 from study_app.plan import Plans
 from study_app.services.entry import find_study
-from study_app.services.progress import QueryProgress, Spread, study_progress
+from study_app.services.progress import QueryProgress, Spread, StreamProgress, study_progress
 from study_app.services.withdraw import withdraw
+from tests.study_app.small_streams import PROMPT
 from tests.study_app.small_study import QUERIES, votes_task
+from tests.study_app.stream_visits import HOUR, come_back, follow, stream_study
 
 FUJI, TEA = QUERIES.values()
 
@@ -116,3 +118,32 @@ def test_a_study_without_limits_and_pairs_has_a_page_too(campaign):
     assert "no limit" in visitor.text
     [task] = progress_of(study).tasks
     assert task.judgments_per_pair is None
+
+
+def test_streams_are_counted(campaign):
+    """Ann has read and answered, Bob never came, Cleo has withdrawn; the days of nobody are over, then of all."""
+    study = stream_study(campaign, systems={"sysprompt": PROMPT, "syslate": PROMPT})
+    ann = follow(study, "ann")
+    for name in ("bob", "cleo"):
+        follow(study, name)
+    with transaction(study.database, write=True) as session:
+        session.scalars(select(Worker).where(Worker.number == 3)).one().withdrawn_at = study.clock()
+    come_back(study, ann, after_hours=60).send(read=["u4", "u3"], done="1").send(**{"useful-2": "no"})
+    [task] = progress_of(study).tasks
+    assert task.streams == StreamProgress(
+        following=2,
+        never_came=1,
+        per_stream=Spread(low=1, middle=1, high=1),
+        asked=2,
+        answered=1,
+        reminders=0,
+    )
+    assert [(query.done, query.live) for query in task.queries] == [(0, 2)]
+    study.clock.forward(36 * HOUR)
+    [task] = progress_of(study).tasks
+    assert (task.streams.following, task.streams.never_came) == (0, 1)
+    assert [(query.done, query.live) for query in task.queries] == [(2, 0)]
+    page = study.app.test_client().get(address(study)).text
+    assert "answered 1" in page
+    assert "Exclusion rule" not in page
+    assert "sysprompt" not in page

@@ -73,10 +73,52 @@ def test_completed_and_withdrawn_workers_have_one_page():
     assert paths(worker(done, completed=True, withdrawn=True)) == ["withdrawn"]
 
 
+STREAMS = TaskState(page="stream", has_search=False, topics=2, wanted=2, has_room=True, slots=())
+
+
+def stream(*, followed=True, over=False):
+    return SlotState(id=1, topic=1, searched=True, answered=(over,), followed=followed)
+
+
+def test_the_way_through_one_stream():
+    """Enrol, then the stream is the current page as long as its days last; its pages stay open after them."""
+    one = replace(STREAMS, topics=1, wanted=1)
+    assert paths(worker(replace(one, slots=(stream(followed=False),)))) == ["consent", "1/1/enrol"]
+    pages = ["consent", "1/1/enrol", "1/1/useful", "1/1/away", "1/1/stream"]
+    assert paths(worker(replace(one, slots=(stream(),)))) == pages
+    assert paths(worker(replace(one, slots=(stream(over=True),)))) == [*pages, "finish"]
+
+
+def test_several_streams_run_side_by_side():
+    """The next event is chosen as soon as one is followed; what runs already stays open meanwhile."""
+    one = worker(replace(STREAMS, slots=(stream(),)))
+    assert current_step(one) == Step("choose", 1)
+    assert Step("stream", 1, 1) in open_steps(one)
+    pending = worker(replace(STREAMS, slots=(stream(), stream(followed=False))))
+    assert current_step(pending) == Step("enrol", 1, 2)
+    assert Step("stream", 1, 1) in open_steps(pending)
+    assert current_step(worker(replace(STREAMS, slots=(stream(), stream())))) == Step("streams", 1)
+    assert current_step(worker(replace(STREAMS, slots=(stream(over=True), stream())))) == Step("stream", 1, 2)
+    assert current_step(worker(replace(STREAMS, slots=(stream(), stream(over=True))))) == Step("stream", 1, 1)
+    both_over = replace(STREAMS, slots=(stream(over=True), stream(over=True)))
+    assert current_step(worker(both_over)) == Step("finish")
+
+
+def test_the_next_task_waits_for_the_last_stream():
+    """A stream that runs is unfinished."""
+    running = replace(STREAMS, slots=(stream(over=True), stream()))
+    assert current_step(worker(running, FRESH)) == Step("stream", 1, 2)
+    over = replace(STREAMS, slots=(stream(over=True), stream(over=True)))
+    assert current_step(worker(over, FRESH)) == Step("choose", 2)
+
+
 slots = st.builds(
     lambda searched, answered: slot(*answered, searched=searched),
     st.booleans(),
     st.lists(st.booleans(), min_size=1, max_size=4),
+)
+streams = st.builds(
+    lambda followed, over: stream(followed=followed, over=followed and over), st.booleans(), st.booleans()
 )
 tasks = st.builds(
     lambda page, has_search, topics, wanted, has_room, held: TaskState(
@@ -91,7 +133,15 @@ tasks = st.builds(
 )
 
 
-@given(st.lists(tasks, min_size=1, max_size=3))
+stream_tasks = st.builds(
+    lambda wanted, has_room, held: replace(STREAMS, wanted=wanted, has_room=has_room, slots=tuple(held)),
+    st.integers(1, 3),
+    st.booleans(),
+    st.lists(streams, max_size=3),
+)
+
+
+@given(st.lists(st.one_of(tasks, stream_tasks), min_size=1, max_size=3))
 def test_finish_is_open_only_when_nothing_is_missing(all_tasks):
     """The code depends on it: no data, no code."""
     state = worker(*all_tasks)
@@ -99,3 +149,13 @@ def test_finish_is_open_only_when_nothing_is_missing(all_tasks):
         held = [one for task in state.tasks for one in task.slots]
         assert held
         assert all(all(one.answered) and one.searched for one in held)
+
+
+@given(st.lists(st.one_of(tasks, stream_tasks), min_size=1, max_size=3))
+def test_every_stream_that_runs_can_be_read(all_tasks):
+    """Unless an earlier task is unfinished."""
+    steps = open_steps(worker(*all_tasks))
+    reached = max([step.task for step in steps], default=0)
+    for number, task in enumerate(all_tasks[:reached], start=1):
+        for query, held in enumerate(task.slots, start=1):
+            assert not held.runs or Step("stream", number, query) in steps
