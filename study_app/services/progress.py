@@ -205,7 +205,7 @@ def stream_progress(session: Session, task: TaskPlan, *, now: datetime) -> Strea
     )
 
 
-def _count(session: Session, found: Select[tuple[int]]) -> int:
+def _count(session: Session, found: Select[int]) -> int:
     """Return how many rows a select finds."""
     return session.scalar(select(func.count()).select_from(found.subquery())) or 0
 
