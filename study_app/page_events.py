@@ -1,5 +1,9 @@
-"""The form of event batches: which kinds there are and what each carries. Anything else is refused with a reason."""
+"""The form of event batches: which kinds there are and what each carries. Anything else is refused with a reason.
 
+The descriptions here are those of the published schema (docs/events.schema.json), so they speak to whoever reads a log.
+"""
+
+import json
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
@@ -8,15 +12,36 @@ MAX_EVENTS = 1_000
 MAX_NUMBER = 1_000_000
 MAX_MS = 2**53
 
-Side = Literal["left", "right", "stream"]
-"""Where an item stands: in one of two texts, or in a stream."""
-
-Layout = Literal["side_by_side", "stacked"]
-Choice = Literal["left", "right", "equally_good", "equally_bad"]
-Item = Annotated[str, StringConstraints(pattern=r"^(f[0-9]{1,4}|s[0-9]{1,4}\.[0-9]{1,4}|u[1-9][0-9]{0,6})$")]
+Side = Annotated[
+    Literal["left", "right", "stream"],
+    Field(description="Where the item stands: in the left or right text of a pair, or in a stream."),
+]
+Layout = Annotated[
+    Literal["side_by_side", "stacked"], Field(description="How the texts of the page stand on the screen.")
+]
+Choice = Annotated[
+    Literal["left", "right", "equally_good", "equally_bad"], Field(description="An option of a pair page.")
+]
+Item = Annotated[
+    str,
+    StringConstraints(pattern=r"^(f[0-9]{1,4}|s[0-9]{1,4}\.[0-9]{1,4}|u[1-9][0-9]{0,6})$"),
+    Field(
+        description="Key of an element: f3 is element 3 (from 0) of the first layer, s3.1 item 1 below the link f3, "
+        "u12 the update in place 12 (from 1, oldest first) of a stream."
+    ),
+]
 Share = Annotated[float, Field(ge=0, le=1)]
 Milliseconds = Annotated[int, Field(ge=0, le=MAX_MS)]
 Pixels = Annotated[int, Field(ge=0, le=100_000)]
+PageClock = Annotated[
+    Milliseconds, Field(description="The page's monotonic clock: milliseconds since the page load.")
+]
+WallClock = Annotated[
+    Milliseconds,
+    Field(
+        description="The computer's clock: milliseconds since 1970. It may be wrong; only its steps are used."
+    ),
+]
 
 
 class BadBatchError(ValueError):
@@ -30,10 +55,13 @@ class _Form(BaseModel):
 class PageEvent(_Form):
     """What every event has: its number in the page load, kind, and the page's two clocks in milliseconds."""
 
-    n: Annotated[int, Field(ge=1, le=MAX_NUMBER)]
+    n: Annotated[
+        int,
+        Field(ge=1, le=MAX_NUMBER, description="Number of the event in its page load, from 1 without holes."),
+    ]
     kind: str
-    ms: Milliseconds
-    wall: Milliseconds
+    ms: PageClock
+    wall: WallClock
 
     def detail(self) -> dict[str, Any]:
         """Return what the kind adds."""
@@ -41,13 +69,13 @@ class PageEvent(_Form):
 
 
 class Open(PageEvent):
-    """The page is ready; ``restored`` from the back/forward cache."""
+    """The page is ready. Always followed by visible or hidden."""
 
     kind: Literal["open"]
     layout: Layout
-    width: Pixels
-    height: Pixels
-    restored: bool
+    width: Annotated[Pixels, Field(description="Of the window, in CSS pixels.")]
+    height: Annotated[Pixels, Field(description="Of the window, in CSS pixels.")]
+    restored: Annotated[bool, Field(description="It came back from the back/forward cache.")]
 
 
 class LayoutChange(PageEvent):
@@ -58,16 +86,23 @@ class LayoutChange(PageEvent):
 
 
 class Moment(PageEvent):
-    """Something that needs no detail."""
+    """Something that needs no detail.
+
+    visible, hidden: the tab came to the front, or went away from it. focus, blur: the window got or lost the focus.
+    beat: every five seconds while visible. leave: the form of a stream was sent. close: the page was left.
+    """
 
     kind: Literal["visible", "hidden", "focus", "blur", "beat", "leave", "close"]
 
 
 class Sleep(PageEvent):
-    """The machine slept just before."""
+    """The two clocks stepped apart: the machine slept just before, or its clock was set."""
 
     kind: Literal["sleep"]
-    lost_ms: Annotated[int, Field(ge=-MAX_MS, le=MAX_MS)]
+    lost_ms: Annotated[
+        int,
+        Field(ge=-MAX_MS, le=MAX_MS, description="By how much the wall clock ran ahead of the page's."),
+    ]
 
 
 class See(PageEvent):
@@ -76,7 +111,10 @@ class See(PageEvent):
     kind: Literal["see"]
     side: Side
     item: Item
-    share: Share
+    share: Annotated[
+        Share,
+        Field(description="Of its height; of the screen that it fills, for an item taller than the screen."),
+    ]
 
 
 class Layer(PageEvent):
@@ -85,18 +123,18 @@ class Layer(PageEvent):
     kind: Literal["layer"]
     side: Side
     item: Item
-    open: bool
+    open: Annotated[bool, Field(description="Opened, or closed.")]
 
 
 class Scroll(PageEvent):
-    """The deepest share of the page shown so far."""
+    """The page was scrolled further than ever."""
 
     kind: Literal["scroll"]
-    depth: Share
+    depth: Annotated[Share, Field(description="The deepest share of the page shown so far.")]
 
 
 class Chosen(PageEvent):
-    """An option was picked, or the form was sent with it."""
+    """choice: an option was picked, but not yet sent. submit: the form was sent with it."""
 
     kind: Literal["choice", "submit"]
     choice: Choice
@@ -108,12 +146,23 @@ AnyEvent: TypeAlias = Annotated[
 
 
 class Batch(_Form):
-    """One delivery of a page's events."""
+    """One delivery of a page's events, as POST /e/TOKEN takes it.
 
-    page: Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
-    sent_ms: Milliseconds
-    sent_wall_ms: Milliseconds
-    events: Annotated[list[AnyEvent], Field(max_length=MAX_EVENTS)]
+    The table events of a raw export has the events as they were stored: n is its column number, ms page_ms, wall
+    wall_ms; what a kind adds stands in detail, as JSON.
+    """
+
+    page: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=1_000),
+        Field(description="The page token, from data-page of the page's body."),
+    ]
+    sent_ms: Annotated[PageClock, Field(description="The page's clock at sending.")]
+    sent_wall_ms: Annotated[WallClock, Field(description="The wall clock at sending.")]
+    events: Annotated[
+        list[AnyEvent],
+        Field(max_length=MAX_EVENTS, description="In any order; what is stored already is left as it is."),
+    ]
 
 
 _BATCH = TypeAdapter(Batch)
@@ -127,3 +176,9 @@ def read_batch(body: bytes) -> Batch:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "batch"
         raise BadBatchError(f"{place}: {first['msg']}") from error
+
+
+def events_schema() -> str:
+    """Return the JSON Schema of a batch, as JSON: what docs/events.schema.json and each raw export hold."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **_BATCH.json_schema()}
+    return json.dumps(schema, indent=2) + "\n"

@@ -63,8 +63,14 @@ def _repeats(summary: "ExportSummary") -> str:
 
 def _logs(summary: "ExportSummary") -> str:
     gaps = summary.gaps
-    return (
+    logs = (
         f"pages that logged: {gaps.pages:,}; with gaps: {gaps.pages_with_gaps:,} (events missing: "
         f"{gaps.missing_events:,}); that just stop: {gaps.pages_without_end:,}; "
         f"answers without a log: {gaps.unlogged_answers:,}"
+    )
+    if not gaps.stream_pages:
+        return logs
+    return (
+        f"{logs}\npages of streams served: {gaps.stream_pages:,}; told of by their form only: "
+        f"{gaps.stream_pages_by_form_only:,}; silent (unseen, or all lost): {gaps.silent_stream_pages:,}"
     )

@@ -1,7 +1,7 @@
-"""What is missing from the logs: holes in the numbers, pages that just stop, answers whose page logged nothing."""
+"""What is missing from the logs: holes in the numbers, pages that just stop, answers and pages without a log."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -11,6 +11,11 @@ from sqlalchemy.orm import Session
 
 from study_app.export.people import takes_part
 from study_app.models import Assignment, Event, Judgment, PageLoad, Showing, Slot, Worker
+from study_app.stream_models import Follow, StreamView
+
+STREAM_PAGES = ("stream_pages", "stream_pages_by_form_only", "silent_stream_pages")
+"""Pages of streams that were served; those without a log of which the form tells, as without script; and those that are
+silent altogether, because nobody looked (a prefetch, a preview of a link) or everything was lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +27,7 @@ class PageLog:
     events, highest : int
         How many are stored, and the highest number among them. Numbers begin at 1, so the difference is missing.
     has_end : bool
-        `close` or `submit` is among them. Without it the last events may be lost, and nobody knows how many.
+        `close`, `submit` or `leave` is among them. Without it the last events may be lost, and nobody knows how many.
     missing_numbers : str
         Such as ``4-6 9``.
     """
@@ -46,29 +51,60 @@ class PageLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogGaps:
-    """What is missing from all logs together: see `PageLog`; ``unlogged_answers`` are those of `unlogged_answers`."""
+    """What is missing from all logs together; see `PageLog`, `MissingLogs` and `STREAM_PAGES`."""
 
     pages: int
     pages_with_gaps: int
     pages_without_end: int
     missing_events: int
     unlogged_answers: int
+    stream_pages: int
+    stream_pages_by_form_only: int
+    silent_stream_pages: int
 
 
-def log_gaps(pages: Sequence[PageLog], unlogged: Counter[str]) -> LogGaps:
-    """Add up what is missing."""
-    return LogGaps(
-        pages=len(pages),
-        pages_with_gaps=sum(page.missing > 0 for page in pages),
-        pages_without_end=sum(not page.has_end for page in pages),
-        missing_events=sum(page.missing for page in pages),
-        unlogged_answers=unlogged.total(),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingLogs:
+    """What is missing, page by page and worker by worker.
+
+    Attributes
+    ----------
+    pages : sequence of PageLog
+        Every page load that logged anything, in order of the workers' arrival and of serving.
+    unlogged_answers : Counter
+        Worker -> answers to pairs, as they finally stand, whose page logged nothing.
+    streams : mapping of str to Counter
+        Worker -> pages of streams, by `STREAM_PAGES`.
+    """
+
+    pages: Sequence[PageLog]
+    unlogged_answers: Counter[str]
+    streams: Mapping[str, Counter[str]]
+
+    def total(self) -> LogGaps:
+        """Add up what is missing."""
+        served = sum(self.streams.values(), Counter[str]())
+        return LogGaps(
+            pages=len(self.pages),
+            pages_with_gaps=sum(page.missing > 0 for page in self.pages),
+            pages_without_end=sum(not page.has_end for page in self.pages),
+            missing_events=sum(page.missing for page in self.pages),
+            unlogged_answers=self.unlogged_answers.total(),
+            **{name: served[name] for name in STREAM_PAGES},
+        )
+
+
+def missing_logs(session: Session, study_id: int) -> MissingLogs:
+    """Return what is missing from the logs of a study."""
+    return MissingLogs(
+        pages=_page_logs(session, study_id),
+        unlogged_answers=_unlogged_answers(session, study_id),
+        streams=_stream_pages(session, study_id),
     )
 
 
-def page_logs(session: Session, study_id: int) -> list[PageLog]:
-    """Return every page load that logged anything, in order of the workers' arrival and of serving."""
-    ends = func.max(case((Event.kind.in_(["close", "submit"]), 1), else_=0))
+def _page_logs(session: Session, study_id: int) -> list[PageLog]:
+    ends = func.max(case((Event.kind.in_(["close", "submit", "leave"]), 1), else_=0))
     highest = func.coalesce(func.max(Event.number), 0)
     counted = (
         select(
@@ -105,8 +141,7 @@ def page_logs(session: Session, study_id: int) -> list[PageLog]:
     ]
 
 
-def unlogged_answers(session: Session, study_id: int) -> Counter[str]:
-    """Return worker -> answers to pairs, as they finally stand, whose page logged nothing."""
+def _unlogged_answers(session: Session, study_id: int) -> Counter[str]:
     newest = (
         select(Judgment.showing_id, func.max(Judgment.revision).label("revision"))
         .group_by(Judgment.showing_id)
@@ -125,6 +160,26 @@ def unlogged_answers(session: Session, study_id: int) -> Counter[str]:
         .group_by(Worker.pseudonym)
     )
     return Counter(dict(session.execute(found).all()))
+
+
+def _stream_pages(session: Session, study_id: int) -> dict[str, Counter[str]]:
+    form_only = case((PageLoad.id.is_(None) & StreamView.left_at.is_not(None), 1), else_=0)
+    silent = case((PageLoad.id.is_(None) & StreamView.left_at.is_(None), 1), else_=0)
+    served = (
+        select(Worker.pseudonym, func.count(), func.sum(form_only), func.sum(silent))
+        .select_from(StreamView)
+        .join(StreamView.follow)
+        .join(Follow.slot)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .outerjoin(PageLoad, PageLoad.key == StreamView.key)
+        .where(takes_part(study_id))
+        .group_by(Worker.pseudonym)
+    )
+    return {
+        worker: Counter(dict(zip(STREAM_PAGES, counts, strict=True)))
+        for worker, *counts in session.execute(served)
+    }
 
 
 def _missing_numbers(session: Session, study_id: int) -> dict[int, str]:

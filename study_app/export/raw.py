@@ -4,137 +4,45 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 import pandas as pd
 from sqlalchemy import Text, cast, select
 from sqlalchemy.orm import Session
 
-from calibration.table_definition import Column, Kind, Table
 from study_app.export.folder import TableStream
-from study_app.export.gaps import PageLog
+from study_app.export.gaps import MissingLogs
 from study_app.export.people import takes_part, worker_groups
-from study_app.models import Assignment, Ballot, Event, Judgment, PageLoad, Showing, Slot, Topic, Worker
-
-
-def _column(name: str, kind: Kind, doc: str) -> Column:
-    return Column(name=name, kind=kind, doc=doc)
-
-
-_WORKER = _column("worker", Kind.TEXT, "Pseudonym of the worker")
-_PAGE = _column("page", Kind.TEXT, "Id of the page load")
-_STEP = _column("step", Kind.TEXT, "Which page of the worker's way it was")
-_JUDGMENT = _column("judgment", Kind.TEXT, "The judgment that the page was for")
-_REVISION = _column("revision", Kind.INTEGER, "1 for the first answer; the highest counts")
-_EVENTS = _column("events", Kind.INTEGER, "Events stored")
-_MISSING = _column("missing", Kind.INTEGER, "Events numbered below the highest stored that never came")
-
-_RAW = (
-    Table(
-        name="events",
-        doc="One row an event that a page logged, in order of worker, page and number.",
-        columns=(
-            _WORKER,
-            _PAGE,
-            _STEP,
-            _JUDGMENT,
-            _column("number", Kind.INTEGER, "Place of the event in its page load, from 1"),
-            _column("kind", Kind.TEXT, "What happened"),
-            _column("page_ms", Kind.INTEGER, "The page's monotonic clock, in milliseconds since the load"),
-            _column("wall_ms", Kind.INTEGER, "The browser's wall clock, in milliseconds since 1970"),
-            _column("received_at", Kind.TIME, "When the server stored it"),
-            _column("detail", Kind.TEXT, "What the kind adds, as JSON"),
-        ),
-    ),
-    Table(
-        name="judgments",
-        doc="One row a revision of an answer to a pair.",
-        columns=(
-            _JUDGMENT,
-            _WORKER,
-            _REVISION,
-            _column("choice", Kind.TEXT, "The answer"),
-            _PAGE,
-            _column("shown_at", Kind.TIME, "When the page was served"),
-            _column("decided_at", Kind.TIME, "When the answer was stored"),
-            _column("decision_seconds", Kind.NUMBER, "Seconds from showing to answer"),
-            _column("timing", Kind.TEXT, "Whose clock gave decision_seconds"),
-            _column("layout", Kind.TEXT, "How the two texts stood on the screen"),
-            _column("late", Kind.FLAG, "Answered after its lease had gone to someone else"),
-        ),
-    ),
-    Table(
-        name="ballots",
-        doc="One row a revision of a worker's intent votes for a query.",
-        columns=(
-            _WORKER,
-            _column("topic", Kind.TEXT, "The query"),
-            _REVISION,
-            _column("intents", Kind.TEXT, "Intents ticked, as a JSON list"),
-            _PAGE,
-            _column("decided_at", Kind.TIME, "When the votes were stored"),
-        ),
-    ),
-    Table(
-        name="page_gaps",
-        doc="One row a page load that logged anything, and what is missing of it.",
-        columns=(
-            _WORKER,
-            _PAGE,
-            _STEP,
-            _JUDGMENT,
-            _column("served_at", Kind.TIME, "When the page was served"),
-            _column("first_received_at", Kind.TIME, "When its first events came"),
-            _EVENTS,
-            _column("highest", Kind.INTEGER, "The highest number stored"),
-            _MISSING,
-            _column("missing_numbers", Kind.TEXT, "Which, such as 4-6 9"),
-            _column("has_end", Kind.FLAG, "The page told of its end; if not, its last events may be lost"),
-        ),
-    ),
-    Table(
-        name="worker_gaps",
-        doc="One row a worker, and what is missing of the pages' logs.",
-        columns=(
-            _WORKER,
-            _column("pages", Kind.INTEGER, "Page loads that logged anything"),
-            _column("pages_with_gaps", Kind.INTEGER, "Those with a missing event"),
-            _column("pages_without_end", Kind.INTEGER, "Those that did not tell of their end"),
-            _EVENTS,
-            _MISSING,
-            _column(
-                "unlogged_answers", Kind.INTEGER, "Answers whose page logged nothing (no script, or all lost)"
-            ),
-        ),
-    ),
+from study_app.export.raw_tables import RAW_TABLES
+from study_app.models import (
+    Assignment,
+    Ballot,
+    Event,
+    Judgment,
+    PageLoad,
+    Showing,
+    Slot,
+    System,
+    Topic,
+    Worker,
 )
+from study_app.page_events import events_schema
+from study_app.stream_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
 
-RAW_TABLES: MappingProxyType[str, Table] = MappingProxyType({table.name: table for table in _RAW})
-"""What `--raw` adds; no contract with other stages."""
+EVENTS_SCHEMA = "events.schema.json"
 
 
-def write_raw(
-    session: Session,
-    study_id: int,
-    folder: Path,
-    *,
-    pages: Sequence[PageLog],
-    unlogged: Counter[str],
-) -> dict[str, int]:
-    """Write `RAW_TABLES` into ``folder`` and return how many rows each has.
-
-    Parameters
-    ----------
-    pages, unlogged : from `study_app.export.gaps`
-        What is missing.
-    """
+def write_raw(session: Session, study_id: int, folder: Path, *, missing: MissingLogs) -> dict[str, int]:
+    """Write `RAW_TABLES` and the schema of the events into ``folder``; return how many rows each table has."""
     folder.mkdir()
+    (folder / EVENTS_SCHEMA).write_text(events_schema(), encoding="utf-8")
     rows = {"events": _write_events(session, study_id, folder)}
     frames = {
         "judgments": _judgments(session, study_id),
         "ballots": _ballots(session, study_id),
-        "page_gaps": _page_gaps(pages),
-        "worker_gaps": _worker_gaps(session, study_id, pages, unlogged),
+        "stream_pages": _stream_pages(session, study_id),
+        "useful_answers": _useful_answers(session, study_id),
+        "page_gaps": _page_gaps(missing),
+        "worker_gaps": _worker_gaps(session, study_id, missing),
     }
     for name, frame in frames.items():
         with TableStream(folder, RAW_TABLES[name]) as table:
@@ -218,17 +126,75 @@ def _ballots(session: Session, study_id: int) -> pd.DataFrame:
     return _frame("ballots", rows)
 
 
-def _page_gaps(pages: Sequence[PageLog]) -> pd.DataFrame:
+def _stream_pages(session: Session, study_id: int) -> pd.DataFrame:
+    served = (
+        select(
+            Worker.pseudonym,
+            Topic.name,
+            System.name,
+            StreamView.key,
+            StreamView.visit,
+            StreamView.served_at,
+            StreamView.entry,
+            StreamView.after,
+            StreamView.upto,
+            StreamView.first,
+            StreamView.last,
+            cast(StreamView.read, Text),
+            StreamView.left_at,
+        )
+        .join(StreamView.follow)
+        .join(System, System.id == Follow.system_id)
+        .join(Follow.slot)
+        .join(Slot.topic)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(takes_part(study_id))
+        .order_by(Worker.number, Follow.id, StreamView.served_at, StreamView.id)
+    )
+    return _frame("stream_pages", session.execute(served).all())
+
+
+def _useful_answers(session: Session, study_id: int) -> pd.DataFrame:
+    revisions = (
+        select(
+            Worker.pseudonym,
+            Topic.name,
+            UsefulQuestion.visit,
+            UsefulQuestion.place,
+            UsefulQuestion.nugget,
+            UsefulQuestion.visits_late,
+            UsefulQuestion.asked_at,
+            UsefulAnswer.revision,
+            UsefulAnswer.useful,
+            UsefulAnswer.page_key,
+            UsefulAnswer.answered_at,
+        )
+        .outerjoin(UsefulQuestion.answers)
+        .join(Follow, Follow.id == UsefulQuestion.follow_id)
+        .join(Follow.slot)
+        .join(Slot.topic)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(takes_part(study_id))
+        .order_by(Worker.number, Follow.id, UsefulQuestion.id, UsefulAnswer.revision)
+    )
+    return _frame("useful_answers", session.execute(revisions).all())
+
+
+def _page_gaps(missing: MissingLogs) -> pd.DataFrame:
     names = RAW_TABLES["page_gaps"].column_names
-    return _frame("page_gaps", [tuple(getattr(page, name) for name in names) for page in pages])
+    return _frame("page_gaps", [tuple(getattr(page, name) for name in names) for page in missing.pages])
 
 
-def _worker_gaps(
-    session: Session, study_id: int, pages: Sequence[PageLog], unlogged: Counter[str]
-) -> pd.DataFrame:
+def _worker_gaps(session: Session, study_id: int, missing: MissingLogs) -> pd.DataFrame:
     workers = session.scalars(select(Worker.pseudonym).where(takes_part(study_id)).order_by(Worker.number))
-    figures = {worker: Counter[str](unlogged_answers=unlogged[worker]) for worker in workers}
-    for page in pages:
+    figures = {
+        worker: missing.streams.get(worker, Counter[str]())
+        + Counter(unlogged_answers=missing.unlogged_answers[worker])
+        for worker in workers
+    }
+    for page in missing.pages:
         figures[page.worker].update(
             pages=1,
             pages_with_gaps=page.missing > 0,

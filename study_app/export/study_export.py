@@ -19,9 +19,10 @@ from study_app.export.answers import (
     stored_positions,
 )
 from study_app.export.folder import TableStream, fresh_folder
-from study_app.export.gaps import LogGaps, log_gaps, page_logs, unlogged_answers
+from study_app.export.gaps import LogGaps, missing_logs
 from study_app.export.people import validations, worker_groups, workers_table
-from study_app.export.raw import RAW_TABLES, write_raw
+from study_app.export.raw import EVENTS_SCHEMA, write_raw
+from study_app.export.raw_tables import RAW_TABLES
 from study_app.export.readings import pair_readings, reads_rows, stops_rows, summary_texts
 from study_app.export.stream_logs import StreamTexts, follow_logs, task_clocks
 from study_app.export.stream_tables import (
@@ -41,7 +42,7 @@ from study_app.study_file import IntentVotes, StreamVisits, SummaryPairs, TaskEn
 RAW_FOLDER = "raw"
 
 FILES = frozenset(
-    [STUDY_FILE]
+    [STUDY_FILE, f"{RAW_FOLDER}/{EVENTS_SCHEMA}"]
     + [f"{name}.{suffix}" for name in TABLES for suffix in ("csv", "parquet")]
     + [f"{RAW_FOLDER}/{name}.{suffix}" for name in RAW_TABLES for suffix in ("csv", "parquet")]
 )
@@ -138,9 +139,9 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
     rows = {name: len(frame) for name, frame in tables.items()}
     rows |= _write_logs(session, study.id, folder, kinds, now=now)
     write_study(study_record(session, study, now=now), folder)
-    pages, unlogged = page_logs(session, study.id), unlogged_answers(session, study.id)
+    missing = missing_logs(session, study.id)
     if raw:
-        written = write_raw(session, study.id, folder / RAW_FOLDER, pages=pages, unlogged=unlogged)
+        written = write_raw(session, study.id, folder / RAW_FOLDER, missing=missing)
         rows |= {f"{RAW_FOLDER}/{name}": count for name, count in written.items()}
     withdrawn = workers["withdrawn_at"].notna()
     return ExportSummary(
@@ -152,7 +153,7 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
         validations=len(repeated),
         consistent=sum(one.consistent for one in repeated),
         same_option=sum(one.same_option for one in repeated),
-        gaps=log_gaps(pages, unlogged),
+        gaps=missing.total(),
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from calibration.tables import TABLES
-from study_app.export.raw import RAW_TABLES
+from study_app.export.raw_tables import RAW_TABLES
 
 DOCS = (Path(__file__).resolve().parents[3] / "docs" / "export.md").read_text(encoding="utf-8")
 
@@ -38,3 +38,20 @@ def test_every_figure_from_logs_says_how_it_is_made(table):
 
     for column in set(TABLES[table].column_names) - names_the_row:
         assert f"| `{column}`" in DOCS or f", `{column}` |" in DOCS, column
+
+
+@pytest.mark.parametrize("table", ["follows", "visits"])
+def test_every_figure_of_a_visit_says_how_it_is_made(table):
+    """A visit is a matter of definition; here is ours."""
+    section = DOCS.partition("### Visits")[2].partition("###")[0]
+
+    for column in set(TABLES[table].column_names) - {"worker", "topic", "system", "stream_at"}:
+        assert f"| {table}.`{column}`" in section or f", `{column}` |" in section, column
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_that_an_export_writes_is_described(table):
+    """By name, where it is said how its rows are made."""
+    not_yet = {"importance", "answers", "push_cells"}
+
+    assert table in not_yet or f"`{table}`" in DOCS or f"| {table}" in DOCS

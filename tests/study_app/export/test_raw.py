@@ -6,7 +6,7 @@ import pytest
 
 from calibration.table_files import read_table
 from study_app.export import export_study
-from study_app.export.raw import RAW_TABLES
+from study_app.export.raw_tables import RAW_TABLES
 from tests.study_app.stored_study import LATER, NOON, opened
 
 
@@ -103,6 +103,9 @@ def test_an_answer_whose_page_logged_nothing_is_counted(stored, ann, raw):
             "events": 4,
             "missing": 0,
             "unlogged_answers": 1,
+            "stream_pages": 0,
+            "stream_pages_by_form_only": 0,
+            "silent_stream_pages": 0,
         },
         {
             "worker": "bob",
@@ -112,6 +115,9 @@ def test_an_answer_whose_page_logged_nothing_is_counted(stored, ann, raw):
             "events": 0,
             "missing": 0,
             "unlogged_answers": 0,
+            "stream_pages": 0,
+            "stream_pages_by_form_only": 0,
+            "silent_stream_pages": 0,
         },
     ]
     assert summary.gaps.unlogged_answers == 1
