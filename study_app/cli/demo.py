@@ -14,7 +14,27 @@ MARK = ".prefcal-demo"
 """Stands in a folder that a demo made, so that a later one may replace it."""
 
 TRUE_PATIENCE_CHARS = 1000
-BEHAVIOUR = {"quit": 0.03, "careless": 0.05, "reload": 0.02, "double_click": 0.02, "offline": 0.02}
+TRUE_FOLLOWERS = {
+    "away_mean_seconds": 8 * 3600,
+    "away_sd_seconds": 8 * 3600,
+    "session_mean_seconds": 90,
+    "session_sd_seconds": 90,
+    "reading_speed_mu": 1.29,
+    "reading_speed_sigma": 0.558,
+    "lateness_decay": 0.6,
+    "lateness_p0": 0.9,
+}
+BEHAVIOUR = {
+    "quit": 0.03,
+    "careless": 0.05,
+    "reload": 0.02,
+    "double_click": 0.02,
+    "offline": 0.02,
+    "retry": 0.05,
+    "two_tabs": 0.01,
+    "clock_jump": 0.01,
+    "no_script": 0.02,
+}
 SEED = 1
 
 
@@ -40,9 +60,10 @@ SEED = 1
 def command(out: Path, workers: int, port: int, *, no_serve: bool) -> None:
     """Go through the whole loop on the bundled study, then keep serving it.
 
-    A simulated crowd with known parameters takes part over HTTP. Its answers and logs are exported, the user model
-    is fitted from them and set beside the truth, M-measure and its ablations are compared with the preferences,
-    and a report is written. Then the study goes on being served, so that you can take part yourself.
+    A simulated crowd with known parameters takes part over HTTP: it judges summaries, then follows streams for days.
+    Its answers and logs are exported, the user model is fitted from them and set beside the truth, streams are scored
+    for the people that were fitted, M-measure and its ablations are compared with the preferences, and a report is
+    written. Then the study goes on being served, so that you can take part yourself.
     """
     begun = time.monotonic()
     _prepare(out)
@@ -53,6 +74,9 @@ def command(out: Path, workers: int, port: int, *, no_serve: bool) -> None:
     _run(f"export {out / 'tables'} --database {database}")
     _run(f"fit {out / 'tables'} -o {out / 'user-model.json'}")
     _show_recovery(out / "user-model.json", truth)
+    from study_app.cli.demo_streams import show_stream_utility
+
+    show_stream_utility(study, fitted=out / "user-model.json", true=truth)
     _run(f"agree {out / 'tables'} --model {out / 'user-model.json'} -o {out}")
     _run(f"report {out}")
     click.echo(f"\nThe whole loop took {time.monotonic() - begun:.0f} s. Open {out / 'report.html'}")
@@ -86,7 +110,7 @@ def _prepare(out: Path) -> None:
 
 
 def _write_truth(path: Path, study: Path) -> None:
-    """Write what the crowd is like: a patience, the collection's P(i|q), and a few bad habits."""
+    """Write what the crowd is like: a patience, the collection's P(i|q), a rhythm of visits, and a few bad habits."""
     import json
 
     from study_app.study_content import read_study_content
@@ -106,7 +130,8 @@ def _write_truth(path: Path, study: Path) -> None:
                 "patience_chars_stops",
                 "patience_chars_grid",
             )
-        },
+        }
+        | {name: {"estimate": value, "method": "truth"} for name, value in TRUE_FOLLOWERS.items()},
         "intents": {
             query.id: {intent: {"estimate": p} for intent, p in (query.probability or {}).items()}
             for task in content.tasks
@@ -136,7 +161,7 @@ def _show_recovery(model: Path, truth: Path) -> None:
                 if row.topic is None
             ],
             headers=["parameter", "true", "fitted", "95% from", "to", "holds the truth"],
-            floatfmt=",.0f",
+            floatfmt=",.4g",
             missingval="open",
         )
     )
