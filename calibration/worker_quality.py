@@ -1,10 +1,14 @@
-"""How careful the workers were: repeats answered alike, and a lean to one side of the screen. Workers are the unit."""
+"""How careful the workers were, in plain shares with workers as the unit: what the report prints.
+
+What is beyond chance stands in `calibration.consistency` and `calibration.position_bias`.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from calibration.consistency import repeats
 from calibration.exclusion import left_out
 from metrics.query_mean import QueryMean, mean_by_query
 
@@ -49,20 +53,9 @@ def worker_quality(
     out = left_out(workers, exclude=exclude).index
     rows = preferences[~preferences["worker"].isin(out)]
     first = rows[rows["validation_of"].isna() & rows["choice"].isin(SIDED)]
-    again = rows[rows["validation_of"].notna()]
-    before = preferences.set_index("judgment").loc[again["validation_of"].tolist()]
-    one, other = _chosen(before).to_numpy(), _chosen(again).to_numpy()
-    equal = np.isin(one, ["equally_good", "equally_bad"]) & np.isin(other, ["equally_good", "equally_bad"])
+    again = repeats(rows)
     return WorkerQuality(
         left=mean_by_query((first["choice"] == "left").to_numpy(np.float64), first["worker"]),
-        consistent=mean_by_query(((one == other) | equal).astype(np.float64), again["worker"]),
-        identical=mean_by_query((one == other).astype(np.float64), again["worker"]),
-    )
-
-
-def _chosen(rows: pd.DataFrame) -> "pd.Series[str]":
-    """Return the system chosen, or the equal option."""
-    choice = rows["choice"]
-    return choice.mask(choice == "left", "system " + rows["system_left"]).mask(
-        choice == "right", "system " + rows["system_right"]
+        consistent=mean_by_query(again["consistent"].to_numpy(np.float64), again["worker"]),
+        identical=mean_by_query(again["identical"].to_numpy(np.float64), again["worker"]),
     )
