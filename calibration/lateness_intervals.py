@@ -126,8 +126,8 @@ def decay_uncertainty(decay: float, p0: float, counts: LatenessCounts) -> DecayU
 def sandwich(scores: Floats, information: Floats) -> Floats:
     """Return I^-1 (w / (w - 1) sum_u s_u s_u') I^-1 from (w, 2) scores and (w, 2, 2) information."""
     model = np.linalg.inv(information.sum(axis=0))
-    w = len(scores)
-    return np.asarray(model @ (scores.T @ scores * w / (w - 1)) @ model)
+    w, influence = len(scores), scores @ model
+    return np.asarray(influence.T @ influence * w / (w - 1))
 
 
 def design_effect_in_time(counts: LatenessCounts) -> float:

@@ -74,7 +74,8 @@ def shape_test(decay: float, p0: float, counts: LatenessCounts) -> GoodnessOfFit
     Returns
     -------
     GoodnessOfFit or None
-        None where nothing can be compared: fewer than three levels or groups of levels, L = 0, p0 = 1, one worker.
+        None where nothing can be compared: fewer than three levels or groups of levels, L = 0, p0 = 1, one worker,
+        or workers who do not differ at all.
     """
     if counts.workers < 2 or decay == 0 or p0 == 1:
         return None
@@ -86,6 +87,8 @@ def shape_test(decay: float, p0: float, counts: LatenessCounts) -> GoodnessOfFit
     w = counts.workers
     scaled = np.sqrt(weight)[:, None] * (residual.T @ residual * w / (w - 1)) * np.sqrt(weight)
     mean, square = np.trace(scaled), (scaled**2).sum()
+    if square == 0:
+        return None
     nu = mean**2 / square
     statistic = float(ratio / mean)
     p_value = float(f_distribution.sf(statistic, nu, nu * (w - 1)))
