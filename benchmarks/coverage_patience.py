@@ -1,9 +1,10 @@
 """How often the intervals of patience and of intents hold the truth: the tables of docs/calibration.md.
 
-    python benchmarks/coverage_patience.py [--replications 1000] [--only preferences|grid|stops|intents]
+    python benchmarks/coverage_patience.py [--replications 1000] [--only preferences|grid|stops|intents] [--jackknife]
 
 Each line is one regime: median relative error and its robust standard deviation, and the share of 95 % intervals that
-hold the truth. The Monte-Carlo error of a share of .95 is .007 at 1000 replications.
+hold the truth. The Monte-Carlo error of a share of .95 is .007 at 1000 replications. Judgments are of 100 collections in
+turn, which take longer to draw than to judge.
 """
 
 import argparse
@@ -51,7 +52,9 @@ STOPS = (
     (100, 4, 0.4, 0.0),
     (100, 4, 0.0, 0.1),
 )
-VOTERS = (3, 5, 7, 10, 30)
+# topics, voters a topic
+VOTES = ((8, 3), (8, 5), (8, 10), (8, 30), (25, 5), (25, 10))
+COLLECTIONS = 100
 
 
 def holds(interval: Interval, truth: float) -> bool:
@@ -85,18 +88,25 @@ def judged(
     judges = Judges(
         patience_chars=patience, per_topic=int(per_topic), effect=effect, unexplained_sd=unexplained
     )
+    collections = [
+        simulate_summaries(int(topics), np.random.default_rng([seed, int(topics)]))
+        for seed in range(min(COLLECTIONS, replications))
+    ]
     for seed in tqdm(range(replications), leave=False, disable=None):
         rng = np.random.default_rng([seed, int(topics), int(patience)])
-        tables, probabilities = simulate_summaries(int(topics), rng)
+        tables, probabilities = collections[seed % COLLECTIONS]
         votes = pair_votes(simulate_preferences(tables["positions"], probabilities, judges, rng))
         yield summary_pairs(votes, tables["positions"], probabilities), rng
 
 
-def preferences(replications: int) -> None:
-    report_pairs(replications, lambda pairs, _: fit_patience_from_preferences(pairs, n_workers=1))
+def preferences(replications: int, *, jackknife: bool = False) -> None:
+    report_pairs(
+        replications,
+        lambda pairs, _: fit_patience_from_preferences(pairs, n_workers=1, with_jackknife=jackknife),
+    )
 
 
-def grid(replications: int) -> None:
+def grid(replications: int, **_: bool) -> None:
     report_pairs(replications, lambda pairs, rng: fit_patience_on_grid(pairs, n_workers=1, rng=rng))
 
 
@@ -123,7 +133,7 @@ def stops_target(cv: float, finishers: float, patience: float) -> float:
     return intervals(fit_patience_from_stops(many, rng=rng, resamples=2))[0]
 
 
-def stops(replications: int) -> None:
+def stops(replications: int, **_: bool) -> None:
     patience = 1500.0
     for workers, texts, cv, finishers in STOPS:
         fits = []
@@ -138,26 +148,25 @@ def stops(replications: int) -> None:
         print(line(label, fits, target), flush=True)
 
 
-def intents(replications: int) -> None:
-    for topics in (8, 25):
-        _, probabilities = simulate_summaries(topics, np.random.default_rng(topics))
+def intents(replications: int, **_: bool) -> None:
+    for topics, voters in VOTES:
+        probabilities = simulate_summaries(topics, np.random.default_rng(topics))[1]
         truth = {(t, i): p for t, of in probabilities.items() for i, p in of.items()}
-        for voters in VOTERS:
-            held, errors, raw_errors = [], [], []
-            for seed in tqdm(range(replications), leave=False, disable=None):
-                rng = np.random.default_rng([seed, voters])
-                tables = simulate_votes(probabilities, rng, voters=voters)
-                entries = fit_intents(tables["intent_votes"], tables["intents"], rng=rng).entries()
-                for (topic, intent), p in truth.items():
-                    entry = entries[topic][intent]
-                    held.append(holds(entry.interval, p))
-                    errors.append(abs(entry.estimate - p))
-                    raw_errors.append(abs((entry.raw or 0) - p))
-            print(
-                f"{topics} topics, {voters} voters: coverage {np.mean(held):.3f}, mean absolute error "
-                f"{np.mean(errors):.4f}, of the raw shares {np.mean(raw_errors):.4f}",
-                flush=True,
-            )
+        held, errors, raw_errors = [], [], []
+        for seed in tqdm(range(replications), leave=False, disable=None):
+            rng = np.random.default_rng([seed, voters])
+            tables = simulate_votes(probabilities, rng, voters=voters)
+            entries = fit_intents(tables["intent_votes"], tables["intents"], rng=rng).entries()
+            for (topic, intent), p in truth.items():
+                entry = entries[topic][intent]
+                held.append(holds(entry.interval, p))
+                errors.append(abs(entry.estimate - p))
+                raw_errors.append(abs((entry.raw or 0) - p))
+        print(
+            f"{topics} topics, {voters} voters: coverage {np.mean(held):.3f}, mean absolute error "
+            f"{np.mean(errors):.4f}, of the raw shares {np.mean(raw_errors):.4f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
@@ -165,8 +174,9 @@ if __name__ == "__main__":
     parser.add_argument("--replications", type=int, default=1000)
     parts = {"preferences": preferences, "grid": grid, "stops": stops, "intents": intents}
     parser.add_argument("--only", choices=parts)
+    parser.add_argument("--jackknife", action="store_true", help="the jackknife of the preferences too; slow")
     options = parser.parse_args()
     for name, part in parts.items():
         if options.only in (None, name):
             print(f"\n{name}")
-            part(options.replications)
+            part(options.replications, jackknife=options.jackknife)

@@ -29,6 +29,8 @@ class FitOptions:
     resamples : int or None
         Samples of every bootstrap; None for each family's own number. Given, away times, sessions and reading speeds get
         intervals from a bootstrap over workers.
+    simulations : int
+        Simulated data sets behind each test of a model; 0: no tests.
     compare : bool
         Compute the naive estimates too.
     """
@@ -41,4 +43,5 @@ class FitOptions:
     unit: Literal["worker", "follow"] = "worker"
     idle_threshold_seconds: float | None = None
     resamples: int | None = None
+    simulations: int = 99
     compare: bool = False

@@ -7,7 +7,7 @@ likeliest values, which would make the intervals too narrow. The paper's raw sha
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -81,6 +81,10 @@ class IntentFit:
                 estimate=short(estimate), interval=(low, high), raw=None if raw is None else short(raw)
             )
         return found
+
+    def noted(self, *notes: Diagnostic) -> "IntentFit":
+        """Return the fit with more diagnostics."""
+        return replace(self, result=self.result.noted(*notes))
 
     def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         """Return table intent_votes of ``n`` voters of each topic, who tick every intent with its fitted rate."""

@@ -54,7 +54,11 @@ class PatienceFits:
 
 
 def fit_patience(
-    tables: Mapping[str, pd.DataFrame], *, seed: int, voted: Probabilities | None = None
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    seed: int,
+    voted: Probabilities | None = None,
+    resamples: int | None = None,
 ) -> PatienceFits:
     """Fit every patience that the tables can tell.
 
@@ -67,6 +71,8 @@ def fit_patience(
         Of every bootstrap; the draws of one fit do not depend on which others are made.
     voted : mapping of topic to mapping of intent to float, optional
         P(i|q) from votes, for topics without a probability in table intents. Topics with neither have equal ones.
+    resamples : int, optional
+        Samples of every bootstrap, instead of each fit's own number.
 
     Returns
     -------
@@ -75,15 +81,42 @@ def fit_patience(
     """
     results: list[CalibrationResult] = []
     skipped: list[Skipped] = []
+    tables = _about_summaries(tables)
     languages = _languages(tables)
     for language in languages:
         suffix = f"[{language}]" if len(languages) > 1 else ""
-        fits, unfit = _fits(_of_language(tables, language if suffix else None), language, seed, voted or {})
+        sampling = _Sampling(language=language, seed=seed, resamples=resamples)
+        fits, unfit = _fits(_of_language(tables, language if suffix else None), sampling, voted or {})
         results += [_renamed(fit, f"{name}{suffix}") for name, fit in fits.items()]
         skipped += [replace(one, names=tuple(f"{name}{suffix}" for name in one.names)) for one in unfit]
     if len(languages) > 1:
         skipped += _without_language(tables)
     return PatienceFits(results=tuple(results), skipped=tuple(skipped))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sampling:
+    """How one language's bootstraps are drawn."""
+
+    language: str | None
+    seed: int
+    resamples: int | None
+
+    def rng(self, name: str) -> np.random.Generator:
+        return np.random.default_rng([self.seed, zlib.crc32(f"{name}[{self.language}]".encode())])
+
+    def samples(self, usual: int) -> int:
+        return usual if self.resamples is None else self.resamples
+
+
+def _about_summaries(tables: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Return the tables without the preferences of tasks that have no positions: those compare other things."""
+    if "preferences" not in tables or "positions" not in tables:
+        return tables
+    preferences, tasks = tables["preferences"], tables["positions"]["task"]
+    if tasks.isna().any() or not preferences["task"].isin(tasks).any():
+        return tables
+    return {**tables, "preferences": preferences[preferences["task"].isin(tasks)]}
 
 
 def _languages(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:
@@ -109,7 +142,7 @@ def _of_language(tables: Mapping[str, pd.DataFrame], language: str | None) -> di
 
 
 def _fits(
-    tables: Mapping[str, pd.DataFrame], language: str | None, seed: int, voted: Probabilities
+    tables: Mapping[str, pd.DataFrame], sampling: _Sampling, voted: Probabilities
 ) -> tuple[Fits, list[Skipped]]:
     """Make the three fits of one language and choose the default."""
     fits: Fits = {}
@@ -121,46 +154,47 @@ def _fits(
         except NotIdentifiedError as error:
             skipped.append(Skipped(names=names, reason=str(error)))
 
-    attempt((patience_stops.NAME,), lambda: _from_stops(tables, language, seed))
+    attempt((patience_stops.NAME,), lambda: _from_stops(tables, sampling))
     try:
         pairs, workers, notes = _judged_summaries(tables, voted)
     except NotIdentifiedError as error:
         skipped.append(Skipped(names=FROM_PAIRS, reason=str(error)))
     else:
         attempt((patience_preferences.NAME,), lambda: _from_preferences(pairs, workers, notes))
-        attempt((patience_grid.NAME,), lambda: _on_grid(pairs, workers, notes, language, seed))
+        attempt((patience_grid.NAME,), lambda: _on_grid(pairs, workers, notes, sampling))
         fits = {name: _with_agreement(fit, pairs) for name, fit in fits.items()}
     return _with_default(fits), skipped
 
 
-def _from_stops(tables: Mapping[str, pd.DataFrame], language: str | None, seed: int) -> Fits:
+def _from_stops(tables: Mapping[str, pd.DataFrame], sampling: _Sampling) -> Fits:
     if "stops" not in tables:
         raise NotIdentifiedError("there is no table stops")
     name = patience_stops.NAME
     return {
         name: patience_stops.fit_patience_from_stops(
-            tables["stops"], rng=_generator(seed, name, language), language=language
+            tables["stops"],
+            rng=sampling.rng(name),
+            language=sampling.language,
+            resamples=sampling.samples(patience_stops.RESAMPLES),
         )
     }
 
 
 def _from_preferences(pairs: SummaryPairs, workers: int, notes: tuple[Diagnostic, ...]) -> Fits:
     fit = patience_preferences.fit_patience_from_preferences(pairs, n_workers=workers)
-    return {patience_preferences.NAME: _noted(fit, *notes)}
+    return {patience_preferences.NAME: fit.noted(*notes)}
 
 
-def _on_grid(
-    pairs: SummaryPairs, workers: int, notes: tuple[Diagnostic, ...], language: str | None, seed: int
-) -> Fits:
+def _on_grid(pairs: SummaryPairs, workers: int, notes: tuple[Diagnostic, ...], sampling: _Sampling) -> Fits:
     name = patience_grid.NAME
     fit = patience_grid.fit_patience_on_grid(
-        pairs, n_workers=workers, rng=_generator(seed, name, language), language=language
+        pairs,
+        n_workers=workers,
+        rng=sampling.rng(name),
+        language=sampling.language,
+        resamples=sampling.samples(patience_grid.RESAMPLES),
     )
-    return {name: _noted(fit, *notes)}
-
-
-def _generator(seed: int, name: str, language: str | None) -> np.random.Generator:
-    return np.random.default_rng([seed, zlib.crc32(f"{name}[{language}]".encode())])
+    return {name: fit.noted(*notes)}
 
 
 def _judged_summaries(
@@ -211,8 +245,7 @@ def _with_agreement(fit: CalibrationResult, pairs: SummaryPairs) -> CalibrationR
     mean = QueryMean(queries=pairs.topics, sums=credit, counts=counts)
     low, high = mean.confidence_interval()
     interval = "" if np.isnan(low) else f" [{low:.1%}, {high:.1%}]"
-    return _noted(
-        fit,
+    return fit.noted(
         info(
             "agreement",
             f"At this patience M agrees with the majority in {mean.value:.1%}{interval} of the pairs of these tables.",
@@ -227,7 +260,7 @@ def _with_default(fits: Fits) -> Fits:
         return fits
     word = source.rpartition("_")[2]
     default = replace(fits[source], method=f"from {word}: {fits[source].method}")
-    return {NAME: _noted(default, *_disjoint(fits)), **dict(sorted(fits.items(), key=_as_listed))}
+    return {NAME: default.noted(*_disjoint(fits)), **dict(sorted(fits.items(), key=_as_listed))}
 
 
 def _as_listed(item: tuple[str, CalibrationResult]) -> int:
@@ -250,10 +283,6 @@ def _disjoint(fits: Fits) -> list[Diagnostic]:
 
 def _apart(below: Interval, above: Interval) -> bool:
     return below[1] is not None and above[0] is not None and below[1] < above[0]
-
-
-def _noted(fit: CalibrationResult, *notes: Diagnostic) -> CalibrationResult:
-    return replace(fit, diagnostics=(*fit.diagnostics, *notes))
 
 
 def _renamed(fit: CalibrationResult, name: str) -> CalibrationResult:

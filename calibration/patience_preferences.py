@@ -57,7 +57,9 @@ class Profile:
         return Profile(kappa=kappa, **joined)
 
 
-def fit_patience_from_preferences(pairs: SummaryPairs, *, n_workers: int) -> PreferencesFit:
+def fit_patience_from_preferences(
+    pairs: SummaryPairs, *, n_workers: int, with_jackknife: bool = True
+) -> PreferencesFit:
     """Fit the patience that explains the preferences best.
 
     Parameters
@@ -66,6 +68,8 @@ def fit_patience_from_preferences(pairs: SummaryPairs, *, n_workers: int) -> Pre
         Judged pairs with the positions of their summaries.
     n_workers : int
         How many people gave the votes.
+    with_jackknife : bool
+        Offer the interval method ``jackknife`` too, which takes most of the time.
 
     Returns
     -------
@@ -105,7 +109,7 @@ def fit_patience_from_preferences(pairs: SummaryPairs, *, n_workers: int) -> Pre
         params=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
         unit="counted characters",
         method="preference likelihood",
-        uncertainty=_uncertainty(pairs, profile, differences, effect),
+        uncertainty=_uncertainty(pairs, profile, differences if with_jackknife else None, effect),
         loglik=float(profile.loglik[best]),
         n_free=3 if pairs.votes.ties.any() else 2,
         n_workers=n_workers,
@@ -202,9 +206,9 @@ def scores_and_information(
 
 
 def _uncertainty(
-    pairs: SummaryPairs, profile: Profile, differences: Floats, effect: float
+    pairs: SummaryPairs, profile: Profile, differences: Floats | None, effect: float
 ) -> MappingProxyType[str, Uncertainty]:
-    """Return the likelihood-ratio set and the jackknife; nothing for a single topic."""
+    """Return the likelihood-ratio set, and with differences the jackknife; nothing for a single topic."""
     if len(pairs.topics) < 2:
         return MappingProxyType({})
     curve = LikelihoodCurve(
@@ -213,6 +217,8 @@ def _uncertainty(
         df=len(pairs.topics) - 1,
         scale=Scale.INVERSE,
     )
+    if differences is None:
+        return MappingProxyType({"likelihood_ratio": curve})
     replicates = without_each_group(pairs, differences)
     jackknife = StudentT(
         centre=profile.kappa[[profile.best]],

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from calibration.bootstrap import cluster_counts
 from calibration.patience_curve import curve_positions, finisher_fits, line_fits, survival_curves
 from calibration.results import CalibrationResult, GoodnessOfFit, NotIdentifiedError, info, warning
-from calibration.simulate import simulate_stops_on
+from calibration.simulate import drawn_stops, simulate_stops_on
 from calibration.uncertainty import Floats, Replicates, Scale
 from calibration.user_model import Diagnostic
 
@@ -100,8 +100,11 @@ class StopsFit(CalibrationResult):
         )
 
     def _distance_of_a_simulation(self, rng: np.random.Generator) -> float:
-        rows = simulate_stops_on(self.text_chars, self.estimates[0], rng, finishers=self.finishers or 0.0)
-        read, stopped, _ = _ascending(rows)
+        read, reached_end = drawn_stops(
+            self.text_chars, self.estimates[0], rng, finishers=self.finishers or 0.0
+        )
+        order = np.lexsort((reached_end, read))
+        read, stopped = read[order], ~reached_end[order]
         positions = curve_positions(read)
         curve = survival_curves(read, stopped, np.ones((1, len(read))), positions)
         kappa, pi = _fits(curve, positions, with_finishers=self.finishers is not None)

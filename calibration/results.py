@@ -164,6 +164,13 @@ class CalibrationResult:
         named = {f"{name}[{language}]": value for name, value in self.params.items()}
         return replace(self, params=MappingProxyType(named))
 
+    def preferring(self, method: str) -> Self:
+        """Return the fit with ``method`` as its default interval, if it has that."""
+        if method not in self.uncertainty:
+            return self
+        first = {method: self.uncertainty[method]}
+        return replace(self, uncertainty=MappingProxyType(first | dict(self.uncertainty)))
+
     def noted(self, *notes: Diagnostic) -> Self:
         """Return the fit with more diagnostics."""
         return replace(self, diagnostics=(*self.diagnostics, *notes))
@@ -259,7 +266,7 @@ class CalibrationResult:
     def summary(self, level: float = LEVEL) -> str:
         """Return the fit in words: estimates with intervals, the method, how much data, the diagnostics."""
         lines = [
-            f"{name}: {estimate:.5g} {shown_interval(interval)} {self.unit_of(name)}"
+            f"{name}: {shown(estimate)} {shown_interval(interval)} {self.unit_of(name)}"
             for (name, estimate), interval in zip(
                 self.params.items(), self.conf_int(level).values(), strict=True
             )
@@ -302,9 +309,14 @@ class Skipped:
         return f"{', '.join(self.names)}: {self.reason}"
 
 
+def shown(number: float) -> str:
+    """Print a number for people: four significant digits, all digits before the point, no exponent for large ones."""
+    return f"{number:.0f}" if 1000 <= abs(number) < 1e15 else f"{number:.4g}"
+
+
 def shown_interval(interval: Interval) -> str:
     """Print an interval: `[790.1, 901.3]`, an open end as `...`."""
-    return "[" + ", ".join("..." if end is None else f"{end:.4g}" for end in interval) + "]"
+    return "[" + ", ".join("..." if end is None else shown(end) for end in interval) + "]"
 
 
 def short(number: float) -> float:

@@ -246,51 +246,61 @@ def simulate_stops(
     n = workers * texts_per_worker
     spread = math.sqrt(math.log1p(patience_cv**2))
     own = patience_chars * np.exp(rng.normal(-(spread**2) / 2, spread, workers))
-    finishes = rng.random(workers) < finishers
+    finishes = (rng.random(workers) < finishers).astype(np.float64)
     text = rng.uniform(shortest, longest, n) * patience_chars
     names = np.repeat([f"W{number}" for number in range(workers)], texts_per_worker)
-    return _stops(names, text, own.repeat(texts_per_worker), finishes.repeat(texts_per_worker), rng)
+    stops = drawn_stops(text, own.repeat(texts_per_worker), rng, finishers=finishes.repeat(texts_per_worker))
+    return _stops(names, text, stops)
 
 
 def simulate_stops_on(
     text_chars: Floats, patience_chars: float, rng: np.random.Generator, *, finishers: float = 0.0
 ) -> pd.DataFrame:
-    """Draw table stops on texts of given lengths, one reader each.
+    """Draw table stops on texts of given lengths, one reader each; parameters as for `drawn_stops`."""
+    names = np.array([f"W{number}" for number in range(len(text_chars))])
+    return _stops(names, text_chars, drawn_stops(text_chars, patience_chars, rng, finishers=finishers))
+
+
+def drawn_stops(
+    text_chars: Floats,
+    patience_chars: float | Floats,
+    rng: np.random.Generator,
+    *,
+    finishers: float | Floats = 0.0,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Draw how far texts are read, and whether to their end.
 
     Parameters
     ----------
     text_chars : (n,) ndarray of float
         Lengths in counted characters.
-    patience_chars : float
+    patience_chars : float or (n,) ndarray of float
         L; may be infinite.
     rng : Generator
         Source of the draws.
-    finishers : float
-        Share of readers who read to the end whatever happens.
+    finishers : float or (n,) ndarray of float
+        Chance of reading to the end whatever happens.
     """
     n = len(text_chars)
-    names = np.array([f"W{number}" for number in range(n)])
-    return _stops(names, text_chars, np.full(n, patience_chars), rng.random(n) < finishers, rng)
+    finishes = rng.random(n) < finishers
+    stop = np.where(
+        finishes | np.isinf(patience_chars), np.inf, rng.random(n) * np.minimum(patience_chars, 1e300)
+    )
+    return np.minimum(stop, text_chars), stop >= text_chars
 
 
 def _stops(
-    names: NDArray[np.str_],
-    text: Floats,
-    patience: Floats,
-    finishes: NDArray[np.bool_],
-    rng: np.random.Generator,
+    names: NDArray[np.str_], text_chars: Floats, stops: tuple[Floats, NDArray[np.bool_]]
 ) -> pd.DataFrame:
-    stop = np.where(
-        finishes | np.isinf(patience), np.inf, rng.random(len(text)) * np.minimum(patience, 1e300)
-    )
+    read, reached_end = stops
     rows = pd.DataFrame(
         {
             "worker": names,
             "topic": "Q000",
             "layout": "stacked",
-            "chars_read": np.minimum(stop, text),
-            "text_chars": text,
-            "reached_end": stop >= text,
+            "chars_read": read,
+            "text_chars": text_chars,
+            "reached_end": reached_end,
         }
     )
     return checked(rows, TABLES["stops"])

@@ -1,19 +1,21 @@
 """`prefcal fit`: tables in, a user model out."""
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import FORMATS, Cell
+from study_app.cli.output import FORMATS
 
 if TYPE_CHECKING:
-    from calibration.fit import UserModelFit
-    from calibration.intents import IntentFit
-    from calibration.user_model import ParameterEntry, UserModel
+    from collections.abc import Mapping
 
-COLUMNS = ("name", "estimate", "low", "high", "level", "unit", "method", "workers", "rows")
+    import pandas as pd
+
+    from calibration.fit import UserModelFit
+    from calibration.fit_options import FitOptions
+
+QUALITY = "quality.json"
 
 
 @click.command("fit")
@@ -28,11 +30,62 @@ COLUMNS = ("name", "estimate", "low", "high", "level", "unit", "method", "worker
     help="The user model to write, such as user-model.json.",
 )
 @click.option(
+    "--plots",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Draw every fit into this folder, as PNG and SVG.",
+)
+@click.option(
     "--exclude",
     type=click.Choice(["rules", "none"]),
     default="rules",
     show_default=True,
     help="Leave out the workers that the study's rules exclude, or keep them.",
+)
+@click.option("--complete-only", is_flag=True, help="Count only workers who completed the study.")
+@click.option(
+    "--inclusion",
+    type=click.Choice(["all-enrolled", "at-least-one-visit"]),
+    default="all-enrolled",
+    show_default=True,
+    help="Whom the visits are of: everyone who enrolled, or only those who came at least once.",
+)
+@click.option(
+    "--dropout",
+    type=click.Choice(["study-end", "last-seen"]),
+    default="study-end",
+    show_default=True,
+    help="Until when somebody could have come back: to the end, or to the last sign of life.",
+)
+@click.option(
+    "--unit",
+    type=click.Choice(["worker", "follow"]),
+    default="worker",
+    show_default=True,
+    help="Who has an away time and a session length of their own.",
+)
+@click.option(
+    "--idle-threshold",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Cut visits anew from table activity, at silences longer than that.",
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Confidence level of the intervals.",
+)
+@click.option(
+    "--bootstrap",
+    "resamples",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Samples of every bootstrap; where a fit has one over workers, its intervals are from it.",
+)
+@click.option(
+    "--compare", type=click.Choice(["naive"]), help="Show what naive estimates make of the same tables."
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of every resampling."
@@ -45,107 +98,126 @@ COLUMNS = ("name", "estimate", "low", "high", "level", "unit", "method", "worker
     show_default=True,
     help="A table for people; csv or json for machines.",
 )
-def command(tables: Path, model_file: Path, exclude: str, seed: int, format_: str) -> None:
+def command(
+    tables: Path,
+    *,
+    model_file: Path,
+    plots: Path | None,
+    exclude: str,
+    complete_only: bool,
+    inclusion: str,
+    dropout: str,
+    unit: str,
+    idle_threshold: float | None,
+    level: float,
+    resamples: int | None,
+    compare: str | None,
+    seed: int,
+    format_: str,
+) -> None:
     """Fit every user-model parameter that a folder of tables allows.
 
-    What cannot be told is left out, and one line on stderr says why. Where people voted on intents or rated iUnits,
-    collection/probability.tsv and collection/importance.tsv are written beside the model, for scoring.
+    What cannot be told is left out, and one line on stderr says why. Worker quality and agreement among raters are
+    written into quality.json beside the model. Where people voted on intents or rated iUnits,
+    collection/probability.tsv and collection/importance.tsv are written there too, for scoring.
     """
-    from calibration.collection_files import collection_files
-    from calibration.exclusion import counted_tables
-    from calibration.fit import fit_user_model
-    from calibration.study_json import read_study
-    from calibration.table_files import read_tables, tables_sha256
+    from calibration.fit_options import FitOptions
+    from calibration.table_files import read_tables
     from calibration.user_model import write_user_model
 
-    study = read_study(tables)
     read = read_tables(tables)
-    is_excluding = exclude == "rules"
-    fit = fit_user_model(
-        read,
-        seed=seed,
-        exclude=is_excluding,
-        study=study.study if study else None,
-        tables_sha256=tables_sha256(tables),
+    options = FitOptions(
+        level=level,
+        exclude=exclude == "rules",
+        complete_only=complete_only,
+        inclusion="all_enrolled" if inclusion == "all-enrolled" else "at_least_one_visit",
+        dropout="study_end" if dropout == "study-end" else "last_seen",
+        unit="worker" if unit == "worker" else "follow",
+        idle_threshold_seconds=idle_threshold,
+        resamples=resamples,
+        compare=compare is not None,
     )
+    _check(tables, read, options)
+    fit = _fitted(tables, read, seed, options)
     write_user_model(fit.model, model_file)
-    _write_collection(collection_files(counted_tables(read, exclude=is_excluding), fit.intents), model_file)
+    _write_beside(model_file, read, fit, options)
+    drawings = _draw(fit, plots)
     for skipped in fit.skipped:
         click.echo(str(skipped), err=True)
-    if format_ == "table":
-        click.echo(_for_people(fit, model_file))
-    else:
-        from study_app.cli.output import Output
-
-        Output(format=format_).rows(COLUMNS, [_row(*item) for item in fit.model.parameters.items()])
+    _print(fit, model_file, drawings, format_)
 
 
-def _write_collection(files: dict[str, str], model_file: Path) -> None:
+def _check(folder: Path, read: "Mapping[str, pd.DataFrame]", options: "FitOptions") -> None:
+    """Raise where an option needs what the tables do not have."""
+    from metrics.errors import input_fault
+
+    if options.complete_only and ("workers" not in read or read["workers"]["completed_at"].isna().all()):
+        problem = "nobody has a completed_at, by which --complete-only counts workers"
+        raise input_fault(problem, path=folder / "workers.csv", cure="fill it, or leave out --complete-only")
+    if options.idle_threshold_seconds is not None and ("activity" not in read or read["activity"].empty):
+        problem = "--idle-threshold cuts visits from table activity, and there is none"
+        raise input_fault(problem, path=folder / "activity.csv", cure="leave out --idle-threshold")
+    if options.dropout == "last_seen" and (
+        "follows" not in read or read["follows"]["last_seen_at"].isna().all()
+    ):
+        problem = "nobody has a last_seen_at, by which --dropout last-seen ends a follow"
+        raise input_fault(problem, path=folder / "follows.csv", cure="fill it, or leave out --dropout")
+
+
+def _fitted(
+    folder: Path, read: "Mapping[str, pd.DataFrame]", seed: int, options: "FitOptions"
+) -> "UserModelFit":
+    """Fit, with a progress bar on a terminal."""
+    from tqdm import tqdm
+
+    from calibration.fit import fit_user_model
+    from calibration.study_json import read_study
+    from calibration.table_files import tables_sha256
+
+    return fit_user_model(
+        read,
+        seed=seed,
+        options=options,
+        record=read_study(folder),
+        tables_sha256=tables_sha256(folder),
+        track=lambda names: tqdm(names, desc="fitting", unit="family", leave=False, disable=None),
+    )
+
+
+def _write_beside(
+    model_file: Path, read: "Mapping[str, pd.DataFrame]", fit: "UserModelFit", options: "FitOptions"
+) -> None:
+    """Write what else was found into the model's folder."""
+    from calibration.collection_files import collection_files
+    from calibration.exclusion import counted_tables
+    from calibration.json_files import write_json
     from metrics.whole_files import write_whole
 
+    counted = counted_tables(read, exclude=options.exclude, complete_only=options.complete_only)
+    files = collection_files(counted, fit.intents)
     folder = model_file.parent / "collection"
     if files:
         folder.mkdir(exist_ok=True)
     for name, text in files.items():
         write_whole(folder / name, text)
+    if fit.quality.results:
+        write_json(model_file.parent / QUALITY, fit.quality.to_dict(options.level))
 
 
-def _row(name: str, entry: "ParameterEntry") -> tuple[Cell, ...]:
-    estimate = math.inf if entry.estimate is None else entry.estimate
-    return (
-        name,
-        estimate,
-        *entry.interval,
-        entry.level,
-        entry.unit,
-        entry.method,
-        entry.workers,
-        entry.rows,
-    )
+def _draw(fit: "UserModelFit", folder: Path | None) -> int:
+    """Draw what there is to draw; return the number of files."""
+    if folder is None:
+        return 0
+    from calibration.fit_plots import write_plots
+
+    return len(write_plots(fit.drawable, folder))
 
 
-def _for_people(fit: "UserModelFit", model_file: Path) -> str:
-    """Return the parameters as a table, what to know about them, and where the model is."""
-    from calibration.results import shown_interval
-    from study_app.cli.output import table_text
+def _print(fit: "UserModelFit", model_file: Path, drawings: int, format_: str) -> None:
+    from study_app.cli.fit_table import COLUMNS, for_people, machine_row
+    from study_app.cli.output import Output
 
-    rows = [
-        (
-            name,
-            "no bound" if entry.estimate is None else f"{entry.estimate:.5g}",
-            shown_interval(entry.interval),
-            entry.unit,
-            entry.method,
-            entry.workers,
-            entry.rows,
-        )
-        for name, entry in fit.model.parameters.items()
-    ]
-    headers = ("name", "estimate", "95 % interval", "unit", "method", "workers", "rows")
-    parts = [table_text(headers, rows)] if rows else ["No parameter could be fitted.\n"]
-    if fit.intents:
-        parts.append(_about_intents(fit.intents))
-    parts += [f"{'/'.join(names)}: {sentence}" for sentence, names in _sentences(fit.model).items()]
-    return "\n".join([*parts, f"\nWritten to {model_file}."])
-
-
-def _about_intents(intents: "IntentFit") -> str:
-    topics = len({topic for topic, _ in intents.intents})
-    result = intents.result
-    notes = "".join(f"\nintents: {note.severity}: {note.sentence}" for note in result.diagnostics)
-    return (
-        f"P(i|q) of {len(intents.intents)} intents of {topics} topics from {result.n_rows} votes of "
-        f"{result.n_workers} workers ({result.method}).{notes}"
-    )
-
-
-def _sentences(model: "UserModel") -> dict[str, list[str]]:
-    """Return each diagnostic once, warnings first -> the parameters it is about."""
-    found: dict[str, list[str]] = {}
-    for severity in ("warning", "info"):
-        for name, entry in model.parameters.items():
-            for note in entry.diagnostics:
-                if note.severity == severity:
-                    text = f"{note.severity}: {note.sentence}"
-                    found.setdefault(text, []).append(name)
-    return found
+    if format_ == "table":
+        click.echo(for_people(fit, model_file, drawings))
+    else:
+        Output(format=format_).rows(COLUMNS, [machine_row(*item) for item in fit.model.parameters.items()])

@@ -8,6 +8,7 @@ import pytest
 
 from calibration.collection_files import collection_files
 from calibration.fit import UserModelFit, fit_user_model
+from calibration.fit_options import FitOptions
 from calibration.importance import mean_importance
 from calibration.simulate import (
     Judges,
@@ -72,7 +73,7 @@ def _bad(worker: str) -> str:
 
 
 def fitted(tables: dict[str, pd.DataFrame], **more) -> UserModelFit:
-    return fit_user_model(tables, seed=1, **more)
+    return fit_user_model(tables, seed=1, options=FitOptions(**more))
 
 
 def numbers(fit: UserModelFit) -> dict[str, object]:
@@ -81,6 +82,11 @@ def numbers(fit: UserModelFit) -> dict[str, object]:
     for entry in model["parameters"].values():
         del entry["diagnostics"]
     return model
+
+
+def reasons(fit: UserModelFit) -> dict[str, str]:
+    """Return the first name of each group that was skipped -> why."""
+    return {one.names[0]: one.reason for one in fit.skipped}
 
 
 def test_the_model_holds_every_patience_and_every_intent():
@@ -116,7 +122,7 @@ def test_exclusion_can_be_switched_off_and_then_everyone_counts():
     fit = fitted(tables, exclude=False)
 
     assert "patience_chars_preferences" not in fit.model.parameters
-    assert "the metric runs against the preferences" in fit.skipped[0].reason
+    assert "the metric runs against the preferences" in reasons(fit)["patience_chars_preferences"]
     stops = "patience_chars_stops"
     assert fit.model.parameters[stops].rows > clean.parameters[stops].rows
     assert fit.model.intents["Q000"]["I0"].estimate > clean.intents["Q000"]["I0"].estimate
@@ -136,7 +142,13 @@ def test_what_the_tables_cannot_tell_is_absent_and_said():
     assert list(fit.model.parameters) == ["patience_chars", "patience_chars_stops"]
     assert fit.model.intents == {}
     assert [str(one) for one in fit.skipped] == [
+        "away_mean_seconds, away_sd_seconds: there is no table visits",
+        "session_mean_seconds, session_sd_seconds: there is no table visits",
+        "reading_speed_mu, reading_speed_sigma: there is no table reads",
+        "lateness_decay, lateness_p0: there is no table lateness",
         "patience_chars_preferences, patience_chars_grid: there is no table preferences and no table positions",
+        "push_P_E, push_S_E, push_P_0, push_S_0: there is no table preferences",
+        "push_alpha: there is no table preferences",
         "intents: there is no table intent_votes",
     ]
 
@@ -166,7 +178,8 @@ def test_another_seed_moves_bootstraps_only():
     """What is not resampled does not depend on the seed."""
     one, other = (fit_user_model(study(), seed=seed).model.parameters for seed in (1, 2))
 
-    assert one["patience_chars_preferences"] == other["patience_chars_preferences"]
+    name = "patience_chars_preferences"
+    assert (one[name].estimate, one[name].interval) == (other[name].estimate, other[name].interval)
     assert one["patience_chars_stops"].estimate == other["patience_chars_stops"].estimate
     assert one["patience_chars_stops"].interval != other["patience_chars_stops"].interval
 

@@ -1,29 +1,52 @@
-"""What `prefcal fit` and `prefcal check` print and write."""
+"""What `prefcal fit` prints and writes, option by option."""
 
 import csv
 import io
 import json
-import re
 
+import numpy as np
 import pytest
 
+from calibration.simulate_durations import Diary
+from calibration.simulate_study import Study, simulate_study
 from calibration.table_files import tables_sha256, write_tables
-from calibration.user_model import read_user_model
+from calibration.user_model import PARAMETERS, read_user_model
 from tests.calibration.test_fit import study
 from tests.study_app.prefcal_command import run_apart, run_here
 
-PATIENCES = ["patience_chars", "patience_chars_preferences", "patience_chars_stops", "patience_chars_grid"]
-
-
 COLUMNS = ["name", "estimate", "low", "high", "level", "unit", "method", "workers", "rows"]
+PATIENCES = ["patience_chars", "patience_chars_preferences", "patience_chars_stops", "patience_chars_grid"]
 
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
-    """A folder of tables with a study.json."""
+    """A folder of tables of a study of summaries, with a study.json."""
     folder = tmp_path_factory.mktemp("study") / "tables"
     write_tables(study(), folder)
     (folder / "study.json").write_text('{"study": "drawn"}')
+    return folder
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """All tables there are, of 30 workers."""
+    size = Study(workers=30, topics=5, items=10, diary=Diary(days=7))
+    return simulate_study(size, np.random.default_rng(2))
+
+
+@pytest.fixture(scope="module")
+def whole(drawn, tmp_path_factory):
+    """A folder of all tables there are."""
+    folder = tmp_path_factory.mktemp("whole") / "tables"
+    write_tables(drawn, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def visited(drawn, tmp_path_factory):
+    """A folder of what tells times away and sessions, which is soon fitted."""
+    folder = tmp_path_factory.mktemp("visited") / "tables"
+    write_tables({name: drawn[name] for name in ("workers", "follows", "visits", "activity")}, folder)
     return folder
 
 
@@ -40,7 +63,7 @@ def test_the_model_is_written_and_shown_to_people(prefcal, tables, tmp_path):
     ended = prefcal("fit", tables, "-o", tmp_path / "user-model.json")
     model = read_user_model(tmp_path / "user-model.json")
 
-    assert (ended.code, ended.err) == (0, "")
+    assert ended.code == 0
     header, _, *rows = ended.out.splitlines()
     assert header.split("  ")[0] == "name"
     assert [row.split()[0] for row in rows[:4]] == PATIENCES
@@ -78,10 +101,14 @@ def test_what_cannot_be_told_is_a_line_on_stderr(prefcal, tmp_path):
     ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
 
     assert ended.code == 0
-    assert ended.err.splitlines() == [
-        "patience_chars_preferences, patience_chars_grid: there is no table preferences and no table positions",
-        "intents: there is no table intent_votes",
-    ]
+    lines = ended.err.splitlines()
+    assert (
+        "patience_chars_preferences, patience_chars_grid: there is no table preferences and no table positions"
+        in lines
+    )
+    assert "away_mean_seconds, away_sd_seconds: there is no table visits" in lines
+    assert "intents: there is no table intent_votes" in lines
+    assert len(lines) == 8
     assert not (tmp_path / "collection").exists()
 
 
@@ -121,51 +148,131 @@ def test_exclusion_is_an_option(prefcal, tables, tmp_path):
     assert prefcal("fit", tables, "-o", tmp_path / "m.json", "--exclude", "some").code == 2
 
 
-# --- check
+# --- its options
 
 
-def test_sound_tables_are_listed_with_what_they_hold(prefcal, tables):
-    """Rows, how many columns have values, and which have none."""
-    ended = prefcal("check", tables)
+def model_of(prefcal, whole, tmp_path, *options):
+    ended = prefcal("fit", whole, "-o", tmp_path / "m.json", *options)
+    assert ended.code == 0, ended.err
+    return read_user_model(tmp_path / "m.json"), ended
 
-    assert (ended.code, ended.err) == (0, "")
-    assert "No fault in 7 tables; study 'drawn'." in ended.out
-    stops = next(line for line in ended.out.splitlines() if line.startswith("stops"))
-    assert re.split(r"  +", stops) == [
-        "stops",
-        "252",
-        "6 of 12",
-        "system, page, judgment, side, opened, language",
+
+def notes(entry):
+    return " ".join(note.sentence for note in entry.diagnostics)
+
+
+def test_a_whole_study_gives_every_parameter_in_one_call(prefcal, whole, tmp_path):
+    """With nothing on stderr: everything could be told; quality stands beside the model."""
+    model, ended = model_of(prefcal, whole, tmp_path)
+
+    assert ended.err == ""
+    assert list(model.parameters) == list(PARAMETERS)
+    assert "Workers and raters:" in ended.out
+    quality = json.loads((tmp_path / "quality.json").read_text())
+    assert quality["format"] == "prefcal-quality/1"
+    assert "left_share" in quality["measures"]
+
+
+def test_the_same_command_writes_the_same_bytes(prefcal, visited, tmp_path):
+    """In a process of its own as well; into a pipe it shows no progress, only what was skipped."""
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    here = prefcal("fit", visited, "-o", first)
+    apart = run_apart("fit", visited, "-o", second)
+
+    assert first.read_bytes() == second.read_bytes()
+    assert here.err == apart.err
+
+
+def test_plots_are_drawn_into_a_folder(prefcal, drawn, tmp_path):
+    """Each as PNG for slides and SVG for papers; the folder is made."""
+    write_tables({"stops": drawn["stops"]}, tmp_path / "t")
+    _, ended = model_of(prefcal, tmp_path / "t", tmp_path, "--plots", tmp_path / "plots")
+
+    assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == [
+        "patience_chars_stops_survival.png",
+        "patience_chars_stops_survival.svg",
     ]
+    assert f"Written to {tmp_path / 'm.json'}, with 2 drawings." in ended.out
 
 
-def test_a_folder_without_study_json_is_as_good(prefcal, tmp_path):
-    """Logs from elsewhere have none."""
-    write_tables({"stops": study()["stops"]}, tmp_path)
+def test_the_level_is_said_above_the_intervals(prefcal, visited, tmp_path):
+    """And stands in the model; a level of 1 is wrong usage."""
+    model, ended = model_of(prefcal, visited, tmp_path, "--level", "0.9")
 
-    assert "No fault in 1 tables; no study.json (none is needed)." in prefcal("check", tmp_path).out
+    assert "90 % interval" in ended.out
+    assert {entry.level for entry in model.parameters.values()} == {0.9}
+    assert prefcal("fit", visited, "-o", tmp_path / "m.json", "--level", "1").code == 2
 
 
-def test_faults_of_tables_and_study_json_come_together(prefcal, tmp_path):
-    """All at once, and nothing on stdout."""
-    (tmp_path / "study.json").write_text("{}")
-    (tmp_path / "searches.csv").write_text("worker,topic\nw,q\n")
-    ended = prefcal("check", tmp_path)
+def test_naive_estimates_are_shown_beside_the_fitted_ones(prefcal, visited, tmp_path):
+    """With what each of them does wrong; they are not in the model."""
+    model, ended = model_of(prefcal, visited, tmp_path, "--compare", "naive")
+
+    assert "Naive estimates, to compare and not to use:" in ended.out
+    assert "pooled log-normal: takes rows for people" in ended.out
+    assert "away_mean_seconds" in model.parameters
+
+
+def test_visits_are_cut_anew_at_a_threshold(prefcal, visited, tmp_path):
+    """Which is said, with what other thresholds would give."""
+    model, _ = model_of(prefcal, visited, tmp_path, "--idle-threshold", "120")
+
+    assert "cut from table activity at silences longer than 120 s" in notes(
+        model.parameters["away_mean_seconds"]
+    )
+    assert "With visits cut at silences of 60, 120, 240 s" in notes(model.parameters["session_mean_seconds"])
+
+
+def test_a_threshold_needs_activity(prefcal, tables, tmp_path):
+    """A fault of the input with its cure, and no model."""
+    ended = prefcal("fit", tables, "-o", tmp_path / "m.json", "--idle-threshold", "120")
 
     assert (ended.code, ended.out) == (1, "")
-    assert [line.removeprefix(f"{tmp_path}/").partition(";")[0] for line in ended.err.splitlines()] == [
-        "study.json:1: 'study' is missing",
-        "searches.csv:1: column 'seconds' is missing",
-    ]
+    assert ended.err == (
+        f"{tables}/activity.csv:1: --idle-threshold cuts visits from table activity, and there is none; "
+        "leave out --idle-threshold\n"
+    )
+    assert not (tmp_path / "m.json").exists()
 
 
-@pytest.mark.parametrize("format_", ["csv", "json"])
-def test_a_check_can_be_read_by_programs(format_, prefcal, tables):
-    """One row a table."""
-    ended = prefcal("check", tables, "--format", format_)
-    rows = json.loads(ended.out) if format_ == "json" else list(csv.DictReader(io.StringIO(ended.out)))
+@pytest.mark.parametrize(
+    "options", [("--inclusion", "at-least-one-visit"), ("--unit", "follow"), ("--bootstrap", "20")]
+)
+def test_choices_about_visits_move_times_away(options, prefcal, visited, tmp_path):
+    """Or their intervals; each is accepted by itself."""
+    usual, _ = model_of(prefcal, visited, tmp_path)
+    chosen, _ = model_of(prefcal, visited, tmp_path, *options)
 
-    assert [row["table"] for row in rows] == sorted(study())
+    if options == ("--unit", "follow"):  # everybody follows one topic here
+        assert (
+            chosen.parameters["away_mean_seconds"].estimate == usual.parameters["away_mean_seconds"].estimate
+        )
+    else:
+        assert chosen.parameters["away_mean_seconds"] != usual.parameters["away_mean_seconds"]
+
+
+def test_dropouts_end_at_their_last_sign_of_life(prefcal, drawn, visited, tmp_path):
+    """Times away come out shorter then; it needs last_seen_at."""
+    usual, _ = model_of(prefcal, visited, tmp_path)
+    cut, _ = model_of(prefcal, visited, tmp_path, "--dropout", "last-seen")
+    name = "away_mean_seconds"
+    assert cut.parameters[name].estimate < usual.parameters[name].estimate
+
+    follows = drawn["follows"].assign(last_seen_at=None)
+    write_tables({"visits": drawn["visits"], "follows": follows}, tmp_path / "t")
+    ended = prefcal("fit", tmp_path / "t", "-o", tmp_path / "m.json", "--dropout", "last-seen")
+    assert ended.code == 1
+    assert "follows.csv:1: nobody has a last_seen_at, by which --dropout last-seen ends a follow" in ended.err
+
+
+def test_only_who_completed_the_study_counts_on_request(prefcal, visited, tables, tmp_path):
+    """Where the tables say who that is."""
+    model, _ = model_of(prefcal, visited, tmp_path, "--complete-only")
+
+    assert model.parameters["away_mean_seconds"].workers == 27
+    ended = prefcal("fit", tables, "-o", tmp_path / "m.json", "--complete-only")
+    assert ended.code == 1
+    assert "workers.csv:1: nobody has a completed_at, by which --complete-only counts workers" in ended.err
 
 
 def test_asking_for_help_imports_no_fit():

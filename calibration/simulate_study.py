@@ -1,0 +1,172 @@
+"""A generator of all tables of a study at once: every model fitted here, with known parameters."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from calibration.simulate import (
+    Judges,
+    Tables,
+    simulate_preferences,
+    simulate_stops,
+    simulate_summaries,
+    simulate_votes,
+)
+from calibration.simulate_durations import Diary, simulate_visits
+from calibration.simulate_lateness import LatenessRaters, simulate_lateness
+from calibration.simulate_push import PushJudges, simulate_push_cells, simulate_push_preferences
+from calibration.simulate_ratings import Assessors, simulate_importance
+from calibration.simulate_reading import Readers, simulate_reads
+from calibration.table_files import checked
+from calibration.tables import TABLES
+from metrics.stream import Population
+
+BEAT_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """How large a study is, and its people.
+
+    Attributes
+    ----------
+    workers : int
+        In every task.
+    topics : int
+        Queries of summaries, and interest profiles of pushes.
+    diary : Diary
+        How visits are watched; its workers are the study's.
+    population : Population
+        M_A, S_A, M_D, S_D.
+    readers : Readers
+        Reading speed.
+    items : int
+        Reads of each worker.
+    raters : LatenessRaters
+        Lateness; its workers are the study's.
+    patience_chars : float
+        Patience of judges and readers.
+    pushes : PushJudges
+        What pushes are worth; its workers are the study's.
+    """
+
+    workers: int = 60
+    topics: int = 8
+    diary: Diary = field(default_factory=lambda: Diary(days=7))
+    population: Population = field(
+        default_factory=lambda: Population(
+            away_mean_seconds=86_400, away_sd_seconds=86_400, session_mean_seconds=180, session_sd_seconds=90
+        )
+    )
+    readers: Readers = field(default_factory=Readers)
+    items: int = 20
+    raters: LatenessRaters = field(default_factory=lambda: LatenessRaters(decay=0.6))
+    patience_chars: float = 840.0
+    pushes: PushJudges = field(default_factory=PushJudges)
+
+
+def simulate_study(study: Study, rng: np.random.Generator, *, activity: bool = True) -> Tables:
+    """Draw every table of a study.
+
+    Parameters
+    ----------
+    study : Study
+        Size and truth.
+    rng : Generator
+        Source of the draws.
+    activity : bool
+        Draw table activity too, the largest of all.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Name -> table; a worker has the same name in all of them.
+    """
+    tables, probabilities = simulate_summaries(study.topics, rng)
+    tables |= {"intent_votes": simulate_votes(probabilities, rng)["intent_votes"]}
+    tables |= simulate_visits(study.population, replace(study.diary, workers=study.workers), rng)
+    if activity:
+        tables["activity"] = simulate_activity(tables["visits"], rng)
+    tables["push_cells"] = simulate_push_cells(study.topics, rng)
+    judges = Judges(
+        patience_chars=study.patience_chars,
+        per_topic=max(2, study.workers // study.topics),
+        effect=2.0,
+        unexplained_sd=0.4,
+    )
+    pushes = replace(study.pushes, workers=study.workers)
+    judged = [
+        simulate_preferences(tables["positions"], probabilities, judges, rng),
+        simulate_push_preferences(tables["push_cells"], pushes, rng),
+    ]
+    tables |= {
+        "preferences": _together(judged),
+        "stops": simulate_stops(study.patience_chars, rng, workers=study.workers),
+        "reads": simulate_reads(study.readers, rng, workers=study.workers, items=study.items),
+        "lateness": simulate_lateness(replace(study.raters, workers=study.workers), rng),
+        "importance": simulate_importance(study.topics, 20, Assessors(), rng),
+    }
+    named = {name: _named(table, study.workers) for name, table in tables.items()}
+    return named | {"workers": _workers(study.workers)}
+
+
+def simulate_activity(visits: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw table activity of visits: one page each, which opens, beats every 15 seconds and closes.
+
+    Parameters
+    ----------
+    visits : DataFrame
+        Table visits.
+    rng : Generator
+        Source of the first beat's delay.
+    """
+    seconds = (visits["end"] - visits["start"]).dt.total_seconds().to_numpy(np.float64)
+    delay = rng.uniform(0, BEAT_SECONDS, len(visits))
+    beats = np.maximum(0, np.ceil((seconds - delay) / BEAT_SECONDS)).astype(np.int64)
+    row = np.repeat(np.arange(len(visits)), beats)
+    number = np.arange(len(row)) - np.repeat(np.cumsum(beats) - beats, beats)
+    offset = np.concatenate([np.zeros(len(visits)), delay[row] + BEAT_SECONDS * number, seconds])
+    row = np.concatenate([np.arange(len(visits)), row, np.arange(len(visits))])
+    kind = np.repeat(["open", "beat", "close"], [len(visits), int(beats.sum()), len(visits)])
+    of_visit = visits.iloc[row]
+    rows = pd.DataFrame(
+        {
+            "worker": of_visit["worker"].to_numpy(),
+            "topic": of_visit["topic"].to_numpy(),
+            "page": of_visit["worker"].to_numpy()
+            + "/"
+            + of_visit["topic"].to_numpy()
+            + "/"
+            + of_visit["visit"].astype(str).to_numpy(),
+            "at": (of_visit["start"] + pd.to_timedelta(offset, unit="s").floor("ms")).to_numpy(),
+            "kind": kind,
+        }
+    )
+    rows["at"] = rows["at"].dt.tz_localize("UTC") if rows["at"].dt.tz is None else rows["at"]
+    return checked(
+        rows.sort_values(["worker", "topic", "at"], kind="stable", ignore_index=True), TABLES["activity"]
+    )
+
+
+def _together(judged: list[pd.DataFrame]) -> pd.DataFrame:
+    """Put the judgments of several tasks into one table, each with an id of its own."""
+    rows = pd.concat(judged, ignore_index=True)
+    return checked(rows.assign(judgment=[f"J{number}" for number in range(len(rows))]), TABLES["preferences"])
+
+
+def _named(table: pd.DataFrame, workers: int) -> pd.DataFrame:
+    """Name workers alike in all tables: the n-th of each generator is one person."""
+    if "worker" not in table.columns:
+        return table
+    number = pd.factorize(table["worker"])[0] % workers
+    return table.assign(worker=pd.Series([f"W{n:05d}" for n in number], index=table.index, dtype="str"))
+
+
+def _workers(count: int) -> pd.DataFrame:
+    """Return table workers: everybody completed the study but every tenth."""
+    rows = [
+        {"worker": f"W{n:05d}", "completed_at": None if n % 10 == 9 else "2026-03-09T12:00:00Z"}
+        for n in range(count)
+    ]
+    return checked(pd.DataFrame(rows), TABLES["workers"])

@@ -1,0 +1,70 @@
+"""What `prefcal check` prints."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from calibration.table_files import write_tables
+from tests.calibration.test_fit import study
+from tests.study_app.prefcal_command import run_here
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """A folder of tables with a study.json."""
+    folder = tmp_path_factory.mktemp("study") / "tables"
+    write_tables(study(), folder)
+    (folder / "study.json").write_text('{"study": "drawn"}')
+    return folder
+
+
+@pytest.fixture
+def prefcal(monkeypatch, capsys):
+    return lambda *arguments: run_here(monkeypatch, capsys, *arguments)
+
+
+def test_sound_tables_are_listed_with_what_they_hold(prefcal, tables):
+    """Rows, how many columns have values, and which have none."""
+    ended = prefcal("check", tables)
+
+    assert (ended.code, ended.err) == (0, "")
+    assert "No fault in 7 tables; study 'drawn'." in ended.out
+    stops = next(line for line in ended.out.splitlines() if line.startswith("stops"))
+    assert re.split(r"  +", stops) == [
+        "stops",
+        "252",
+        "6 of 12",
+        "system, page, judgment, side, opened, language",
+    ]
+
+
+def test_a_folder_without_study_json_is_as_good(prefcal, tmp_path):
+    """Logs from elsewhere have none."""
+    write_tables({"stops": study()["stops"]}, tmp_path)
+
+    assert "No fault in 1 tables; no study.json (none is needed)." in prefcal("check", tmp_path).out
+
+
+def test_faults_of_tables_and_study_json_come_together(prefcal, tmp_path):
+    """All at once, and nothing on stdout."""
+    (tmp_path / "study.json").write_text("{}")
+    (tmp_path / "searches.csv").write_text("worker,topic\nw,q\n")
+    ended = prefcal("check", tmp_path)
+
+    assert (ended.code, ended.out) == (1, "")
+    assert [line.removeprefix(f"{tmp_path}/").partition(";")[0] for line in ended.err.splitlines()] == [
+        "study.json:1: 'study' is missing",
+        "searches.csv:1: column 'seconds' is missing",
+    ]
+
+
+@pytest.mark.parametrize("format_", ["csv", "json"])
+def test_a_check_can_be_read_by_programs(format_, prefcal, tables):
+    """One row a table."""
+    ended = prefcal("check", tables, "--format", format_)
+    rows = json.loads(ended.out) if format_ == "json" else list(csv.DictReader(io.StringIO(ended.out)))
+
+    assert [row["table"] for row in rows] == sorted(study())
