@@ -13,6 +13,7 @@ from metrics.readers.tempsum_runs import read_update_run
 from metrics.stream import MSU, Population, SimulatedUsers, msu_scores
 from metrics.tempsum import update_scores
 from metrics.tempsum_measures import Comprehensiveness, ExpectedLatencyGain
+from study_app.study_file import read_study_file
 
 STREAMS = Path(__file__).resolve().parents[2] / "examples" / "two_layered" / "streams"
 SYSTEMS = ("prompt", "late", "chatty", "sparse")
@@ -121,6 +122,17 @@ def test_facts_come_all_day_so_that_a_visitor_finds_something_every_few_hours(to
     assert 60 <= len(known) <= 70
     assert set(Counter(nugget.importance for nugget in event.nuggets.values())) == {1, 2, 3}
     assert max(np.diff([*known, event.end])) <= 6 * HOUR
+
+
+def test_the_study_follows_them_for_as_long_as_they_last_and_its_consent_says_so():
+    """Who agrees knows for how many days, and that coming back is part of it."""
+    entry = read_study_file(STREAMS.parent / "study.yaml").entry
+    streams = entry.tasks[-1]
+
+    assert streams.kind == "stream_visits"
+    assert streams.systems == {name: f"streams/runs/{name}.txt" for name in SYSTEMS}
+    assert f"For {streams.days:g} days" in entry.consent
+    assert {event.end - event.start for event in EVENTS.topics.values()} == {streams.days * DAY}
 
 
 # The systems differ, each in its own way.

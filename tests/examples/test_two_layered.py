@@ -86,12 +86,18 @@ def test_check_names_files_that_are_changed_missing_or_left_over(tmp_path):
 def test_study_file_fits_the_schema_and_names_files_that_are_there():
     """The study a researcher copies loads as it stands."""
     study = read_study_file(STUDY / "study.yaml").entry
-    votes, summaries = study.tasks
+    votes, summaries, streams = study.tasks
 
-    assert (study.study, votes.name, summaries.name) == ("two-layered", "votes", "summaries")
+    assert study.study == "two-layered"
+    assert (votes.name, summaries.name, streams.name) == ("votes", "summaries", "streams")
     assert tuple(summaries.systems) == SYSTEMS
-    named = [*votes.collection.model_dump().values(), *summaries.systems.values()]
     assert votes.collection == summaries.collection
+    named = [
+        *votes.collection.model_dump().values(),
+        *summaries.systems.values(),
+        *streams.collection.model_dump().values(),
+        *streams.systems.values(),
+    ]
     assert [name for name in named if not (STUDY / name).is_file()] == []
 
 
