@@ -86,7 +86,7 @@ def replication(regime: Regime, seed: int) -> list[float] | None:
         *held(fit, truth),
         float(holds(alpha.conf_int()[ALPHA], alpha_truth)),
         *held(fit, truth, "fieller"),
-        *held(unclustered(judgments), truth),
+        *(held(unclustered(judgments), truth) if len(fit.params) == len(NAMES) else [np.nan] * 4),
         float(fit.silent is not None and fit.silent.verdict == "supported"),
         float(None in [end for interval in fit.conf_int().values() for end in interval]),
     ]
