@@ -19,7 +19,7 @@ from calibration.reading_rows import Readings
 from calibration.uncertainty import Floats
 
 MEDIAN_VARIANCE = math.pi / 2
-_MAD_TO_SD = 1.4826
+MAD_TO_SD = 1.4826
 _LEAST_TAU = 0.02
 _LEAST_SHARE = 1e-3  # of sigma in the spread of medians; stands for "none"
 _TIE = 1e-9
@@ -145,7 +145,7 @@ def residual_scale(data: Readings, medians: Floats) -> float:
     n = complete[data.worker[rows]]
     stretch = np.where(n % 2 == 0, 1 + 1.6 * (n - 1) / n**2, 1.0)
     return (
-        max(_MAD_TO_SD * float(np.median(residual[rows] * stretch)), _LEAST_TAU) if rows.any() else _LEAST_TAU
+        max(MAD_TO_SD * float(np.median(residual[rows] * stretch)), _LEAST_TAU) if rows.any() else _LEAST_TAU
     )
 
 

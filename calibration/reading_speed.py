@@ -26,7 +26,7 @@ from calibration.user_model import Diagnostic
 NAMES = ("reading_speed_mu", "reading_speed_sigma")
 SCALES = (Scale.IDENTITY, Scale.LOG)
 LEAST_WORKERS = 3
-MANY_OUTLIERS = 0.15
+MANY_OUTLIERS = 0.1
 _LEAST_SPREAD_SE = 2.0
 
 Method: TypeAlias = Literal["mixture", "median"]
@@ -213,6 +213,7 @@ def _diagnostics(data: Readings, medians: MedianFit, fit: _Fitted, *, failed: bo
     elif (share := outlying_share(data, medians)) > MANY_OUTLIERS:
         yield warning(
             "outlying_reads",
-            f"{share:.0%} of the reads lie beyond 3 MAD of their worker's median: with so many, medians are biased.",
+            f"{share:.0%} of the reads lie beyond 3 MAD of their worker's median, where 4 % would be usual: idle or skimmed "
+            "reads bias medians.",
         )
     yield from reading_notes(data, medians)
