@@ -147,7 +147,7 @@ def fit_exposure(
     within = within_worker_test(exposure) or weibull_test(laws)
     rejected = within is not None and within.p_value < REJECTED
     seed = int((rng or np.random.default_rng(1)).integers(2**32))
-    uncertainty = _uncertainty(totals, top, rejected=rejected, resamples=resamples, seed=seed)
+    uncertainty = interval_methods(totals, top, rejected=rejected, resamples=resamples, seed=seed)
     fit = DurationFit(
         params=MappingProxyType({names[0]: top.mean, names[1]: top.sd}),
         unit=seconds,
@@ -200,10 +200,20 @@ def _in_seconds(top: Maximum, scale: float, events: float) -> Maximum:
     return Maximum(mu=top.mu + math.log(scale), log_sigma=top.log_sigma, top=moved)
 
 
-def _uncertainty(
+def interval_methods(
     totals: Totals, top: Maximum, *, rejected: bool, resamples: int, seed: int
 ) -> dict[str, Uncertainty]:
-    """Return every interval method, the default first."""
+    """Return every interval method, the default first.
+
+    Parameters
+    ----------
+    totals, top
+        The data and their maximum.
+    rejected : bool
+        Intervals within workers are not exponential: the likelihood is wrong, and the worker bootstrap comes first.
+    resamples, seed : int
+        Of the worker bootstrap, which is made when it is asked for.
+    """
     df = len(totals) - 1
     methods: dict[str, Uncertainty] = {"profile": DurationProfile(totals=totals, top=top, df=df)}
     if top.sigma and np.all(np.linalg.eigvalsh(-top.top.hessian) > 0):

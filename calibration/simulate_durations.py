@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.simulate import Tables
+from calibration.simulate import Ints, Tables
 from calibration.stays import Bools
 from calibration.table_definition import DTYPES, Table
 from calibration.tables import TABLES
@@ -24,8 +24,9 @@ Between: TypeAlias = Literal["log_normal", "inverse_gamma", "two_point"]
 Within: TypeAlias = Literal["exponential", "weibull", "gamma", "log_normal"]
 
 ORIGIN = pd.Timestamp("2026-03-02T00:00:00Z")
+_DAY = 86400
 _BLOCK = 16
-_MOST_VISITS = 1_000_000
+_MOST_VISITS = 100_000
 _ANSWER_SECONDS = 3600.0
 
 
@@ -86,16 +87,34 @@ class Diary:
     unfitting: Literal["cut", "not_begun"] = "cut"
 
 
-class _Follow(NamedTuple):
-    """One follow's visits (v,) and prompts (p,), in wall seconds since the study began."""
+class _Follows(NamedTuple):
+    """Who follows what, (f,) each; times in wall seconds since the study began, ``leaves`` silently or at inf."""
 
-    started: float
-    ended: float
+    worker: Ints
+    topic: Ints
+    started: Floats
+    ended: Floats
+    leaves: Floats
+    by_visit: Bools
+
+
+class _Sessions(NamedTuple):
+    """Sessions (s,) by follow and time; whether material ended them, a reminder began them."""
+
+    follow: Ints
     start: Floats
     end: Floats
-    reason: list[str]
-    entry: list[str]
-    prompts: Floats
+    exhausted: Bools
+    prompted: Bools
+
+    def where(self, which: Bools | Ints) -> "_Sessions":
+        return _Sessions(
+            self.follow[which],
+            self.start[which],
+            self.end[which],
+            self.exhausted[which],
+            self.prompted[which],
+        )
 
 
 def simulate_visits(population: Population, diary: Diary, rng: np.random.Generator) -> Tables:
@@ -122,15 +141,18 @@ def simulate_visits(population: Population, diary: Diary, rng: np.random.Generat
     session = personal_means(
         population.session_mean_seconds, population.session_sd_seconds, diary.workers, diary.between, rng
     )
-    follows = [
-        (f"W{worker:05d}", f"E{topic:02d}", _follow(away[worker] / diary.factor, session[worker], diary, rng))
-        for worker in range(diary.workers)
-        for topic in range(diary.topics)
-    ]
+    follows = _follows(diary, rng)
+    drawn = _sessions(follows, away / diary.factor, session, diary, rng)
+    fits = (drawn.end <= follows.ended[drawn.follow]) | (diary.unfitting == "cut")
+    until = np.minimum(follows.ended, follows.leaves)[drawn.follow]
+    sessions = drawn.where((drawn.start < until) & fits)
+    opens = np.ones(len(sessions.start), dtype=bool)
+    opens[1:] = np.diff(sessions.follow) > 0
+    opens[1:] |= sessions.start[1:] - sessions.end[:-1] >= diary.gap_seconds
     return {
-        "follows": _follow_table(follows),
-        "visits": _visit_table(follows),
-        "prompts": _prompt_table(follows),
+        "follows": _follow_table(follows, sessions),
+        "visits": _visit_table(follows, sessions.where(opens), sessions.where(np.roll(opens, -1))),
+        "prompts": _prompt_table(follows, sessions, diary.remind_after_seconds),
     }
 
 
@@ -150,7 +172,7 @@ def personal_means(mean: float, sd: float, size: int, law: Between, rng: np.rand
     return np.exp(rng.normal(math.log(mean) - variance / 2, math.sqrt(variance), size))
 
 
-def _unit_times(size: int, law: Within, shape: float, rng: np.random.Generator) -> Floats:
+def _unit_times(size: tuple[int, int], law: Within, shape: float, rng: np.random.Generator) -> Floats:
     """Draw times with mean 1."""
     if law == "weibull":
         return rng.weibull(shape, size) / math.gamma(1 + 1 / shape)
@@ -161,134 +183,111 @@ def _unit_times(size: int, law: Within, shape: float, rng: np.random.Generator) 
     return rng.standard_exponential(size)
 
 
-def _follow(away: float, session: float, diary: Diary, rng: np.random.Generator) -> _Follow:
-    length = diary.days * 86400
-    started = rng.random() * diary.late_by * length
-    ended = length
-    if rng.random() < diary.withdrawn:
-        ended = started + rng.random() * (length - started)
-    leaves = started + rng.random() * (length - started) if rng.random() < diary.dropping_out else math.inf
-    begins = rng.random() < diary.enrol_by_visit and math.isfinite(away)
-    course = _course(started, ended, (away, session), diary, rng, begins=begins)
-    fits = (course.end <= ended) | (diary.unfitting == "cut")
-    course = course.where((course.start < min(ended, leaves)) & fits)
-    opens = np.ones(len(course.start), dtype=bool)
-    opens[1:] = course.start[1:] - course.end[:-1] >= diary.gap_seconds
-    closes = np.roll(opens, -1)
-    first, last = course.where(opens), course.where(closes)
-    reason = np.where(last.end > ended, "study_end", np.where(last.exhausted, "exhausted", "left"))
-    end = np.minimum(last.end, ended)
-    asked = np.append(started, end) + diary.remind_after_seconds
-    return _Follow(
+def _follows(diary: Diary, rng: np.random.Generator) -> _Follows:
+    size, length = diary.workers * diary.topics, diary.days * _DAY
+    started = rng.random(size) * diary.late_by * length
+    rest = length - started
+    withdraws, leaves, by_visit = (_shares(diary) > rng.random((3, size)).T).T
+    return _Follows(
+        worker=np.repeat(np.arange(diary.workers), diary.topics),
+        topic=np.tile(np.arange(diary.topics), diary.workers),
         started=started,
-        ended=ended,
-        start=first.start,
-        end=end,
-        reason=reason.tolist(),
-        entry=np.where(first.prompted, "reminder", "own").tolist(),
-        prompts=asked[asked < np.append(first.start, ended)],
+        ended=np.where(withdraws, started + rng.random(size) * rest, length),
+        leaves=np.where(leaves, started + rng.random(size) * rest, np.inf),
+        by_visit=by_visit,
     )
 
 
-class _Course(NamedTuple):
-    """Sessions as they would be without an end: start, end (s,); whether material ended it, a reminder began it."""
-
-    start: Floats
-    end: Floats
-    exhausted: Bools
-    prompted: Bools
-
-    def where(self, which: Bools) -> "_Course":
-        return _Course(self.start[which], self.end[which], self.exhausted[which], self.prompted[which])
+def _shares(diary: Diary) -> tuple[float, float, float]:
+    return diary.withdrawn, diary.dropping_out, diary.enrol_by_visit
 
 
-def _course(
-    started: float,
-    ended: float,
-    means: tuple[float, float],
-    diary: Diary,
-    rng: np.random.Generator,
-    *,
-    begins: bool,
-) -> _Course:
-    """Return every session that begins before the end, and some more."""
-    away_mean, session_mean = means
-    courses: list[_Course] = []
-    at = started
-    while at < ended and math.isfinite(away_mean):
-        away = away_mean * _unit_times(_BLOCK, diary.within, diary.within_shape, rng)
-        if begins and not courses:
-            away[0] = 0.0
-        answered = diary.remind_after_seconds + rng.exponential(_ANSWER_SECONDS, _BLOCK)
-        prompted = (rng.random(_BLOCK) < diary.reminder_works) & (answered < away)
-        wanted = session_mean * rng.standard_exponential(_BLOCK)
-        material = wanted + 1
+def _sessions(
+    follows: _Follows, away_mean: Floats, session_mean: Floats, diary: Diary, rng: np.random.Generator
+) -> _Sessions:
+    """Return every session that begins before its follow ends, and some more, a block of each follow at a time."""
+    at = follows.started.copy()
+    nothing, nobody = np.zeros(0), np.zeros(0, dtype=np.intp)
+    blocks = [_Sessions(nobody, nothing, nothing, nothing > 0, nothing > 0)]
+    going = np.flatnonzero(np.isfinite(away_mean[follows.worker]) & (at < follows.ended))
+    while going.size:
+        worker, shape = follows.worker[going], (going.size, _BLOCK)
+        away = away_mean[worker][:, None] * _unit_times(shape, diary.within, diary.within_shape, rng)
+        if len(blocks) == 1:
+            away[follows.by_visit[going], 0] = 0.0
+        answered = diary.remind_after_seconds + rng.exponential(_ANSWER_SECONDS, shape)
+        prompted = (rng.random(shape) < diary.reminder_works) & (answered < away)
+        wanted = session_mean[worker][:, None] * rng.standard_exponential(shape)
+        material = np.full(shape, np.inf)
         if math.isfinite(diary.material_seconds):
-            material = rng.exponential(diary.material_seconds, _BLOCK)
-        steps = np.stack([np.where(prompted, answered, away), np.minimum(wanted, material)], axis=1)
-        times = at + np.cumsum(steps)
-        courses.append(_Course(times[::2], times[1::2], material < wanted, prompted))
-        at = float(times[-1])
-        if len(courses) * _BLOCK > _MOST_VISITS:
-            raise ValueError("a worker would make more than a million visits; choose longer times away")
-    if not courses:
-        nothing = np.zeros(0)
-        return _Course(nothing, nothing, nothing > 0, nothing > 0)
-    return _Course(*(np.concatenate(part) for part in zip(*courses, strict=True)))
+            material = rng.exponential(diary.material_seconds, shape)
+        steps = np.stack([np.where(prompted, answered, away), np.minimum(wanted, material)], axis=2)
+        times = at[going, None, None] + np.cumsum(steps.reshape(going.size, -1), axis=1).reshape(steps.shape)
+        follow, start, end = np.repeat(going, _BLOCK), times[..., 0].ravel(), times[..., 1].ravel()
+        blocks.append(_Sessions(follow, start, end, (material < wanted).ravel(), prompted.ravel()))
+        at[going] = times[:, -1, 1]
+        going = going[at[going] < follows.ended[going]]
+        if len(blocks) * _BLOCK > _MOST_VISITS:
+            raise ValueError("a worker would make more than 100,000 visits; choose longer times away")
+    sessions = _Sessions(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
+    return sessions.where(np.argsort(sessions.follow, kind="stable"))
 
 
-_Named: TypeAlias = list[tuple[str, str, _Follow]]
-
-
-def _follow_table(follows: _Named) -> pd.DataFrame:
-    rows = pd.DataFrame(
-        {
-            "worker": [worker for worker, _, _ in follows],
-            "topic": [topic for _, topic, _ in follows],
-            "system": "A",
-            "started_at": _times([one.started for *_, one in follows]),
-            "ended_at": _times([one.ended for *_, one in follows]),
-            "last_seen_at": _times([one.end[-1] if len(one.end) else one.started for *_, one in follows]),
-        }
+def _follow_table(follows: _Follows, sessions: _Sessions) -> pd.DataFrame:
+    seen = follows.started.copy()
+    seen[sessions.follow] = np.minimum(sessions.end, follows.ended[sessions.follow])
+    rows = _named(follows, np.arange(len(follows.worker))).assign(
+        started_at=_times(follows.started), ended_at=_times(follows.ended), last_seen_at=_times(seen)
     )
     return _typed(rows, TABLES["follows"])
 
 
-def _visit_table(follows: _Named) -> pd.DataFrame:
-    counts = [len(one.start) for *_, one in follows]
-    rows = pd.DataFrame(
-        {
-            "worker": np.repeat([worker for worker, _, _ in follows], counts),
-            "topic": np.repeat([topic for _, topic, _ in follows], counts),
-            "system": "A",
-            "visit": [number for count in counts for number in range(1, count + 1)],
-            "start": _times(np.concatenate([one.start for *_, one in follows])),
-            "end": _times(np.concatenate([one.end for *_, one in follows])),
-            "end_reason": [reason for *_, one in follows for reason in one.reason],
-            "entry": [entry for *_, one in follows for entry in one.entry],
-        }
+def _visit_table(follows: _Follows, first: _Sessions, last: _Sessions) -> pd.DataFrame:
+    """Return the visits, given their first and last sessions."""
+    ended = follows.ended[last.follow]
+    number = np.arange(len(first.follow)) - np.searchsorted(first.follow, first.follow) + 1
+    rows = _named(follows, first.follow).assign(
+        visit=number,
+        start=_times(first.start),
+        end=_times(np.minimum(last.end, ended)),
+        end_reason=np.where(last.end > ended, "study_end", np.where(last.exhausted, "exhausted", "left")),
+        entry=np.where(first.prompted, "reminder", "own"),
     )
     return _typed(rows, TABLES["visits"])
 
 
-def _prompt_table(follows: _Named) -> pd.DataFrame:
-    counts = [len(one.prompts) for *_, one in follows]
-    rows = pd.DataFrame(
-        {
-            "worker": np.repeat([worker for worker, _, _ in follows], counts),
-            "topic": np.repeat([topic for _, topic, _ in follows], counts),
-            "sent_at": _times(np.concatenate([one.prompts for *_, one in follows])),
-        }
-    )
+def _prompt_table(follows: _Follows, sessions: _Sessions, after: float) -> pd.DataFrame:
+    """Return the reminders: whenever nobody came for so long, after enrolment or a visit."""
+    follow = np.concatenate([np.arange(len(follows.worker)), sessions.follow])
+    since = np.concatenate([follows.started, sessions.end])
+    order = np.lexsort((since, follow))
+    follow, since = follow[order], since[order]
+    until = follows.ended[follow]
+    until[np.flatnonzero(np.diff(follow) == 0)] = sessions.start  # what begins next in the same follow
+    sent = since + after < until
+    rows = _named(follows, follow[sent]).assign(sent_at=_times((since + after)[sent]))
     return _typed(rows, TABLES["prompts"])
 
 
-def _times(seconds: Floats | list[float]) -> pd.DatetimeIndex:
+def _named(follows: _Follows, which: Ints) -> pd.DataFrame:
+    workers = np.array(
+        [f"W{number:05d}" for number in range(int(follows.worker.max(initial=-1)) + 1)], dtype=object
+    )
+    topics = np.array(
+        [f"E{number:02d}" for number in range(int(follows.topic.max(initial=-1)) + 1)], dtype=object
+    )
+    names = {"worker": workers[follows.worker[which]], "topic": topics[follows.topic[which]]}
+    return pd.DataFrame(names).assign(system="A")
+
+
+def _times(seconds: Floats) -> pd.DatetimeIndex:
     """Return wall times; rounded down to milliseconds, so that order is kept."""
-    milliseconds = np.floor(np.asarray(seconds, dtype=np.float64) * 1000)
+    milliseconds = np.floor(seconds * 1000)
     return ORIGIN + pd.to_timedelta(milliseconds.astype(np.int64), unit="ms")
 
 
 def _typed(rows: pd.DataFrame, table: Table) -> pd.DataFrame:
     """Return rows with every column of the table in its type, unchecked: thousands of studies are drawn for a test."""
-    return rows.reindex(columns=list(table.column_names)).astype({c.name: DTYPES[c.kind] for c in table.columns})
+    return rows.reindex(columns=list(table.column_names)).astype(
+        {c.name: DTYPES[c.kind] for c in table.columns}
+    )

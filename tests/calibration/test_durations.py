@@ -261,7 +261,7 @@ def test_an_intact_study_raises_no_warning():
         (Diary(workers=150, within="weibull", within_shape=0.6), "within_worker"),
         (Diary(workers=150, within="weibull", within_shape=0.6), "better_law"),
         (Diary(workers=150, days=0.4), "extrapolated"),
-        (Diary(workers=150, days=0.4), "never_came_back"),
+        (Diary(workers=150, days=0.3), "never_came_back"),
         (Diary(workers=150, never_coming=0.6), "never_came_back"),
     ],
 )
