@@ -1,10 +1,14 @@
 """`prefcal simulate`: a rehearsal of a study with a crowd whose parameters are known."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from study_app.cli.options import database_option
+
+if TYPE_CHECKING:
+    from study_app.simulate.crowd import CrowdReport
 
 
 @click.command(short_help="Let a simulated crowd go through a study.")
@@ -40,4 +44,19 @@ def command(file: Path, workers: int, truth: Path, seed: int, database: str | No
             content, url, workers=workers, truth=read_truth(truth), seed=seed, on_end=bar.update
         )
     click.echo(report.sentence())
+    _show_effects(url, report)
     click.echo(f"Answers are in {shown_address(url)}")
+
+
+def _show_effects(url: str, report: "CrowdReport") -> None:
+    """Print what each disturbance did to the data."""
+    from study_app.cli.output import table_text
+    from study_app.database import open_database, transaction
+    from study_app.simulate.effects import effects
+
+    database = open_database(url)
+    with transaction(database, write=False) as session:
+        rows = [(one.habit, one.times, one.said) for one in effects(session, report)]
+    database.engine.dispose()
+    if rows:
+        click.echo("\n" + table_text(("disturbance", "times", "in the data"), rows))

@@ -22,16 +22,16 @@ ARRIVAL_HOURS = 6.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrowdReport:
-    """What a crowd did: how many finished, and how often each disturbance happened."""
+    """What a crowd did: how many finished, how often each disturbance happened, how many events were sent."""
 
     workers: int
     finished: int
     habits: Mapping[str, int]
+    events_sent: int
 
     def sentence(self) -> str:
         """Say it in one line."""
-        rest = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in sorted(self.habits.items()))
-        return f"{self.finished} of {self.workers} workers finished" + (f" ({rest})" if rest else "")
+        return f"{self.finished} of {self.workers} workers finished"
 
 
 def run_crowd(
@@ -82,4 +82,5 @@ def run_crowd(
             heapq.heappush(queue, (clock() + timedelta(seconds=wait), number, life))
     habits = sum((person.tally.done for person in people), Counter[str]())
     finished = sum(person.tally.code is not None for person in people)
-    return CrowdReport(workers=workers, finished=finished, habits=dict(habits))
+    sent = sum(person.events_sent for person in people)
+    return CrowdReport(workers=workers, finished=finished, habits=dict(habits), events_sent=sent)

@@ -91,6 +91,11 @@ class Person:
             rng=rng,
         )
 
+    @property
+    def events_sent(self) -> int:
+        """How many events this person's browser posted."""
+        return self._site.events_sent
+
     def live(self, entrance: str) -> Iterator[float]:
         """Go through the study from the address ``entrance``; yields seconds until the next act."""
         steps: dict[str, Callable[[Page], Iterator[float]]] = {

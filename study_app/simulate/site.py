@@ -177,9 +177,15 @@ class Site:
         Shared by all workers of a crowd; its base address is the server's.
     agent : str
         The User-Agent header.
+
+    Attributes
+    ----------
+    events_sent : int
+        How many events were posted, repeated ones too.
     """
 
     def __init__(self, http: httpx.Client, agent: str) -> None:
+        self.events_sent = 0
         self._http = http
         self._headers = {"User-Agent": agent}
 
@@ -196,6 +202,7 @@ class Site:
     def log(self, url: str, batch: Mapping[str, Any]) -> int:
         """Post one batch of events; returns the number up to which the server holds them."""
         answer = self._http.post(url, json=batch, headers=self._headers)
+        self.events_sent += len(batch["events"])
         if answer.status_code != httpx.codes.OK:
             raise PageError(f"{url}: events were refused with {answer.status_code}: {answer.text[:200]}")
         return int(answer.json()["upto"])

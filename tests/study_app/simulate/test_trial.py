@@ -8,6 +8,7 @@ from metrics.errors import InputError
 from study_app.database import open_database, transaction
 from study_app.export.study_export import export_study
 from study_app.models import Ballot, Event, Judgment, PageLoad, Showing, Slot, Study, Worker
+from study_app.simulate.effects import effects
 from study_app.simulate.site import Element, PageError
 from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Behaviour, Truth
@@ -65,8 +66,16 @@ def test_bad_habits_leave_no_duplicates_and_no_holes(small_study, tmp_path):
             )
         ).all()
         codes = session.scalars(select(Worker.completion_code)).all()
+        told = {one.habit: one for one in effects(session, report)}
+        events = session.scalar(select(func.count()).select_from(Event))
     database.engine.dispose()
     assert {"reload", "offline", "double_click"} <= set(report.habits)
+    assert f"{events:,} are stored once, 0 missing" in told["offline"].said
+    assert f"{report.events_sent - events:,} of them again" in told["offline"].said
+    assert told["quit"].said.startswith(f"{codes.count(None)} workers have no completion code")
+    assert {one.habit for one in told.values()} == {
+        name.replace("_", " ") for name, n in report.habits.items() if n
+    }
     assert set(revisions) == {1}
     assert all(count == highest == distinct for count, highest, distinct in numbers)
     assert sum(code is not None for code in codes) == report.finished < report.workers
