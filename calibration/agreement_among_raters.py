@@ -15,12 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibration.bootstrap import jackknife_groups
 from calibration.cluster_uncertainty import cluster_uncertainty, jackknife_covariance
-from calibration.uncertainty import Floats, StudentT, Uncertainty
+from calibration.uncertainty import Floats, Replicates, StudentT
 
 Ints: TypeAlias = NDArray[np.signedinteger[Any]]
 Metric: TypeAlias = Literal["nominal", "ordinal", "interval"]
 
 RESAMPLES = 2000
+FEWEST_WORKERS = 5
+"""Fewer say nothing about other workers: they are then taken as they are."""
 
 
 def fleiss_kappa(counts: ArrayLike) -> float:
@@ -150,7 +152,7 @@ class Ratings:
 
 def coefficient_uncertainty(
     ratings: Ratings, *, rng: np.random.Generator, resamples: int = RESAMPLES
-) -> MappingProxyType[str, Uncertainty]:
+) -> MappingProxyType[str, StudentT | Replicates]:
     """Return how far kappa and alpha may be off.
 
     Parameters
@@ -165,7 +167,7 @@ def coefficient_uncertainty(
     Returns
     -------
     mapping of str to Uncertainty
-        Where workers rate in several clusters, first ``two_way_jackknife``: clusters and workers are both sampled,
+        Where five workers or more rate in several clusters, first ``two_way_jackknife``: both are sampled,
         Var = Var(cluster) + Var(worker) - Var(cluster x worker) (Cameron, Gelbach and Miller 2011, for jackknife
         variances), at least the larger of the first two. ``topic_jackknife``: leaving out one cluster at a time,
         Student's t; ``topic_bootstrap``: percentiles over resampled clusters; both take the workers as they are.
@@ -174,7 +176,7 @@ def coefficient_uncertainty(
     by_topic = cluster_uncertainty(ratings.coefficients, ratings.clusters, rng=rng, resamples=resamples)
     workers = int(ratings.worker.max()) + 1
     both, pairs = pd.factorize(ratings.cluster[ratings.item] * workers + ratings.worker)
-    if not by_topic or len(pairs) == workers or workers == 1:
+    if not by_topic or len(pairs) == workers or workers < FEWEST_WORKERS:
         return MappingProxyType({**by_topic})
     by_cluster = _leaving_out(ratings, ratings.cluster[ratings.item])
     by_worker = _leaving_out(ratings, ratings.worker)

@@ -6,7 +6,7 @@ usual asymptotic interval takes the ratings of a topic as independent and is far
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -14,15 +14,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from calibration.agreement_among_raters import RESAMPLES
+from calibration.agreement_among_raters import RESAMPLES, Metric, Ratings, coefficient_uncertainty
 from calibration.cluster_uncertainty import cluster_uncertainty
 from calibration.results import CalibrationResult, NotIdentifiedError, info, warning
-from calibration.uncertainty import Floats
+from calibration.uncertainty import Floats, Replicates, StudentT
 from calibration.user_model import Diagnostic
 
 KAPPA, ALPHA = "importance_weighted_kappa", "importance_alpha"
 ITEM = ["topic", "intent", "iunit"]
 FEW_TOPICS = 10
+MOST_CATEGORIES = 50
 _CELLS_AT_ONCE = 4_000_000
 
 
@@ -96,6 +97,69 @@ def fit_importance(
     )
 
 
+def fit_importance_alpha(
+    ratings: pd.DataFrame, *, metric: Metric, rng: np.random.Generator, resamples: int = RESAMPLES
+) -> CalibrationResult:
+    """Measure how far assessors agree on importance, with the ratings as names, as an order or as numbers.
+
+    Parameters
+    ----------
+    ratings : DataFrame
+        Table importance.
+    metric : {'nominal', 'ordinal', 'interval'}
+        How far two ratings are apart.
+    rng : Generator
+        Source of the bootstrap over topics.
+    resamples : int
+        Bootstrap samples.
+
+    Returns
+    -------
+    CalibrationResult
+        With ``importance_alpha_nominal``, ``..._ordinal`` or ``..._interval``.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If no iUnit has two assessors, all ratings of such iUnits are the same, or there are more than 50 different
+        ratings: so many are no categories.
+    """
+    several = _rated_twice(ratings)
+    category, values = pd.factorize(several["rating"], sort=True)
+    if len(values) > MOST_CATEGORIES:
+        raise NotIdentifiedError(f"there are {len(values)} different ratings: so many are no categories")
+    item = several.groupby(ITEM).ngroup().to_numpy(np.intp)
+    cluster = np.zeros(int(item.max()) + 1, dtype=np.intp)
+    cluster[item] = pd.factorize(several["topic"])[0]
+    data = Ratings(
+        item=item,
+        worker=pd.factorize(several["worker"])[0],
+        category=category,
+        cluster=cluster,
+        values=np.asarray(values, dtype=np.float64),
+        metric=metric,
+    )
+    alpha = float(data.coefficients(np.ones((1, data.clusters)))[0, 1])
+    if np.isnan(alpha):
+        raise NotIdentifiedError("the iUnits with two assessors do not vary in their ratings")
+    both = coefficient_uncertainty(data, rng=rng, resamples=resamples)
+    return CalibrationResult(
+        params=MappingProxyType({f"{ALPHA}_{metric}": alpha}),
+        unit="agreement beyond chance",
+        method=f"Krippendorff's alpha, {metric}",
+        uncertainty=MappingProxyType({how: _second(one) for how, one in both.items()}),
+        n_workers=several["worker"].nunique(),
+        n_rows=len(several),
+    )
+
+
+def _second(both: StudentT | Replicates) -> StudentT | Replicates:
+    """Return the uncertainty of alpha from that of kappa and alpha."""
+    if isinstance(both, StudentT):
+        return replace(both, centre=both.centre[1:], cov=both.cov[1:, 1:])
+    return replace(both, values=both.values[:, 1:])  # noqa: PD011 - no DataFrame
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Crossed:
     """Sums over the iUnits of one topic that the same two assessors rated, and over all iUnits of one topic.
@@ -145,9 +209,7 @@ class _Crossed:
 
 
 def _crossed(ratings: pd.DataFrame) -> _Crossed:
-    several = ratings[ratings.groupby(ITEM)["worker"].transform("size") > 1]
-    if several.empty:
-        raise NotIdentifiedError("no iUnit has two assessors")
+    several = _rated_twice(ratings)
     topic, topics = pd.factorize(several["topic"])
     item = several.groupby(ITEM).ngroup()
     coded = pd.DataFrame({"item": item, "topic": topic, "worker": several["worker"], "x": several["rating"]})
@@ -164,6 +226,13 @@ def _crossed(ratings: pd.DataFrame) -> _Crossed:
         sums=sums.to_numpy(np.float64),
         of_topic=_topic_sums(coded, len(topics)),
     )
+
+
+def _rated_twice(ratings: pd.DataFrame) -> pd.DataFrame:
+    several = ratings[ratings.groupby(ITEM)["worker"].transform("size") > 1]
+    if several.empty:
+        raise NotIdentifiedError("no iUnit has two assessors")
+    return several
 
 
 def _topic_sums(coded: pd.DataFrame, topics: int) -> Floats:

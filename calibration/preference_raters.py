@@ -13,7 +13,13 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from calibration.agreement_among_raters import RESAMPLES, Ratings, coefficient_uncertainty, fleiss_kappa
+from calibration.agreement_among_raters import (
+    FEWEST_WORKERS,
+    RESAMPLES,
+    Ratings,
+    coefficient_uncertainty,
+    fleiss_kappa,
+)
 from calibration.preference_data import judged_pairs
 from calibration.results import CalibrationResult, NotIdentifiedError, info, warning
 from calibration.uncertainty import Floats
@@ -148,10 +154,16 @@ def _diagnostics(ratings: Ratings, shown: Floats | None) -> Iterator[Diagnostic]
         )
     crossed = pd.Series(ratings.cluster[ratings.item]).groupby(ratings.worker).nunique().mean()
     if crossed > 1:
+        few = int(ratings.worker.max()) + 1 < FEWEST_WORKERS
         yield info(
             "crossed_workers",
-            f"A worker judged {crossed:.1f} topics on average: topics and workers are both taken as sampled. The intervals "
-            "topic_jackknife and topic_bootstrap are for these workers only.",
+            f"A worker judged {crossed:.1f} topics on average: "
+            + (
+                "the intervals are for these workers only, who are too few to say anything about others."
+                if few
+                else "topics and workers are both taken as sampled. The intervals topic_jackknife and topic_bootstrap are "
+                "for these workers only."
+            ),
         )
 
 

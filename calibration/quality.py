@@ -15,7 +15,7 @@ import pandas as pd
 from calibration.consistency import NAMES as CONSISTENCY
 from calibration.consistency import fit_consistency
 from calibration.exclusion import counted_tables
-from calibration.importance_agreement import ALPHA, KAPPA, fit_importance
+from calibration.importance_agreement import ALPHA, KAPPA, fit_importance, fit_importance_alpha
 from calibration.position_bias import NAME as LEFT_SHARE
 from calibration.position_bias import fit_position_bias
 from calibration.preference_raters import FLEISS, KRIPPENDORFF, fit_rater_agreement
@@ -33,7 +33,7 @@ class QualityReport:
     ----------
     results : tuple of CalibrationResult
         In the order: agreement on preferences (three categories, four options), consistency, position bias,
-        agreement on importance. No name stands in two of them.
+        agreement on importance (numbers, order). No name stands in two of them.
     skipped : tuple of Skipped
         What the tables cannot tell, and why.
     """
@@ -82,6 +82,11 @@ _MEASURES = (
     ),
     _Measure(
         names=(KAPPA, ALPHA), table="importance", fit=lambda table, rng, _: fit_importance(table, rng=rng)
+    ),
+    _Measure(
+        names=(f"{ALPHA}_ordinal",),
+        table="importance",
+        fit=lambda table, rng, _: fit_importance_alpha(table, metric="ordinal", rng=rng),
     ),
 )
 

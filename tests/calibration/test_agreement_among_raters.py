@@ -190,3 +190,11 @@ def test_the_two_way_covariance_is_one():
         ratings = exchangeable(rng.multinomial(5, [0.4, 0.4, 0.2], size=6))
         cov = coefficient_uncertainty(ratings, rng=rng, resamples=10)["two_way_jackknife"].cov
         assert np.linalg.eigvalsh(cov).min() > -1e-12 * cov.max()
+
+
+def test_four_workers_say_nothing_about_others():
+    """Student's t with three degrees of freedom would be of no use: they are taken as they are."""
+    rng = np.random.default_rng(2)
+    few = exchangeable(rng.multinomial(4, [0.5, 0.3, 0.2], size=12))
+
+    assert "two_way_jackknife" not in coefficient_uncertainty(few, rng=rng, resamples=10)

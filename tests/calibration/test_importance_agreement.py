@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 
 from calibration.agreement_among_raters import krippendorff_alpha
-from calibration.importance_agreement import ALPHA, KAPPA, fit_importance, quadratic_weighted_kappa
+from calibration.importance_agreement import (
+    ALPHA,
+    KAPPA,
+    fit_importance,
+    fit_importance_alpha,
+    quadratic_weighted_kappa,
+)
 from calibration.results import CalibrationResult, NotIdentifiedError
 from calibration.simulate_ratings import Assessors, simulate_importance
 from tests.calibration.rated import importance
@@ -133,6 +139,32 @@ def test_what_cannot_be_told_is_refused(rows, reason):
     """By name, never as a number."""
     with pytest.raises(NotIdentifiedError, match=reason):
         fitted(importance(*rows))
+
+
+@pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval"])
+def test_alpha_by_every_distance_has_an_interval(metric):
+    """The same ratings as names, as an order, as numbers; the interval one is that of `fit_importance`."""
+    table = simulate_importance(6, 10, Assessors(per_topic=3, missing=0.2), np.random.default_rng(5))
+    fit = fit_importance_alpha(table, metric=metric, rng=np.random.default_rng(1), resamples=100)
+    counts = pd.crosstab([table["topic"], table["iunit"]], table["rating"])
+    (name, estimate), *_ = fit.params.items()
+    low, high = fit.conf_int()[name]
+
+    assert estimate == pytest.approx(krippendorff_alpha(counts, metric))
+    assert low < estimate < high
+    if metric == "interval":
+        assert estimate == pytest.approx(fitted(table).params[ALPHA])
+        assert (low, high) == pytest.approx(fitted(table).conf_int()[ALPHA])
+
+
+def test_hundreds_of_different_ratings_are_no_categories():
+    """Marks on a line, for example: the interval alpha of `fit_importance` takes them."""
+    rows = [(w, "q", str(n), n / 25 + shift) for n in range(60) for w, shift in (("A", 0.0), ("B", 0.01))]
+    table = importance(*rows)
+
+    with pytest.raises(NotIdentifiedError, match="no categories"):
+        fit_importance_alpha(table, metric="ordinal", rng=np.random.default_rng(1))
+    assert fitted(table).params[ALPHA] > 0.99
 
 
 def test_intervals_hold_the_truth_and_the_asymptotic_one_does_not():

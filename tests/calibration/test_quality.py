@@ -36,6 +36,7 @@ def test_everything_that_the_tables_tell_is_in_it_once():
         "left_share",
         "importance_weighted_kappa",
         "importance_alpha",
+        "importance_alpha_ordinal",
     ]
     assert report.skipped == ()
     json.dumps(report.to_dict(0.9), allow_nan=False)
@@ -56,6 +57,7 @@ def test_what_is_missing_is_named_with_the_reason():
     assert [str(one) for one in report.skipped] == [
         "consistency_share, consistency_kappa, identical_share, identical_kappa: no pair was shown twice to the same worker",
         "importance_weighted_kappa, importance_alpha: there is no table importance",
+        "importance_alpha_ordinal: there is no table importance",
     ]
 
 
