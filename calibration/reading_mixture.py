@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import logsumexp, ndtr
+from scipy.special import ndtr
 
 from calibration.reading_medians import MedianFit
 from calibration.reading_rows import Readings
@@ -163,8 +163,11 @@ class MixtureLikelihood:
             law = mixture.of(block.x - self.nodes[block.workers][block.worker], block.cut)
             log_f = np.log(law.value) * block.count[:, None]
             joint = np.add.reduceat(log_f, block.starts, axis=0) + prior
-            value[block.workers] = total = logsumexp(joint, axis=1)
-            weight = np.exp(joint - total[:, None])
+            highest = joint.max(axis=1, keepdims=True)
+            weight = np.exp(joint - highest)
+            total = weight.sum(axis=1, keepdims=True)
+            value[block.workers] = (highest + np.log(total))[:, 0]
+            weight /= total
             score[block.workers, 0] = (weight * z).sum(axis=1) / sigma
             score[block.workers, 1] = (weight * (z**2 - 1)).sum(axis=1)
             slopes = law.slopes(weight[block.worker] * block.count[:, None])
@@ -368,11 +371,10 @@ def _maximised(likelihood: MixtureLikelihood, start: Floats, weights: Floats, sl
 
 def _prior(p: Floats) -> tuple[float, Floats]:
     """Return the log prior of the shares and its gradient: a Dirichlet on the scale of the a's."""
-    log_odds = np.array([0.0, p[3], p[4]])
-    log_share = log_odds - logsumexp(log_odds)
+    softmax = _Mixture(p).softmax
     slope = np.zeros(N_FREE)
-    slope[3:] = (PRIOR_READS - PRIOR_READS.sum() * np.exp(log_share))[1:]
-    return float(PRIOR_READS @ log_share), slope
+    slope[3:] = (PRIOR_READS - PRIOR_READS.sum() * softmax)[1:]
+    return float(PRIOR_READS @ np.log(np.maximum(softmax, _TINY))), slope
 
 
 def _information(likelihood: MixtureLikelihood, p: Floats, score: Floats) -> Floats:

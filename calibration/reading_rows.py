@@ -86,7 +86,10 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> Readings:
     reads = _complete_columns(reads)
     length = reads["chars" if length_unit(language) == "characters" else "words"].astype("float64").to_numpy()
     dwell = reads["dwell_seconds"].to_numpy(np.float64)
-    cut = reads["interrupted"].astype("boolean").fillna(last_of_visit(reads)).to_numpy(bool)
+    interrupted = reads["interrupted"].astype("boolean")
+    if interrupted.isna().any():
+        interrupted = interrupted.fillna(last_of_visit(reads))
+    cut = interrupted.to_numpy(bool)
     passed_over = ~reads["fully_seen"].astype("boolean").fillna(value=True).to_numpy(bool) & ~cut
     left_out = {}
     kept = np.ones(len(reads), dtype=bool)
