@@ -23,6 +23,9 @@ from calibration.results import NotIdentifiedError
 from calibration.simulate_reading import Readers, simulate_reads
 
 
+AT_ONCE = 50
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regime:
     label: str
@@ -30,18 +33,28 @@ class Regime:
     workers: int = 100
     items: int = 20
 
-    def reads(self, seed: int) -> pd.DataFrame:
-        rng = np.random.default_rng([seed, self.workers, self.items])
-        return simulate_reads(self.readers, rng, workers=self.workers, items=self.items)
+    def studies(self, count: int) -> Iterator[pd.DataFrame]:
+        """Draw fifty studies at a time, since small tables are slow to make."""
+        rows = self.workers * self.items
+        for first in range(0, count, AT_ONCE):
+            rng = np.random.default_rng([first, self.workers, self.items])
+            many = simulate_reads(self.readers, rng, workers=AT_ONCE * self.workers, items=self.items)
+            for number in range(min(AT_ONCE, count - first)):
+                yield many[rows * number : rows * (number + 1)]
 
 
 REGIMES = (
     Regime(label="clean", readers=Readers()),
     Regime(label="15 % idle, 10 % skimmed", readers=Readers(idle=0.15, skimmed=0.10)),
     Regime(label="30 % idle, 10 % skimmed", readers=Readers(idle=0.30, skimmed=0.10)),
-    Regime(label="15 % idle, 10 % skimmed", readers=Readers(idle=0.15, skimmed=0.10), workers=30, items=10),
     Regime(label="5 % idle, visits of 1 min", readers=Readers(idle=0.05, mean_visit_seconds=60)),
-    Regime(label="5 % idle, visits of 10 s", readers=Readers(idle=0.05, mean_visit_seconds=10)),
+    Regime(label="15 % idle, 10 % skimmed", readers=Readers(idle=0.15, skimmed=0.10), workers=30, items=10),
+    Regime(
+        label="5 % idle, visits of 10 s",
+        readers=Readers(idle=0.05, mean_visit_seconds=10),
+        workers=30,
+        items=10,
+    ),
 )
 METHODS: tuple[Method, ...] = ("mixture", "median")
 
@@ -51,8 +64,7 @@ def coverage(replications: int) -> None:
     print("|---|---|---|---|---|---|---|---|")
     for regime in REGIMES:
         fits: dict[Method, list[ReadingSpeedFit]] = {method: [] for method in METHODS}
-        for seed in tqdm(range(replications), leave=False, disable=None):
-            reads = regime.reads(seed)
+        for reads in tqdm(regime.studies(replications), total=replications, leave=False, disable=None):
             for method in METHODS:
                 with contextlib.suppress(NotIdentifiedError):
                     fits[method].append(fit_reading_speed(reads, method=method))
