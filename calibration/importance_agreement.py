@@ -278,7 +278,7 @@ def _diagnostics(sizes: "pd.Series[int]", data: _Crossed) -> Iterator[Diagnostic
     elif data.topics < FEW_TOPICS:
         yield warning(
             "few_topics",
-            f"With {data.topics} topics the intervals of kappa and alpha hold the truth less often than they say.",
+            f"The intervals of kappa and alpha rest on {data.topics} topics only.",
         )
 
 

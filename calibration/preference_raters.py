@@ -150,7 +150,7 @@ def _diagnostics(ratings: Ratings, shown: Floats | None) -> Iterator[Diagnostic]
     elif ratings.clusters < FEW_TOPICS:
         yield warning(
             "few_topics",
-            f"With {ratings.clusters} topics the intervals of kappa and alpha hold the truth less often than they say.",
+            f"The intervals of kappa and alpha rest on {ratings.clusters} topics only.",
         )
     crossed = pd.Series(ratings.cluster[ratings.item]).groupby(ratings.worker).nunique().mean()
     if crossed > 1:
