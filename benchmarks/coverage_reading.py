@@ -22,7 +22,6 @@ from calibration.reading_speed import NAMES, Method, fit_reading_speed
 from calibration.results import NotIdentifiedError
 from calibration.simulate_reading import Readers, simulate_reads
 
-
 AT_ONCE = 50
 
 
