@@ -1,9 +1,11 @@
 """What not to do with reading times: the usual ways of computing reading speed, as baselines.
 
 Each takes table reads like `calibration.reading_speed.fit_reading_speed` and returns the same two parameters. What is wrong with
-each stands in its docstring, with the bias measured at a true mu of 1.290 and sigma of 0.558 (100 workers, 20 items).
+each stands in its docstring, with the bias measured at a true mu of 1.290 and sigma of 0.558 (100 workers, 20 items). nan where there
+are fewer than two workers.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
@@ -24,11 +26,12 @@ ReadingSpeed: TypeAlias = dict[str, float]
 
 def naive_pooled(reads: pd.DataFrame, *, language: str | None = None) -> ReadingSpeed:
     """Mean and standard deviation of all log speeds: the spread of reads within workers goes into sigma (twice too wide)."""
-    return _moments(readings(reads, language=language).log_speed)
+    data = readings(reads, language=language)
+    return _moments(data.log_speed if data.n_workers > 1 else data.log_speed[:0])
 
 
 def naive_totals(reads: pd.DataFrame, *, language: str | None = None) -> ReadingSpeed:
-    """Each worker's words by seconds: a single idle read outweighs all others (mu -0.5 with 15 % idle reads)."""
+    """Each worker's words divided by all their seconds: a single idle read outweighs all others (mu -0.5 with 15 % idle reads)."""
     data = readings(reads, language=language)
     length = np.bincount(data.worker, weights=np.exp(data.log_length))
     seconds = np.bincount(data.worker, weights=np.exp(data.log_length - data.log_speed))
@@ -43,13 +46,13 @@ def naive_speed_window(reads: pd.DataFrame, *, language: str | None = None) -> R
 
 
 def naive_cut_is_complete(reads: pd.DataFrame, *, language: str | None = None) -> ReadingSpeed:
-    """Take the time of interrupted reads for the whole of it: everybody reads faster (mu +0.1 with visits of a minute)."""
+    """Interrupted reads taken for complete ones: everybody reads faster (mu +0.1 with visits of half a minute)."""
     data = readings(reads, language=language)
     return _by_medians(replace(data, cut=np.zeros_like(data.cut)))
 
 
 def naive_cut_is_dropped(reads: pd.DataFrame, *, language: str | None = None) -> ReadingSpeed:
-    """Leave interrupted reads out: long reads are interrupted more often, and the slowest readers vanish."""
+    """Interrupted reads left out: long reads are interrupted more often, and the slowest readers vanish."""
     data = readings(reads, language=language)
     return _by_medians(data.of(~data.cut))
 
@@ -71,10 +74,14 @@ def _worker_means(data: Readings) -> Floats:
 
 
 def _moments(logs: Floats) -> ReadingSpeed:
-    return _named(float(logs.mean()), float(logs.std(ddof=1)))
+    return (
+        _named(float(logs.mean()), float(logs.std(ddof=1))) if len(logs) > 1 else _named(math.nan, math.nan)
+    )
 
 
 def _by_medians(data: Readings) -> ReadingSpeed:
+    if data.n_workers < 2:
+        return _named(math.nan, math.nan)
     fit = fit_medians(data)
     return _named(fit.mu, fit.sigma)
 

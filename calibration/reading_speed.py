@@ -15,7 +15,7 @@ import pandas as pd
 
 from calibration.bootstrap import cluster_counts
 from calibration.reading_checks import outlying_share, reading_notes
-from calibration.reading_medians import MedianFit, bootstrap_medians, fit_medians
+from calibration.reading_medians import MedianFit, bootstrap_medians, fit_medians, worker_medians
 from calibration.reading_mixture import N_FREE, MixtureFit, bootstrap_mixture, fit_mixture
 from calibration.reading_result import ReadingSpeedFit, ReadingSummary
 from calibration.reading_rows import Readings, length_unit, readings
@@ -64,8 +64,9 @@ def fit_reading_speed(
     Raises
     ------
     NotIdentifiedError
-        If fewer than 3 workers read to the end of something, if no worker read two items (the spread over workers and the
-        spread over items are then one number), or if workers differ by no more than chance.
+        If fewer than 3 workers read two items to their ends (with one each, the spread over workers and the spread over items
+        are one number), if nearly everybody was interrupted in more than half of their reads, or if workers differ by no
+        more than chance.
     ValueError
         If ``resamples`` is positive and there is no ``rng``.
     """
@@ -73,6 +74,10 @@ def fit_reading_speed(
         raise ValueError("a bootstrap needs rng")
     data = readings(reads, language=language)
     _check_identified(data, length_unit(language))
+    if (~np.isnan(worker_medians(data))).sum() < LEAST_WORKERS:
+        raise NotIdentifiedError(
+            "more than half of what nearly every worker read was interrupted by the end of a visit"
+        )
     medians = fit_medians(data)
     mixture = fit_mixture(data, medians) if method == "mixture" else None
     fit = _of_medians(medians) if mixture is None else _of_mixture(mixture)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calibration import reading_speed
 from calibration.reading_naive import NAIVE
 from calibration.reading_result import ReadingSpeedFit
 from calibration.reading_speed import NAMES, fit_reading_speed
@@ -131,6 +132,11 @@ def test_a_bootstrap_of_workers_says_much_the_same():
 # --- what it refuses
 
 
+def slow(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Say which of each worker's reads are not among the four fastest."""
+    return (rows["dwell_seconds"] / rows["words"]).groupby(rows["worker"]).rank() > 4
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -138,9 +144,13 @@ def test_a_bootstrap_of_workers_says_much_the_same():
         (lambda rows: rows[rows["worker"].isin(["W1", "W2"])], "2 workers read something to its end"),
         (lambda rows: rows.drop_duplicates("worker"), "fewer than 3 workers read two items"),
         (lambda rows: rows.assign(interrupted=True), "0 workers read something to its end"),
+        (
+            lambda rows: rows.assign(interrupted=slow(rows)),
+            "more than half of what nearly every worker",
+        ),
         (lambda rows: rows.assign(worker=rows["item"], item=rows["worker"]), "no more than chance"),
     ],
-    ids=["links only", "two workers", "one item each", "all interrupted", "no spread"],
+    ids=["links only", "two workers", "one item each", "all interrupted", "most interrupted", "no spread"],
 )
 def test_what_cannot_be_told_is_refused_with_the_reason(change, reason):
     """One item a worker gives sigma^2 + tau^2 together; workers alike give no sigma. Neither is returned."""
@@ -175,6 +185,14 @@ def test_few_workers_and_many_interruptions_are_warned_of():
     fit = fit_reading_speed(drawn(13, workers=15, items=40, mean_visit_seconds=4.0))
     assert {"few_workers", "many_interrupted"} <= {*names(fit)}
     assert not {"few_workers", "many_interrupted"} & {*names(fit_reading_speed(drawn(13)))}
+
+
+def test_medians_stand_in_where_the_mixture_has_no_maximum(monkeypatch):
+    """Better than nothing, and said."""
+    monkeypatch.setattr(reading_speed, "fit_mixture", lambda data, medians: None)
+    fit = fit_reading_speed(drawn(14))
+    assert fit.method == "worker medians, random effects"
+    assert "mixture_failed" in names(fit)
 
 
 def test_a_clean_study_has_no_warning():
@@ -223,6 +241,13 @@ def test_plots_label_their_axes_with_units():
 
 
 # --- what not to do
+
+
+@pytest.mark.parametrize("name", NAIVE)
+def test_naive_ways_know_nothing_of_nobody(name):
+    """Fewer than two workers give nan, never an error or a warning of numpy."""
+    for reads in (drawn()[:0], drawn()[:4]):
+        assert np.isnan([*NAIVE[name](reads).values()]).any()
 
 
 def median_errors(**readers) -> dict[str, tuple[float, float]]:
