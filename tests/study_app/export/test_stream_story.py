@@ -7,19 +7,24 @@ the screen. In between a messenger fetches a preview of the link.
 """
 
 from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import select
 
 from calibration.study_json import read_study
-from calibration.table_files import read_tables
+from calibration.table_files import read_table, read_tables
 from calibration.visits import visits_from_activity
+from study_app.cli.export import command
 from study_app.database import transaction
 from study_app.export import export_study
+from study_app.export.raw_tables import RAW_TABLES
 from study_app.models import EPOCH, MILLISECOND, Study
 from study_app.stream_models import Follow, Prompt
-from tests.study_app.small_streams import Told
-from tests.study_app.stream_visits import keys, stream_study
+from tests.study_app.conftest import Campaign
+from tests.study_app.small_streams import Told, write_stream_study
+from tests.study_app.stream_visits import ONE_EVENT, keys
 
 NEWS = {
     "sysnews": (
@@ -98,14 +103,8 @@ def streamed(hours, minutes, seconds=0.0):
     return EVENT_BEGAN + (clock(hours, minutes, seconds) - NOON)
 
 
-@pytest.fixture
-def study(campaign):
-    return stream_study(campaign, systems=NEWS, days=1)
-
-
-@pytest.fixture
-def lived(study):
-    """The story; returns the study."""
+def live(study):
+    """Live through the story."""
     ann = study.arrive("ann").send()
     ann.send()
     phone = Browser(study, ann)
@@ -164,29 +163,46 @@ def lived(study):
     )
     phone.send(asleep)
     study.arrive("bob").send().send()
-    return study
 
 
-@pytest.fixture
-def export(lived, tmp_path):
-    """Export two days later; returns the tables."""
+class Exported(NamedTuple):
+    """What an export two days later wrote: tables, those of the folder raw, study.json, summary; and the database."""
 
-    def export(name="tables", **options):
-        with transaction(lived.database, write=False) as session:
-            study = session.scalars(select(Study)).one()
-            export_study(session, study, tmp_path / name, now=NOON + timedelta(days=2), **options)
-        return read_tables(tmp_path / name)
+    tables: Any
+    raw: Any
+    record: Any
+    summary: Any
+    url: str
 
-    return export
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("story")
+    study = Campaign(folder, f"sqlite:///{folder / 'test.sqlite3'}")
+    study.load_file(write_stream_study(folder, systems=NEWS, events=ONE_EVENT, days=1))
+    live(study.serve())
+    with transaction(study.database, write=False) as session:
+        stored = session.scalars(select(Study)).one()
+        summary = export_study(session, stored, folder / "tables", now=NOON + timedelta(days=2), raw=True)
+    study.database.engine.dispose()
+    raw = {
+        name: read_table(folder / "tables" / "raw" / f"{name}.csv", RAW_TABLES[name]) for name in RAW_TABLES
+    }
+    return Exported(read_tables(folder / "tables"), raw, read_study(folder / "tables"), summary, study.url)
+
+
+@pytest.fixture(scope="module")
+def tables(exported):
+    return exported.tables
 
 
 def rows(table, *columns):
     return list(table[list(columns)].itertuples(index=False, name=None))
 
 
-def test_everybody_who_enrolled_is_followed_to_the_end_of_the_days(export):
+def test_everybody_who_enrolled_is_followed_to_the_end_of_the_days(tables):
     """Also who never looked at a page; the last visit is never the end."""
-    follows = export()["follows"]
+    follows = tables["follows"]
 
     assert follows["system"].tolist() == ["sysnews", "sysnews"]
     assert rows(follows, "started_at", "ended_at", "last_seen_at") == [
@@ -195,9 +211,9 @@ def test_everybody_who_enrolled_is_followed_to_the_end_of_the_days(export):
     ]
 
 
-def test_the_visits_are_what_happened(export):
+def test_the_visits_are_what_happened(tables):
     """Five, and no sixth for the preview, the late log or the screen that went dark."""
-    visits = export()["visits"]
+    visits = tables["visits"]
 
     assert rows(visits, "visit", "start", "end", "end_reason", "entry") == [
         (1, clock(12, 0), clock(12, 0, 5.6), "exhausted", "own"),
@@ -215,9 +231,9 @@ def test_the_visits_are_what_happened(export):
     ]
 
 
-def test_what_was_read_has_its_seconds(export):
+def test_what_was_read_has_its_seconds(tables):
     """By page; the page without script is missing, and nobody reads in their sleep."""
-    reads = export()["reads"]
+    reads = tables["reads"]
 
     assert rows(
         reads, "visit", "item", "kind", "words", "chars", "dwell_seconds", "fully_seen", "interrupted"
@@ -244,9 +260,9 @@ def test_what_was_read_has_its_seconds(export):
     assert reads[["side", "judgment"]].isna().all(axis=None)
 
 
-def test_each_visit_stops_somewhere_in_what_was_new(export):
+def test_each_visit_stops_somewhere_in_what_was_new(tables):
     """Newest first; over all pages of the visit, and none for a visit that did not tell what was on its screen."""
-    stops = export()["stops"]
+    stops = tables["stops"]
 
     assert rows(stops, "chars_read", "text_chars", "reached_end") == [
         (18, 18, True),
@@ -257,9 +273,8 @@ def test_each_visit_stops_somewhere_in_what_was_new(export):
     assert stops[["layout", "judgment", "side"]].isna().all(axis=None)
 
 
-def test_activity_holds_the_signs_of_life_and_gives_the_same_visits(export, tmp_path):
+def test_activity_holds_the_signs_of_life_and_gives_the_same_visits(tables, exported):
     """Without the heartbeats of a screen nobody looked at."""
-    tables = export()
     activity, visits = tables["activity"], tables["visits"]
     last = activity[activity["at"] >= clock(20, 0)]
 
@@ -269,17 +284,62 @@ def test_activity_holds_the_signs_of_life_and_gives_the_same_visits(export, tmp_
         (clock(20, 5, 5), "beat"),
         (clock(20, 5, 7.5), "beat"),
     ]
-    record = read_study(tmp_path / "tables")
+    record = exported.record
     assert (record.visit_gap_seconds, record.idle_seconds, record.clock.factor) == (60, 300, 1)
     again = visits_from_activity(activity, idle_seconds=record.visit_gap_seconds)
     assert rows(again, "visit", "start", "end") == rows(visits, "visit", "start", "end")
 
 
-def test_answers_and_prompts(export):
+def test_answers_and_prompts(tables):
     """One question, about the one update that brought a nugget; one reminder."""
-    tables = export()
-
     assert rows(tables["lateness"], "topic", "nugget", "visits_late", "useful") == [
         ("TS14.91", "SYN-1", 0, False)
     ]
     assert rows(tables["prompts"], "topic", "sent_at") == [("TS14.91", clock(20, 0))]
+
+
+def test_raw_keeps_every_page_that_was_served(exported):
+    """Seven that she opened, one fetched for a preview, one of bob's; how the server took them, and what forms said."""
+    pages = exported.raw["stream_pages"]
+
+    assert rows(pages, "visit", "after", "upto", "first", "last", "read", "entry") == [
+        (1, 0, 1, 1, 1, "[1]", "own"),
+        (2, 1, 2, 2, 2, "[]", "own"),
+        (3, 1, 3, 2, 3, "[]", "own"),
+        (3, 1, 3, 2, 3, "[]", "own"),
+        (3, 1, 3, 2, 3, "[]", "own"),
+        (4, 3, 5, 4, 5, "[]", "own"),
+        (5, 3, 5, 4, 5, "[5]", "own"),
+        (6, 5, 7, 6, 7, "[]", "reminder"),
+        (1, 0, 1, 1, 1, "[]", "own"),
+    ]
+    assert pages["left_at"].dropna().tolist() == [clock(12, 0, 5.6), clock(16, 1, 30)]
+    assert rows(exported.raw["useful_answers"], "place", "nugget", "revision", "useful") == [
+        (1, "SYN-1", 1, False)
+    ]
+
+
+def test_what_is_missing_is_counted(exported):
+    """By worker; the page without script told by its form, the preview and bob's page not at all."""
+    gaps = exported.raw["worker_gaps"]
+    columns = [
+        "pages",
+        "pages_without_end",
+        "missing",
+        "stream_pages",
+        "stream_pages_by_form_only",
+        "silent_stream_pages",
+    ]
+
+    assert rows(gaps, *columns) == [(6, 4, 0, 8, 1, 1), (0, 0, 0, 1, 0, 1)]
+    total = exported.summary.gaps
+    assert (total.stream_pages, total.stream_pages_by_form_only, total.silent_stream_pages) == (9, 1, 2)
+
+
+def test_the_command_says_of_how_many_pages_nothing_is_known(exported, tmp_path):
+    """Only a study with streams has them."""
+    done = CliRunner().invoke(command, [str(tmp_path / "tables"), "--database", exported.url])
+
+    assert done.output.splitlines()[-1] == (
+        "pages of streams served: 9; told of by their form only: 1; silent (unseen, or all lost): 2"
+    )
