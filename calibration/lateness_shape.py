@@ -18,6 +18,7 @@ from statsmodels.stats.proportion import proportion_confint
 from calibration.lateness_likelihood import LatenessCounts, chances, scores_and_information
 from calibration.results import GoodnessOfFit
 from calibration.uncertainty import Floats
+from calibration.wording import shown_p
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,7 +101,7 @@ def shape_test(decay: float, p0: float, counts: LatenessCounts) -> GoodnessOfFit
         p_value=p_value,
         n_boot=0,
         sentence=f"The shares of useful updates {verdict} geometrically with lateness{caution} "
-        f"(likelihood ratio corrected for workers, F = {statistic:.2f}, p = {p_value:.3f}).",
+        f"(likelihood ratio corrected for workers, F = {statistic:.2f}, {shown_p(p_value)}).",
     )
 
 

@@ -17,7 +17,7 @@ from calibration.push_weights_likelihood import Ties
 from calibration.push_weights_notes import notes_on_clusters
 from calibration.push_weights_pairs import PushJudgments, notes_on_judgments, push_judgments
 from calibration.push_weights_search import WeightSearch, judged_by, search_weights
-from calibration.results import CalibrationResult, warning
+from calibration.results import LEVEL, CalibrationResult, warning
 from calibration.uncertainty import Floats, Interval, Scale, Scales, StudentT, Uncertainty
 from calibration.user_model import PARAMETERS, Diagnostic
 
@@ -145,13 +145,19 @@ def _uncertainty(found: WeightSearch) -> dict[str, Uncertainty]:
 
 def _notes(found: WeightSearch) -> Iterator[Diagnostic]:
     if found.weights[1] <= 0:
-        yield warning(
-            "no_pain",
-            "People do not mind non-relevant pushes here: alpha is 1 and its interval is a one-sided bound; check the "
-            "signs of the cells.",
-        )
+        yield warning("no_pain", _no_pain(found))
     elif found.raw is not None and found.raw.gain_in_errors < STRONG_GAIN:
         yield warning(
             "weak_gain",
             f"The weight of gain is only {found.raw.gain_in_errors:.1f} standard errors from 0: alpha is uncertain.",
         )
+
+
+def _no_pain(found: WeightSearch) -> str:
+    cure = "check the signs of the cells"
+    if found.raw is not None and found.raw.weights[1] < -found.raw.t(LEVEL) * np.sqrt(found.raw.cov[1, 1]):
+        return (
+            "People prefer streams with more non-relevant pushes, more than chance explains: alpha is put at 1, but the "
+            f"model does not hold; {cure}."
+        )
+    return f"People do not mind non-relevant pushes here: alpha is 1 and its interval is a one-sided bound; {cure}."

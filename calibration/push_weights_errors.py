@@ -99,6 +99,10 @@ class RawWeights:
         """G_E in standard errors."""
         return float(self.weights[0] / np.sqrt(self.cov[0, 0]))
 
+    def t(self, level: float) -> float:
+        """Return how many standard errors an interval reaches to either side."""
+        return float(stdtrit(self.df, (1 + level) / 2))
+
     @property
     def ratios(self) -> Floats:
         """(k - 1,) weights relative to G_E."""
@@ -138,7 +142,7 @@ class FiellerRatios:
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
         """One interval a ratio."""
-        t = float(stdtrit(self.raw.df, (1 + level) / 2))
+        t = self.raw.t(level)
         return tuple(self._interval(place, t) for place in range(1, len(self.raw.weights)))
 
     def _interval(self, place: int, t: float) -> Interval:

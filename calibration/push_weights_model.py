@@ -14,6 +14,7 @@ from calibration.results import GoodnessOfFit
 from calibration.table_files import checked
 from calibration.tables import TABLES
 from calibration.uncertainty import Floats
+from calibration.wording import shown_p
 
 ALPHA = 0.05
 TASK = "pushes"
@@ -107,7 +108,7 @@ def unexplained_test(
         statistic=observed,
         p_value=p_value,
         n_boot=n_boot,
-        sentence=f"{verdict} (deviance {observed:.1f} over {len(votes)} pairs, p = {p_value:.3f}); intervals allow for "
+        sentence=f"{verdict} (deviance {observed:.1f} over {len(votes)} pairs, {shown_p(p_value)}); intervals allow for "
         "what is unexplained.",
     )
 

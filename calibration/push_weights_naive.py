@@ -38,8 +38,8 @@ def unclustered(judgments: PushJudgments) -> CalibrationResult:
 def naive_without_ties(preferences: pd.DataFrame, push_cells: pd.DataFrame) -> CalibrationResult:
     """Drop equally good and equally bad judgments and take the others for independent.
 
-    Ties say that streams are worth about the same; without them intervals are too narrow for the same reason as in
-    `naive_unclustered`, around an estimate that scatters more.
+    Ties say that streams are worth about the same. Without them estimates scatter more (standard deviations 4 % larger at 19 %
+    ties, 11 % at 44 %, 15 % at 60 %), and intervals are too narrow for the same reason as in `naive_unclustered`.
     """
     judgments = push_judgments(preferences, push_cells)
     return _fit(judged_by(judgments, judgments.difference, "drop"), "drop", "ties dropped")

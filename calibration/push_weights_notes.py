@@ -13,6 +13,7 @@ from calibration.push_weights_pairs import PushJudgments
 from calibration.results import info, warning
 from calibration.uncertainty import Floats, Interval, Uncertainty
 from calibration.user_model import Diagnostic
+from calibration.wording import shown_p
 
 ALPHA = 0.05
 FEW_CLUSTERS = 10
@@ -54,7 +55,7 @@ class SilentDays:
         low, high = ("no bound" if end is None else f"{end:.2f}" for end in self.interval)
         share = "" if self.share is None else f", S_0 > 0 in {self.share:.0%} of bootstrap samples"
         answer = f"Silent days: reward {self.verdict} (95% CI of S_0/G_E from {low} to {high})"
-        return f"{answer}; one-sided p = {self.p_value:.3f}{share}."
+        return f"{answer}; one-sided {shown_p(self.p_value)}{share}."
 
 
 def silent_days(raw: RawWeights, uncertainty: Uncertainty, share: float | None) -> SilentDays | None:
@@ -154,16 +155,16 @@ def _labels_note(slope: float, p_value: float, zero: float) -> Diagnostic:
     if p_value >= ALPHA:
         return info(
             "tie_labels",
-            f"Whether a tie is called good or bad does not follow the streams' utility (p = {p_value:.3f}): these "
+            f"Whether a tie is called good or bad does not follow the streams' utility ({shown_p(p_value)}): these "
             "judgments do not tell where utility is 0.",
         )
     if slope < 0:
         return warning(
             "tie_labels",
-            f"Ties are called good where the utility is low (p = {p_value:.3f}): check the labels.",
+            f"Ties are called good where the utility is low ({shown_p(p_value)}): check the labels.",
         )
     return info(
         "tie_labels",
-        f"Ties are called good where the streams' utility is high (p = {p_value:.3f}); a stream is neither good nor bad "
-        f"at a utility of {zero:.2f} G_E.",
+        f"Ties are called good where the streams' utility is high ({shown_p(p_value)}); roughly, a stream "
+        f"is neither good nor bad at a utility of {zero:.2f} G_E.",
     )

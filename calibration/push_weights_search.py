@@ -166,8 +166,9 @@ def _need(unclear: dict[int, str], needed: int) -> None:
 def _need_gain(gain: float) -> None:
     if not gain > 0:
         raise NotIdentifiedError(
-            f"people do not prefer streams with more gain (its weight is {gain:.2g} in log odds), so nothing can be told "
-            "relative to it; check the signs of the cells, and that choice names the side on which a stream was shown"
+            f"these people do not prefer streams with more gain (its weight is {gain:.2g} in log odds), so nothing can be "
+            "told relative to it; if there are many judgments, check the signs of the cells, and that choice names the side "
+            "on which a stream was shown"
         )
 
 
