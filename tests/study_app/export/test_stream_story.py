@@ -340,6 +340,6 @@ def test_the_command_says_of_how_many_pages_nothing_is_known(exported, tmp_path)
     """Only a study with streams has them."""
     done = CliRunner().invoke(command, [str(tmp_path / "tables"), "--database", exported.url])
 
-    assert done.output.splitlines()[-1] == (
+    assert done.stdout.splitlines()[-1] == (
         "pages of streams served: 9; told of by their form only: 1; silent (unseen, or all lost): 2"
     )
