@@ -146,15 +146,15 @@ def test_calling_the_other_system_the_first_changes_nothing(rows, data):
 
 
 def test_without_exchangeable_names_the_coefficients_are_the_plain_ones():
-    """Sums by cluster and samples come to the same as the functions of counts."""
-    counts = np.array([[3, 1, 0], [0, 2, 2], [1, 1, 2], [4, 0, 1]])
+    """Sums by cluster and samples come to the same as the functions of counts, items rated once among them."""
+    counts = np.array([[3, 1, 0], [0, 2, 2], [1, 1, 2], [4, 0, 1], [0, 0, 1]])
     ratings = exchangeable(counts, is_exchangeable=False)
 
     np.testing.assert_allclose(
-        ratings.coefficients(np.ones((1, 4)))[0], [fleiss_kappa(counts), krippendorff_alpha(counts)]
+        ratings.coefficients(np.ones((1, 5)))[0], [fleiss_kappa(counts), krippendorff_alpha(counts)]
     )
     np.testing.assert_allclose(
-        ratings.coefficients(np.array([[2.0, 0, 1, 1]]))[0],
+        ratings.coefficients(np.array([[2.0, 0, 1, 1, 0]]))[0],
         [fleiss_kappa(counts[[0, 0, 2, 3]]), krippendorff_alpha(counts[[0, 0, 2, 3]])],
     )
 

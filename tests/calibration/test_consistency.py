@@ -60,6 +60,21 @@ def test_chance_is_what_two_other_answers_of_the_worker_have_in_common():
     assert rows["chance_identical"].tolist() == pytest.approx([6 / 30, 6 / 30])
 
 
+def test_a_worker_with_one_answer_has_the_habits_of_the_crowd():
+    """One answer is no habit: of 2 left and 2 equal in all, (2 * 1 + 2 * 1) / 12 are alike when nothing is swapped."""
+    rows = repeats(
+        judgments(
+            ("v", "A", "B", "left"),
+            ("w", "A", "B", "left"),
+            ("w", "A", "C", "equally_good"),
+            ("w", "A", "D", "equally_bad"),
+            ("v", "A", "B", "left", 0),
+        )
+    )
+
+    assert rows["chance"].tolist() == pytest.approx([4 / 12])
+
+
 def test_somebody_who_does_not_look_has_a_kappa_of_zero():
     """On average: by lot or leaning to the left, with few answers each."""
     for lean in (0.0, 1.5):
@@ -115,11 +130,10 @@ def test_at_least_40_percent_is_passed_by_those_who_do_not_look(n, share, passin
 
 
 def test_the_limit_itself_passes():
-    """2 of 5 is 40 %, whatever the rounding of 0.4 * 5."""
+    """2 of 5 is 40 %; and what is a whole number stays one whatever the rounding."""
     assert pass_probability(5, 1e-9, 0.4) < 1e-6
-    assert pass_probability(10, 0.5, 0.7) == pytest.approx(
-        sum(math.comb(10, k) for k in (7, 8, 9, 10)) / 1024
-    )
+    at_least_11_of_20 = sum(math.comb(20, k) for k in range(11, 21)) / 2**20
+    assert pass_probability(20, 0.5, 0.55) == pytest.approx(at_least_11_of_20)  # 0.55 * 20 is above 11
 
 
 def test_what_cannot_be_told_is_refused():
