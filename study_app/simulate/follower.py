@@ -78,6 +78,7 @@ class Follower:
         self._without_script = self._habit(habits.no_script, "no_script")
         self.page: Page | None = None
         self._memories: dict[str, Memory] = {}
+        self._held_back: list[Mapping[str, Any]] = []
         self._next: dict[str, datetime] = {}
         self._ends: dict[str, datetime] = {}
 
@@ -105,6 +106,8 @@ class Follower:
         )
         yield max(0.0, (time - self._clock()).total_seconds())
         self.page = self._site.open(address)
+        if not coming:
+            self._send_held_back(self.page)
 
     def visit(self, page: Page, world: StreamWorld) -> Iterator[float]:
         """Read a stream until the time is up or nothing is left.
@@ -217,14 +220,27 @@ class Follower:
         self._post(page, log)
 
     def _post(self, page: Page, log: PageLog) -> None:
-        """Send a page's events; with the habit ``retry`` batches come twice and in the wrong order."""
+        """Send a page's events.
+
+        With the habit ``retry`` batches come twice and in the wrong order; with ``offline`` so too, but not before the
+        next page's.
+        """
         if self._without_script:
             return
         batches: list[Mapping[str, Any]] = list(log.batches(BATCH_EVENTS))
+        if self._habit(self._habits.offline, "offline"):
+            self._held_back += [*batches[::-1], *batches]
+            return
         if self._habit(self._habits.retry, "retry"):
             batches = [*batches[::-1], *batches]
         for batch in batches:
             self._site.log(page.events_url, batch)
+        self._send_held_back(page)
+
+    def _send_held_back(self, page: Page) -> None:
+        for batch in self._held_back:
+            self._site.log(page.events_url, batch)
+        self._held_back = []
 
 
 def _stream_address(page: Page) -> str:
