@@ -211,8 +211,12 @@ class StoredStudy:
             Ballot(slot_id=slot.id, revision=revision, intents=intents, page_key="p", decided_at=NOON)
         )
 
-    def page(self, worker, showing, key, *happenings, served_at=NOON, lost=(), order=None):
-        """Store the events of a page load: (milliseconds, kind, detail), numbered from 1, some of them lost."""
+    def page(self, worker, showing, key, *happenings, served_at=NOON, lost=(), order=None, received_after=5):
+        """Store the events of a page load: (milliseconds, kind, detail), numbered from 1, some of them lost.
+
+        ``received_after``: seconds from serving the page to the arrival of its events.
+        """
+        received_at = served_at + timedelta(seconds=received_after)
         load = self._add(
             PageLoad(
                 key=key,
@@ -220,7 +224,7 @@ class StoredStudy:
                 step="2/1/pair/1" if showing else "2/1/search",
                 showing_id=None if showing is None else showing.id,
                 served_at=served_at,
-                first_received_at=served_at + timedelta(seconds=5),
+                first_received_at=received_at,
             )
         )
         wall = (served_at - EPOCH) // MILLISECOND
@@ -231,7 +235,7 @@ class StoredStudy:
                 kind=kind,
                 page_ms=ms,
                 wall_ms=wall + ms,
-                received_at=served_at + timedelta(seconds=5),
+                received_at=received_at,
                 detail=detail[0] if detail else {},
             )
             for number, (ms, kind, *detail) in enumerate(happenings, start=1)
