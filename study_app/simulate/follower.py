@@ -141,16 +141,19 @@ class Follower:
         self._stay_away(address, world)
 
     def useful(self, page: Page) -> Iterator[float]:
-        """Say of each update that is asked about whether it was still of use."""
+        """Say of each update that is asked about whether it was still of use.
+
+        What was known before is of none: the server asks about it when the log of its reading has not come yet.
+        """
         memory = self._memories[_stream_address(page)]
         yield float(self._rng.uniform(3, 12))
         form = page.form()
         answers = {}
         for name, key in page.questions().items():
-            (_, seconds), *more = memory.new[key]
-            if more:
-                raise PageError(f"{page.url}: {key} is asked about though it brought {1 + len(more)} nuggets")
-            chance = self._lateness.chance(memory.visits_late(seconds))
+            new = memory.new[key]
+            if len(new) > 1:
+                raise PageError(f"{page.url}: {key} is asked about though it brought {len(new)} nuggets")
+            chance = self._lateness.chance(memory.visits_late(new[0][1])) if new else 0.0
             answers[name] = "yes" if self._rng.random() < chance else "no"
         self.page = self._site.send(form, answers)
 
