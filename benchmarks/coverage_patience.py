@@ -10,10 +10,13 @@ turn, which take longer to draw than to judge.
 import argparse
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from tqdm import tqdm
 
+from calibration.davidson import Votes, choice_probabilities
 from calibration.intents import fit_intents
 from calibration.patience_grid import fit_patience_on_grid
 from calibration.patience_preferences import fit_patience_from_preferences
@@ -55,6 +58,7 @@ STOPS = (
 # topics, voters a topic
 VOTES = ((8, 3), (8, 5), (8, 10), (8, 30), (25, 5), (25, 10))
 COLLECTIONS = 100
+SENSITIVITY_SD, TIE_WEIGHT = 0.3, 0.6
 
 
 def holds(interval: Interval, truth: float) -> bool:
@@ -81,22 +85,38 @@ def intervals(fit: CalibrationResult) -> tuple[float, dict[str, Interval]]:
     return estimate, {how: fit.conf_int(method=how)[name] for how in fit.uncertainty}
 
 
+@cache
+def collection(topics: int, number: int) -> SummaryPairs:
+    """All pairs of a drawn collection, each judged once; the votes are then replaced."""
+    rng = np.random.default_rng([number, topics])
+    tables, probabilities = simulate_summaries(topics, rng)
+    judges = Judges(patience_chars=1000, per_topic=1)
+    votes = pair_votes(simulate_preferences(tables["positions"], probabilities, judges, rng))
+    return summary_pairs(votes, tables["positions"], probabilities)
+
+
+def drawn_votes(pairs: SummaryPairs, regime: tuple[float, ...], rng: np.random.Generator) -> Votes:
+    """Votes by the model of `simulate_preferences`, without a table: for many replications."""
+    topics, per_topic, patience, effect, unexplained = regime
+    difference = pairs.differences(np.array([1 / patience]))[0]
+    liking = rng.normal(0, unexplained, pairs.summaries.count)
+    log_odds = effect * difference / difference.std() + liking[pairs.first] - liking[pairs.second]
+    own = np.exp(rng.normal(0, SENSITIVITY_SD, (int(topics), int(per_topic))))
+    chances = choice_probabilities(log_odds[:, None] * own[pairs.topic], np.log([TIE_WEIGHT]))
+    u = rng.random(chances[0].shape)
+    first, second = u < chances[0], (u >= chances[0]) & (u < chances[0] + chances[1])
+    counts = [votes.sum(axis=1).astype(np.float64) for votes in (first, second, ~(first | second))]
+    return Votes(first=counts[0], second=counts[1], ties=counts[2])
+
+
 def judged(
     regime: tuple[float, ...], replications: int
 ) -> Iterator[tuple[SummaryPairs, np.random.Generator]]:
-    topics, per_topic, patience, effect, unexplained = regime
-    judges = Judges(
-        patience_chars=patience, per_topic=int(per_topic), effect=effect, unexplained_sd=unexplained
-    )
-    collections = [
-        simulate_summaries(int(topics), np.random.default_rng([seed, int(topics)]))
-        for seed in range(min(COLLECTIONS, replications))
-    ]
+    topics, _, patience, *_ = regime
     for seed in tqdm(range(replications), leave=False, disable=None):
         rng = np.random.default_rng([seed, int(topics), int(patience)])
-        tables, probabilities = collections[seed % COLLECTIONS]
-        votes = pair_votes(simulate_preferences(tables["positions"], probabilities, judges, rng))
-        yield summary_pairs(votes, tables["positions"], probabilities), rng
+        pairs = collection(int(topics), seed % COLLECTIONS)
+        yield replace(pairs, votes=drawn_votes(pairs, regime, rng)), rng
 
 
 def preferences(replications: int, *, jackknife: bool = False) -> None:

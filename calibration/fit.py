@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from itertools import chain
+from itertools import chain, takewhile
 from typing import TypeAlias
 
 import pandas as pd
@@ -156,7 +156,7 @@ def _stem(names: Iterable[str]) -> str:
     plain = [plain_name(name) for name in names]
     language = next(iter(names)).removeprefix(plain[0]).strip("[]")
     words = zip(*(name.split("_") for name in plain), strict=False)
-    common = "_".join(word for word, *others in words if {word} >= set(others))
+    common = "_".join(word for word, *_ in takewhile(lambda column: len(set(column)) == 1, words))
     return f"{common}_{language}" if language else common
 
 

@@ -17,8 +17,6 @@ from calibration.visit_threshold import (
 )
 from calibration.visits import visits_from_activity
 
-NOTE = "visits_cut_anew"
-
 
 def with_visits(material: Material) -> tuple[Material, tuple[Diagnostic, ...]]:
     """Cut visits from table activity, where that is asked for or where there are none.
@@ -43,7 +41,10 @@ def with_visits(material: Material) -> tuple[Material, tuple[Diagnostic, ...]]:
         seconds, why = chosen.seconds, chosen.sentence
     visits = _cut(material, seconds)
     options = replace(material.options, idle_threshold_seconds=seconds)
-    note = info(NOTE, f"Visits are cut from table activity at silences longer than {seconds:g} s ({why}).")
+    note = info(
+        "visits_cut_anew",
+        f"Visits are cut from table activity at silences longer than {seconds:g} s ({why}).",
+    )
     return replace(material.with_tables(visits=visits), options=options), (note,)
 
 

@@ -81,15 +81,23 @@ class PreferencesFit(CalibrationResult):
         return misfit(slope * self.log_odds, votes)
 
     def plot_profile(self, ax: "Axes") -> None:
-        """Draw twice the log-likelihood lost at each patience; an unlimited one is at the right end of the axis."""
-        shown = (self.kappa > 0) & (self.drop <= DEEPEST_DROP * max(1.0, self.details["design_effect"]))
-        ax.plot(1 / self.kappa[shown], self.drop[shown], color="tab:blue", label="profile likelihood")
-        ax.axhline(self.drop[0], color="0.6", linestyle=":", label="no decay")
-        for low, high in (self.conf_int()[name] for name in self.params):
-            for end in (low, high):
-                if end is not None:
-                    ax.axvline(end, color="0.25", linestyle="--", linewidth=0.8)
-        ax.set(xscale="log", xlabel="patience L (counted characters)", ylabel="2 x log-likelihood lost")
+        """Draw the profile likelihood over patience, and where it says the 95 % interval ends."""
+        drop = self.drop / self.details["design_effect"]
+        shown = (self.kappa > 0) & (drop <= DEEPEST_DROP)
+        patience = 1 / self.kappa[shown]
+        ax.plot(patience, drop[shown], color="tab:blue", marker=".", label="profile likelihood")
+        if drop[0] <= DEEPEST_DROP:
+            ax.axhline(drop[0], color="0.6", linestyle=":", label="no decay")
+        for end in next(iter(self.conf_int().values())):
+            if end is not None:
+                ax.axvline(end, color="0.25", linestyle="--", linewidth=0.8)
+        wide = patience.max() > 10 * patience.min()
+        ax.set(
+            xscale="log" if wide else "linear",
+            ylim=(0, None),
+            xlabel="patience L (counted characters)",
+            ylabel="2 x log-likelihood lost, over the design effect",
+        )
         ax.legend()
 
 

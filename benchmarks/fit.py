@@ -1,0 +1,66 @@
+"""How long `prefcal fit` takes: a study of 300 workers with every table, and tables of a million rows.
+
+    python benchmarks/fit.py [--workers 300] [--large]
+
+Wall and processor time of the whole command in a process of its own, reading and writing included. With ``--large`` also
+tables of a million rows, most of them page events.
+"""
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from calibration.simulate import Tables
+from calibration.simulate_durations import Diary
+from calibration.simulate_study import Study, simulate_study
+from calibration.table_files import write_tables
+
+LARGE = Study(workers=3000, topics=20, items=100, diary=Diary(days=14, topics=2, enrol_by_visit=0.5))
+PROGRAM = "from study_app.cli import main; main()"
+
+
+def processor_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def fit_seconds(folder: Path, *options: str) -> tuple[float, float]:
+    """Run the command on a folder of tables; return wall and processor seconds."""
+    before, began = processor_seconds(), time.perf_counter()
+    arguments = ["fit", str(folder), "-o", str(folder / "model.json"), *options]
+    subprocess.run([sys.executable, "-c", PROGRAM, *arguments], check=True, capture_output=True)
+    return time.perf_counter() - began, processor_seconds() - before
+
+
+def report(label: str, tables: Tables, *options: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        write_tables(tables, Path(name))
+        wall, processor = fit_seconds(Path(name), *options)
+    rows = sum(len(table) for table in tables.values())
+    print(f"| {label} | {rows:,} | {wall:.1f} s | {processor:.1f} s |", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--workers", type=int, default=300)
+    parser.add_argument("--large", action="store_true")
+    options = parser.parse_args()
+    study = simulate_study(Study(workers=options.workers), np.random.default_rng(1))
+    print("| tables | rows | wall | processor |\n|---|---|---|---|")
+    report(f"{options.workers} workers", study)
+    report(
+        f"{options.workers} workers, --bootstrap 500 --compare naive",
+        study,
+        "--bootstrap",
+        "500",
+        "--compare",
+        "naive",
+    )
+    if options.large:
+        report("3,000 workers", simulate_study(LARGE, np.random.default_rng(1)))
