@@ -51,7 +51,7 @@ def _visits(fit: DurationFit) -> Iterator[Diagnostic]:
         ]
     )
     seen = _summary(fit.totals)
-    mean, median, none = drawn.mean(axis=0)
+    mean, median, none = np.median(drawn, axis=0)
     sentence = (
         f"Workers came back {seen[0]:.3g} times on average (median {seen[1]:.3g}, never {seen[2]:.1%}); workers of the "
         f"fitted population, watched as long, do so {mean:.3g} times (median {median:.3g}, never {none:.1%})."
@@ -92,7 +92,7 @@ def _laws(fit: DurationFit) -> Iterator[Diagnostic]:
         rejected = fit.within.p_value < REJECTED
         sentence = fit.within.sentence
         if rejected:
-            sentence += " The mean is robust to this; its interval is a worker bootstrap."
+            sentence += " Unless it is extrapolated, the mean is robust to this; its interval is a worker bootstrap."
         yield (warning if rejected else info)("within_worker", sentence)
     by_name = {law.name: law for law in fit.laws}
     if not fit.laws:
