@@ -1,8 +1,7 @@
 """Reading speed by marginal likelihood, with idle and skimmed reads in the model.
 
 x_ui = theta_u + e_ui,  theta_u ~ N(mu, sigma^2)
-e ~ sum_k p_k N(m_k, tau^2 + d_k^2):  read  m = 0, d = 0;  idle  m = -1.6, d = 0.9;  skimmed  m = 1.6, d = 0.5;
-    anything  m = 0, d = 3 with a fixed share of 0.002, so that a single absurd time has little say
+e ~ mixture of read, idle and skimmed (`calibration.reading_law`)
 L_u = INT prod_i f(x_ui - theta) prod_{i cut} F(x_ui - theta) phi(theta; mu, sigma) dtheta
 
 with f and F density and distribution of e: a read that the end of the visit cut is slower than it looks. Workers with
@@ -18,15 +17,12 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import ndtr
 
+from calibration.reading_law import ReadLaw
 from calibration.reading_medians import MedianFit
-from calibration.reading_rows import Readings
+from calibration.reading_rows import Flags, Places, Readings
 from calibration.uncertainty import Floats
 
-OFFSETS = np.array([0.0, -1.6, 1.6, 0.0])
-EXTRA_VARIANCES = np.array([0.0, 0.9, 0.5, 3.0]) ** 2
-ANYTHING = 0.002
 PRIOR_READS = np.array([18.0, 1.0, 1.0])
 NODES = 41
 REACH = 10.0
@@ -35,7 +31,6 @@ MANY_ROWS = 50_000
 _CELLS_IN_TAU = 10
 _ROWS_AT_ONCE = 500
 _STEP = 1e-5
-_TINY = 1e-300
 _DECREMENT = 1e-4
 _ROUGH, _FINE = 1e-2, 1e-4
 _LEAST_SIGMA = 0.02
@@ -83,10 +78,10 @@ class _Block:
     """Some workers with all their reads."""
 
     workers: slice
-    starts: "np.ndarray[tuple[int], np.dtype[np.intp]]"
-    worker: "np.ndarray[tuple[int], np.dtype[np.intp]]"
+    starts: Places
+    worker: Places
     x: Floats
-    cut: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
+    cut: Flags
     count: Floats
 
 
@@ -154,7 +149,7 @@ class MixtureLikelihood:
         -------
         (workers,), (workers, 5) ndarray of float
         """
-        mixture = _Mixture(p)
+        mixture = ReadLaw(p)
         value, score = np.empty(self.n_workers), np.empty((self.n_workers, N_FREE))
         sigma = math.exp(p[1])
         for block in self._blocks:
@@ -196,66 +191,6 @@ class MixtureLikelihood:
                 count=self._count[rows],
             )
             first = stop
-
-
-class _Mixture:
-    """The law of one residual at given parameters."""
-
-    def __init__(self, p: Floats) -> None:
-        odds = np.exp(np.array([0.0, p[3], p[4]]) - max(0.0, p[3], p[4]))
-        self.softmax = odds / odds.sum()
-        self.shares = np.append((1 - ANYTHING) * self.softmax, ANYTHING)
-        variance = math.exp(2 * p[2]) + EXTRA_VARIANCES
-        self.sd = np.sqrt(variance)
-        self.pull = math.exp(2 * p[2]) / variance
-
-    def of(self, e: Floats, cut: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> "_Values":
-        """Return f (F where cut) of residuals.
-
-        Parameters
-        ----------
-        e : (n, k) ndarray of float
-            Residuals at k nodes.
-        cut : (n,) ndarray of bool
-            Which rows are left-censored.
-        """
-        parts, tau_slope = [], np.zeros_like(e)
-        for share, offset, sd, pull in zip(self.shares, OFFSETS, self.sd, self.pull, strict=True):
-            z = (e - offset) / sd
-            density = (share / math.sqrt(2 * math.pi)) * np.exp(-0.5 * z**2)
-            part = density / sd
-            tau_part = part * (z**2 - 1)
-            if cut.any():
-                part[cut] = share * ndtr(z[cut])
-                tau_part[cut] = -z[cut] * density[cut]
-            tau_slope += pull * tau_part
-            parts.append(part)
-        told = parts[0] + parts[1] + parts[2]
-        value = np.maximum(told + parts[3], _TINY)
-        return _Values(
-            value=value, told=told, idle=parts[1], skimmed=parts[2], tau_slope=tau_slope, softmax=self.softmax
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Values:
-    """f of some residuals, its parts, and d f / d log tau; (n, k) each."""
-
-    value: Floats
-    told: Floats
-    idle: Floats
-    skimmed: Floats
-    tau_slope: Floats
-    softmax: Floats
-
-    def slopes(self, weight: Floats) -> Floats:
-        """Return (n, 3): the slopes of log f in log tau, a_idle and a_skimmed, added up over nodes with (n, k) weights."""
-        relative = weight / self.value
-        tau, idle, skimmed, told = (
-            np.einsum("nk,nk->n", part, relative)
-            for part in (self.tau_slope, self.idle, self.skimmed, self.told)
-        )
-        return np.stack([tau, idle - self.softmax[1] * told, skimmed - self.softmax[2] * told], axis=1)
 
 
 def _binned(data: Readings, tau: float) -> tuple[Readings, Floats]:
@@ -300,7 +235,7 @@ def fit_mixture(data: Readings, start: MedianFit) -> MixtureFit | None:
         return None
     workers = likelihood.n_workers
     robust = inverse @ (score.T @ score) @ inverse * workers / (workers - 1)
-    shares = _Mixture(p).shares
+    shares = ReadLaw(p).shares
     return MixtureFit(
         mu=float(p[0]),
         sigma=math.exp(p[1]),
@@ -371,10 +306,10 @@ def _maximised(likelihood: MixtureLikelihood, start: Floats, weights: Floats, sl
 
 def _prior(p: Floats) -> tuple[float, Floats]:
     """Return the log prior of the shares and its gradient: a Dirichlet on the scale of the a's."""
-    softmax = _Mixture(p).softmax
+    softmax = ReadLaw(p).softmax
     slope = np.zeros(N_FREE)
     slope[3:] = (PRIOR_READS - PRIOR_READS.sum() * softmax)[1:]
-    return float(PRIOR_READS @ np.log(np.maximum(softmax, _TINY))), slope
+    return float(PRIOR_READS @ np.log(np.maximum(softmax, 1e-300))), slope
 
 
 def _information(likelihood: MixtureLikelihood, p: Floats, score: Floats) -> Floats:

@@ -12,8 +12,8 @@ import pandas as pd
 from scipy.special import log_ndtr, ndtri
 from scipy.stats import norm
 
+from calibration.reading_law import ANYTHING, EXTRA_VARIANCES, OFFSETS
 from calibration.reading_medians import MedianFit, normal_population, worker_medians
-from calibration.reading_mixture import ANYTHING, EXTRA_VARIANCES, OFFSETS
 from calibration.reading_rows import Readings
 from calibration.results import CalibrationResult, GoodnessOfFit
 from calibration.simulate_reading import Readers, simulate_reads

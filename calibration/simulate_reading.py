@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calibration.reading_mixture import EXTRA_VARIANCES, OFFSETS
+from calibration.reading_law import EXTRA_VARIANCES, OFFSETS
 from calibration.table_files import checked
 from calibration.tables import TABLES
 

@@ -178,12 +178,14 @@ def _reasons(signs: pd.DataFrame, last: Places) -> NDArray[np.object_]:
 
 
 def _starts(signs: pd.DataFrame, first: Places, idle_seconds: float) -> Milliseconds:
-    """Return the first sign of each run; for an enrolment visit the enrolment."""
+    """Return the first sign of each run; for an enrolment visit the enrolment.
+
+    Only the first run of a stream can begin so soon: the others begin more than the threshold after it.
+    """
     start, enrolled = signs["at"].to_numpy()[first], signs["started_at"].to_numpy()[first]
-    opens = ~signs["stream"].iloc[first].duplicated().to_numpy()
     # in floating point, since the bound of a stream without a follow is the smallest number there is
     soon = start.astype(np.float64) - enrolled <= 1000 * idle_seconds
-    return np.asarray(np.where(opens & soon, enrolled, start), dtype=np.int64)
+    return np.asarray(np.where(soon, enrolled, start), dtype=np.int64)
 
 
 def _with_what_was_known(cut: pd.DataFrame, visits: pd.DataFrame) -> pd.DataFrame:

@@ -8,8 +8,9 @@ from scipy.integrate import quad
 from scipy.stats import multivariate_normal, norm
 
 from calibration import reading_mixture
+from calibration.reading_law import ANYTHING
 from calibration.reading_medians import MedianFit, fit_medians
-from calibration.reading_mixture import ANYTHING, MixtureLikelihood, fit_mixture
+from calibration.reading_mixture import MixtureLikelihood, fit_mixture
 from calibration.reading_rows import readings
 from calibration.simulate_reading import Readers, simulate_reads
 from tests.calibration.test_reading_medians import data
