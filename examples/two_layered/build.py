@@ -3,8 +3,9 @@
     python build.py            write collection/*.tsv, runs/*.xml, streams/*.* and streams/runs/*.txt beside this file
     python build.py --check    write nothing; exit 1 and name the files that are not what would be written
 
-The streams are those of `build_streams`; here are the summaries. Seven systems are written, one rule each, so that they differ in kind and the kind is known. Everything is
-deterministic, the "random" system too: its order is that of SHA-256 digests.
+The streams are those of `build_streams` and `build_stream_files`; here are the summaries. Seven systems are written, one
+rule each, so that they differ in kind and the kind is known. Everything is deterministic, the "random" system too: its
+order is that of SHA-256 digests.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from build_streams import stream_files
+from build_stream_files import stream_files
 
 FOLDER = Path(__file__).resolve().parent
 
