@@ -1,5 +1,6 @@
 """The result of a duration fit: what every fit offers, and tests, simulation and plots of this model."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,9 @@ from calibration.uncertainty import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ENVELOPES = 99
+ENVELOPES, FEW_ENVELOPES, MANY_WORKERS = 99, 19, 5000
 BAND = (0.025, 0.975)
-_BAND_COLOUR = "0.85"
+_BAND_COLOUR, _BAND_LABEL = "0.85", "95 % of simulated studies"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +85,8 @@ class DurationFit(CalibrationResult):
     def simulate(self, n: int, rng: np.random.Generator) -> Totals:
         """Draw n and T of ``n`` workers from the fitted model, watched as the workers of the data were.
 
-        What the design fixes (T in a window, n in a count) is drawn with replacement from the data.
+        What the design fixes (T in a window, n in a count) is drawn with replacement from the data; counted intervals
+        are all complete.
         """
         drawn = rng.integers(len(self.totals), size=n)
         tau = self.totals.seen_by_seconds
@@ -96,23 +98,20 @@ class DurationFit(CalibrationResult):
         return simulate_totals(people, self.top.mu, self.top.sigma, self.design, rng)
 
     def plot_counts(self, ax: "Axes", *, seed: int = 1) -> None:
-        """Draw how many workers have at least so many events, over the band of 95 % of data sets from the fit.
+        """Draw the share of workers who came back at least so many times, over the band of 95 % of simulated studies.
 
-        For times away an event is a visit: this is what MSU takes from the fit. For sessions of a fixed number, the
-        time of each worker stands in its place.
+        This is what MSU takes from the fit. For sessions, whose number is given, a worker's time takes its place. Where
+        many sessions were cut there is no band: the fit does not say when they would have been.
         """
-        of = _seconds if self.design == "count" else _events
-        observed = np.sort(of(self.totals))[::-1]
-        rng = np.random.default_rng(seed)
-        drawn = [np.sort(of(self._again(rng)))[::-1] for _ in range(ENVELOPES)]
+        observed = self._extent(self.totals)
         rank = np.arange(1, len(observed) + 1) / len(observed)
-        low, high = np.quantile(drawn, BAND, axis=0)
-        ax.fill_betweenx(rank, low, high, color=_BAND_COLOUR, label="95 % of simulated studies")
-        ax.plot(np.median(drawn, axis=0), rank, color="0.45", linestyle="--", label="fitted model")
+        if not self.many_cut:
+            drawn = [self._extent(study) for study in self._studies(seed)]
+            low, high = np.quantile(drawn, BAND, axis=0)
+            ax.fill_betweenx(rank, low, high, color=_BAND_COLOUR, label=_BAND_LABEL)
+            ax.plot(np.median(drawn, axis=0), rank, color="0.45", linestyle="--", label="fitted model")
         ax.plot(observed, rank, color="black", drawstyle="steps-post", label="observed")
-        ax.set_xlabel(
-            "seconds in all" if self.design == "count" else "events (visits that ended a time away)"
-        )
+        ax.set_xlabel("seconds in sessions" if self.design == "count" else "visits that ended a time away")
         ax.set_ylabel("share of workers with as many or more")
         ax.set_ylim(0, 1)
         ax.legend(frameon=False)
@@ -121,16 +120,14 @@ class DurationFit(CalibrationResult):
         """Draw the workers' means as the fit sees them against normal quantiles, over the band of simulated studies.
 
         A worker's mean is known from few intervals only and shrunk to the population's, so the points need not lie on
-        the diagonal; under the model they lie in the band.
+        the diagonal; under the model they lie in the band. Where many sessions were cut there is none.
         """
-        rng = np.random.default_rng(seed)
         size = len(self.totals)
         quantile = ndtri((np.arange(1, size + 1) - 0.5) / size)
-        drawn = [np.sort(posterior_means(*self._refitted(self._again(rng)))) for _ in range(ENVELOPES)]
-        low, high = np.quantile(drawn, BAND, axis=0)
-        ax.fill_between(
-            quantile, np.exp(low), np.exp(high), color=_BAND_COLOUR, label="95 % of simulated studies"
-        )
+        if not self.many_cut:
+            drawn = [np.sort(posterior_means(study, self._refitted(study))) for study in self._studies(seed)]
+            low, high = np.exp(np.quantile(drawn, BAND, axis=0))
+            ax.fill_between(quantile, low, high, color=_BAND_COLOUR, label=_BAND_LABEL)
         points = np.exp(np.sort(posterior_means(self.totals, self.top)))
         ax.plot(quantile, points, "o", color="black", markersize=3, label="workers")
         ax.set_yscale("log")
@@ -138,14 +135,21 @@ class DurationFit(CalibrationResult):
         ax.set_ylabel(f"worker's mean, {self.unit}")
         ax.legend(frameon=False)
 
-    def _again(self, rng: np.random.Generator) -> Totals:
-        return simulate_totals(self.totals, self.top.mu, self.top.sigma, self.design, rng)
+    def _extent(self, totals: Totals) -> Floats:
+        """Return everybody's n, or T where n is given, the largest first."""
+        return np.sort(totals.seconds if self.design == "count" else totals.events)[::-1]
 
-    def _refitted(self, drawn: Totals) -> tuple[Totals, Maximum]:
+    def _studies(self, seed: int) -> Iterator[Totals]:
+        """Simulate the study again and again; less often where there are very many workers."""
+        rng = np.random.default_rng(seed)
+        for _ in range(ENVELOPES if len(self.totals) <= MANY_WORKERS else FEW_ENVELOPES):
+            yield simulate_totals(self.totals, self.top.mu, self.top.sigma, self.design, rng)
+
+    def _refitted(self, study: Totals) -> Maximum:
         try:
-            return drawn, maximum(drawn, start=(self.top.mu, max(self.top.log_sigma, -2.0)))
+            return maximum(study, start=(self.top.mu, max(self.top.log_sigma, -2.0)))
         except NotIdentifiedError:
-            return drawn, self.top
+            return self.top
 
 
 def posterior_means(totals: Totals, top: Maximum) -> Floats:
@@ -156,11 +160,3 @@ def posterior_means(totals: Totals, top: Maximum) -> Floats:
         block = posterior(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], top.mu, sigma)
         pieces.append(top.mu + sigma * np.einsum("uk,uk->u", block.weights, block.z))
     return np.concatenate(pieces)
-
-
-def _events(totals: Totals) -> Floats:
-    return totals.events
-
-
-def _seconds(totals: Totals) -> Floats:
-    return totals.seconds

@@ -370,6 +370,17 @@ def test_plots_name_their_axes(fit_one):
     ]
 
 
+def test_no_band_is_drawn_where_many_sessions_were_cut():
+    """When they would have been cut in a simulated study is not part of the model."""
+    fit = fit_session(simulated(Diary(workers=30, material_seconds=200)))
+    left, right = Figure().subplots(1, 2)
+    fit.plot_counts(left)
+    fit.plot_qq(right)
+
+    for ax, only in ((left, "observed"), (right, "workers")):
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == [only]
+
+
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [(90.0, "90 s"), (600.0, "10 min"), (86400.0, "24 h"), (7 * 86400.0, "7 days"), (math.inf, "infinite")],
