@@ -224,7 +224,11 @@ _TABLES = (
             _topic(),
             _system(),
             _integer("visit", "Number of the visit within worker and topic, from 1.", required=True, low=1),
-            _time("start", "Opening.", required=True),
+            _time(
+                "start",
+                "Opening. A first visit that starts at the follow's started_at is the enrolment: it ends no time away.",
+                required=True,
+            ),
             _time("end", "The last sign of activity; set back to it for idle visits.", required=True),
             _time("stream_at", "Stream time of the opening."),
             _text(
@@ -250,7 +254,12 @@ _TABLES = (
             _system(),
             _text("page", "Id of the page load.", required=True),
             _time("at", "When.", required=True),
-            _text("kind", "What.", required=True, choices=("open", "beat", "hidden", "visible", "close")),
+            _text(
+                "kind",
+                "What: a page opens, beats while it is in sight, is hidden, visible again, closed.",
+                required=True,
+                choices=("open", "beat", "hidden", "visible", "close"),
+            ),
         ),
     ),
     Table(

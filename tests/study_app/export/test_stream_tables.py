@@ -190,16 +190,21 @@ def test_reading_on_in_the_same_page_the_next_day_makes_up_for_the_interruption(
 
 
 def test_time_in_front_of_nobody_is_no_reading(streams, exported):
-    """A screen that stays on over night."""
+    """A screen that stays on over night, and is taken up again in the morning for three seconds."""
     stored = streams(idle_seconds=60)
     ann = stored.follow(stored.worker("ann"))
     beats = [(at, "beat") for at in range(5, 200, 5)]
-    stored.view(ann, "p1", *opening(), sees(2, 4, 1), *beats, (200, "close"), shows=(1, 4))
+    morning = [(200, "scroll", {"depth": 1}), (203, "close")]
+    stored.view(ann, "p1", *opening(), sees(2, 4, 1), *beats, *morning, shows=(1, 4))
 
     tables = exported(stored)
 
-    assert cells(tables["visits"], "end", "end_reason") == [(NOON + timedelta(hours=1, seconds=2), "idle")]
-    assert cells(tables["reads"], "dwell_seconds", "interrupted") == [(0, True)]
+    served = NOON + timedelta(hours=1)
+    assert cells(tables["visits"], "start", "end", "end_reason") == [
+        (served, served + timedelta(seconds=2), "idle"),
+        (served + timedelta(seconds=200), served + timedelta(seconds=203), "left"),
+    ]
+    assert cells(tables["reads"], "dwell_seconds", "interrupted") == [(3, True)]
 
 
 def test_stream_time_runs_as_fast_as_the_study_says(streams, exported):
