@@ -68,7 +68,7 @@ def fit_consistency(
     Raises
     ------
     NotIdentifiedError
-        If no pair was shown twice to the same worker, or everyone always says `equal`.
+        If no pair was shown twice to the same worker, or habit alone leaves no repeat to be inconsistent.
     """
     rows = repeats(preferences)
     if rows.empty:
@@ -77,7 +77,7 @@ def fit_consistency(
     sums = _sums(rows, worker)
     estimates = _coefficients(sums.sum(axis=0)[None])[0]
     if np.isnan(estimates).any():
-        raise NotIdentifiedError("every answer is an equal option: nobody could be inconsistent")
+        raise NotIdentifiedError("by habit alone every repeat would be consistent, as when all say `equal`")
     chance = float(sums[:, 2].sum() / sums[:, 0].sum())
     exact = np.array(clopper_pearson(sums[:, 1].sum(), sums[:, 0].sum(), LEVEL))
     kappas = (exact - chance) / (1 - chance)

@@ -140,7 +140,7 @@ def test_what_cannot_be_told_is_refused():
     """No repeats, or nobody who could be inconsistent."""
     with pytest.raises(NotIdentifiedError, match="shown twice"):
         fitted(judgments(("w", "A", "B", "left")))
-    with pytest.raises(NotIdentifiedError, match="equal option"):
+    with pytest.raises(NotIdentifiedError, match="by habit alone"):
         fitted(
             judgments(
                 ("w", "A", "B", "equally_good"),
