@@ -2,8 +2,9 @@
 
     python benchmarks/coverage_reading.py [--replications 1000] [--only coverage|naive|speed]
 
-Each line of the first table is one regime: mean error of mu, mean relative error of sigma, both with their standard deviations,
-and the share of 95 % intervals that hold the truth. The Monte-Carlo error of a share of .95 is .007 at 1000 replications.
+Each line of the first table is one regime: mean error of mu, mean relative error of sigma, both with their
+standard deviations, and the share of 95 % intervals that hold the truth. The Monte-Carlo error of a share of
+.95 is .007 at 1000 replications.
 """
 
 import argparse

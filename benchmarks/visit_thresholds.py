@@ -2,8 +2,9 @@
 
     python benchmarks/visit_thresholds.py [--replications 20]
 
-100 workers for 7 days; the true visits are known, and so is what the fits make of them. Printed is the median relative error
-against the fit of the true visits, once with the threshold taken off the times away and once without.
+100 workers for 7 days; the true visits are known, and so is what the fits make of them. Printed is the median
+relative error against the fit of the true visits, once with the threshold taken off the times away and once
+without.
 """
 
 import argparse

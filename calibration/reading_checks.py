@@ -60,9 +60,10 @@ def _length_notes(data: Readings, medians: MedianFit) -> Iterator[Diagnostic]:
 def length_slope(data: Readings, medians: MedianFit) -> tuple[float, float]:
     """Return the slope of log speed on log length within workers, and its p-value; (nan, nan) where it cannot be told.
 
-    Least squares on reads within 3 tau of their worker's median, both sides centred by worker; variance clustered by worker,
-    t. Zero if time is in proportion to length; positive if every item costs some time beside its length. Where more than
-    a tenth of the reads were interrupted it is not told: long items are cut more often.
+    Least squares on reads within 3 tau of their worker's median, both sides centred by worker; variance
+    clustered by worker, t. Zero if time is in proportion to length; positive if every item costs some time
+    beside its length. Where more than a tenth of the reads were interrupted it is not told: long items are
+    cut more often.
     """
     tau = medians.tau
     residual = data.log_speed - medians.medians[data.worker]

@@ -1,6 +1,7 @@
 """The law of one read's log speed around its worker's: read, idle, skimmed, or anything.
 
-e ~ sum_k p_k N(m_k, tau^2 + d_k^2):  read  m = 0, d = 0;  idle  m = -1.6, d = 0.9;  skimmed  m = 1.6, d = 0.5;
+e ~ sum_k p_k N(m_k, tau^2 + d_k^2):  read  m = 0, d = 0;  idle  m = -1.6, d = 0.9;  skimmed  m = 1.6, d =
+0.5;
     anything  m = 0, d = 3 with a fixed share of 0.002, so that a single absurd time has little say
 """
 

@@ -4,9 +4,9 @@ y_u = median of worker u's log speeds (Kaplan-Meier, where reads were interrupte
 s_u^2 = (pi / 2) tau^2 / (n_u + pi / 2 - 1),  tau = 1.4826 MAD of all residuals
 y_u ~ N(mu, sigma^2 + s_u^2)
 
-s_u^2 is the variance of a median of n normal values, exact for n = 1 and for large n. One pooled tau: a worker's own MAD of
-ten reads is too noisy to weigh by. Medians shrug off a few idle or skimmed reads, not a third of them: the mixture of
-`calibration.reading_mixture` does.
+s_u^2 is the variance of a median of n normal values, exact for n = 1 and for large n. One pooled tau: a
+worker's own MAD of ten reads is too noisy to weigh by. Medians shrug off a few idle or skimmed reads, not a
+third of them: the mixture of `calibration.reading_mixture` does.
 """
 
 import math
@@ -101,8 +101,9 @@ def bootstrap_medians(fit: MedianFit, counts: Floats) -> Floats:
 def worker_medians(data: Readings) -> Floats:
     """Return each worker's median log speed by Kaplan and Meier; nan where the curve does not come down to a half.
 
-    The slower end is the censored one: a cut read with bound x is one that took longer than it looks, so times at risk run
-    from the fastest read to the slowest. Where exactly half is left between two reads the median is the middle of them.
+    The slower end is the censored one: a cut read with bound x is one that took longer than it looks, so
+    times at risk run from the fastest read to the slowest. Where exactly half is left between two reads the
+    median is the middle of them.
 
     Returns
     -------
@@ -136,8 +137,9 @@ def _first_per_worker(
 def residual_scale(data: Readings, medians: Floats) -> float:
     """Return tau: 1.4826 MAD of the complete reads around their workers' medians.
 
-    Corrected for medians of few reads. Of an odd number one read is the median itself and is left out; an even number is drawn
-    to its median, and its residuals are stretched by 1 + 1.6 (n - 1) / n^2 (found by simulation; within 7 %).
+    Corrected for medians of few reads. Of an odd number one read is the median itself and is left out; an
+    even number is drawn to its median, and its residuals are stretched by 1 + 1.6 (n - 1) / n^2 (found by
+    simulation; within 7 %).
     """
     complete = np.bincount(data.worker[~data.cut], minlength=data.n_workers)
     residual = np.abs(data.log_speed - medians[data.worker])

@@ -4,9 +4,10 @@ x_ui = theta_u + e_ui,  theta_u ~ N(mu, sigma^2)
 e ~ mixture of read, idle and skimmed (`calibration.reading_law`)
 L_u = INT prod_i f(x_ui - theta) prod_{i cut} F(x_ui - theta) phi(theta; mu, sigma) dtheta
 
-with f and F density and distribution of e: a read that the end of the visit cut is slower than it looks. Workers with
-nothing but cut reads take part. The integral is a sum over even nodes around each worker's posterior mean (never around mu). The
-shares have a weak prior, worth twenty reads: without it they are not told apart from tau where nobody idles.
+with f and F density and distribution of e: a read that the end of the visit cut is slower than it looks.
+Workers with nothing but cut reads take part. The integral is a sum over even nodes around each worker's
+posterior mean (never around mu). The shares have a weak prior, worth twenty reads: without it they are not
+told apart from tau where nobody idles.
 """
 
 import math
@@ -97,7 +98,8 @@ class MixtureLikelihood:
     count : (n,) ndarray of float
         How often each read counts.
     centre, spread : (workers,) ndarray of float
-        Where each worker's log speed is thought to be, and its uncertainty; the nodes reach 10 of it to both sides.
+        Where each worker's log speed is thought to be, and its uncertainty; the nodes reach 10 of it to both
+        sides.
     """
 
     def __init__(self, data: Readings, count: Floats, centre: Floats, spread: Floats) -> None:
@@ -119,7 +121,8 @@ class MixtureLikelihood:
     def around_posterior(self, p: Floats) -> "MixtureLikelihood":
         """Put the nodes where the likelihood at ``p`` says: around posterior means, by posterior standard deviations.
 
-        Both follow from the scores in mu and log sigma, which are E z / sigma and E z^2 - 1 with z = (theta - mu) / sigma.
+        Both follow from the scores in mu and log sigma, which are E z / sigma and E z^2 - 1 with z = (theta -
+        mu) / sigma.
         """
         sigma = math.exp(p[1])
         score = self.terms(p)[1]

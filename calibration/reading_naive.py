@@ -1,8 +1,8 @@
 """What not to do with reading times: the usual ways of computing reading speed, as baselines.
 
-Each takes table reads like `calibration.reading_speed.fit_reading_speed` and returns the same two parameters. What is wrong with
-each stands in its docstring, with the bias measured at a true mu of 1.290 and sigma of 0.558 (100 workers, 20 items). nan where there
-are fewer than two workers.
+Each takes table reads like `calibration.reading_speed.fit_reading_speed` and returns the same two parameters.
+What is wrong with each stands in its docstring, with the bias measured at a true mu of 1.290 and sigma of
+0.558 (100 workers, 20 items). nan where there are fewer than two workers.
 """
 
 import math

@@ -1,6 +1,7 @@
 """The result of a fit of reading speed: how well the model describes the workers, plots, data from the fit.
 
-Holds no read, only what describes each worker (without a name): the median log speed and how many reads it is of.
+Holds no read, only what describes each worker (without a name): the median log speed and how many reads it is
+of.
 """
 
 from dataclasses import dataclass
@@ -117,8 +118,8 @@ class ReadingSpeedFit(CalibrationResult):
     def plot_qq(self, ax: "Axes", *, n_boot: int = 199, seed: int = 1) -> None:
         """Draw the workers' median log speeds against normal quantiles, with an envelope of simulated studies.
 
-        The envelope is pointwise and holds 95 % of the simulated studies at each place; medians of few reads are noisy, which
-        the simulated ones are too.
+        The envelope is pointwise and holds 95 % of the simulated studies at each place; medians of few reads
+        are noisy, which the simulated ones are too.
         """
         rng = np.random.default_rng(seed)
         medians = np.sort(self.summaries.medians)

@@ -1,11 +1,12 @@
 """From table reads to log speeds: which reads measure how fast somebody reads, and what each of them says.
 
-Used are iUnits and updates (a link is not read but followed) that have a length, were on screen for some time, and were
-either seen whole or being read when the visit ended; what was scrolled past was not read. Of these a worker's first
-reading of an item: the second is faster. Where an item was passed over on one page and read on a later one, the later one
-is the first reading.
+Used are iUnits and updates (a link is not read but followed) that have a length, were on screen for some
+time, and were either seen whole or being read when the visit ended; what was scrolled past was not read. Of
+these a worker's first reading of an item: the second is faster. Where an item was passed over on one page and
+read on a later one, the later one is the first reading.
 
-A read that the visit's end interrupted took longer than its dwell time: its speed is left-censored at words / dwell.
+A read that the visit's end interrupted took longer than its dwell time: its speed is left-censored at words /
+dwell.
 """
 
 from dataclasses import dataclass, fields
@@ -73,8 +74,8 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> Readings:
     Parameters
     ----------
     reads : DataFrame
-        Table reads, of one language. Optional columns may be missing; a row without ``fully_seen`` counts as seen whole, a
-        row without ``interrupted`` as `last_of_visit` says.
+        Table reads, of one language. Optional columns may be missing; a row without ``fully_seen`` counts as
+        seen whole, a row without ``interrupted`` as `last_of_visit` says.
     language : str, optional
         Japanese is measured in characters (column ``chars``), every other in words.
 
@@ -116,8 +117,8 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> Readings:
 def last_of_visit(reads: pd.DataFrame) -> "pd.Series[bool]":
     """Say which reads a visit's end interrupted, where the log does not: the one first seen last, if not fully seen.
 
-    A visit is told by worker, topic and ``visit``, where that is missing by ``page``. Without ``first_seen`` nobody knows,
-    and none counts as interrupted. Of several first seen at the same time it is the last row.
+    A visit is told by worker, topic and ``visit``, where that is missing by ``page``. Without ``first_seen``
+    nobody knows, and none counts as interrupted. Of several first seen at the same time it is the last row.
     """
     stay = reads["visit"].astype("str").where(reads["visit"].notna(), "page " + reads["page"].astype("str"))
     by_time = reads.assign(stay=stay)[reads["first_seen"].notna()].sort_values("first_seen", kind="stable")

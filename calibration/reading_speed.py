@@ -1,7 +1,8 @@
 """Reading speed over workers: log words per second, normal with mean mu and standard deviation sigma.
 
-Fitted by the likelihood of `calibration.reading_mixture`, or by medians (`calibration.reading_medians`), which are its start.
-Which rows of table reads count is said in `calibration.reading_rows`, what not to do in `calibration.reading_naive`.
+Fitted by the likelihood of `calibration.reading_mixture`, or by medians (`calibration.reading_medians`),
+which are its start. Which rows of table reads count is said in `calibration.reading_rows`, what not to do in
+`calibration.reading_naive`.
 """
 
 import math
@@ -49,8 +50,8 @@ def fit_reading_speed(
     language : str, optional
         Japanese is measured in characters a second (column ``chars``), every other in words.
     method : {'mixture', 'median'}
-        Marginal likelihood with idle and skimmed reads in the model, or worker medians with random effects, which is faster
-        and breaks where a third of the reads are idle.
+        Marginal likelihood with idle and skimmed reads in the model, or worker medians with random effects,
+        which is faster and breaks where a third of the reads are idle.
     resamples : int
         Samples of workers for the further interval method ``worker_bootstrap``; 0: without it.
     rng : Generator, optional
@@ -64,9 +65,9 @@ def fit_reading_speed(
     Raises
     ------
     NotIdentifiedError
-        If fewer than 3 workers read two items to their ends (with one each, the spread over workers and the spread over items
-        are one number), if nearly everybody was interrupted in more than half of their reads, or if workers differ by no
-        more than chance.
+        If fewer than 3 workers read two items to their ends (with one each, the spread over workers and the
+        spread over items are one number), if nearly everybody was interrupted in more than half of their
+        reads, or if workers differ by no more than chance.
     ValueError
         If ``resamples`` is positive and there is no ``rng``.
     """

@@ -27,7 +27,8 @@ class ActivityLog:
     event_gap_seconds : float
         Without heartbeats: mean of the exponential time between two events of a visit (an ``open`` each).
     second_tab : float
-        Share of visits in which a second page is opened, somewhere between their ends, and closed before theirs.
+        Share of visits in which a second page is opened, somewhere between their ends, and closed before
+        theirs.
     hidden : float
         Share of visits whose page is hidden for an even share of the time, somewhere inside.
     """
@@ -57,7 +58,8 @@ def simulate_activity(
     Parameters
     ----------
     visits : DataFrame
-        Table visits. Those that ended ``left`` or ``exhausted`` end with a page closed, of all others events just stop.
+        Table visits. Those that ended ``left`` or ``exhausted`` end with a page closed, of all others events
+        just stop.
     rng : Generator
         Source of the draws.
     log : ActivityLog, optional

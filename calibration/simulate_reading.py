@@ -27,7 +27,8 @@ class Readers:
     overhead_seconds : float
         What every item takes beside its words.
     mean_visit_seconds : float or None
-        Visits end at exponential times of this mean, whatever is being read; None: workers read each page to its end.
+        Visits end at exponential times of this mean, whatever is being read; None: workers read each page to
+        its end.
     """
 
     mu: float = 1.290

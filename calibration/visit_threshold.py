@@ -1,8 +1,9 @@
 """How long a silence ends a visit: a threshold from the log itself, and how much the fits depend on it.
 
-With heartbeats the threshold is chosen by what counts as leaving (a few minutes); it hardly matters for away times.
-Without them the silences within visits and those between visits are told apart by a mixture of two normals on their
-logarithms (as Halfaker et al., WWW 2015, do for the web). Thresholds are of an application, not of mankind.
+With heartbeats the threshold is chosen by what counts as leaving (a few minutes); it hardly matters for away
+times. Without them the silences within visits and those between visits are told apart by a mixture of two
+normals on their logarithms (as Halfaker et al., WWW 2015, do for the web). Thresholds are of an application,
+not of mankind.
 """
 
 import math
@@ -47,8 +48,8 @@ class IdleThreshold:
     short_seconds, long_seconds : float
         Medians of the silences within and between visits; nan where no mixture was fitted.
     separation : float
-        |difference of the means| of the log silences over their root mean square standard deviation; below 2 there is no
-        valley between the two. nan where no mixture was fitted.
+        |difference of the means| of the log silences over their root mean square standard deviation; below 2
+        there is no valley between the two. nan where no mixture was fitted.
     sentence : str
         For people.
     """
@@ -69,16 +70,16 @@ def idle_threshold(
 ) -> IdleThreshold:
     """Choose the silence that ends a visit.
 
-    log silence ~ p N(m_1, s_1^2) + (1 - p) N(m_2, s_2^2), by EM; the threshold lies between m_1 and m_2 where a silence
-    is as likely within a visit as between two.
+    log silence ~ p N(m_1, s_1^2) + (1 - p) N(m_2, s_2^2), by EM; the threshold lies between m_1 and m_2 where
+    a silence is as likely within a visit as between two.
 
     Parameters
     ----------
     activity, follows : DataFrame
         As for `calibration.visits.visits_from_activity`.
     fallback_seconds : float
-        The threshold where the log does not tell one: it has heartbeats (their period is no property of people), fewer
-        than 50 silences, or no valley between the two kinds.
+        The threshold where the log does not tell one: it has heartbeats (their period is no property of
+        people), fewer than 50 silences, or no valley between the two kinds.
     """
     if activity["kind"].eq("beat").any():
         return _fallback(fallback_seconds, "the log has heartbeats, which tell when a page was in sight")
@@ -187,7 +188,8 @@ def threshold_sensitivity(
         With activity; follows and visits are used where they are there (see `visits_from_activity`).
     fit : callable
         Takes the tables with visits cut anew, and the threshold in seconds: what every away time exceeds (the
-        ``gap_seconds`` of `calibration.durations`). Returns results; what it refuses by `NotIdentifiedError` is nan.
+        ``gap_seconds`` of `calibration.durations`). Returns results; what it refuses by `NotIdentifiedError`
+        is nan.
     idle_seconds : float
         The threshold in use.
     factors : sequence of float
@@ -196,7 +198,8 @@ def threshold_sensitivity(
     Returns
     -------
     DataFrame
-        One row a threshold: idle_seconds, visits (their number), and each parameter's estimate under its name.
+        One row a threshold: idle_seconds, visits (their number), and each parameter's estimate under its
+        name.
 
     Raises
     ------

@@ -1,13 +1,15 @@
 """Cut visits from table activity with any threshold.
 
-A visit is a run of signs of life of one worker in one topic, over all pages, tabs and devices, no two neighbours of
-which are further apart than the threshold; so every away time exceeds it. A page in sight beats, a hidden one is
-silent: being hidden for longer than the threshold ends a visit, for less does not. That a page is hidden or closed is
-the last sign of its being in sight; what becomes of a page out of sight (a tab closed the next day) is no sign.
+A visit is a run of signs of life of one worker in one topic, over all pages, tabs and devices, no two
+neighbours of which are further apart than the threshold; so every away time exceeds it. A page in sight
+beats, a hidden one is silent: being hidden for longer than the threshold ends a visit, for less does not.
+That a page is hidden or closed is the last sign of its being in sight; what becomes of a page out of sight (a
+tab closed the next day) is no sign.
 
-What a good threshold is, and how much depends on it: `calibration.visit_threshold`. That every observed away time
-exceeds the threshold is repaired in the fit of away times (by memorylessness the threshold is taken off the complete
-ones); session lengths know no such repair, so a threshold should be small, and the log should have heartbeats.
+What a good threshold is, and how much depends on it: `calibration.visit_threshold`. That every observed away
+time exceeds the threshold is repaired in the fit of away times (by memorylessness the threshold is taken off
+the complete ones); session lengths know no such repair, so a threshold should be small, and the log should
+have heartbeats.
 """
 
 from typing import Any, TypeAlias
@@ -45,25 +47,26 @@ def visits_from_activity(
     activity : DataFrame
         Table activity, in any order; rows may repeat.
     idle_seconds : float
-        Silences longer than this separate visits. At the ``visit_gap_seconds`` of study.json the exported visits come
-        out again, starts and ends to the millisecond.
+        Silences longer than this separate visits. At the ``visit_gap_seconds`` of study.json the exported
+        visits come out again, starts and ends to the millisecond.
     heartbeat_seconds : float, optional
-        How often a page in sight beats. Given, an `idle` visit ends half a heartbeat after its last sign of life: the
-        middle of where it may have ended. All others, and all without it, end at the last sign.
+        How often a page in sight beats. Given, an `idle` visit ends half a heartbeat after its last sign of
+        life: the middle of where it may have ended. All others, and all without it, end at the last sign.
     follows : DataFrame, optional
-        Table follows. Signs before started_at do not count, nor do streams without a row here; a visit that goes on
-        across ended_at is cut there (`study_end`), later ones do not count. A first visit that begins within
-        ``idle_seconds`` of started_at is the enrolment visit and starts there.
+        Table follows. Signs before started_at do not count, nor do streams without a row here; a visit that
+        goes on across ended_at is cut there (`study_end`), later ones do not count. A first visit that begins
+        within ``idle_seconds`` of started_at is the enrolment visit and starts there.
     visits : DataFrame, optional
-        Table visits as exported, for what activity does not tell: a visit that starts where an exported one does keeps
-        its entry and stream_at, one that ends where an exported one does keeps its end_reason (`exhausted` above all).
+        Table visits as exported, for what activity does not tell: a visit that starts where an exported one
+        does keeps its entry and stream_at, one that ends where an exported one does keeps its end_reason
+        (`exhausted` above all).
 
     Returns
     -------
     DataFrame
-        Table visits, by worker, topic and start. end_reason: `left` where the last sign is that a page went out of
-        sight. Where a page in sight falls silent: `idle` (complete) if this page is heard of again later, or if the log
-        never says that any page went out of sight; else `lost` (censored).
+        Table visits, by worker, topic and start. end_reason: `left` where the last sign is that a page went
+        out of sight. Where a page in sight falls silent: `idle` (complete) if this page is heard of again
+        later, or if the log never says that any page went out of sight; else `lost` (censored).
 
     Raises
     ------
@@ -119,8 +122,8 @@ def _check(idle_seconds: float, heartbeat_seconds: float | None) -> None:
 def _signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> pd.DataFrame:
     """Return the signs by stream and time, in milliseconds, with the follow's bounds and what is known of the page.
 
-    Columns: worker, topic, stream (number), page (number), system, at, leaves (the page went out of sight), started_at
-    and ended_at (bounds of the follow).
+    Columns: worker, topic, stream (number), page (number), system, at, leaves (the page went out of sight),
+    started_at and ended_at (bounds of the follow).
     """
     signs = activity[["worker", "topic", "system"]].reset_index(drop=True)
     signs["at"] = _milliseconds(activity["at"])
