@@ -1,8 +1,17 @@
 """`prefcal remind`: whom to remind of the stream they follow, and by which address they come back."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from study_app.cli.options import database_option, opened
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+    from study_app.models import Study
 
 COLUMNS = ("platform_id", "topic", "address")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -35,29 +44,41 @@ def command(study: str | None, file: str, base: str, quiet_hours: float | None, 
     from metrics.whole_files import write_whole
     from study_app.cli.output import csv_text
     from study_app.database import transaction
-    from study_app.plan import Plans
-    from study_app.services.remind import remind
-    from study_app.services.settings import SIGNING_KEY, setting
     from study_app.services.studies import chosen_study
-    from study_app.tokens import Signer, utc_now
+    from study_app.tokens import utc_now
 
     if not base.startswith(("http://", "https://")):
         raise input_fault(f"not an address: {base}", cure="write --base https://HOST")
-    with transaction(opened(database), write=True) as session:
-        found = chosen_study(session, study)
-        plan = Plans().of(session, found.id, found.version)
-        reminders = remind(session, plan, quiet_hours=quiet_hours, now=utc_now())
-        signer = Signer(setting(session, SIGNING_KEY) or "")
-        rows = [
-            (
-                _plain(one.platform_worker),
-                _plain(one.title),
-                f"{base.rstrip('/')}/w/{signer.worker_token(one.worker)}/?via=reminder",
-            )
-            for one in reminders
-        ]
-        write_whole(file, csv_text(COLUMNS, rows))
+    store = opened(database)
+    try:
+        with transaction(store, write=True) as session:
+            found = chosen_study(session, study)
+            rows = _rows(session, found, base.rstrip("/"), quiet_hours, now=utc_now())
+            write_whole(file, csv_text(COLUMNS, rows))
+    finally:
+        store.engine.dispose()
     click.echo(f"{found.name}: {len(rows)} to remind, in {file}")
+
+
+def _rows(
+    session: "Session", study: "Study", base: str, quiet_hours: float | None, *, now: "datetime"
+) -> list[tuple[str, str, str]]:
+    """Return the lines of the list, and note that everybody on it is reminded now."""
+    from study_app.plan import Plans
+    from study_app.services.remind import remind
+    from study_app.services.settings import SIGNING_KEY, setting
+    from study_app.tokens import Signer
+
+    plan = Plans().of(session, study.id, study.version)
+    signer = Signer(setting(session, SIGNING_KEY) or "")
+    return [
+        (
+            _plain(one.platform_worker),
+            _plain(one.title),
+            f"{base}/w/{signer.worker_token(one.worker)}/?via=reminder",
+        )
+        for one in remind(session, plan, quiet_hours=quiet_hours, now=now)
+    ]
 
 
 def _plain(text: str) -> str:
