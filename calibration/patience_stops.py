@@ -140,7 +140,7 @@ def fit_patience_from_stops(
     ----------
     stops : DataFrame
         Table stops, of one language. Used are texts longer than one screen whose layout is stacked or absent: on a
-        page side by side a stop measures the screen.
+        page side by side a stop measures the screen. Visits to streams count where no text was judged.
     rng : Generator
         Source of the worker bootstrap.
     language : str, optional
@@ -195,11 +195,19 @@ def fit_patience_from_stops(
 
 
 def _usable(stops: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
-    """Return the rows that measure patience, with the column longest, and in words how many do not."""
+    """Return the rows that measure patience, with the column longest, and in words how many do not.
+
+    Where texts were judged, visits to streams do not count: how far somebody comes there is a matter of time, too.
+    """
+    judged = stops["judgment"].notna()
+    visits = ~judged if judged.any() else judged
+    stops = stops[~visits]
     beside = stops["layout"].eq("side_by_side").fillna(value=False)
     longest = longest_versions(stops)
     short = ~beside & (longest <= screen_chars)
     unused = f"{beside.sum()} texts stood side by side, {short.sum()} fit on one screen"
+    if visits.any():
+        unused += f", {visits.sum()} are visits to streams beside judged texts"
     return stops.assign(longest=longest)[~beside & ~short], unused
 
 

@@ -134,6 +134,17 @@ def test_texts_side_by_side_and_texts_of_one_screen_do_not_count():
     assert "1 texts stood side by side, 1 fit on one screen" in with_others.diagnostics[0].sentence
 
 
+def test_visits_to_streams_count_only_where_no_text_was_judged():
+    """How far somebody comes in a stream is a matter of time, too; in a study of both it would pull L."""
+    judged = [{"chars_read": x, "judgment": f"J{x}"} for x in range(100, 1500, 100)]
+    visits = [{"chars_read": x} for x in range(50, 400, 50)]
+
+    both = fitted(stops(*judged, *visits))
+    assert both.params == fitted(stops(*judged)).params
+    assert "7 are visits to streams beside judged texts" in both.diagnostics[0].sentence
+    assert fitted(stops(*visits)).n_rows == len(visits)
+
+
 def test_an_absent_layout_counts_as_one_text_at_a_time():
     """Logs from elsewhere need not say how a text was shown; stacked ones count."""
     rows = [{"chars_read": x} for x in range(100, 1500, 100)]
