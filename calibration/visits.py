@@ -125,7 +125,7 @@ def _signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> pd.D
     Columns: worker, topic, stream (number), page (number), system, at, leaves (the page went out of sight),
     started_at and ended_at (bounds of the follow).
     """
-    signs = activity[["worker", "topic", "system"]].reset_index(drop=True)
+    signs = activity.reindex(columns=["worker", "topic", "system"]).reset_index(drop=True)
     signs["at"] = _milliseconds(activity["at"])
     signs["leaves"] = activity["kind"].isin(_OUT_OF_SIGHT).to_numpy(bool)
     signs["stream"] = signs.groupby(STREAM, sort=True).ngroup()
@@ -193,7 +193,8 @@ def _starts(signs: pd.DataFrame, first: Places, idle_seconds: float) -> Millisec
 
 def _with_what_was_known(cut: pd.DataFrame, visits: pd.DataFrame) -> pd.DataFrame:
     """Take entry and stream_at from the exported visits with the same start, end_reason from those with the same end."""
-    starts = visits.drop_duplicates([*STREAM, "start"]).set_index([*STREAM, "start"])[["entry", "stream_at"]]
+    starts = visits.drop_duplicates([*STREAM, "start"]).set_index([*STREAM, "start"])
+    starts = starts.reindex(columns=["entry", "stream_at"])
     ends = visits.drop_duplicates([*STREAM, "end"], keep="last").set_index([*STREAM, "end"])["end_reason"]
     known = cut.join(starts, on=[*STREAM, "start"]).join(ends.rename("known_reason"), on=[*STREAM, "end"])
     known["end_reason"] = known["known_reason"].where(known["known_reason"].notna(), known["end_reason"])

@@ -156,6 +156,16 @@ def test_exhausted_visits_stay_exhausted_when_they_are_cut_anew():
     assert split["entry"].fillna("").tolist() == ["own", "", "", ""]
 
 
+def test_optional_columns_may_be_missing():
+    """Of logs from elsewhere there may be no more than what the definition requires."""
+    least = visits_from_activity(
+        activity(*PAGE).drop(columns="system"),
+        idle_seconds=60,
+        visits=exported((0, 12, "exhausted", "own")).drop(columns=["system", "entry", "stream_at"]),
+    )
+    assert stays(least) == [(0, 12, "exhausted")]
+
+
 # --- properties
 
 kinds = st.sampled_from(["open", "beat", "hidden", "visible", "close"])
