@@ -114,7 +114,8 @@ def test_a_first_visit_soon_after_enrolment_is_the_enrolment_visit():
 
 def test_only_the_first_visit_can_be_the_enrolment_visit():
     """A late follow of an early log: what came before enrolment does not count."""
-    signs = activity(*PAGE, ("b", 300, "open"), ("b", 310, "close"))
+    before = (("z", -500, "open"), ("z", -490, "close"))
+    signs = activity(*before, *PAGE, ("b", 300, "open"), ("b", 310, "close"))
     assert cut(signs, follows=follow(5, 9000)) == [(5, 12, "left"), (300, 310, "left")]
 
 
