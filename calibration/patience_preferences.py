@@ -4,8 +4,8 @@ For each kappa = 1 / L, Davidson's model (`calibration.davidson`) is fitted to M
 are free for each kappa, since the scale of M changes with it. The estimate is the kappa of the highest profile
 likelihood. Judgments of one topic share its summaries, so the topic is the unit of every interval:
 
-- ``likelihood_ratio`` (default): {kappa : 2 (l_max - l(kappa)) / d <= t_{Q-1}^2}. The design effect d is the ratio of
-  the topic-clustered to the model's own variance of kappa, at least 1.
+- ``likelihood_ratio`` (default): {kappa : 2 (l_max - l(kappa)) <= max(d t_{Q-1}^2, z^2)}. The design effect d is the
+  ratio of the topic-clustered to the model's own variance of kappa.
 - ``jackknife``: kappa +- t_{Q-1} standard errors from leaving out one topic at a time.
 """
 
@@ -164,7 +164,7 @@ def _design_effect(pairs: SummaryPairs, profile: Profile) -> float:
     """Return how many times larger the variance of kappa is for what judgments of a topic have in common.
 
     V_cluster / V_model of kappa at the maximum, with V_model = I^-1 and
-    V_cluster = I^-1 (Q / (Q - 1) sum_q s_q s_q') I^-1; at least 1, and 1 where it cannot be told.
+    V_cluster = I^-1 (Q / (Q - 1) sum_q s_q s_q') I^-1; 1 where it cannot be told.
     """
     scores, information = scores_and_information(
         pairs, profile.kappa[profile.best], profile.slope[profile.best], profile.log_tie[profile.best]
@@ -174,7 +174,7 @@ def _design_effect(pairs: SummaryPairs, profile: Profile) -> float:
     if q < 2 or model[0, 0] <= 0:
         return 1.0
     clustered = model @ (scores.T @ scores * q / (q - 1)) @ model
-    return max(1.0, float(clustered[0, 0] / model[0, 0]))
+    return float(clustered[0, 0] / model[0, 0])
 
 
 def scores_and_information(
@@ -213,7 +213,8 @@ def _uncertainty(
         return MappingProxyType({})
     curve = LikelihoodCurve(
         grid=profile.kappa,
-        drop=2 * (profile.loglik.max() - profile.loglik) / effect,
+        drop=2 * (profile.loglik.max() - profile.loglik),
+        design_effect=effect,
         df=len(pairs.topics) - 1,
         scale=Scale.INVERSE,
     )

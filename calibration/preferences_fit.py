@@ -82,7 +82,7 @@ class PreferencesFit(CalibrationResult):
 
     def plot_profile(self, ax: "Axes") -> None:
         """Draw the profile likelihood over patience, and where it says the 95 % interval ends."""
-        drop = self.drop / self.details["design_effect"]
+        drop = self.drop / max(1.0, self.details["design_effect"])
         shown = (self.kappa > 0) & (drop <= DEEPEST_DROP)
         patience = 1 / self.kappa[shown]
         ax.plot(patience, drop[shown], color="tab:blue", marker=".", label="profile likelihood")

@@ -1,4 +1,4 @@
-"""Ways of saying how far estimates may be off: replicates, a covariance, a likelihood curve, a profile likelihood.
+"""Ways of saying how far estimates may be off: replicates, a covariance, a likelihood curve.
 
 Each gives intervals at any level, draws and a covariance after the fit, and holds no raw answers. An open end of an
 interval is None.
@@ -165,31 +165,34 @@ class StudentT:
 class LikelihoodCurve:
     """A profile likelihood of one parameter whose drop is divided by a design effect.
 
-    interval = {x : 2 (l_max - l(x)) / design_effect <= t_df^2}
+    interval = {x : 2 (l_max - l(x)) <= max(design_effect t_df^2, z^2)}
+
+    An estimated design effect may come out far below 1 by chance; so the interval is never shorter than the one of
+    independent data.
 
     Attributes
     ----------
     grid : (m,) ndarray of float
         Ascending values on the working scale. The set is open where it reaches an end of the grid.
     drop : (m,) ndarray of float
-        2 (l_max - l(x)) / design_effect at the grid; 0 at the maximum, which is on the grid.
+        2 (l_max - l(x)) at the grid; 0 at the maximum, which is on the grid.
+    design_effect : float
+        How many times larger the variance is than the model's.
     df : float
         Degrees of freedom of Student's t; inf for the chi-squared limit.
     scale : Scale
         The working scale.
-    is_whole_range : bool
-        The grid ends where the parameter's range does: a set that reaches an end of the grid ends there.
     """
 
     grid: Floats
     drop: Floats
     df: float
+    design_effect: float = 1.0
     scale: Scale = Scale.IDENTITY
-    is_whole_range: bool = False
 
     @property
     def _weights(self) -> Floats:
-        weights = np.exp(-self.drop / 2) * np.gradient(self.grid)
+        weights = np.exp(-self.drop / max(self.design_effect, 1.0) / 2) * np.gradient(self.grid)
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
     @property
@@ -200,16 +203,14 @@ class LikelihoodCurve:
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
         """Return the hull of the set, its ends interpolated between grid points on the root of the drop."""
-        limit = float(stdtrit(self.df, (1 + level) / 2))
+        t, z = (float(stdtrit(df, (1 + level) / 2)) for df in (self.df, math.inf))
+        limit = max(math.sqrt(self.design_effect) * t, z)
         inside = np.flatnonzero(np.sqrt(self.drop) <= limit)
         first, last = int(inside[0]), int(inside[-1])
-        low = self._edge(first) if first == 0 else self._crossing(first - 1, first, limit)
-        high = self._edge(last) if last == len(self.grid) - 1 else self._crossing(last + 1, last, limit)
+        low = None if first == 0 else self._crossing(first - 1, first, limit)
+        high = None if last == len(self.grid) - 1 else self._crossing(last + 1, last, limit)
         ends = [None if end is None else float(self.scale.natural(np.array(end))) for end in (low, high)]
         return ((ends[1], ends[0]) if self.scale is Scale.INVERSE else (ends[0], ends[1]),)
-
-    def _edge(self, place: int) -> float | None:
-        return float(self.grid[place]) if self.is_whole_range else None
 
     def _crossing(self, outside: int, inside: int, limit: float) -> float:
         root = np.sqrt(self.drop[[outside, inside]])
@@ -219,39 +220,6 @@ class LikelihoodCurve:
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """Draws from the curve taken as a density on the working scale."""
         return self.scale.natural(rng.choice(self.grid, size=(n, 1), p=self._weights))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileLikelihood:
-    """Profile likelihoods of several parameters that were fitted together: one curve each, and their covariance.
-
-    Attributes
-    ----------
-    curves : tuple of LikelihoodCurve
-        The profile of each parameter; each should go beyond the highest level that anyone will ask for (a drop of
-        16 is 99.99 %), and by itself decides where an end is open.
-    centre : (k,) ndarray of float
-        Estimates on the working scales.
-    cov : (k, k) ndarray of float
-        The inverse of the information there, on the working scales.
-    """
-
-    curves: tuple[LikelihoodCurve, ...]
-    centre: Floats
-    cov: Floats
-
-    @property
-    def scale(self) -> Scales:
-        """The working scale of each parameter."""
-        return tuple(curve.scale for curve in self.curves)
-
-    def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Each parameter's set of values that the likelihood does not reject."""
-        return tuple(curve.intervals(level)[0] for curve in self.curves)
-
-    def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """Multivariate normal draws on the working scales."""
-        return naturally(rng.multivariate_normal(self.centre, self.cov, size=n), self.scale)
 
 
 def closed(end: float) -> float | None:

@@ -1,5 +1,8 @@
 """Intervals and draws from replicates, a covariance and a likelihood curve."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -122,3 +125,47 @@ def test_a_wider_level_gives_a_wider_interval():
     for uncertainty in (normal_curve(5.0, 0.5), StudentT(centre=np.array([5.0]), cov=np.eye(1), df=3)):
         (inner,), (outer,) = uncertainty.intervals(0.5), uncertainty.intervals(0.99)
         assert outer[0] < inner[0] < inner[1] < outer[1]
+
+
+def test_a_design_effect_widens_a_set_but_never_narrows_it_below_independent_data():
+    """Nine times the variance is three times the width; an effect far below 1 is taken for chance."""
+    curve = normal_curve(50.0, 1.0)
+    ((low, high),) = replace(curve, design_effect=9.0).intervals(0.95)
+    assert (low, high) == pytest.approx(
+        (50 - 3 * stats.t.ppf(0.975, 7), 50 + 3 * stats.t.ppf(0.975, 7)), abs=0.05
+    )
+
+    ((low, high),) = replace(curve, design_effect=0.1).intervals(0.95)
+    assert (low, high) == pytest.approx((50 - 1.96, 50 + 1.96), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("scale", "at", "working"),
+    [
+        (Scale.LOG, 3.0, math.log(3)),
+        (Scale.LOGIT, 0.3, math.log(3 / 7)),
+        (Scale.INVERSE, 4.0, 0.25),
+        (Scale.IDENTITY, 2.0, 2.0),
+    ],
+)
+def test_slopes_of_scales_are_their_derivatives(scale, at, working):
+    """For the delta method."""
+    step = 1e-6
+    ends = scale.natural(np.array([working - step, working + step]))
+
+    assert scale.natural(np.array([working]))[0] == pytest.approx(at)
+    assert scale.slope(at) == pytest.approx((ends[1] - ends[0]) / (2 * step), rel=1e-6)
+
+
+def test_each_parameter_may_have_a_scale_of_its_own():
+    """A logarithm beside a share: intervals and draws go back to each."""
+    scales = (Scale.LOG, Scale.LOGIT)
+    both = StudentT(centre=np.array([1.0, 0.0]), cov=np.diag([0.04, 0.25]), df=np.inf, scale=scales)
+    draws = both.draws(20_000, np.random.default_rng(1))
+
+    assert both.intervals(0.95)[0] == pytest.approx((np.exp(1 - 0.392), np.exp(1 + 0.392)), rel=1e-3)
+    assert both.intervals(0.95)[1] == pytest.approx(
+        (1 / (1 + np.exp(0.98)), 1 / (1 + np.exp(-0.98))), rel=1e-3
+    )
+    assert np.log(draws[:, 0]).std() == pytest.approx(0.2, rel=0.03)
+    assert ((draws[:, 1] > 0) & (draws[:, 1] < 1)).all()
