@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from calibration.bootstrap import cluster_counts
+from calibration.push_weights_bootstrap import bootstrap_weights
 from calibration.push_weights_checks import notes_on_collinearity, variance_inflation
 from calibration.push_weights_errors import STRONG_GAIN, FiellerRatios, RatioReplicates, RawWeights
 from calibration.push_weights_likelihood import Maximum, Ties
@@ -38,7 +38,6 @@ from calibration.push_weights_pairs import WEIGHTS, PushJudgments, notes_on_judg
 from calibration.push_weights_search import (
     Judged,
     WeightSearch,
-    bootstrap_weights,
     judged_by,
     search_weights,
 )
@@ -199,10 +198,9 @@ def fit_weights_to(
     found = search_weights(judged, WEIGHTS, ties, nonneg=nonneg)
     if found.told == (0,):
         raise NotIdentifiedError("; ".join(dict.fromkeys(found.unclear.values())))
-    samples = None
+    votes, samples = pair_votes_of(judgments), None
     if rng is not None and judged.has_clusters:
-        times = cluster_counts(judged.topics, resamples, rng)
-        samples = bootstrap_weights(judged, found, ties, times, nonneg=nonneg)
+        samples = bootstrap_weights(votes, found, ties, resamples=resamples, rng=rng, nonneg=nonneg)
     methods = _uncertainty(found, samples, judged.topics, nonneg=nonneg)
     silent = None if nonneg else _silent_days(found, methods, samples)
     return PushFit(
@@ -222,7 +220,7 @@ def fit_weights_to(
         places=found.kept,
         maximum=found.maximum,
         ties=ties,
-        votes=pair_votes_of(judgments),
+        votes=votes,
     )
 
 

@@ -56,12 +56,13 @@ def pair_votes_of(judgments: PushJudgments) -> PairVotes:
     return PairVotes(first=first, second=second, topic=judgments.topic[seen], votes=votes)
 
 
-_OUTCOMES = np.array([1.0, -1.0, 0.0])
+OUTCOMES = np.array([1.0, -1.0, 0.0])
+"""The vote of each column of `PairVotes.votes`."""
 
 
 def expected_shares(difference: Floats, maximum: Maximum, ties: Ties) -> Floats:
     """Return the probability of each outcome of each pair: (m, k) -> (m, 3), or (m, 2) without ties."""
-    outcomes = _OUTCOMES if maximum.tie is not None else _OUTCOMES[:2]
+    outcomes = OUTCOMES if maximum.tie is not None else OUTCOMES[:2]
     m = len(difference)
     model = ChoiceModel(
         design=np.repeat(difference, len(outcomes), axis=0),
@@ -125,7 +126,7 @@ def _refitted_deviance(difference: Floats, votes: Floats, start: Maximum, ties: 
     has_tie = start.tie is not None
     again = maximise(
         np.repeat(difference, outcomes, axis=0),
-        np.tile(_OUTCOMES[:outcomes], len(votes)),
+        np.tile(OUTCOMES[:outcomes], len(votes)),
         ties if has_tie else "drop",
         times=votes.ravel(),
         start=start.point,

@@ -133,7 +133,8 @@ def search_weights(
     columns = identified(judged.design, names)
     _need(columns.unclear, needed)
     kept = list(columns.kept)
-    maximum = _maximised(judged, kept, ties, nonneg=nonneg)
+    search = maximise_nonnegative if nonneg else maximise
+    maximum = search(judged.design[:, kept], judged.vote, ties)
     endless = without_maximum(maximum, judged.design[:, kept])
     unclear = columns.unclear | {
         kept[
@@ -172,19 +173,6 @@ def _need_gain(gain: float) -> None:
         )
 
 
-def _maximised(
-    judged: Judged,
-    kept: list[int],
-    ties: Ties,
-    *,
-    nonneg: bool,
-    times: Floats | None = None,
-    start: Floats | None = None,
-) -> Maximum:
-    search = maximise_nonnegative if nonneg else maximise
-    return search(judged.design[:, kept], judged.vote, ties, times=times, start=start)
-
-
 def _with_errors(judged: Judged, found: WeightSearch, places: list[int], ties: Ties) -> RawWeights:
     model = ChoiceModel(
         design=judged.design[:, found.kept], vote=judged.vote, ties=ties, times=np.ones(len(judged.vote))
@@ -195,30 +183,4 @@ def _with_errors(judged: Judged, found: WeightSearch, places: list[int], ties: T
         weights=found.weights,
         cov=cov[np.ix_(places, places)],
         df=min(judged.workers, judged.topics) - 1,
-    )
-
-
-def bootstrap_weights(
-    judged: Judged,
-    found: WeightSearch,
-    ties: Ties,
-    times_of_topic: Floats,
-    *,
-    nonneg: bool = False,
-) -> Floats:
-    """Fit the weights again to samples of topics: (b, topics) numbers -> (b, k) weights in log odds."""
-    kept = list(found.kept)
-    places = [kept.index(place) for place in found.told]
-    return np.array(
-        [
-            _maximised(
-                judged,
-                kept,
-                ties,
-                nonneg=nonneg,
-                times=times[judged.topic],
-                start=found.maximum.point,
-            ).weights[places]
-            for times in times_of_topic
-        ]
     )
