@@ -2,13 +2,14 @@
 
 import json
 import math
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 import pytest
 
 from calibration.results import CalibrationResult, Skipped, info, shown_interval, warning
-from calibration.uncertainty import Replicates, StudentT
+from calibration.uncertainty import Replicates, Scale, StudentT
 from calibration.user_model import ParameterEntry
 
 FIT = CalibrationResult(
@@ -90,13 +91,84 @@ def test_a_dictionary_is_what_stands_in_the_user_model():
 def test_a_summary_tells_people_what_they_need():
     """Estimate with unit, the interval and how it was made, how much data, what to look out for."""
     assert FIT.summary().splitlines() == [
-        "patience_chars: 1234.6 [1012, 1488] counted characters",
+        "patience_chars: 1235 [1012, 1488] counted characters",
         "highest agreement; 95% intervals: bootstrap",
         "60 workers, 1176 rows, log-likelihood -12.50, AIC 27.00",
         "agreement = 0.75",
         "warning: Look twice.",
         "info: By a grid.",
     ]
+
+
+MIXED = CalibrationResult(
+    params=MappingProxyType({"lateness_decay": 0.8, "lateness_p0": 0.5}),
+    unit="per visit late",
+    units=MappingProxyType({"lateness_p0": "probability"}),
+    method="likelihood",
+    uncertainty=MappingProxyType(
+        {
+            "delta": StudentT(
+                centre=np.array([math.log(0.8), 0.0]),
+                cov=np.array([[0.01, 0.02], [0.02, 0.16]]),
+                df=math.inf,
+                scale=(Scale.LOG, Scale.LOGIT),
+            ),
+            "other": StudentT(centre=np.array([0.8, 0.5]), cov=np.eye(2), df=9),
+        }
+    ),
+    n_workers=20,
+    n_rows=400,
+    n_censored=30,
+    loglik=-100.0,
+    n_free=3,
+)
+
+
+def test_standard_errors_are_on_the_scale_of_the_parameters():
+    """By the delta method: sd of log x times x, sd of logit p times p (1 - p)."""
+    assert MIXED.se == pytest.approx({"lateness_decay": 0.1 * 0.8, "lateness_p0": 0.4 * 0.25})
+    assert MIXED.natural_cov == pytest.approx(np.array([[0.0064, 0.004], [0.004, 0.01]]))
+    inverse = StudentT(centre=np.array([0.0]), cov=np.eye(1), df=9, scale=Scale.INVERSE)
+    endless = replace(UNBOUNDED, uncertainty=MappingProxyType({"t": inverse}))
+    assert math.isnan(endless.se["patience_chars"])
+
+
+def test_aic_counts_every_number_that_was_fitted():
+    """Nuisance parameters too; without a likelihood there is none."""
+    assert MIXED.aic == 2 * 3 + 200
+    assert FIT.aic == 2 + 25
+    assert UNBOUNDED.aic is None
+
+
+def test_each_parameter_has_its_unit_whatever_its_language():
+    """A fit may mix them."""
+    japanese = MIXED.for_language("ja")
+
+    assert list(japanese.params) == ["lateness_decay[ja]", "lateness_p0[ja]"]
+    assert [japanese.unit_of(name) for name in japanese.params] == ["per visit late", "probability"]
+    assert MIXED.entries()["lateness_p0"].unit == "probability"
+
+
+def test_another_interval_can_be_made_the_default():
+    """The others stay; a method that the fit does not have changes nothing."""
+    assert list(MIXED.preferring("other").uncertainty) == ["other", "delta"]
+    assert MIXED.preferring("other").conf_int() == MIXED.conf_int(method="other")
+    assert MIXED.preferring("bootstrap") == MIXED
+
+
+def test_a_family_without_tests_has_nothing_to_say_about_its_fit():
+    """An empty answer, not an error."""
+    assert FIT.goodness_of_fit() == ()
+
+
+def test_diagnostics_can_be_added():
+    """By whoever knows more than the fit did."""
+    assert FIT.noted(info("more", "And this.")).diagnostics[-1].name == "more"
+
+
+def test_censored_rows_are_counted_in_the_summary():
+    """How much of the data is only a bound."""
+    assert "20 workers, 400 rows (30 censored), log-likelihood -100.00, AIC 206.00" in MIXED.summary()
 
 
 def test_a_result_cannot_be_changed():
