@@ -1,5 +1,6 @@
 """Pure: a stored stream of updates as a value that can be asked quickly, however long it is."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from typing import Any, NamedTuple
 
 from study_app.text_items import WITHOUT_SPACES, Item
 
+KEY = re.compile(r"u[1-9][0-9]{0,6}")
 SIDE = "stream"
 """The side that events of a stream page name."""
 
@@ -97,4 +99,4 @@ def key_of(place: int) -> str:
 
 def places_of(keys: Iterable[str]) -> set[int]:
     """Return the places that keys name; what is no key of an update is left out."""
-    return {int(key[1:]) for key in keys if key[:1] == "u" and key[1:].isascii() and key[1:].isdecimal()}
+    return {int(key[1:]) for key in keys if KEY.fullmatch(key)}

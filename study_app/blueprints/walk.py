@@ -79,7 +79,7 @@ def show(token: str, step: Step, *, error: str | None = None) -> Response:
                 showing=showing,
                 error=error,
                 home=home(token),
-                arrival=request.query_string.decode() if came(now=now) != "own" else "",
+                arrival=arrival(now=now) if came(now=now) != "own" else "",
             )
         )
         served = PageToken(

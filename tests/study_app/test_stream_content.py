@@ -188,7 +188,8 @@ def test_a_stream_knows_what_there_is_at_any_time():
 
 def test_only_keys_of_updates_are_read_as_such():
     """Forms may say anything."""
-    assert places_of(["u12", "u1", "u", "12", "f3", "u-1", "u1.5", "u²", "", "U7"]) == {1, 12}
+    others = ["u", "u0", "12", "f3", "u-1", "u1.5", "u²", "", "U7", "u1\n", "u" + "1" * 5_000]
+    assert places_of(["u12", "u1", *others]) == {1, 12}
 
 
 def test_the_clock_is_one_for_all_streams_of_a_study(tmp_path):
