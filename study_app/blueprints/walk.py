@@ -46,8 +46,13 @@ def to_step(token: str, step: Step, query: str = "") -> Response:
 
 
 def home(token: str) -> str:
-    """Return the worker's standing link, which leads to wherever they are."""
-    return f"{request.host_url}w/{token}/"
+    """Return the worker's standing link, which leads to wherever they are.
+
+    A proxy in front of the server that speaks https says so; the worst that a worker who says it can do is to misread
+    their own link.
+    """
+    is_https = request.is_secure or request.headers.get("X-Forwarded-Proto") == "https"
+    return f"{'https' if is_https else 'http'}://{request.host}/w/{token}/"
 
 
 def arrival(*, now: datetime) -> str:

@@ -237,3 +237,12 @@ def test_the_way_to_one_of_several_streams_keeps_how_one_came(campaign):
     come_back(study, ann, after_hours=1)
     ann.open(f"{ann.home}1/{ann.html.select_one('main li a')['href']}")
     assert views(study)[-1].entry == "own"
+
+
+def test_the_standing_link_is_the_one_that_workers_see(campaign):
+    """Also behind a proxy that speaks https to them."""
+    study = stream_study(campaign)
+    ann = follow(study).send(done="1")
+    assert ann.html.select_one("a[data-home]")["href"] == f"http://localhost{ann.home}"
+    behind = ann.client.get(ann.path, headers={"X-Forwarded-Proto": "https", "Host": "study.example.org"})
+    assert f'href="https://study.example.org{ann.home}"' in behind.text
