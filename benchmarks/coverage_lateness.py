@@ -67,6 +67,11 @@ def targets(regime: Regime) -> tuple[float, float]:
     return (decay if regime.concentration else regime.decay), p0
 
 
+def shown(held: np.ndarray) -> str:
+    """The mean of what there is: an interval that does not exist holds nothing and misses nothing."""
+    return f"{held.mean():.3f}" if len(held) else "-"
+
+
 def line(regime: Regime, replications: int, bootstrap: int) -> str:
     decay, p0 = targets(regime)
     rows = []
@@ -76,7 +81,6 @@ def line(regime: Regime, replications: int, bootstrap: int) -> str:
         fit = fit_lateness_counts(counts, rng=rng, resamples=bootstrap)
         ends = fit.conf_int()
         model = unclustered_error(fit)
-        naive = (0.0, 0.0) if model is None else model.intervals(0.95)[0]
         notes = {note.name for note in fit.diagnostics}
         rows.append(
             (
@@ -84,7 +88,7 @@ def line(regime: Regime, replications: int, bootstrap: int) -> str:
                 holds(ends[DECAY], decay),
                 holds(ends[P0], p0),
                 holds(fit.conf_int(method="bootstrap")[DECAY], decay) if bootstrap else np.nan,
-                holds(naive, decay),
+                np.nan if model is None else holds(model.intervals(0.95)[0], decay),
                 bool(notes & {"decay_at_zero", "decay_at_one"}),
                 "workers_decay_differently" in notes,
                 "not_geometric" in notes,
@@ -92,7 +96,7 @@ def line(regime: Regime, replications: int, bootstrap: int) -> str:
         )
     columns = np.array(rows, dtype=np.float64)
     own = "own L, " if regime.concentration else ""
-    shares = " | ".join("-" if np.isnan(share) else f"{share:.3f}" for share in columns[:, 1:].mean(axis=0))
+    shares = " | ".join(shown(column[~np.isnan(column)]) for column in columns.T[1:])
     return (
         f"| {own}{regime.decay}, {regime.workers} x {regime.ratings}, {regime.p0} | {decay:.3f} | "
         f"{np.median(columns[:, 0]) - decay:+.4f} | {columns[:, 0].std():.4f} | {shares} |"
