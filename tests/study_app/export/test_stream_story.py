@@ -7,6 +7,7 @@ the screen. In between a messenger fetches a preview of the link.
 """
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -166,29 +167,36 @@ def live(study):
 
 
 class Exported(NamedTuple):
-    """What an export two days later wrote: tables, those of the folder raw, study.json, summary; and the database."""
+    """What an export two days later wrote: tables, those of the folder raw, study.json, summary; and where it all is."""
 
     tables: Any
     raw: Any
     record: Any
     summary: Any
     url: str
+    folder: Path
 
 
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("story")
-    study = Campaign(folder, f"sqlite:///{folder / 'test.sqlite3'}")
+def told(folder, url):
+    """Tell the story in a database at ``url`` and export it into ``folder``; return the summary."""
+    study = Campaign(folder, url)
     study.load_file(write_stream_study(folder, systems=NEWS, events=ONE_EVENT, days=1))
     live(study.serve())
     with transaction(study.database, write=False) as session:
         stored = session.scalars(select(Study)).one()
         summary = export_study(session, stored, folder / "tables", now=NOON + timedelta(days=2), raw=True)
     study.database.engine.dispose()
-    raw = {
-        name: read_table(folder / "tables" / "raw" / f"{name}.csv", RAW_TABLES[name]) for name in RAW_TABLES
-    }
-    return Exported(read_tables(folder / "tables"), raw, read_study(folder / "tables"), summary, study.url)
+    return summary
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("story")
+    url = f"sqlite:///{folder / 'test.sqlite3'}"
+    summary = told(folder, url)
+    tables = folder / "tables"
+    raw = {name: read_table(tables / "raw" / f"{name}.csv", RAW_TABLES[name]) for name in RAW_TABLES}
+    return Exported(read_tables(tables), raw, read_study(tables), summary, url, tables)
 
 
 @pytest.fixture(scope="module")
@@ -343,3 +351,13 @@ def test_the_command_says_of_how_many_pages_nothing_is_known(exported, tmp_path)
     assert done.stdout.splitlines()[-1] == (
         "pages of streams served: 9; told of by their form only: 1; silent (unseen, or all lost): 2"
     )
+
+
+def test_another_database_gives_the_same_bytes(exported, postgres, tmp_path):
+    """What is stored is the same wherever it is stored."""
+    told(tmp_path, postgres.new_database("story"))
+
+    ours = {path.relative_to(exported.folder): path for path in exported.folder.rglob("*.csv")}
+    assert len(ours) > 10
+    for name, path in ours.items():
+        assert (tmp_path / "tables" / name).read_bytes() == path.read_bytes(), name
