@@ -296,6 +296,10 @@ def test_activity_holds_the_signs_of_life_and_gives_the_same_visits(tables, expo
     assert (record.visit_gap_seconds, record.idle_seconds, record.clock.factor) == (60, 300, 1)
     again = visits_from_activity(activity, idle_seconds=record.visit_gap_seconds)
     assert rows(again, "visit", "start", "end") == rows(visits, "visit", "start", "end")
+    known = visits_from_activity(
+        activity, idle_seconds=record.visit_gap_seconds, follows=tables["follows"], visits=visits
+    )
+    assert known.equals(visits)
 
 
 def test_answers_and_prompts(tables):
