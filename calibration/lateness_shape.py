@@ -152,6 +152,7 @@ def plot_shares(ax: "Axes", counts: LatenessCounts, decay: float, p0: float) -> 
     )
     fine = np.linspace(0, shares.level.max(), 200)
     ax.plot(fine, chances(decay, p0, fine), color="#0072B2", label=f"fitted: {p0:.2f} x {decay:.2f}^lateness")
+    ax.set_xticks(shares.level)
     ax.set_xlabel("visits late")
     ax.set_ylabel("share still of use")
     ax.set_ylim(0, 1)

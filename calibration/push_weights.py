@@ -113,16 +113,20 @@ class PushFit(CalibrationResult):
 
     def plot_weights(self, ax: "Axes") -> None:
         """Draw each weight with its interval beside G_E = 1."""
-        intervals = self.conf_int()
-        for place, (name, estimate) in enumerate(self.params.items()):
-            low, high = intervals[name]
-            ends = [estimate if end is None else end for end in (low, high)]
-            ax.plot(ends, [place, place], color="black", linestyle="--" if None in {low, high} else "-")
-            ax.plot(estimate, place, "o", color="black")
+        weights = list(self.params.items())
+        ax.plot([value for _, value in weights], range(len(weights)), "o", color="black")
         ax.axvline(0, color="0.6", linewidth=0.8)
         ax.axvline(1, color="#0072B2", linestyle=":", label="G_E = 1")
-        ax.set_yticks(range(len(self.params)), [name.removeprefix("push_") for name in self.params])
-        ax.set_xlabel("weight relative to the gain of a relevant push (95 % interval, dashed where open)")
+        finite = [end for ends in self.conf_int().values() for end in ends if end is not None]
+        left, right = ax.get_xlim()
+        left, right = min([left, *finite]) - 0.1, max([right, *finite]) + 0.1
+        for place, (low, high) in enumerate(self.conf_int().values()):
+            style = "--" if None in {low, high} else "-"
+            ends = [left if low is None else low, right if high is None else high]
+            ax.plot(ends, [place, place], color="black", linestyle=style)
+        ax.set_yticks(range(len(weights)), [name.removeprefix("push_") for name, _ in weights])
+        ax.set(xlim=(left, right), ylim=(len(weights) - 0.5, -0.5))
+        ax.set_xlabel("weight relative to gain (95 % interval, dashed: open)")
         ax.legend()
 
     def simulate(self, n: int, rng: np.random.Generator) -> dict[str, pd.DataFrame]:

@@ -228,8 +228,21 @@ def test_the_picture_shows_every_weight_with_its_interval(fit):
 
     assert [label.get_text() for label in ax.get_yticklabels()] == ["P_E", "S_E", "P_0", "S_0"]
     low, high = fit.conf_int()["push_P_E"]
-    assert ax.get_lines()[0].get_xdata() == pytest.approx([low, high])
-    assert "relative to the gain" in ax.get_xlabel()
+    assert any(
+        list(line.get_xdata()) == [low, high] and line.get_linestyle() == "-" for line in ax.get_lines()
+    )
+    assert "relative to gain" in ax.get_xlabel()
+
+
+def test_an_open_end_is_drawn_dashed_to_the_edge_of_the_picture(fit):
+    """Where gain is weak the picture must not look certain."""
+    raw = dataclasses.replace(fit.raw, cov=fit.raw.cov * 400)
+    ax = Figure().subplots()
+    dataclasses.replace(fit, uncertainty={"fieller": FiellerRatios(raw=raw)}).plot_weights(ax)
+
+    dashed = [line for line in ax.get_lines() if line.get_linestyle() == "--"]
+    assert len(dashed) == len(fit.params)
+    assert {edge for line in dashed for edge in line.get_xdata()} & set(ax.get_xlim())
 
 
 def test_votes_are_kept_by_pair_and_add_up(fit):
