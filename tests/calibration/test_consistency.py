@@ -132,8 +132,8 @@ def test_at_least_40_percent_is_passed_by_those_who_do_not_look(n, share, passin
 def test_the_limit_itself_passes():
     """2 of 5 is 40 %; and what is a whole number stays one whatever the rounding."""
     assert pass_probability(5, 1e-9, 0.4) < 1e-6
-    at_least_11_of_20 = sum(math.comb(20, k) for k in range(11, 21)) / 2**20
-    assert pass_probability(20, 0.5, 0.55) == pytest.approx(at_least_11_of_20)  # 0.55 * 20 is above 11
+    at_least_7_of_25 = sum(math.comb(25, k) for k in range(7, 26)) / 2**25
+    assert pass_probability(25, 0.5, 0.28) == pytest.approx(at_least_7_of_25)  # 0.28 * 25 is above 7
 
 
 def test_what_cannot_be_told_is_refused():
