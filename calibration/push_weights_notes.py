@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from calibration.push_weights_checks import without_maximum
 from calibration.push_weights_errors import STRONG_GAIN, RawWeights, jackknife_covariance, two_way_covariance
 from calibration.push_weights_likelihood import ChoiceModel, Ties, maximise
 from calibration.push_weights_pairs import PushJudgments
@@ -147,7 +148,8 @@ def notes_on_tie_labels(judgments: PushJudgments, places: list[int], weights: Fl
     slope, intercept = found.weights
     error = np.sqrt(two_way_covariance(model, found.point, worker, topic)[0, 0])
     df = min(worker.max(), topic.max())
-    p_value = 2 * stdtr(df, -abs(slope / error)) if error > 0 else 1.0
+    follows = bool(without_maximum(found, design))  # without exception: then the slope has no end
+    p_value = 0.0 if follows else 2 * stdtr(df, -abs(slope) / error)
     yield _labels_note(float(slope), float(p_value), float(-intercept / slope / 2 / weights[0]))
 
 

@@ -166,6 +166,16 @@ def test_words_for_ties_that_follow_utility_tell_where_it_is_zero():
     assert "does not follow" in notes(random)["tie_labels"][1]
 
 
+def test_words_for_ties_that_follow_utility_without_exception_are_told_as_such():
+    """A logit has no finite slope then, and its error would be anything."""
+    judgments = drawn(5, 30)
+    fit = fit_weights_to(judgments)
+    total = (judgments.left + judgments.right) @ fit.maximum.weights
+    sharp = dataclasses.replace(judgments, good=(judgments.vote == 0) & (total > np.median(total)))
+
+    assert "utility is high (p < 0.001)" in notes(fit_weights_to(sharp))["tie_labels"][1]
+
+
 def test_words_for_ties_that_run_against_utility_are_a_warning():
     """Good and bad were probably exchanged."""
     judgments = drawn(5, 60, workers=200, label_slope=0.5)
