@@ -156,6 +156,9 @@ def normal_population(
 ) -> tuple[float, float, float]:
     """Return mu, sigma and the log-likelihood of y_u ~ N(mu, sigma^2 + s_u^2); mu is profiled out.
 
+    sigma maximises the restricted likelihood, l - log(sum 1 / (sigma^2 + s_u^2)) / 2: that mu had to be estimated too makes
+    the unrestricted one too small by half a worker in as many as there are.
+
     Parameters
     ----------
     y, variances : (workers,) ndarray of float
@@ -168,13 +171,18 @@ def normal_population(
 
     def loss(log_sigma: Floats) -> float:
         mu, total = _mean_and_variance(y, variances, weights, math.exp(log_sigma[0]))
-        return float(0.5 * (weights * (np.log(2 * math.pi * total) + (y - mu) ** 2 / total)).sum())
+        return _deviance(y, mu, weights, total) / 2 + 0.5 * math.log(float((weights / total).sum()))
 
     start = math.log(math.sqrt(max(spread**2 - float(variances.mean()), 0.04 * spread**2)))
     bounds = [(math.log(_LEAST_SHARE * spread), math.log(10 * spread))]
     found = minimize(loss, [start], method="L-BFGS-B", bounds=bounds)
     sigma = math.exp(float(found.x[0]))
-    return _mean_and_variance(y, variances, weights, sigma)[0], sigma, -float(found.fun)
+    mu, total = _mean_and_variance(y, variances, weights, sigma)
+    return mu, sigma, -_deviance(y, mu, weights, total) / 2
+
+
+def _deviance(y: Floats, mu: float, weights: Floats, total: Floats) -> float:
+    return float((weights * (np.log(2 * math.pi * total) + (y - mu) ** 2 / total)).sum())
 
 
 def _mean_and_variance(y: Floats, variances: Floats, weights: Floats, sigma: float) -> tuple[float, Floats]:

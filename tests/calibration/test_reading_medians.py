@@ -65,7 +65,7 @@ def test_the_scale_of_reads_does_not_depend_on_how_many_a_worker_has(reads):
 
 
 def test_the_population_maximises_its_likelihood():
-    """Slope zero in both parameters, and information from it as by differences."""
+    """Slope zero in both parameters, restricted for mu, and information as by differences."""
     rng = np.random.default_rng(4)
     sample = data(
         np.repeat(np.arange(60), 7), rng.normal(rng.normal(1.2, 0.5, 60)[:, None], 0.4, (60, 7)).ravel()
@@ -77,8 +77,12 @@ def test_the_population_maximises_its_likelihood():
         return 0.5 * float((np.log(2 * math.pi * total) + (fit.medians - p[0]) ** 2 / total).sum())
 
     best = np.array([fit.mu, math.log(fit.sigma)])
+
+    def restricted(p):
+        return loss(p) + 0.5 * math.log((1 / (math.exp(2 * p[1]) + fit.variances)).sum())
+
     assert fit.loglik == pytest.approx(-loss(best))
-    np.testing.assert_allclose(approx_fprime(best, loss, 1e-6), 0, atol=2e-3)
+    np.testing.assert_allclose(approx_fprime(best, restricted, 1e-6), 0, atol=2e-3)
     step = 1e-4 * np.eye(2)
     hessian = [
         [
@@ -88,6 +92,13 @@ def test_the_population_maximises_its_likelihood():
         for b in step
     ]
     np.testing.assert_allclose(np.linalg.inv(hessian), fit.cov, rtol=1e-3, atol=1e-7)
+
+
+def test_one_read_each_of_no_error_gives_the_sample_standard_deviation():
+    """Restricted likelihood divides by the workers minus one, the plain one by the workers."""
+    y = np.array([0.3, 1.0, 1.9, 2.2])
+    mu, sigma, _ = normal_population(y, np.full(4, 1e-12))
+    assert (mu, sigma) == pytest.approx((y.mean(), y.std(ddof=1)), rel=1e-4)
 
 
 def test_equal_medians_have_no_spread_and_no_covariance():

@@ -70,6 +70,8 @@ def test_the_gradient_is_that_of_differences():
     step = 1e-5 * np.eye(5)
     expected = [(likelihood.terms(P + d)[0] - likelihood.terms(P - d)[0]) / 2e-5 for d in step]
     np.testing.assert_allclose(likelihood.terms(P)[1].T, expected, atol=1e-7)
+    expected = [(likelihood.penalty(P + d)[0] - likelihood.penalty(P - d)[0]) / 2e-5 for d in step]
+    np.testing.assert_allclose(likelihood.penalty(P)[1], expected, atol=1e-7)
 
 
 def test_without_outliers_it_is_the_normal_model_of_random_effects():
@@ -102,7 +104,7 @@ def test_the_fit_is_where_the_gradient_vanishes():
     likelihood = MixtureLikelihood.around_medians(reads, fit_medians(reads)).around_posterior(p)
 
     def loss(q):
-        return -likelihood.terms(q)[0].sum() - reading_mixture._prior(q)[0]
+        return -likelihood.terms(q)[0].sum() - likelihood.penalty(q)[0]
 
     step = 1e-3 * np.eye(5)
     hessian = np.array(
