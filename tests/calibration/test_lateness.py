@@ -10,7 +10,9 @@ import statsmodels.api as sm
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
+from scipy import stats
 from scipy.optimize import minimize
+from scipy.special import logit
 from statsmodels.stats.proportion import proportion_confint
 
 from calibration.lateness import DECAY, P0, fit_lateness, fit_lateness_counts
@@ -168,6 +170,28 @@ def test_noes_of_very_late_updates_hardly_bound_the_decay():
     late = fit_lateness(repeated((0, 40, 32), (4, 40, 0), workers=40))
 
     assert late.conf_int()[DECAY][1] == pytest.approx(soon.conf_int()[DECAY][1] ** 0.25, rel=0.1)
+
+
+def test_the_bound_is_where_no_late_yes_at_all_has_the_remaining_probability():
+    """The product over levels of (1 - p0 L^lambda)^n is .05, n divided by the design effect."""
+    fit = fit_lateness(repeated((0, 40, 32), (1, 20, 0), (3, 30, 0), workers=40))
+    bound, n = fit.conf_int()[DECAY][1], fit.uncertainty["sandwich"].effective
+
+    assert (1 - 0.8 * bound) ** n[1] * (1 - 0.8 * bound**3) ** n[2] == pytest.approx(0.05)
+
+
+def test_few_workers_get_students_t_instead_of_the_normal():
+    """On log L and on logit p0, with workers - 1 degrees of freedom; at an edge one-sided."""
+    fit = fit_lateness_counts(drawn(3, decay=0.5, workers=6))
+    (low, high), (p_low, p_high) = fit.conf_int().values()
+    decay_error, p0_error = np.sqrt(np.diag(fit.cov))
+    edge = fit_lateness(repeated((0, 60, 40), (1, 60, 45), (2, 60, 44), workers=6))
+
+    assert math.log(high / low) == pytest.approx(2 * stats.t.ppf(0.975, 5) * decay_error)
+    assert logit(p_high) - logit(p_low) == pytest.approx(2 * stats.t.ppf(0.975, 5) * p0_error)
+    assert -math.log(edge.conf_int()[DECAY][0]) == pytest.approx(
+        stats.t.ppf(0.95, 5) * math.sqrt(edge.cov[0, 0])
+    )
 
 
 def test_the_bound_at_zero_is_wider_when_workers_answer_alike():
