@@ -111,7 +111,12 @@ def fit_user_model(
         model=model,
         results={next(iter(fit.params)): fit for fit in results},
         intents=intents,
-        quality=quality_report(tables, seed=seed, level=options.level, exclude=options.exclude),
+        quality=quality_report(
+            counted_tables(tables, exclude=False, complete_only=options.complete_only),
+            seed=seed,
+            level=options.level,
+            exclude=options.exclude,
+        ),
         skipped=tuple(sorted(found.skipped, key=lambda one: _place(one.names[0]))),
         naive=naive_estimates(material, list(model.parameters)) if options.compare else (),
     )

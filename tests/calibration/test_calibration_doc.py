@@ -1,4 +1,4 @@
-"""docs/calibration.md tells the truth: its code runs, and it explains every parameter and diagnostic there is."""
+"""The pages on calibration tell the truth: their code runs, and they explain every parameter, option and diagnostic."""
 
 import re
 from pathlib import Path
@@ -7,45 +7,66 @@ import pytest
 
 from calibration.table_files import write_tables
 from calibration.user_model import PARAMETERS, read_user_model
+from study_app.cli.fit import command
 from tests.calibration.test_fit import study
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
+INDEX = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
+PAGES = {
+    path.name: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("calibration*.md"))
+}
+DIAGNOSTICS = INDEX.partition("## Diagnostics")[2].partition("\n## ")[0]
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{language}\n(.*?)^```", INDEX, flags=re.MULTILINE | re.DOTALL)
 
 
 def diagnostics() -> set[str]:
     """Every name that a fit gives to a diagnostic."""
     source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "calibration").glob("*.py"))
-    fixed = set(re.findall(r'\b(?:info|warning)\(\s*"(\w+)"', source))
-    return fixed | {"excluded_workers", "withdrawn_workers"}
+    fixed = set(re.findall(r'\b(?:info|warning|make)\)?\(\s*"(\w+)"', source))
+    composed = {f"{reason}_workers" for reason in ("excluded", "withdrawn", "incomplete")}
+    return fixed | composed | {"few_workers", "few_topics", "one_worker", "one_topic"}
 
 
 @pytest.mark.parametrize("name", sorted(diagnostics()))
 def test_every_diagnostic_is_explained(name):
     """A researcher looks its name up here."""
-    assert f"`{name}`" in PAGE.partition("## Diagnostics")[2]
+    assert f"`{name}`" in DIAGNOSTICS
 
 
 def test_no_diagnostic_is_explained_that_does_not_exist():
     """The first column of the table holds names of diagnostics only."""
-    table = PAGE.partition("## Diagnostics")[2].partition("## ")[0]
     named = {
         name
-        for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+        for row in re.findall(r"^\| (`.*?) \|", DIAGNOSTICS, re.MULTILINE)
         for name in re.findall(r"`(\w+)`", row)
     }
 
     assert named == diagnostics()
 
 
-@pytest.mark.parametrize("name", [name for name in PARAMETERS if name.startswith("patience")])
-def test_every_fitted_parameter_is_explained(name):
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_every_parameter_is_explained_with_its_model_and_on_a_page_of_its_family(name):
     """By its name in the user model."""
-    assert f"`{name}`" in PAGE
+    assert f"`{name}`" in INDEX.partition("## What is fitted")[2].partition("\n## ")[0]
+    assert any(f"`{name}`" in text for page, text in PAGES.items() if page != "calibration.md")
+
+
+@pytest.mark.parametrize(
+    "option", [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+)
+def test_every_option_of_fit_is_explained(option):
+    """What it does to the numbers, not only its name."""
+    assert option in INDEX or option == "--output"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_is_too_long_to_be_read(page):
+    """One family a page, and an index."""
+    assert len(PAGES[page].splitlines()) < 400
+    assert page == "calibration.md" or f"]({page})" in INDEX
 
 
 def test_the_code_runs_as_it_stands(tmp_path, monkeypatch, capsys):
