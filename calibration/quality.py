@@ -19,7 +19,8 @@ from calibration.importance_agreement import ALPHA, KAPPA, fit_importance, fit_i
 from calibration.position_bias import NAME as LEFT_SHARE
 from calibration.position_bias import fit_position_bias
 from calibration.preference_raters import FLEISS, KRIPPENDORFF, fit_rater_agreement
-from calibration.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped, info
+from calibration.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped, info, short
+from calibration.uncertainty import closed
 from calibration.user_model import ParameterEntry
 
 FORMAT = "prefcal-quality/1"
@@ -48,8 +49,12 @@ class QualityReport:
     def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
         """Return the content of quality.json."""
         measures = {name: entry.model_dump(mode="json") for name, entry in self.entries(level).items()}
+        details = {
+            ", ".join(result.params): {name: closed(short(value)) for name, value in result.details.items()}
+            for result in self.results
+        }
         skipped = [{"names": list(one.names), "reason": one.reason} for one in self.skipped]
-        return {"format": FORMAT, "measures": measures, "skipped": skipped}
+        return {"format": FORMAT, "measures": measures, "details": details, "skipped": skipped}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

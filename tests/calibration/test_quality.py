@@ -39,6 +39,7 @@ def test_everything_that_the_tables_tell_is_in_it_once():
         "importance_alpha_ordinal",
     ]
     assert report.skipped == ()
+    assert report.to_dict()["details"]["left_share"]["log_odds_se"] > 0
     json.dumps(report.to_dict(0.9), allow_nan=False)
 
 
