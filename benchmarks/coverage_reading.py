@@ -93,9 +93,8 @@ def naive(replications: int) -> None:
     for regime in REGIMES:
         cells = []
         for estimate in NAIVE.values():
-            values = [
-                list(estimate(regime.reads(seed)).values()) for seed in range(max(1, replications // 10))
-            ]
+            studies = regime.studies(max(1, replications // 10))
+            values = [list(estimate(reads).values()) for reads in studies]
             cells.append("{:.3f} / {:.3f}".format(*np.median(values, axis=0)))
         print(
             f"| {regime.label}, {regime.workers} x {regime.items} | " + " | ".join(cells) + " |", flush=True
