@@ -58,4 +58,5 @@ def _sentences(progress: "StudyProgress") -> list[str]:
         if (one := task.streams) is not None
     ]
     failing = " and ".join(f"{number} by {reason}" for reason, number in progress.excluded.items())
-    return [head, *pairs, *streams, f"  exclusion rule {progress.rule}: fail {failing}", ""]
+    rule = [f"  exclusion rule {progress.rule}: fail {failing}"] if pairs else []
+    return [head, *pairs, *streams, *rule, ""]

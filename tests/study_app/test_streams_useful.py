@@ -167,6 +167,7 @@ def test_an_old_page_answers_the_questions_it_showed(late):
     other.open(ann.home)
     visit(late, other, after_hours=1, read=["u3"])
     assert len(asked(late)) == 2
+    assert len(other.html.select("fieldset")) == 1
     ann.send(form=old, to=f"{ann.home}1/1/useful", **{"useful-1": "no"})
     assert answers(late) == [(first.id, 1, False)]
 
