@@ -2,8 +2,8 @@
 
     python benchmarks/export.py [WORKERS ...]
 
-Fills a SQLite file with the bundled study and people who each judge 24 pairs on 25 pages of 100 events, then exports
-it in a process of its own. docs/export.md quotes the table.
+Fills a SQLite file with the bundled study and people who each judge 24 pairs on 25 pages of 100 events and visit a
+stream 25 times on pages of 100 events, then exports it in a process of its own. docs/export.md quotes the table.
 """
 
 import resource
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
 from pathlib import Path
@@ -40,6 +40,7 @@ from study_app.models import (
     Worker,
 )
 from study_app.services.load import load_study
+from study_app.stream_models import Follow, Stream, StreamView
 from study_app.study_content import read_study_content
 from study_app.study_file import read_study_file
 from study_app.text_items import Item, reading_order, summary_items
@@ -47,7 +48,9 @@ from study_app.text_items import Item, reading_order, summary_items
 STUDY = Path(__file__).resolve().parents[1] / "examples" / "two_layered" / "study.yaml"
 START = datetime(2026, 3, 1, tzinfo=UTC)
 END = START + timedelta(days=30)
-PAIRS, PAGES, EVENTS = 24, 25, 100
+PAIRS, PAGES, EVENTS, VISITS = 24, 25, 100, 25
+SHOWN = 10
+"""Updates on a page of a stream."""
 
 
 def events_of_page(texts: dict[str, tuple[Item, ...]]) -> list[tuple[int, str, dict[str, object]]]:
@@ -65,6 +68,21 @@ def events_of_page(texts: dict[str, tuple[Item, ...]]) -> list[tuple[int, str, d
         ]
     last = 250 * EVENTS
     return [*events[: EVENTS - 2], (last, "submit", {"choice": "left"}), (last, "close", {})]
+
+
+def events_of_visit() -> list[tuple[int, str, dict[str, object]]]:
+    """Read updates one after the other until the page has its number of events; the numbers of items are left open."""
+    events: list[tuple[int, str, dict[str, object]]] = [
+        (0, "open", {"layout": "stacked", "width": 390, "height": 844, "restored": False}),
+        (0, "visible", {}),
+    ]
+    place, shares = 0, (0.25, 0.5, 1, 0.5, 0)
+    while len(events) < EVENTS - 2:
+        events += [(250 * len(events), "see", {"place": place, "share": share}) for share in shares]
+        events.append((250 * len(events), "beat", {}))
+        place = (place + 1) % SHOWN
+    last = 250 * EVENTS
+    return [*events[: EVENTS - 2], (last, "leave", {}), (last, "close", {})]
 
 
 def fill(session: Session, workers: int) -> None:
@@ -91,6 +109,7 @@ def fill(session: Session, workers: int) -> None:
         for topic in topics
         for left, right in couples
     }
+    follow_streams = follower(session, workers)
     for number in range(1, workers + 1):
         topic = topics[number % len(topics)]
         session.execute(insert(Worker), [worker_row(study.id, number)])
@@ -107,7 +126,59 @@ def fill(session: Session, workers: int) -> None:
         for page in range(PAGES):
             log = logs[topic, *shown[page % PAIRS]]
             session.execute(insert(PageLoad), [page_row(number, page, showings[page % PAIRS]["id"])])
-            session.execute(insert(Event), list(event_rows(number, page, log)))
+            session.execute(insert(Event), list(event_rows((number - 1) * PAGES + page + 1, page, log)))
+        follow_streams(number)
+
+
+def follower(session: Session, workers: int) -> Callable[[int], None]:
+    """Return what lets one worker follow a stream: a visit an hour, with something new each time."""
+    task = session.scalars(select(Task).where(Task.kind == "stream_visits")).one()
+    streams = session.scalars(select(Stream).join(Topic).where(Topic.task_id == task.id)).all()
+    sizes = [(one.topic_id, one.system_id, len(one.content["updates"])) for one in streams]
+    visit = events_of_visit()
+
+    def follow(number: int) -> None:
+        topic, system, updates = sizes[number % len(sizes)]
+        row = workers + number
+        session.execute(
+            insert(Assignment), [{"id": row, "worker_id": number, "task_id": task.id, "started_at": START}]
+        )
+        times = {"leased_at": START, "expires_at": END, "done_at": END}
+        session.execute(
+            insert(Slot), [{"id": row, "assignment_id": row, "topic_id": topic, "position": 1, **times}]
+        )
+        session.execute(
+            insert(Follow),
+            [{"id": number, "slot_id": row, "system_id": system, "started_at": START, "ends_at": END}],
+        )
+        for place in range(VISITS):
+            upto = min(updates, SHOWN * (place + 1))
+            page = workers * PAGES + (number - 1) * VISITS + place + 1
+            load = page_row(number, PAGES + 60 * (place + 1), None) | {"id": page, "step": "3/1/stream"}
+            view = {"key": load["key"], "follow_id": number, "visit": place + 1, "entry": "own", "read": []}
+            shown = {
+                "after": max(0, upto - SHOWN),
+                "upto": upto,
+                "first": max(1, upto - SHOWN + 1),
+                "last": upto,
+            }
+            session.execute(insert(PageLoad), [load])
+            session.execute(insert(StreamView), [{**view, **shown, "served_at": load["served_at"]}])
+            log = [(ms, kind, seen(detail, upto)) for ms, kind, detail in visit]
+            session.execute(insert(Event), list(event_rows(page, PAGES + 60 * (place + 1), log)))
+
+    return follow
+
+
+def seen(detail: dict[str, object], upto: int) -> dict[str, object]:
+    """Name the update that came into sight."""
+    if "place" not in detail:
+        return detail
+    return {
+        "side": "stream",
+        "item": f"u{max(1, upto - int(str(detail['place'])))}",
+        "share": detail["share"],
+    }
 
 
 def worker_row(study: int, number: int) -> dict[str, object]:
@@ -178,18 +249,18 @@ def page_row(number: int, page: int, showing: object) -> dict[str, object]:
 
 
 def event_rows(
-    number: int, page: int, log: list[tuple[int, str, dict[str, object]]]
+    row: int, page: int, log: list[tuple[int, str, dict[str, object]]]
 ) -> Iterator[dict[str, object]]:
     served_at = START + timedelta(minutes=page)
     wall = (served_at - EPOCH) // MILLISECOND
     for place, (ms, kind, detail) in enumerate(log, start=1):
         yield {
-            "page_load_id": (number - 1) * PAGES + page + 1,
+            "page_load_id": row,
             "number": place,
             "kind": kind,
             "page_ms": ms,
             "wall_ms": wall + ms,
-            "received_at": served_at,
+            "received_at": served_at + timedelta(seconds=30),
             "detail": detail,
         }
 
@@ -218,7 +289,9 @@ def main(sizes: list[int]) -> None:
                 command = [sys.executable, __file__, "--measure", url, f"{folder}/tables", raw]
                 done = subprocess.run(command, check=True, capture_output=True, text=True)
                 seconds, worked, megabytes, reads = map(int, done.stdout.split())
-                rows.append((workers, workers * PAGES * EVENTS, raw, reads, seconds, worked, megabytes))
+                rows.append(
+                    (workers, workers * (PAGES + VISITS) * EVENTS, raw, reads, seconds, worked, megabytes)
+                )
     headers = ["workers", "events", "option", "rows of reads", "seconds", "processor seconds", "peak MB"]
     print(tabulate(rows, headers=headers, intfmt=",", tablefmt="github"))
 
