@@ -393,6 +393,22 @@ def test_the_shape_test_keeps_its_size_when_workers_differ():
     assert np.mean(alarms) <= 0.12
 
 
+def test_with_one_answer_a_worker_it_is_the_ordinary_likelihood_ratio():
+    """2 (saturated - geometric) against chi-squared with levels - 2 degrees of freedom."""
+    answers = simulate_lateness(
+        LatenessRaters(decay=0.7, workers=3000, ratings_per_worker=1, worker_sd=0), np.random.default_rng(8)
+    )
+    fit = fit_lateness(answers)
+    share = fit.counts.total_useful / fit.counts.total_asked
+    saturated = fit.counts.total_useful @ np.log(share)
+    saturated += (fit.counts.total_asked - fit.counts.total_useful) @ np.log1p(-share)
+    ratio = 2 * (saturated - fit.loglik)
+    (test,) = fit.goodness_of_fit()
+
+    assert 3 * test.statistic == pytest.approx(ratio, rel=0.1)
+    assert test.p_value == pytest.approx(stats.chi2.sf(ratio, 3), abs=0.03)
+
+
 def test_two_levels_have_no_shape_to_test():
     """Any two shares lie on a geometric curve."""
     assert fit_lateness(repeated((0, 80, 64), (2, 80, 20))).goodness_of_fit() == ()
