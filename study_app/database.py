@@ -108,7 +108,7 @@ def migrate(database: Database) -> None:
     settings = Config()
     settings.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     known = ScriptDirectory.from_config(settings)
-    with _faults_named(database), transaction(database, write=True) as session:
+    with faults_named(database), transaction(database, write=True) as session:
         connection = session.connection()
         version = MigrationContext.configure(connection).get_current_revision()
         if version not in {None, *(script.revision for script in known.walk_revisions())}:
@@ -132,7 +132,7 @@ def is_empty(database: Database) -> bool:
     url = database.engine.url
     if database.is_sqlite and not Path(url.database or "").exists():
         return True
-    with _faults_named(database):
+    with faults_named(database):
         return not inspect(database.engine).has_table("study")
 
 
@@ -146,7 +146,8 @@ def shown_address(url: Any) -> str:
 
 
 @contextmanager
-def _faults_named(database: Database) -> Iterator[None]:
+def faults_named(database: Database) -> Iterator[None]:
+    """Turn what a database says into an `InputError` with its address, without a password, while the block lasts."""
     try:
         yield
     except DatabaseError as error:

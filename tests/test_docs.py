@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from study_app.cli import COMMANDS, SCORE, STUDY, cli
+from study_app.cli import COMMANDS, DB, SCORE, STUDY, cli
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -53,7 +53,17 @@ def test_every_command_line_shown_exists_with_its_options(page, line):
     assert not unknown, f"{page}: prefcal {line}"
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, *(f"score {n}" for n in SCORE), *(f"study {n}" for n in STUDY)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *COMMANDS,
+        *(
+            f"{group} {name}"
+            for group, names in {"score": SCORE, "study": STUDY, "db": DB}.items()
+            for name in names
+        ),
+    ],
+)
 def test_every_command_is_shown_somewhere_and_says_what_it_is_for(name):
     """No command without documentation, no command without help."""
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)

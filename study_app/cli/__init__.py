@@ -61,6 +61,12 @@ STUDY = {
     "check": ("study_app.cli.study_check", "Check a study file and everything it names; change nothing."),
     "load": ("study_app.cli.study_load", "Check a study and put it into the database."),
 }
+DB = {
+    "upgrade": ("study_app.cli.db_upgrade", "Bring the tables up to this prefcal."),
+    "backup": ("study_app.cli.db_backup", "Copy the database into a file, served or not."),
+    "restore": ("study_app.cli.db_restore", "Put a backup into the database."),
+    "check": ("study_app.cli.db_check", "Check that the database is whole."),
+}
 COMMANDS = {
     "demo": ("study_app.cli.demo", "The whole loop on the bundled study, then keep serving it."),
     "study": ("study_app.cli.study", "Check or load a study file."),
@@ -69,6 +75,8 @@ COMMANDS = {
     "status": ("study_app.cli.status", "Show how far each study is."),
     "remind": ("study_app.cli.remind", "List the followers of streams to remind, with their addresses."),
     "withdraw": ("study_app.cli.withdraw", "Take a worker's consent back, by the worker's code."),
+    "db": ("study_app.cli.db", "Upgrade, back up, restore or check the database."),
+    "doctor": ("study_app.cli.doctor", "Say whether this installation is fit for a study."),
     "export": ("study_app.cli.export", "Write a study's tables as CSV and Parquet."),
     "check": ("study_app.cli.check", "Check a folder of tables, whoever wrote it."),
     "features": ("study_app.cli.features", "Derive the tables that come from collections and runs."),

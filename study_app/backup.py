@@ -1,0 +1,100 @@
+"""A copy of the database in one file, and back again, whichever kind of database it is.
+
+A backup is taken while the server writes and holds one moment: every row of it was committed, and whatever a row refers
+to is in it. It appears complete and checked, or not at all. It holds the keys of the installation and the platform's
+worker ids, so only its owner may read it. How it is done stands in `backup_sqlite` and `backup_postgres`.
+"""
+
+from pathlib import Path
+from types import ModuleType
+
+from metrics.errors import input_fault
+from study_app import backup_postgres, backup_sqlite
+from study_app.appearing_file import appearing
+from study_app.database import Database, is_empty, shown_address
+from study_app.schema_version import refuse_newer, refuse_newer_database
+
+KINDS: dict[str, ModuleType] = {
+    "SQLite": backup_sqlite,
+    "PostgreSQL": backup_postgres,
+}
+MAGIC_BYTES = 16
+
+
+def back_up(database: Database, file: Path, *, force: bool = False) -> None:
+    """Copy a database into a file that is checked before it gets its name.
+
+    Parameters
+    ----------
+    database : Database
+        May be served and written to meanwhile.
+    file : Path
+        To be made, in a folder that exists.
+    force : bool
+        Replace an older file.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to copy, the file exists, it cannot be written, or the copy fails its check.
+    """
+    if is_empty(database):
+        raise input_fault(
+            f"no study is loaded in {shown_address(database.engine.url)}", cure="name --database"
+        )
+    if file.exists() and not (force and file.is_file()):
+        raise input_fault(
+            "is there already", path=file, cure="choose another name, or replace it with --force"
+        )
+    with appearing(file) as part:
+        KINDS[_kind_of(database)].copy_into(database, part)
+
+
+def restore(database: Database, file: Path, *, force: bool = False) -> str:
+    """Put a backup into a database that nobody serves, all of it or nothing; returns its schema's version.
+
+    Raises
+    ------
+    InputError
+        If the file is no intact backup of this kind of database, the database has studies and ``force`` is off, or
+        somebody uses it.
+    PrefcalError
+        If the file or the database was written by a newer prefcal.
+    """
+    kind = _kind_of_file(file)
+    address = shown_address(database.engine.url)
+    if kind != _kind_of(database):
+        raise input_fault(
+            f"is a backup of a {kind} database, but {address} is {_kind_of(database)}",
+            path=file,
+            cure="name a database of that kind with --database",
+        )
+    if not is_empty(database):
+        refuse_newer_database(database)
+        if not force:
+            raise input_fault(
+                f"there are studies in {address} already",
+                cure="name another database, or replace everything in it with --force",
+            )
+    with KINDS[kind].checked(file) as (version, content):
+        refuse_newer(version, str(file))
+        KINDS[kind].put_back(database, content)
+        return str(version)
+
+
+def _kind_of(database: Database) -> str:
+    return "SQLite" if database.is_sqlite else "PostgreSQL"
+
+
+def _kind_of_file(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            start = stream.read(MAGIC_BYTES)
+    except OSError as error:
+        raise input_fault(
+            f"cannot be read ({error.strerror})", path=file, cure="check the name and who may read it"
+        ) from error
+    for kind, module in KINDS.items():
+        if start.startswith(module.MAGIC):
+            return kind
+    raise input_fault("is no backup", path=file, cure="name a file that prefcal db backup made")

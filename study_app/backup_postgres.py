@@ -1,0 +1,122 @@
+"""Backups of a PostgreSQL database, by PostgreSQL's own programs.
+
+They must be on the PATH, in a version not older than the server's. A password reaches them in their environment only,
+where no list of processes shows it.
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from psycopg.conninfo import make_conninfo
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+
+from metrics.errors import input_fault
+from study_app.database import Database, faults_named, shown_address
+from study_app.stream_models import Stream
+
+MAGIC = b"PGDMP"
+VERSION_TABLE = "alembic_version"
+OTHERS = (
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+PLAIN = ("--no-owner", "--no-privileges")
+
+
+def copy_into(database: Database, part: Path) -> None:
+    """Dump the database as it is at one moment into ``part``, and read the dump through once."""
+    _run("pg_dump", "--format=custom", *PLAIN, f"--file={part}", database=database)
+    _run("pg_restore", f"--file={os.devnull}", str(part))
+
+
+@contextmanager
+def checked(file: Path) -> Iterator[tuple[str, Path]]:
+    """Unpack a dump and give (version of its schema, what to put back) while the block lasts."""
+    with tempfile.TemporaryDirectory(prefix="prefcal-restore-") as folder:
+        script = Path(folder) / "restore.sql"
+        _run("pg_restore", *PLAIN, f"--file={script}", str(file))
+        yield _version_in(script, file), script
+
+
+def put_back(database: Database, script: Path) -> None:
+    """Replace the tables by those of an unpacked dump, in one transaction; nobody else may use the database."""
+    _refuse_when_used(database)
+    tables = ", ".join([*(f'"{name}"' for name in Stream.metadata.tables), VERSION_TABLE])
+    _run(
+        "psql",
+        "--no-psqlrc",
+        "--quiet",
+        "--set=ON_ERROR_STOP=1",
+        "--single-transaction",
+        f"--command=DROP TABLE IF EXISTS {tables} CASCADE",
+        f"--file={script}",
+        database=database,
+    )
+
+
+def _version_in(script: Path, file: Path) -> str:
+    """Return the row of the version table: the line after its COPY."""
+    with script.open(encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("COPY ") and f".{VERSION_TABLE} " in line:
+                return next(lines).strip()
+    raise input_fault(
+        "is a dump, but of no database of prefcal's", path=file, cure="use a backup of prefcal's"
+    )
+
+
+def _refuse_when_used(database: Database) -> None:
+    database.engine.dispose()
+    with faults_named(database), database.engine.connect() as connection:
+        others = connection.scalar(text(OTHERS))
+    database.engine.dispose()
+    if others:
+        raise input_fault(
+            f"{shown_address(database.engine.url)} is in use ({others} connections)",
+            cure="stop prefcal serve and whatever else uses it",
+        )
+
+
+def _run(program: str, *arguments: str, database: Database | None = None) -> None:
+    """Run one of PostgreSQL's programs.
+
+    Raises
+    ------
+    InputError
+        If it is not installed, or fails; with the first line of what it said.
+    """
+    found = shutil.which(program)
+    if found is None:
+        raise input_fault(
+            f"{program} is not installed here",
+            cure="install PostgreSQL's client programs (postgresql-client), in the server's version or a later one",
+        )
+    connection, secret = ([], {}) if database is None else _connection(database)
+    done = subprocess.run(  # noqa: S603 - a program found by name, and arguments of our own
+        [found, *arguments, *connection],
+        env=os.environ | secret,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0]
+        raise input_fault(
+            f"{program} failed ({said.removeprefix(f'{program}: ')})",
+            cure="see that the server is up and the file is whole; nothing was changed",
+        )
+
+
+def _connection(database: Database) -> tuple[list[str], dict[str, str]]:
+    """Return (arguments, environment) that lead PostgreSQL's programs to a database."""
+    _, given = database.engine.dialect.create_connect_args(make_url(database.engine.url))
+    password = given.pop("password", None)
+    given.pop("context", None)  # the driver's, not the server's
+    return [f"--dbname={make_conninfo(**given)}"], {} if password is None else {"PGPASSWORD": str(password)}
