@@ -297,6 +297,15 @@ def test_the_jackknife_steps_to_where_the_fit_without_a_topic_lies():
         assert steps[topic] == pytest.approx(again - point, abs=0.1 * np.abs(again - point).max())
 
 
+def test_two_halves_differ_by_twice_the_jackknifes_error():
+    """Tukey's (c - 1) / c sum (d_j - mean)^2 is (d_1 - d_2)^2 / 4 for two clusters."""
+    model, point = fitted(drawn(3))
+    half = np.arange(len(model.vote)) % 2
+    first, second = changes_without_each(model, point, half)
+
+    assert np.diag(jackknife_covariance(model, point, half)) == pytest.approx((first - second) ** 2 / 4)
+
+
 def test_with_one_judgment_a_cluster_the_jackknife_is_the_robust_sandwich():
     """Up to the leverage of single judgments."""
     judgments = drawn(3, workers=200)

@@ -5,6 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from scipy import stats
+from scipy.special import logit
 
 from calibration.push_weights import PushFit, fit_push_weights, fit_weights_to
 from calibration.push_weights_alpha import NAME as ALPHA
@@ -89,6 +91,18 @@ def test_alpha_is_the_share_of_gain_in_the_two_weights():
     assert (low, high) == pytest.approx((other_low, other_high), abs=0.02)
 
 
+def test_the_error_of_alpha_is_that_of_the_log_of_the_two_weights_ratio():
+    """logit alpha = log w_G - log w_P, so their covariance is subtracted."""
+    fit = fit_alpha_to(drawn(2, 60, workers=400))
+    raw = fit.uncertainty["fieller"].raw
+    (g, p), cov = raw.weights, raw.cov
+    variance = cov[0, 0] / g**2 + cov[1, 1] / p**2 - 2 * cov[0, 1] / (g * p)
+    low, high = fit.conf_int()[ALPHA]
+
+    assert abs(cov[0, 1]) > 0.1 * np.sqrt(cov[0, 0] * cov[1, 1])
+    assert logit(high) - logit(low) == pytest.approx(2 * stats.t.ppf(0.975, 59) * np.sqrt(variance))
+
+
 def test_silence_left_out_would_be_charged_to_pushes():
     """S_E and S_0 matter to people; alpha holds still when they change."""
     plain = fit_alpha_to(drawn(2, 60, workers=400))
@@ -106,6 +120,8 @@ def test_people_who_do_not_mind_pushes_give_an_alpha_of_one_with_a_bound():
     for fit in at_edge:
         low, high = fit.conf_int()[ALPHA]
         assert 0.7 < low < high == 1
+        ((_, most),) = FiellerRatios(raw=fit.uncertainty["fieller"].raw).intervals(0.9)
+        assert low == pytest.approx(1 / (1 + most))
         assert notes(fit)["no_pain"][0] == "warning"
         assert fit.draw_parameters(50, np.random.default_rng(1))[ALPHA].max() == 1
 
