@@ -118,6 +118,12 @@ def test_pages_without_a_visit_are_visits_of_their_own():
     assert last_of_visit(rows.assign(page="p")).tolist() == [False, True]
 
 
+def test_visits_of_two_topics_are_two_visits():
+    """They are numbered within worker and topic, so both have a visit 1, and a last item."""
+    rows = reads({"visit": 1, "fully_seen": False}, {"visit": 1, "fully_seen": False, "topic": "r"})
+    assert last_of_visit(rows).tolist() == [True, True]
+
+
 def test_without_times_nothing_counts_as_interrupted():
     """Nobody knows which item was the last."""
     rows = without(reads({}, {}), "interrupted", "fully_seen").assign(first_seen=pd.NaT)

@@ -58,6 +58,14 @@ def test_silences_of_one_kind_have_no_threshold():
     assert "no valley" in found.sentence
 
 
+def test_two_kinds_that_overlap_have_no_valley():
+    """Their means lie 1.6 standard deviations apart: a point of equal odds there is, but nothing to see in the log."""
+    quantiles = norm.ppf((np.arange(1000) + 0.5) / 1000)
+    found = idle_threshold(clicks(np.exp(np.concatenate([quantiles, quantiles + 1.6])) * 100))
+    assert found.source == "fallback"
+    assert "no valley" in found.sentence
+
+
 def test_few_silences_have_no_threshold():
     """A mixture of a handful of numbers says nothing."""
     assert idle_threshold(clicks(np.array([1, 2, 9000, 2, 1]))).source == "fallback"
