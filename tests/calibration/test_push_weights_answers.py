@@ -11,9 +11,11 @@ from scipy.special import logit
 from calibration.push_weights import PushFit, fit_push_weights, fit_weights_to
 from calibration.push_weights_alpha import NAME as ALPHA
 from calibration.push_weights_alpha import FiellerAlpha, fit_alpha_to, fit_push_alpha
+from calibration.push_weights_bootstrap import bootstrap_weights
 from calibration.push_weights_errors import FiellerRatios, RawWeights
 from calibration.push_weights_notes import SilentDays
-from calibration.push_weights_pairs import PushJudgments
+from calibration.push_weights_pairs import WEIGHTS, PushJudgments
+from calibration.push_weights_search import judged_by, search_weights
 from calibration.simulate_push import (
     TRUTH,
     PushJudges,
@@ -275,6 +277,19 @@ def test_votes_are_kept_by_pair_and_add_up(fit):
     """Nobody's answer can be read from a result: votes are counts of pairs, whatever the side."""
     assert fit.votes.votes.sum() == fit.n_rows == 1000
     assert not {"worker", "workers"} & set(type(fit.votes).__slots__)
+
+
+def test_bootstrap_samples_scatter_around_the_fit():
+    """Counted votes of pairs stand for all their judgments, so the samples are of the same size as the study."""
+    judgments = drawn(9, 30, workers=400)
+    fit = fit_weights_to(judgments, rng=np.random.default_rng(1), resamples=60)
+    samples = fit.uncertainty["bootstrap"].values
+    found = search_weights(judged_by(judgments, judgments.difference, "davidson"), WEIGHTS, "davidson")
+    raw = bootstrap_weights(fit.votes, found, "davidson", resamples=60, rng=np.random.default_rng(1))
+
+    assert raw.mean(axis=0) == pytest.approx(found.weights, rel=0.15, abs=0.02)
+    assert raw[:, 1:] / raw[:, :1] == pytest.approx(samples)
+    assert raw.std(axis=0) == pytest.approx(np.sqrt(np.diag(found.raw.cov)), rel=0.4)
 
 
 def test_intervals_repeat_with_the_seed(fit):
