@@ -54,29 +54,25 @@ def naive_estimates(material: Material, fitted: Collection[str]) -> tuple[NaiveE
     fitted : collection of str
         Their parameters, in order; nothing is said of others. A baseline that comes to nothing is left out.
     """
-    found = [*_durations(material), *_others(material)]
     order = list(fitted)
+    found = [*_durations(material, order), *_others(material, order)]
     kept = [one for one in found if one.name in order and not math.isnan(one.estimate)]
     return tuple(sorted(kept, key=lambda one: order.index(one.name)))
 
 
-def _durations(material: Material) -> Iterator[NaiveEstimate]:
+def _durations(material: Material, fitted: list[str]) -> Iterator[NaiveEstimate]:
     makers: list[tuple[tuple[str, str], Callable[[], tuple[NaiveDurations, ...]]]] = [
         (AWAY, lambda: naive_away(material.tables, **away_options(material))),
         (SESSION, lambda: naive_session(material.tables, unit=material.options.unit)),
     ]
     for names, make in makers:
-        try:
-            made = make()
-        except NotIdentifiedError:
-            continue
-        for one in made:
+        for one in make() if names[0] in fitted else ():
             for name, value in zip(names, (one.mean, one.sd), strict=True):
                 yield NaiveEstimate(name=name, estimate=value, baseline=one.name, about=one.fault)
 
 
-def _others(material: Material) -> Iterator[NaiveEstimate]:
-    for suffix, called, about, baseline in _baselines(material):
+def _others(material: Material, fitted: list[str]) -> Iterator[NaiveEstimate]:
+    for suffix, called, about, baseline in _baselines(material, fitted):
         try:
             made = baseline()
         except NotIdentifiedError:
@@ -86,23 +82,23 @@ def _others(material: Material) -> Iterator[NaiveEstimate]:
             yield NaiveEstimate(name=f"{name}{suffix}", estimate=float(value), baseline=called, about=about)
 
 
-def _baselines(material: Material) -> Iterator[tuple[str, str, str, Baseline]]:
-    """Yield what a baseline's names end in, what it is called, what it does, and the baseline."""
-    by_row: tuple[tuple[str, Mapping[str, Callable[..., Any]]], ...] = (
-        ("reads", READING),
-        ("stops", PATIENCE),
+def _baselines(material: Material, fitted: list[str]) -> Iterator[tuple[str, str, str, Baseline]]:
+    """Yield what a baseline's names end in, what it is called, what it does, and the baseline: of families fitted."""
+    by_row: tuple[tuple[str, str, Mapping[str, Callable[..., Any]]], ...] = (
+        ("reading_speed_mu", "reads", READING),
+        ("patience_chars_stops", "stops", PATIENCE),
     )
-    for table, baselines in by_row:
+    for parameter, table, baselines in by_row:
         for language, suffix, rows in by_language(material.tables.get(table, TABLES[table].empty())):
             more = {"language": language} if table == "reads" else {}
-            for name, function in baselines.items() if len(rows) else ():
+            for name, function in baselines.items() if f"{parameter}{suffix}" in fitted else ():
                 yield suffix, *_said(name, function), partial(function, rows, **more)
-    whole: tuple[tuple[tuple[str, ...], Mapping[str, Callable[..., Any]]], ...] = (
-        (("lateness",), LATENESS),
-        (("preferences", "push_cells"), PUSH),
+    whole: tuple[tuple[str, tuple[str, ...], Mapping[str, Callable[..., Any]]], ...] = (
+        ("lateness_", ("lateness",), LATENESS),
+        ("push_", ("preferences", "push_cells"), PUSH),
     )
-    for tables, baselines in whole:
-        if all(table in material.tables for table in tables):
+    for family, tables, baselines in whole:
+        if any(name.startswith(family) for name in fitted):
             rows_of = [material.tables[table] for table in tables]
             for name, function in baselines.items():
                 yield "", *_said(name, function), partial(function, *rows_of)

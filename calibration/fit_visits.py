@@ -35,7 +35,7 @@ def with_visits(material: Material) -> tuple[Material, tuple[Diagnostic, ...]]:
     """
     seconds, why = material.options.idle_threshold_seconds, "as asked for"
     if seconds is None:
-        if "visits" in material.tables or "activity" not in material.tables:
+        if not _is_empty(material, "visits") or _is_empty(material, "activity"):
             return material, ()
         chosen = idle_threshold(material.tables["activity"], follows=material.tables.get("follows"))
         seconds, why = chosen.seconds, chosen.sentence
@@ -46,6 +46,10 @@ def with_visits(material: Material) -> tuple[Material, tuple[Diagnostic, ...]]:
         f"Visits are cut from table activity at silences longer than {seconds:g} s ({why}).",
     )
     return replace(material.with_tables(visits=visits), options=options), (note,)
+
+
+def _is_empty(material: Material, name: str) -> bool:
+    return name not in material.tables or material.tables[name].empty
 
 
 def _cut(material: Material, seconds: float) -> pd.DataFrame:
@@ -75,7 +79,7 @@ def noted_on_visits(
     results = [fit.noted(*notes) if of_visits & {*fit.params} else fit for fit in results]
     if not any(of_visits & {*fit.params} for fit in results):
         return results
-    if "activity" not in material.tables or material.tables["activity"].empty:
+    if _is_empty(material, "activity"):
         return results
     sensitivity = threshold_sensitivity(
         material.tables,

@@ -241,9 +241,8 @@ def sensitivity_notes(sensitivity: pd.DataFrame) -> dict[str, Diagnostic]:
     notes = {}
     for name in sensitivity.columns.drop(["idle_seconds", "visits"]):
         values = sensitivity[name].to_numpy(np.float64)
-        change = values.max() / values.min() - 1
         shown = ", ".join(_plain(value) for value in values)
-        make = info if change < MOST_CHANGE else warning
+        make = info if values.max() < (1 + MOST_CHANGE) * values.min() else warning
         notes[name] = make(
             "threshold_sensitivity",
             f"With visits cut at silences of {tried} s, {plain_name(name)} is {shown}.",
