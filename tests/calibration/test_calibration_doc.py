@@ -18,8 +18,8 @@ PAGES = {
 DIAGNOSTICS = INDEX.partition("## Diagnostics")[2].partition("\n## ")[0]
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", INDEX, flags=re.MULTILINE | re.DOTALL)
+def blocks(language: str, page: str = "calibration.md") -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGES[page], flags=re.MULTILINE | re.DOTALL)
 
 
 def diagnostics() -> set[str]:
@@ -79,6 +79,18 @@ def test_the_code_runs_as_it_stands(tmp_path, monkeypatch, capsys):
 
     assert "patience_chars_preferences" in capsys.readouterr().out
     assert len(names["draws"]["patience_chars_preferences"]) == 400
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page != "calibration.md" and blocks("python", page)]
+)
+def test_the_code_of_a_familys_page_runs_too(page, capsys):
+    """Each from the beginning, with what it imports itself."""
+    names: dict[str, object] = {}
+    for block in blocks("python", page):
+        exec(compile(block, f"docs/{page}", "exec"), names)
+
+    assert capsys.readouterr().out
 
 
 def test_the_hand_written_model_can_be_read(tmp_path):
