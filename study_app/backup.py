@@ -8,11 +8,14 @@ worker ids, so only its owner may read it. How it is done stands in `backup_sqli
 from pathlib import Path
 from types import ModuleType
 
+from sqlalchemy import select
+
 from metrics.errors import input_fault
 from study_app import backup_postgres, backup_sqlite
 from study_app.appearing_file import appearing
-from study_app.database import Database, is_empty, shown_address
-from study_app.schema_version import refuse_newer, refuse_newer_database
+from study_app.database import Database, is_empty, shown_address, transaction
+from study_app.models import Study
+from study_app.schema_version import refuse_newer, stored_version
 
 KINDS: dict[str, ModuleType] = {
     "SQLite": backup_sqlite,
@@ -70,16 +73,28 @@ def restore(database: Database, file: Path, *, force: bool = False) -> str:
             cure="name a database of that kind with --database",
         )
     if not is_empty(database):
-        refuse_newer_database(database)
-        if not force:
-            raise input_fault(
-                f"there are studies in {address} already",
-                cure="name another database, or replace everything in it with --force",
-            )
+        _refuse_to_replace(database, address, force=force)
     with KINDS[kind].checked(file) as (version, content):
         refuse_newer(version, str(file))
         KINDS[kind].put_back(database, content)
         return str(version)
+
+
+def _refuse_to_replace(database: Database, address: str, *, force: bool) -> None:
+    """Raise unless the tables that are there are prefcal's, and hold no study or may be replaced."""
+    version = stored_version(database)
+    refuse_newer(version, address)
+    if version is None:
+        raise input_fault(
+            f"the tables in {address} are none of prefcal's", cure="name another database with --database"
+        )
+    with transaction(database, write=False) as session:
+        has_studies = session.scalar(select(Study.id).limit(1)) is not None
+    if has_studies and not force:
+        raise input_fault(
+            f"there are studies in {address} already",
+            cure="name another database, or replace everything in it with --force",
+        )
 
 
 def _kind_of(database: Database) -> str:

@@ -88,7 +88,7 @@ def _run(program: str, *arguments: str, database: Database | None = None) -> Non
     Raises
     ------
     InputError
-        If it is not installed, or fails; with the first line of what it said.
+        If it is not installed, or fails; with the line that says why.
     """
     found = shutil.which(program)
     if found is None:
@@ -107,7 +107,8 @@ def _run(program: str, *arguments: str, database: Database | None = None) -> Non
         check=False,
     )
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0]
+        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        said = next((line for line in lines if "error" in line.lower()), lines[0])
         raise input_fault(
             f"{program} failed ({said.removeprefix(f'{program}: ')})",
             cure="see that the server is up and the file is whole; nothing was changed",

@@ -7,11 +7,13 @@ import threading
 from itertools import cycle
 
 import pytest
+from alembic import command
+from alembic.config import Config
 from sqlalchemy import func, select, text
 
 from metrics.errors import InputError, PrefcalError
 from study_app.backup import back_up, restore
-from study_app.database import open_database, transaction
+from study_app.database import MIGRATIONS, migrate, open_database, transaction
 from study_app.database_check import check_database
 from study_app.models import Judgment, Setting, Worker
 from study_app.serving_lock import serving_lock
@@ -141,6 +143,43 @@ def test_nothing_is_restored_over_studies_unless_forced(judged, tmp_path):
         InputError, match=r"there are studies in .* already; name another database, or replace"
     ):
         restore(judged.database, tmp_path / "b")
+
+
+@pytest.mark.both_databases
+def test_tables_without_a_study_are_replaced_unasked_and_those_of_others_never(
+    judged, new_url, open_one, tmp_path
+):
+    """A database that was only prepared is as good as empty; another program's is nobody's to replace."""
+    back_up(judged.database, tmp_path / "b")
+    (tmp_path / "new").mkdir()
+    target = open_one(new_url(tmp_path / "new"))
+    migrate(target)
+    restore(target, tmp_path / "b")
+    assert count(target, Worker.id) == 1
+    with transaction(target, write=True) as session:
+        session.execute(text("DROP TABLE alembic_version"))
+    with pytest.raises(InputError, match=r"the tables in .* are none of prefcal's"):
+        restore(target, tmp_path / "b", force=True)
+
+
+def test_an_older_backup_is_restored_and_then_upgraded(judged, tmp_path, monkeypatch, capsys):
+    """The commands say from which version to which."""
+    old = tmp_path / "old.sqlite3"
+    settings = Config()
+    settings.set_main_option("script_location", str(MIGRATIONS))
+    with transaction(judged.database, write=True) as session:
+        settings.attributes["connection"] = session.connection()
+        command.downgrade(settings, "0001")
+    back_up(judged.database, tmp_path / "b")
+
+    restored = run_here(monkeypatch, capsys, "db", "restore", tmp_path / "b", "--database", old)
+    upgraded = run_here(monkeypatch, capsys, "db", "upgrade", "--database", old)
+    checked = run_here(monkeypatch, capsys, "db", "check", "--database", old)
+
+    assert f"restored {tmp_path / 'b'} to {old} (version 0001)\n" in restored.out
+    assert "this prefcal works with version 0002: prefcal db upgrade\n" in restored.out
+    assert upgraded.out == f"{old}: upgraded from version 0001 to 0002\n"
+    assert checked.out == f"{old} is whole\n"
 
 
 def test_nothing_is_restored_under_a_running_server(judged, tmp_path):
