@@ -26,6 +26,7 @@ FRAILTY = "log-normal means, Weibull"
 POOLED_EXPONENTIAL = "pooled exponential"
 POOLED_WEIBULL = "pooled Weibull"
 POOLED_LOG_NORMAL = "pooled log-normal"
+TINY = 1e-300
 _SHAPES = (math.log(0.15), math.log(6.0))
 
 
@@ -82,7 +83,7 @@ class _Pieces(NamedTuple):
         """N and sum of x^shape of everybody."""
         return Totals(
             events=np.bincount(self.unit, self.event, minlength=self.units).astype(np.float64),
-            seconds=np.maximum(np.bincount(self.unit, self.x**shape, minlength=self.units), 1e-300),
+            seconds=np.maximum(np.bincount(self.unit, self.x**shape, minlength=self.units), TINY),
         )
 
 
@@ -124,7 +125,7 @@ def _gamma_rates(totals: Totals) -> Alternative:
         a, b = np.exp(at)
         each = a * np.log(b) + gammaln(a + n) - gammaln(a) - (a + n) * np.log(b + t)
         if tau is not None:
-            each = each - np.log1p(-np.exp(-a * np.log1p(tau / b)))
+            each = each - np.log(np.maximum(-np.expm1(-a * np.log1p(tau / b)), TINY))
         return -float(each.sum())
 
     rate = n.sum() / t.sum()

@@ -6,6 +6,7 @@ Not for use. Each takes the same tables as the fit; `docs/calibration.md` has th
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +19,8 @@ from calibration.exposure import Exposure, total
 from calibration.exposures import Unit, away_exposure, session_exposure
 from calibration.results import NotIdentifiedError
 from calibration.uncertainty import Floats
+
+NO_EVENT = "no duration is complete"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,8 @@ def naive_worker_means(exposure: Exposure) -> tuple[float, float]:
 
 def naive_count_moments(exposure: Exposure) -> tuple[float, float]:
     """Match mean and variance of the counts: unbiased for rates, but not for their reciprocals."""
+    if not exposure.event.any():
+        raise NotIdentifiedError(NO_EVENT)
     return _mean_and_sd(*moments(exposure.totals()))
 
 
@@ -67,6 +72,8 @@ def naive_without_cut(exposure: Exposure) -> tuple[float, float]:
     n = total(exposure.unit, exposure.event, exposure.units)
     seconds = total(exposure.unit, np.where(exposure.event, exposure.seconds, 0.0), exposure.units)
     some = (n > 0) & (seconds > 0)
+    if not some.any():
+        raise NotIdentifiedError(NO_EVENT)
     fit = maximum(Totals(events=n[some], seconds=seconds[some]))
     return fit.mean, fit.sd
 
@@ -82,7 +89,10 @@ def naive_enrolment_counted(tables: Mapping[str, pd.DataFrame], **options: Any) 
     """Count the visit in which somebody enrols as the end of a time away of no length."""
     earlier = tables["follows"]["started_at"] - pd.Timedelta(milliseconds=1)
     shifted = {**tables, "follows": tables["follows"].assign(started_at=earlier)}
-    fit = maximum(away_exposure(shifted, **options).totals())
+    totals = away_exposure(shifted, **options).totals()
+    if not totals.events.any():
+        raise NotIdentifiedError(NO_EVENT)
+    fit = maximum(totals)
     return fit.mean, fit.sd
 
 
@@ -137,30 +147,23 @@ def naive_away(tables: Mapping[str, pd.DataFrame], **options: Any) -> tuple[Naiv
         As `fit_away` does.
     """
     exposure = away_exposure(tables, **options)
-    found = [_tried(name, exposure) for name in _OF_AWAY]
+    found = [_tried(name, partial(_FAULTS[name][0], exposure), _FAULTS[name][1]) for name in _OF_AWAY]
     if "follows" in tables:
-        mean, sd = naive_enrolment_counted(tables, **options)
-        found.append(
-            NaiveDurations(
-                name="enrolment visit counted",
-                mean=mean,
-                sd=sd,
-                fault="counts the visit in which somebody enrols as coming back",
-            )
-        )
+        counted = partial(naive_enrolment_counted, tables, **options)
+        fault = "counts the visit in which somebody enrols as coming back"
+        found.append(_tried("enrolment visit counted", counted, fault))
     return tuple(found)
 
 
 def naive_session(tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker") -> tuple[NaiveDurations, ...]:
     """Return what every naive estimator makes of session lengths; parameters and errors as of `fit_session`."""
     exposure = session_exposure(tables, unit=unit)
-    return tuple(_tried(name, exposure) for name in _OF_SESSIONS)
+    return tuple(_tried(name, partial(_FAULTS[name][0], exposure), _FAULTS[name][1]) for name in _OF_SESSIONS)
 
 
-def _tried(name: str, exposure: Exposure) -> NaiveDurations:
-    estimator, fault = _FAULTS[name]
+def _tried(name: str, estimator: Callable[[], tuple[float, float]], fault: str) -> NaiveDurations:
     try:
-        mean, sd = estimator(exposure)
+        mean, sd = estimator()
     except NotIdentifiedError:
         mean, sd = math.nan, math.nan
     return NaiveDurations(name=name, mean=mean, sd=sd, fault=fault)

@@ -32,6 +32,8 @@ FURTHEST = math.log(1e3)
 MOST_TRIALS = 60
 ACCURACY = 1e-4
 GRID = 121
+MOST_LOG = 700.0
+"""Beyond it exp leaves the range of numbers; draws from two or three workers may go there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +86,8 @@ class DurationProfile:
         drawn = np.interp(rng.standard_t(self.df, n), root, log_sigmas)
         mu = np.interp(drawn, log_sigmas, centre)
         log_mean = mu + np.interp(drawn, log_sigmas, spread) * rng.standard_normal(n) + np.exp(2 * drawn) / 2
-        return np.exp(np.stack([log_mean, log_mean + np.log(np.expm1(np.exp(2 * drawn))) / 2], axis=1))
+        log_sd = log_mean + np.log(np.expm1(np.exp(2 * drawn))) / 2
+        return np.exp(np.clip(np.stack([log_mean, log_sd], axis=1), -MOST_LOG, MOST_LOG))
 
     @cached_property
     def _drop_at_zero(self) -> float:
@@ -172,6 +175,8 @@ def _given_sigma(totals: Totals, log_sigma: float, mu: float) -> tuple[float, fl
 class WorkerBootstrap:
     """Workers drawn with replacement and the model fitted anew; made when it is first asked for.
 
+    Where most resamples cannot be fitted, draws by the profile stand in for them.
+
     Attributes
     ----------
     totals, top
@@ -202,6 +207,9 @@ class WorkerBootstrap:
     @cached_property
     def _replicates(self) -> Replicates:
         values = np.array(list(self._refits()))
+        if len(values) < self.resamples / 2:  # most resamples of a few workers tell nothing
+            profile = DurationProfile(totals=self.totals, top=self.top, df=len(self.totals) - 1)
+            values = np.log(profile.draws(self.resamples, np.random.default_rng(self.seed)))
         return Replicates(values=values, scale=self.scale, clusters=len(self.totals))
 
     def _refits(self) -> Iterator[tuple[float, float]]:

@@ -197,6 +197,18 @@ def test_the_bootstrap_resamples_workers_and_repeats_itself():
     assert np.log(np.array(first) / other) == pytest.approx(0, abs=0.15)
 
 
+@pytest.mark.parametrize("workers", [2, 3])
+def test_very_few_workers_give_wide_intervals_and_no_crash(workers):
+    """Student's t with one or two degrees of freedom, resamples of one worker: every method still answers."""
+    tables = simulated(Diary(workers=workers), seed=3)
+    fit = fit_away(tables, resamples=40)
+
+    for method in fit.uncertainty:
+        low, high = fit.conf_int(method=method)["away_mean_seconds"]
+        assert (low or 0.0) <= fit.params["away_mean_seconds"] <= (high or math.inf)
+        assert (fit.draw_parameters(50, np.random.default_rng(1), method)["away_mean_seconds"] >= 0).all()
+
+
 def test_a_fit_repeats_itself():
     """Without a generator the seed is always the same."""
     tables = simulated(Diary(workers=40, within="weibull", within_shape=0.6))

@@ -130,3 +130,19 @@ def test_every_baseline_says_what_is_wrong_with_it():
 
     assert len(found) == 9
     assert all(one.fault and np.isfinite(one.mean) for one in found)
+
+
+def test_a_baseline_without_anything_to_go_by_gives_no_number():
+    """Nobody came back, and no session ended by choice: nan, where the fit refuses."""
+    people = Population(
+        away_mean_seconds=24 * HOUR,
+        away_sd_seconds=12 * HOUR,
+        session_mean_seconds=180,
+        session_sd_seconds=90,
+    )
+    tables = simulate_visits(people, Diary(workers=5), np.random.default_rng(1))
+    never = tables | {"visits": tables["visits"].iloc[:0]}
+    cut = {"visits": tables["visits"].assign(end_reason="lost")}
+
+    assert all(np.isnan(one.mean) for one in naive_away(never))
+    assert {one.name for one in naive_session(cut) if not np.isnan(one.mean)} == {"cut intervals as complete"}
