@@ -199,14 +199,15 @@ def test_nothing_is_restored_while_another_command_uses_the_file(judged, open_on
             restore(judged.database, tmp_path / "b", force=True)
 
 
-def test_a_log_left_by_a_crash_is_not_played_into_the_restored_file(judged, tmp_path, open_one):
-    """SQLite would take the old log for the new file's."""
+@pytest.mark.parametrize("left", [("", "-wal"), ("-wal",)])
+def test_a_log_left_by_a_crash_is_not_played_into_the_restored_file(judged, tmp_path, open_one, left):
+    """SQLite would take the old log for the new file's, also when the old file itself was deleted."""
     back_up(judged.database, tmp_path / "b")
     file = judged.url.removeprefix("sqlite:///")
     with transaction(judged.database, write=True) as session:
         session.add(Setting(name="after", value="1"))
     crashed = tmp_path / "crashed.sqlite3"
-    for suffix in ("", "-wal"):
+    for suffix in left:
         shutil.copy(f"{file}{suffix}", f"{crashed}{suffix}")
 
     restore(open_one(f"sqlite:///{crashed}"), tmp_path / "b", force=True)
