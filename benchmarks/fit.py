@@ -54,13 +54,5 @@ if __name__ == "__main__":
     study = simulate_study(Study(workers=options.workers), np.random.default_rng(1))
     print("| tables | rows | wall | processor |\n|---|---|---|---|")
     report(f"{options.workers} workers", study)
-    report(
-        f"{options.workers} workers, --bootstrap 500 --compare naive",
-        study,
-        "--bootstrap",
-        "500",
-        "--compare",
-        "naive",
-    )
     if options.large:
         report("3,000 workers", simulate_study(LARGE, np.random.default_rng(1)))

@@ -14,6 +14,7 @@ from calibration.intents import IntentFit
 from calibration.lateness import RESAMPLES as LATENESS_RESAMPLES
 from calibration.lateness import fit_lateness
 from calibration.patience import fit_patience
+from calibration.push_weights import RESAMPLES as PUSH_RESAMPLES
 from calibration.push_weights import PushFit, fit_push_weights
 from calibration.push_weights_alpha import fit_push_alpha
 from calibration.reading_speed import fit_reading_speed
@@ -115,7 +116,10 @@ def push(material: Material) -> Found:
     weights = attempt(
         WEIGHTS,
         lambda: fit_push_weights(
-            material.table("preferences"), material.table("push_cells"), rng=material.rng("push")
+            material.table("preferences"),
+            material.table("push_cells"),
+            rng=material.rng("push"),
+            resamples=material.options.resamples or PUSH_RESAMPLES,
         ),
     )
     partly = tuple(one for fit in weights.results if isinstance(fit, PushFit) for one in fit.skipped)
