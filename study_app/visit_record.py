@@ -139,29 +139,41 @@ def visits_of(pages: Sequence[StreamPage], *, started_ms: int, ended_ms: int, id
     return [_visit(run, ended_ms) for run in runs if run[0].at <= ended_ms]
 
 
-def activity_rows(visit: Visit) -> Iterator[tuple[int, int, str]]:
-    """Yield (page, time, kind) for table activity, in order of time.
+def activity_rows(visits: Iterable[Visit]) -> Iterator[tuple[int, int, str]]:
+    """Yield (page, time, kind) of a follow's visits for table activity, in order of time.
 
     An event of a kind that the table does not have stands as `beat`, and only where the visit begins, ends or falls
-    idle with it, or no row is within a heartbeat of it. The form stands as `close` where the visit ends with it.
+    idle with it, or no row is within a heartbeat of it. The form stands as `close` where the visit ends with it. A page
+    that was out of sight for no time at all was in sight.
     """
+    away: dict[int, tuple[int, int, str]] = {}
+    for visit in visits:
+        yield from _activity_of(visit, away)
+
+
+def _activity_of(visit: Visit, away: dict[int, tuple[int, int, str]]) -> Iterable[tuple[int, int, str]]:
+    """Return the rows of one visit; ``away``: page -> its last row, where that says that it went out of sight."""
     rows: dict[tuple[int, int, str], None] = {}
     last_at = visit.start
     for sign, after in zip(visit.signs, [*visit.signs[1:], None], strict=True):
-        is_edge = (
-            not rows
-            or after is None
-            or sign.is_idle
-            or max(sign.at - last_at, after.at - sign.at) > _HEARTBEAT_MS
-        )
-        if sign.kind in _ROWS:
-            rows[sign.page, sign.at, sign.kind] = None
-        elif is_edge:
-            rows[sign.page, sign.at, "close" if sign.kind == "leave" and after is None else "beat"] = None
-        else:
+        is_near = after is not None and max(sign.at - last_at, after.at - sign.at) <= _HEARTBEAT_MS
+        if sign.kind not in _ROWS and rows and is_near and not sign.is_idle:
             continue
+        row = (sign.page, sign.at, _row_kind(sign, is_last=after is None, is_away=sign.page in away))
+        gone = away.pop(sign.page, None)
+        if row[2] in _OUT_OF_SIGHT:
+            away[sign.page] = row
+        elif gone is not None and gone[1] == sign.at:
+            del rows[gone]
+        rows[row] = None
         last_at = sign.at
-    yield from rows
+    return rows
+
+
+def _row_kind(sign: Sign, *, is_last: bool, is_away: bool) -> str:
+    if sign.kind in _ROWS:
+        return sign.kind
+    return "close" if sign.kind == "leave" and is_last and not is_away else "beat"
 
 
 def _order(sign: Sign) -> tuple[int, int, int]:

@@ -47,8 +47,7 @@ def stream_activity_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:
     rows = [
         (one.worker, one.topic, one.system, one.views[page].key, _time(at), kind)
         for one in follows
-        for visit in one.visits
-        for page, at, kind in activity_rows(visit)
+        for page, at, kind in activity_rows(one.visits)
     ]
     return _frame("activity", rows)
 

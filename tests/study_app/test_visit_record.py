@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calibration.visits import visits_from_activity
@@ -237,15 +237,16 @@ def lives(draw):
 
 
 def activity(visits):
-    rows = [
-        ("ann", "news", f"p{page}", at, kind) for visit in visits for page, at, kind in activity_rows(visit)
-    ]
+    rows = [("ann", "news", f"p{page}", at, kind) for page, at, kind in activity_rows(visits)]
     frame = pd.DataFrame(rows, columns=["worker", "topic", "page", "at", "kind"])
     at = pd.to_datetime(frame["at"].astype("int64"), unit="ms", utc=True).astype("datetime64[ms, UTC]")
     return frame.assign(at=at, system="sys")
 
 
 @given(lives(), st.integers(0, 2000))
+@example([page(0, (0, "visible"), (0, "hidden"), left=1)], 100)
+@example([page(0, (0, "visible"), (0, "hidden"), (0, "visible"), (8, "close"))], 100)
+@example([page(0, (0, "open"), (1, "hidden"), (1, "open"), (1, "hidden"), (9, "visible"), (9, "close"))], 100)
 def test_visits_are_apart_and_cut_again_from_activity_come_out_the_same(pages, ended):
     """What later stages rely on: no overlap, every time away longer than the gap, and the table that lets them choose another."""
     visits = cut(*pages, started=0, ended=ended)
