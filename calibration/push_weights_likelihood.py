@@ -12,10 +12,10 @@ Each is concave in the weights and its tie parameter (log nu, or c), so Newton's
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 from scipy.special import expit, log_expit, logit
 
 from calibration.davidson import choice_probabilities
@@ -234,16 +234,17 @@ def maximise_nonnegative(
         return free
     model, unit = _scaled(design, vote, ties, times)
     k = design.shape[1]
-    bounds = [(0.0, None)] * k + [(None, None)] * (len(unit) - k)
+    lowest = np.where(np.arange(len(unit)) < k, 0.0, -np.inf)
+    options: Any = {"ftol": 1e-13, "gtol": 1e-7, "maxiter": 500}
     first = free.point * unit
     first[:k] = np.maximum(first[:k], 0)
     found = minimize(
-        lambda point: (-model.log_likelihood(point), -model.derivatives(point)[0]),
+        lambda point: -model.log_likelihood(point),
         first,
-        jac=True,
+        jac=lambda point: -model.derivatives(point)[0],
         method="L-BFGS-B",
-        bounds=bounds,
-        options={"ftol": 1e-13, "gtol": 1e-7, "maxiter": 500},
+        bounds=Bounds(lowest, np.full(len(unit), np.inf)),
+        options=options,
     )
     rise = model.derivatives(found.x)[0]
     at_zero = (np.arange(len(unit)) < k) & (found.x == 0)

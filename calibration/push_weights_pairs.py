@@ -185,7 +185,7 @@ def _looked_up(rows: pd.DataFrame, cells: pd.DataFrame, side: str) -> pd.DataFra
 
 
 def _signed(cells: pd.DataFrame) -> Floats:
-    return cells[list(SIGNS)].to_numpy(np.float64) * np.array(list(SIGNS.values()))
+    return np.asarray(cells[list(SIGNS)].to_numpy(np.float64) * np.array(list(SIGNS.values())))
 
 
 def _numbers(rows: pd.DataFrame, columns: list[str]) -> Ints:
