@@ -149,8 +149,14 @@ def command(
 
 def _check(folder: Path, read: "Mapping[str, pd.DataFrame]", options: "FitOptions") -> None:
     """Raise where an option needs what the tables do not have."""
+    from calibration.study_json import STUDY_FILE, read_study
     from metrics.errors import input_fault
 
+    record = read_study(folder)
+    beat = record.heartbeat_seconds if record else None
+    if options.idle_threshold_seconds is not None and beat and options.idle_threshold_seconds <= beat:
+        problem = f"pages beat every {beat:g} s, so a threshold of {options.idle_threshold_seconds:g} s cuts at each"
+        raise input_fault(problem, path=folder / STUDY_FILE, cure="give --idle-threshold more seconds")
     if options.complete_only and ("workers" not in read or read["workers"]["completed_at"].isna().all()):
         problem = "nobody has a completed_at, by which --complete-only counts workers"
         raise input_fault(problem, path=folder / "workers.csv", cure="fill it, or leave out --complete-only")

@@ -235,6 +235,16 @@ def test_a_threshold_needs_activity(prefcal, tables, tmp_path):
     assert not (tmp_path / "m.json").exists()
 
 
+def test_a_threshold_must_be_longer_than_a_heartbeat(prefcal, drawn, tmp_path):
+    """Every visit would fall apart into its beats."""
+    write_tables({"activity": drawn["activity"]}, tmp_path / "t")
+    (tmp_path / "t" / "study.json").write_text('{"study": "s", "heartbeat_seconds": 15}')
+    ended = prefcal("fit", tmp_path / "t", "-o", tmp_path / "m.json", "--idle-threshold", "15")
+
+    assert ended.code == 1
+    assert "study.json:1: pages beat every 15 s, so a threshold of 15 s cuts at each; give" in ended.err
+
+
 @pytest.mark.parametrize(
     "options", [("--inclusion", "at-least-one-visit"), ("--unit", "follow"), ("--bootstrap", "20")]
 )
