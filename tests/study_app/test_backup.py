@@ -20,6 +20,9 @@ from study_app.serving_lock import serving_lock
 from tests.postgres_server import binaries
 from tests.study_app.prefcal_command import run_here
 
+ON_SQLITE = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
+ON_POSTGRESQL = pytest.mark.parametrize("new_url", ["postgresql"], indirect=True)
+
 
 @pytest.fixture(autouse=True)
 def postgres_programs(monkeypatch):
@@ -124,6 +127,7 @@ def test_a_backup_is_never_overwritten_unasked_and_only_its_owner_reads_it(judge
     assert [path.name for path in tmp_path.iterdir() if ".part" in path.name] == []
 
 
+@ON_SQLITE
 def test_a_backup_that_cannot_be_written_leaves_nothing(judged, tmp_path):
     """A folder that is not there, and a database that is damaged."""
     with pytest.raises(InputError, match=r"none/b.*cannot be written \(No such file or directory\)"):
@@ -162,6 +166,7 @@ def test_tables_without_a_study_are_replaced_unasked_and_those_of_others_never(
         restore(target, tmp_path / "b", force=True)
 
 
+@ON_SQLITE
 def test_an_older_backup_is_restored_and_then_upgraded(judged, tmp_path, monkeypatch, capsys):
     """The commands say from which version to which."""
     old = tmp_path / "old.sqlite3"
@@ -182,6 +187,7 @@ def test_an_older_backup_is_restored_and_then_upgraded(judged, tmp_path, monkeyp
     assert checked.out == f"{old} is whole\n"
 
 
+@ON_SQLITE
 def test_nothing_is_restored_under_a_running_server(judged, tmp_path):
     """The server would write on into a file that is gone."""
     back_up(judged.database, tmp_path / "b")
@@ -189,6 +195,7 @@ def test_nothing_is_restored_under_a_running_server(judged, tmp_path):
         restore(judged.database, tmp_path / "b", force=True)
 
 
+@ON_SQLITE
 def test_nothing_is_restored_while_another_command_uses_the_file(judged, open_one, tmp_path):
     """Two files under one name would share a log."""
     back_up(judged.database, tmp_path / "b")
@@ -199,6 +206,7 @@ def test_nothing_is_restored_while_another_command_uses_the_file(judged, open_on
             restore(judged.database, tmp_path / "b", force=True)
 
 
+@ON_SQLITE
 @pytest.mark.parametrize("left", [("", "-wal"), ("-wal",)])
 def test_a_log_left_by_a_crash_is_not_played_into_the_restored_file(judged, tmp_path, open_one, left):
     """SQLite would take the old log for the new file's, also when the old file itself was deleted."""
@@ -218,6 +226,7 @@ def test_a_log_left_by_a_crash_is_not_played_into_the_restored_file(judged, tmp_
     assert check_database(restored) == []
 
 
+@ON_SQLITE
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -246,7 +255,7 @@ def test_a_backup_of_a_newer_prefcal_is_refused(judged, tmp_path):
         restore(judged.database, tmp_path / "b", force=True)
 
 
-@pytest.mark.parametrize("new_url", ["postgresql"], indirect=True)
+@ON_POSTGRESQL
 def test_postgresql_is_restored_only_when_nobody_uses_it(judged, tmp_path, open_one):
     """There is no lock file: the server's own list of connections tells."""
     back_up(judged.database, tmp_path / "b")
@@ -256,7 +265,7 @@ def test_postgresql_is_restored_only_when_nobody_uses_it(judged, tmp_path, open_
             restore(open_one(judged.url), tmp_path / "b", force=True)
 
 
-@pytest.mark.parametrize("new_url", ["postgresql"], indirect=True)
+@ON_POSTGRESQL
 def test_postgresqls_programs_are_named_when_they_are_missing(judged, tmp_path, monkeypatch):
     """They come with the system, not with prefcal."""
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -279,6 +288,7 @@ def test_the_password_reaches_postgresqls_programs_in_the_environment_only(tmp_p
     assert "cret" not in str(caught.value)
 
 
+@ON_SQLITE
 def test_the_commands_say_what_they_did(judged, tmp_path, monkeypatch, capsys):
     """Each in a line, with the versions."""
     database, copy = judged.url, f"sqlite:///{tmp_path / 'copy.sqlite3'}"

@@ -78,6 +78,10 @@ BREAKS = {
 }
 
 
+ON_SQLITE = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
+ON_POSTGRESQL = pytest.mark.parametrize("new_url", ["postgresql"], indirect=True)
+
+
 @pytest.fixture
 def judged(campaign):
     """A database with one finished worker in it."""
@@ -134,6 +138,7 @@ def test_a_row_that_breaks_a_rule_is_named(finished, found):
     database.engine.dispose()
 
 
+@ON_SQLITE
 def test_a_reference_that_leads_nowhere_is_found(judged):
     """Constraints forbid it; a hand with constraints off does not."""
     by_hand(judged.url, "DELETE FROM platform_identity")
@@ -141,7 +146,7 @@ def test_a_reference_that_leads_nowhere_is_found(judged):
     assert "row 1 of platform_entry refers to a row of platform_identity that is not there" in str(fault)
 
 
-@pytest.mark.parametrize("new_url", ["postgresql"], indirect=True)
+@ON_POSTGRESQL
 def test_a_lost_reference_is_found_in_postgresql_too(judged):
     """There constraints can be switched off as well."""
     with transaction(judged.database, write=True) as session:
@@ -163,6 +168,7 @@ def test_tables_that_are_not_the_models_are_named(judged):
     assert any("add table prompt" in line for line in told)
 
 
+@ON_SQLITE
 def test_a_torn_file_is_found(judged, tmp_path):
     """A disk that fails, a copy that was cut."""
     judged.database.engine.dispose()
@@ -173,6 +179,7 @@ def test_a_torn_file_is_found(judged, tmp_path):
     torn.engine.dispose()
 
 
+@ON_SQLITE
 def test_an_old_schema_is_told_to_be_upgraded_and_a_newer_one_refused(judged):
     """Rules are looked at in today's tables only."""
     by_hand(judged.url, "UPDATE alembic_version SET version_num = '0001'")
@@ -191,6 +198,7 @@ def test_checking_nothing_is_a_fault_and_makes_no_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@ON_SQLITE
 def test_the_command_prints_one_line_each_and_ends_with_1(judged, monkeypatch, capsys):
     """For a person, and for a script."""
     by_hand(judged.url, "UPDATE worker SET completion_code = NULL")

@@ -21,6 +21,9 @@ from study_app.schema_version import known_versions
 from study_app.serving_lock import serving_lock
 from tests.study_app.prefcal_command import run_here
 
+ON_SQLITE = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
+ON_POSTGRESQL = pytest.mark.parametrize("new_url", ["postgresql"], indirect=True)
+
 
 def moved(*values):
     """A clock that says one value after the other, and then the last."""
@@ -41,6 +44,7 @@ def loaded(campaign):
     return made
 
 
+@ON_SQLITE
 def test_a_fresh_installation_has_no_fault(loaded, monkeypatch, capsys):
     """Everything is ok on the machine of a developer, who only has to think of HTTPS."""
     monkeypatch.setattr("study_app.doctor.LOW_BYTES", 0)
@@ -161,7 +165,7 @@ def test_sqlite_without_its_log_is_a_fault(tmp_path):
     assert "foreign_keys 0" in bad.found
 
 
-@pytest.mark.parametrize("new_url", ["postgresql"], indirect=True)
+@ON_POSTGRESQL
 def test_postgresql_that_promises_too_much_is_a_fault(loaded):
     """The tests' own server syncs nothing, and the doctor sees it; its clock is this machine's."""
     by_name = {one.what: one for one in examine(loaded.url)}
@@ -170,7 +174,7 @@ def test_postgresql_that_promises_too_much_is_a_fault(loaded):
     assert by_name["clocks"].state == OK
 
 
-@pytest.mark.parametrize("new_url", ["postgresql"], indirect=True)
+@ON_POSTGRESQL
 def test_a_database_server_with_another_time_is_a_warning(loaded, monkeypatch):
     """Nothing is timed by it; but one of the two is wrong."""
     monkeypatch.setattr("time.time", moved(1.6e9))
