@@ -21,6 +21,8 @@ from calibration.uncertainty import Floats
 NODES = ((1.0, 15), (1.5, 25), (2.0, 41), (np.inf, 101))
 """Up to which sigma how many nodes; the error of a person's log-likelihood is then below 1e-6 up to a sigma of 3."""
 BLOCK = 4096
+LEAST_SEEN = 1e-12
+"""Where the search passes through populations of which hardly anybody would be seen, it stays finite."""
 _LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
 
 
@@ -188,12 +190,12 @@ def _truncated(plain: Expansion, tau: Floats, weights: Floats, mu: float, log_si
     times, which = np.unique(tau[finite], return_inverse=True)
     counted = np.bincount(which, weights[finite])
     none = _each(np.zeros(len(times)), times, mu, log_sigma)
-    missed = np.exp(none.loglik)
-    odds = missed / -np.expm1(none.loglik)
+    seen = np.maximum(-np.expm1(none.loglik), LEAST_SEEN)
+    odds = np.exp(none.loglik) / seen
     outer = none.gradient[:, :, None] * none.gradient[:, None, :]
     hessian = odds[:, None, None] * (none.hessian + outer * (1 + odds)[:, None, None])
     return Expansion(
-        plain.loglik - float(counted @ np.log(-np.expm1(none.loglik))),
+        plain.loglik - float(counted @ np.log(seen)),
         plain.gradient + counted @ (odds[:, None] * none.gradient),
         plain.hessian + np.tensordot(counted, hessian, 1),
     )
