@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
+from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
 from calibration.davidson import choice_probabilities
@@ -234,16 +234,20 @@ def maximise_nonnegative(
         return free
     model, unit = _scaled(design, vote, ties, times)
     k = design.shape[1]
-    lowest = np.where(np.arange(len(unit)) < k, 0.0, -np.inf)
+
+    def loss(point: Floats) -> tuple[float, Floats]:
+        return -model.log_likelihood(point), -model.derivatives(point)[0]
+
+    bounds: Any = [(0.0, None)] * k + [(None, None)] * (len(unit) - k)
     options: Any = {"ftol": 1e-13, "gtol": 1e-7, "maxiter": 500}
     first = free.point * unit
     first[:k] = np.maximum(first[:k], 0)
     found = minimize(
-        lambda point: -model.log_likelihood(point),
+        loss,
         first,
-        jac=lambda point: -model.derivatives(point)[0],
+        jac=True,
         method="L-BFGS-B",
-        bounds=Bounds(lowest, np.full(len(unit), np.inf)),
+        bounds=bounds,
         options=options,
     )
     rise = model.derivatives(found.x)[0]
