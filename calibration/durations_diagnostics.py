@@ -92,7 +92,9 @@ def _laws(fit: DurationFit) -> Iterator[Diagnostic]:
         rejected = fit.within.p_value < REJECTED
         sentence = fit.within.sentence
         if rejected:
-            sentence += " Unless it is extrapolated, the mean is robust to this; its interval is a worker bootstrap."
+            sentence += (
+                " Unless it is extrapolated, the mean is robust to this; its interval is a worker bootstrap."
+            )
         yield (warning if rejected else info)("within_worker", sentence)
     by_name = {law.name: law for law in fit.laws}
     if not fit.laws:
