@@ -44,7 +44,9 @@ def command(host: str, port: int, processes: int, database: str | None, *, debug
     from study_app.database import shown_address
     from study_app.serving_lock import serving_lock
 
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # it says at every start that there is nothing to do
+    logging.getLogger("alembic").setLevel(
+        logging.WARNING
+    )  # it says at every start that there is nothing to do
     url = database_url(database)
     with serving_lock(url, processes=processes):
         app = create_app(Config(database=url))
