@@ -135,6 +135,7 @@ def test_who_comes_back_too_late_goes_on_and_is_flagged(tight):
     assert [late for (late,) in tight.rows(select(Slot.late).order_by(Slot.id))] == [True, False]
 
 
+@pytest.mark.both_databases
 def test_two_servers_cannot_give_out_one_slot_twice(campaign):
     """The race on the last place: twenty workers on two connections, one of them gets it."""
     study = campaign(tasks=[pairs_task(workers_per_query=1)])
