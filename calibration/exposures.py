@@ -16,8 +16,9 @@ import pandas as pd
 
 from calibration.exposure import Exposure, Pieces
 from calibration.results import NotIdentifiedError, info, warning
-from calibration.stays import Ints, Joined, Places, Stays, join
+from calibration.stays import Bools, Ints, Joined, Places, Stays, join
 from calibration.user_model import Diagnostic
+from calibration.visits_and_follows import end_notes, refuse_orphans
 
 Unit: TypeAlias = Literal["worker", "follow"]
 Inclusion: TypeAlias = Literal["all_enrolled", "at_least_one_visit"]
@@ -98,7 +99,13 @@ def away_exposure(
         follow_seconds=(follows.end - follows.start).astype(np.float64) * rate,
         seen_anyway=seen_anyway if inclusion == "at_least_one_visit" else None,
         design="window",
-        notes=(*joined.notes, *notes, *_gap_notes(stays, gap), *_inclusion_notes(joined, inclusion)),
+        notes=(
+            *joined.notes,
+            *end_notes(tables),
+            *notes,
+            *_gap_notes(stays, gap),
+            *_inclusion_notes(joined, inclusion),
+        ),
     )
 
 
@@ -123,20 +130,17 @@ def session_exposure(tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker
     Raises
     ------
     NotIdentifiedError
-        If there are no visits, or nearly all ended because nothing was left to read.
+        If there are no visits, more than a tenth belongs to no follow, or nearly all ended because nothing was left to read.
     """
     if "visits" not in tables:
         raise NotIdentifiedError("there is no table visits")
+    if tables["visits"].empty:
+        raise NotIdentifiedError("there is no visit in the tables")
+    refuse_orphans(tables)
     joined = join(tables["visits"], tables.get("follows"), None)
     stays = joined.stays
-    if not len(stays):
-        raise NotIdentifiedError("there is no visit in the tables")
-    exhausted = float(stays.exhausted.mean())
-    if exhausted > MOST_EXHAUSTED:
-        raise NotIdentifiedError(
-            f"{exhausted:.0%} of the visits ended because nothing was left to read, so how long workers would have "
-            "stayed is unknown"
-        )
+    counted = stays.complete | (stays.end > stays.start)
+    exhausted = _exhausted_share(stays, counted)
     begun = joined.follows.start[stays.follow]
     return Exposure.of(
         Pieces(
@@ -149,7 +153,7 @@ def session_exposure(tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker
         follow_seconds=(joined.follows.end - joined.follows.start) / MILLISECONDS,
         seen_anyway=None,
         design="count",
-        notes=(*joined.notes, *_exhausted_notes(exhausted)),
+        notes=(*joined.notes, *_length_notes(counted), *_exhausted_notes(exhausted, int(counted.sum()))),
     )
 
 
@@ -165,7 +169,23 @@ def _joined(tables: Mapping[str, pd.DataFrame], inclusion: Inclusion, window: Wi
         raise NotIdentifiedError(
             "there is no table follows, and study.json does not say when the watching began and ended"
         )
+    refuse_orphans(tables)
     return join(tables["visits"], tables.get("follows"), window)
+
+
+def _exhausted_share(stays: Stays, counted: Bools) -> float:
+    """Return which share of the visits that count the material ended, if the rest can tell how long people stay."""
+    if not len(stays):
+        raise NotIdentifiedError("every visit lies before its follow began or after it ended")
+    if not counted.any():
+        raise NotIdentifiedError(f"all {len(stays)} visits were cut as soon as they began")
+    share = float(stays.exhausted[counted].mean())
+    if share > MOST_EXHAUSTED:
+        raise NotIdentifiedError(
+            f"{share:.0%} of the visits ended because nothing was left to read, so how long workers would have "
+            "stayed is unknown"
+        )
+    return share
 
 
 def _units(joined: Joined, unit: Unit) -> Places:
@@ -249,14 +269,24 @@ def _inclusion_notes(joined: Joined, inclusion: Inclusion) -> Iterator[Diagnosti
         )
 
 
-def _exhausted_notes(share: float) -> Iterator[Diagnostic]:
+def _length_notes(counted: Bools) -> Iterator[Diagnostic]:
+    if not counted.all():
+        yield info(
+            "visits_without_length",
+            f"{(~counted).sum()} of {len(counted)} visits were cut as soon as they began, most often because there was "
+            "nothing to read; they say nothing about how long workers stay and are left out.",
+        )
+
+
+def _exhausted_notes(share: float, counted: int) -> Iterator[Diagnostic]:
+    visits = f"{share:.0%} of the {counted} visits that count"
     if share > MANY_EXHAUSTED:
         yield warning(
             "session_extrapolated",
-            f"{share:.0%} of the visits ended because nothing was left to read: session length is extrapolated.",
+            f"{visits} ended because nothing was left to read: session length is extrapolated.",
         )
     elif share:
         yield info(
             "exhausted_visits",
-            f"{share:.0%} of the visits ended because nothing was left to read; they count as cut, not as complete.",
+            f"{visits} ended because nothing was left to read; they are taken as cut, not as complete.",
         )

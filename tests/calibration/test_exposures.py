@@ -155,12 +155,13 @@ def test_a_visit_is_cut_at_the_ends_of_its_follow():
 
 def test_visits_outside_every_follow_are_reported():
     """After the end, before the start, or of nobody who follows: left out, and counted by name."""
+    inside = [("w", "t", 20 + hour, 20.5 + hour) for hour in range(8)]
     exposure = away(
         follows=follows(("w", "t", 10, 40)),
-        visits=visits(("w", "t", 2, 3), ("w", "t", 20, 21), ("w", "t", 40, 41), ("x", "t", 20, 21)),
+        visits=visits(("w", "t", 2, 3), *inside, ("w", "t", 40, 41), ("x", "t", 20, 21)),
     )
 
-    assert hours(exposure) == [(0, 10, True), (11, 30, False)]
+    assert exposure.event.sum() == len(inside)
     assert names(exposure) == ["visits_without_follow", "visits_outside_follow"]
     assert "2 visits" in exposure.notes[1].sentence
 
@@ -359,6 +360,34 @@ def test_sessions_that_the_material_ended_are_counted(exhausted, name):
     )
 
     assert names(exposure) == ([name] if name else [])
+
+
+def test_visits_cut_as_they_began_are_left_out_of_the_rows_and_of_the_share_that_the_material_ended():
+    """They say nothing about the length; a paper's numbers must add up."""
+    lasting = [("w", "t", hour, hour + 0.1) for hour in range(4)]
+    reasons = ["left", "left", "left", "exhausted", "exhausted", "left"]
+    table = visits(*lasting, ("w", "t", 5, 5), ("w", "t", 6, 6), reasons=reasons)
+    exposure = session_exposure({"visits": table})
+
+    assert len(exposure.event) == 5
+    assert names(exposure) == ["visits_without_length", "exhausted_visits"]
+    assert exposure.notes[0].sentence.startswith("1 of 6 visits were cut as soon as they began")
+    assert exposure.notes[1].sentence.startswith("20% of the 5 visits that count ended because nothing was")
+
+
+def test_sessions_are_refused_when_all_visits_were_cut_as_they_began():
+    """Nobody found anything to read."""
+    with pytest.raises(NotIdentifiedError, match="all 1 visits were cut as soon as they began"):
+        session_exposure({"visits": visits(("w", "t", 1, 1), reasons=["exhausted"])})
+
+
+def test_visits_that_all_lie_outside_their_follows_are_not_called_absent():
+    """There are visits, but the times of the two tables do not meet."""
+    tables = {"follows": follows(("w", "t", 10, 40)), "visits": visits(("w", "t", 2, 3))}
+    with pytest.raises(
+        NotIdentifiedError, match="every visit lies before its follow began or after it ended"
+    ):
+        session_exposure(tables)
 
 
 def test_sessions_are_refused_when_nearly_all_were_ended_by_the_material():
