@@ -172,6 +172,11 @@ def csv_text(frame: pd.DataFrame) -> str:
     return "".join(lines.written)
 
 
+def line_of(path: Path, row: int) -> int:
+    """Return the line on which a row, from 0, of a table file begins; in Parquet the one it would have as CSV."""
+    return _LineNumbers(path)[row]
+
+
 class _Lines:
     """Ends lines by a line feed only. Told to write CR LF, the csv module also quotes a field with a lone CR."""
 

@@ -15,6 +15,7 @@ from calibration.stays import Bools, milliseconds, places
 from calibration.user_model import Diagnostic
 
 MOST_ORPHANS = 0.1
+FAULTY_ORPHANS = 0.5
 LEAST_FOLLOWS = 10
 MANY_AT_LAST_VISIT = 0.9
 CLOSE_MILLISECONDS = 1000

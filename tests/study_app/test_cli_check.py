@@ -9,6 +9,8 @@ import pytest
 
 from calibration.table_files import write_tables
 from tests.calibration.test_fit import study
+from tests.calibration.test_visits_and_follows import ending
+from tests.calibration.test_visits_and_follows import tables as visited
 from tests.study_app.prefcal_command import run_here
 
 
@@ -68,3 +70,47 @@ def test_a_check_can_be_read_by_programs(format_, prefcal, tables):
     rows = json.loads(ended.out) if format_ == "json" else list(csv.DictReader(io.StringIO(ended.out)))
 
     assert [row["table"] for row in rows] == sorted(study())
+
+
+def test_a_few_visits_without_a_follow_are_a_warning_with_the_lines_of_the_first(prefcal, tmp_path):
+    """Legal, but nearly always a name that is spelt in two ways."""
+    write_tables(visited(misspelt=4), tmp_path)
+    ended = prefcal("check", tmp_path)
+
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines()[-1] == (
+        f"warning: {tmp_path / 'visits.csv'}:2: 4 of 20 visits belong to no follow (worker 'W0' topic 't' on line 2, "
+        "worker 'W1' topic 't' on line 3, worker 'W2' topic 't' on line 4, ...); write worker and topic as in table "
+        "follows, or add the follows that are missing"
+    )
+
+
+@pytest.mark.parametrize(("misspelt", "code"), [(10, 0), (11, 1)])
+def test_most_visits_without_a_follow_are_a_fault(misspelt, code, prefcal, tmp_path):
+    """More than half cannot be an accident: there is nothing to fit."""
+    write_tables(visited(misspelt=misspelt), tmp_path)
+    ended = prefcal("check", tmp_path)
+
+    assert ended.code == code
+    assert f"visits.csv:2: {misspelt} of 20 visits belong to no follow" in (ended.err if code else ended.out)
+
+
+def test_follows_that_end_with_their_last_visit_are_a_warning(prefcal, tmp_path):
+    """Whoever writes the table from a log of visits easily takes its end from there."""
+    write_tables(ending(at_last_visit=10), tmp_path)
+    ended = prefcal("check", tmp_path)
+
+    assert ended.code == 0
+    assert (
+        "follows.csv: 10 of 10 follows with a visit end where their last visit does; ended_at must"
+        in ended.out
+    )
+
+
+def test_warnings_do_not_mix_with_what_programs_read(prefcal, tmp_path):
+    """They are on stderr then."""
+    write_tables(ending(at_last_visit=10), tmp_path)
+    ended = prefcal("check", tmp_path, "--format", "json")
+
+    assert len(json.loads(ended.out)) == 2
+    assert ended.err.startswith("warning: ")
