@@ -186,7 +186,10 @@ def fit_patience_from_stops(
             {"share_reading": float(curve[0, -1]), "last_position": float(positions[-1])}
             | ({"share_finishers": pi} if with_finishers else {})
         ),
-        diagnostics=tuple(_diagnostics(kappa, curve[0], positions, len(workers), unused)),
+        diagnostics=(
+            *_about_rows(usable, unused if len(usable) < len(stops) else None),
+            *_diagnostics(kappa, curve[0], positions, len(workers)),
+        ),
         positions=positions,
         curve=curve[0],
         text_chars=usable["longest"].to_numpy(np.float64),
@@ -257,10 +260,19 @@ def _bootstrap(
     return Replicates(values=np.concatenate(pieces)[:, None], scale=Scale.INVERSE, clusters=workers)
 
 
-def _diagnostics(
-    kappa: float, curve: Floats, positions: Floats, workers: int, unused: str
-) -> Iterator[Diagnostic]:
-    yield info("stops_not_used", f"Left out: {unused}.")
+def _about_rows(usable: pd.DataFrame, unused: str | None) -> Iterator[Diagnostic]:
+    """Yield what was left out, and a warning where the rest are visits to streams."""
+    if unused:
+        yield info("stops_not_used", f"Left out: {unused}.")
+    if usable[["judgment", "layout"]].isna().all(axis=None):
+        yield warning(
+            "from_visits",
+            "No stop names a judgment or a layout, as none does that comes from a visit to a stream: how far people come "
+            "there is bounded by their time too, and the estimate is then not their patience with texts.",
+        )
+
+
+def _diagnostics(kappa: float, curve: Floats, positions: Floats, workers: int) -> Iterator[Diagnostic]:
     if kappa == 0:
         yield warning(
             "infinite_patience", "Nobody stopped before the end of a text: the patience has no bound."

@@ -145,6 +145,23 @@ def test_visits_to_streams_count_only_where_no_text_was_judged():
     assert fitted(stops(*visits)).n_rows == len(visits)
 
 
+def test_stops_of_visits_alone_are_no_patience_with_texts():
+    """Time ends a visit, too; rows that name a judgment or a layout are texts."""
+    visits = [{"chars_read": x} for x in range(50, 400, 50)]
+
+    assert "from_visits" in names(fitted(stops(*visits)))
+    for text in ({"judgment": "J"}, {"layout": "stacked"}):
+        assert "from_visits" not in names(fitted(stops(*[visit | text for visit in visits])))
+
+
+def test_nothing_is_said_of_left_out_texts_where_all_count():
+    """A sentence of zeros tells nobody anything."""
+    rows = [{"chars_read": x} for x in range(100, 1500, 100)]
+
+    assert "stops_not_used" not in names(fitted(stops(*rows)))
+    assert "stops_not_used" in names(fitted(stops(*rows, {"layout": "side_by_side"})))
+
+
 def test_an_absent_layout_counts_as_one_text_at_a_time():
     """Logs from elsewhere need not say how a text was shown; stacked ones count."""
     rows = [{"chars_read": x} for x in range(100, 1500, 100)]
