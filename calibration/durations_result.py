@@ -8,20 +8,19 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from calibration.drawing import BAND, finish, of_studies, tails
 from calibration.durations_alternatives import Alternative
 from calibration.durations_checks import between_worker_test, simulate_totals
 from calibration.durations_likelihood import BLOCK, Totals, posterior
 from calibration.durations_ml import Maximum, maximum
 from calibration.exposure import Design
-from calibration.results import CalibrationResult, GoodnessOfFit, NotIdentifiedError
+from calibration.results import LEVEL, CalibrationResult, GoodnessOfFit, NotIdentifiedError
 from calibration.uncertainty import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ENVELOPES, FEW_ENVELOPES, MANY_WORKERS = 99, 19, 5000
-BAND = (0.025, 0.975)
-_BAND_COLOUR, _BAND_LABEL = "0.85", "95 % of simulated studies"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,43 +96,66 @@ class DurationFit(CalibrationResult):
         )
         return simulate_totals(people, self.top.mu, self.top.sigma, self.design, rng)
 
-    def plot_counts(self, ax: "Axes", *, seed: int = 1) -> None:
-        """Draw the share of workers who came back at least so many times, over the band of 95 % of simulated studies.
+    def plot_totals(self, ax: "Axes", *, level: float = LEVEL, seed: int = 1) -> None:
+        """Draw the share of workers who came back at least so many times, over the band of simulated studies.
 
-        This is what MSU takes from the fit. For sessions, whose number is given, a worker's time takes its place. Where
-        many sessions were cut there is no band: the fit does not say when they would have been.
+        This is what MSU takes from the fit. For sessions, whose number is given, a worker's time takes its place.
+
+        Raises
+        ------
+        NotIdentifiedError
+            If many sessions were cut: the fit does not say when they would have been in another study.
         """
+        self._check_drawable()
         observed = self._extent(self.totals)
         rank = np.arange(1, len(observed) + 1) / len(observed)
-        if not self.many_cut:
-            drawn = [self._extent(study) for study in self._studies(seed)]
-            low, high = np.quantile(drawn, BAND, axis=0)
-            ax.fill_betweenx(rank, low, high, color=_BAND_COLOUR, label=_BAND_LABEL)
-            ax.plot(np.median(drawn, axis=0), rank, color="0.45", linestyle="--", label="fitted model")
+        drawn = [self._extent(study) for study in self._studies(seed)]
+        low, high = np.quantile(drawn, tails(level), axis=0)
+        ax.fill_betweenx(rank, low, high, color=BAND, label=of_studies(level))
+        ax.plot(np.median(drawn, axis=0), rank, color="0.45", linestyle="--", label="fitted model")
         ax.plot(observed, rank, color="black", drawstyle="steps-post", label="observed")
-        ax.set_xlabel("seconds in sessions" if self.design == "count" else "visits that ended a time away")
+        counted = self.design == "count"
+        ax.set_xlabel("seconds in sessions" if counted else "visits that ended a time away")
         ax.set_ylabel("share of workers with as many or more")
         ax.set_ylim(0, 1)
-        ax.legend(frameon=False)
+        shows = "Sessions: the workers' total times" if counted else "Times away: how often workers came back"
+        finish(ax, shows, "the observed steps should stay inside the band")
 
-    def plot_qq(self, ax: "Axes", *, seed: int = 1) -> None:
+    def plot_qq(self, ax: "Axes", *, level: float = LEVEL, seed: int = 1) -> None:
         """Draw the workers' means as the fit sees them against normal quantiles, over the band of simulated studies.
 
         A worker's mean is known from few intervals only and shrunk to the population's, so the points need not lie on
-        the diagonal; under the model they lie in the band. Where many sessions were cut there is none.
+        a line; under the model they lie in the band.
+
+        Raises
+        ------
+        NotIdentifiedError
+            As for `plot_totals`.
         """
+        self._check_drawable()
         size = len(self.totals)
         quantile = ndtri((np.arange(1, size + 1) - 0.5) / size)
-        if not self.many_cut:
-            drawn = [np.sort(posterior_means(study, self._refitted(study))) for study in self._studies(seed)]
-            low, high = np.exp(np.quantile(drawn, BAND, axis=0))
-            ax.fill_between(quantile, low, high, color=_BAND_COLOUR, label=_BAND_LABEL)
+        drawn = [np.sort(posterior_means(study, self._refitted(study))) for study in self._studies(seed)]
+        low, high = np.exp(np.quantile(drawn, tails(level), axis=0))
+        ax.fill_between(quantile, low, high, color=BAND, label=of_studies(level))
         points = np.exp(np.sort(posterior_means(self.totals, self.top)))
         ax.plot(quantile, points, "o", color="black", markersize=3, label="workers")
         ax.set_yscale("log")
         ax.set_xlabel("standard normal quantile")
         ax.set_ylabel(f"worker's mean, {self.unit}")
-        ax.legend(frameon=False)
+        what = "Sessions" if self.design == "count" else "Times away"
+        finish(
+            ax,
+            f"{what}: workers' means against the fitted log-normal law",
+            "the points should lie inside the band",
+        )
+
+    def _check_drawable(self) -> None:
+        if self.many_cut:
+            raise NotIdentifiedError(
+                "more than a tenth of the sessions were cut, and when they would have been in a simulated study is not "
+                "known: there is no band to hold the workers against"
+            )
 
     def _extent(self, totals: Totals) -> Floats:
         """Return everybody's n, or T where n is given, the largest first."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 from scipy.stats import betabinom
 
+from calibration.drawing import finish, percent
 from calibration.results import (
     LEVEL,
     CalibrationResult,
@@ -135,17 +136,23 @@ class IntentFit:
             ),
         )
 
-    def plot_shrinkage(self, ax: "Axes") -> None:
+    def plot_shrinkage(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Draw each fitted P(i|q) with its interval over the raw share n_i / n."""
         asked = [place for place, raw in enumerate(self.raw) if raw is not None]
         raw = np.array([self.raw[place] for place in asked], dtype=np.float64)
         estimate = self.result.estimates[asked]
-        ends = np.array(list(self.result.conf_int().values()), dtype=np.float64)[asked]
-        ax.vlines(raw, ends[:, 0], ends[:, 1], color="0.75", linewidth=0.8, label="95 % interval")
-        ax.plot(raw, estimate, "o", color="tab:blue", markersize=3, label="fitted")
+        ends = np.array(list(self.result.conf_int(level).values()), dtype=np.float64)[asked]
+        ax.vlines(
+            raw, ends[:, 0], ends[:, 1], color="0.75", linewidth=0.8, label=f"{percent(level)} interval"
+        )
+        ax.plot(raw, estimate, "o", color="#0072b2", markersize=3, label="fitted")
         ax.plot([0, 1], [0, 1], color="0.25", linestyle="--", linewidth=0.8, label="as voted")
         ax.set(xlabel="raw share of votes n_i / n", ylabel="fitted P(i|q)", xlim=(0, 1), ylim=(0, 1))
-        ax.legend()
+        finish(
+            ax,
+            "Intents: fitted P(i|q) against the votes",
+            "the fewer voters, the further from the diagonal towards the others",
+        )
 
     @property
     def probabilities(self) -> dict[str, dict[str, float]]:

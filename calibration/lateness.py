@@ -24,7 +24,7 @@ from calibration.lateness_likelihood import (
     scores_and_information,
 )
 from calibration.lateness_shape import ALPHA, plot_shares, shape_test
-from calibration.results import CalibrationResult, GoodnessOfFit, NotIdentifiedError, info, warning
+from calibration.results import LEVEL, CalibrationResult, GoodnessOfFit, NotIdentifiedError, info, warning
 from calibration.table_files import checked
 from calibration.tables import TABLES
 from calibration.uncertainty import Replicates, Uncertainty
@@ -66,10 +66,10 @@ class LatenessFit(CalibrationResult):
         test = shape_test(decay, p0, self.counts)
         return () if test is None else (test,)
 
-    def plot_proportions(self, ax: "Axes") -> None:
+    def plot_proportions(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Draw the share of useful updates at each lateness, and the fitted curve."""
         decay, p0 = self.estimates
-        plot_shares(ax, self.counts, decay, p0)
+        plot_shares(ax, self.counts, decay, p0, level=level)
 
     def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         """Draw table lateness with n rows from the fitted model: levels as often as in the data, workers alike.

@@ -15,8 +15,9 @@ from scipy.special import xlogy
 from scipy.stats import f as f_distribution
 from statsmodels.stats.proportion import proportion_confint
 
+from calibration.drawing import finish, percent
 from calibration.lateness_likelihood import LatenessCounts, chances, scores_and_information
-from calibration.results import GoodnessOfFit
+from calibration.results import LEVEL, GoodnessOfFit
 from calibration.uncertainty import Floats
 from calibration.wording import shown_p
 
@@ -37,7 +38,7 @@ class LevelShares:
     level, asked, share : (k,) ndarray of float
         lambda, questions, share of yeses.
     low, high : (k,) ndarray of float
-        95 % interval of each share: Wilson's with the questions divided by the design effect.
+        Interval of each share: Wilson's with the questions divided by the design effect.
     """
 
     level: Floats
@@ -47,7 +48,7 @@ class LevelShares:
     high: Floats
 
 
-def level_shares(counts: LatenessCounts) -> LevelShares:
+def level_shares(counts: LatenessCounts, level: float = LEVEL) -> LevelShares:
     """Return the share of every level with its interval."""
     n, share = counts.total_asked, counts.total_useful / counts.total_asked
     effect = np.ones_like(n)
@@ -58,7 +59,7 @@ def level_shares(counts: LatenessCounts) -> LevelShares:
         clustered = w / (w - 1) * (residual**2).sum(axis=0)
         np.divide(clustered, model, out=effect, where=model > 0)
     effective = n / np.maximum(effect, 1.0)
-    low, high = proportion_confint(share * effective, effective, method="wilson")
+    low, high = proportion_confint(share * effective, effective, alpha=1 - level, method="wilson")
     return LevelShares(level=counts.level, asked=n, share=share, low=low, high=high)
 
 
@@ -136,9 +137,9 @@ def _residuals(
     return float(ratio), residual, n / (fitted * (1 - fitted))
 
 
-def plot_shares(ax: "Axes", counts: LatenessCounts, decay: float, p0: float) -> None:
+def plot_shares(ax: "Axes", counts: LatenessCounts, decay: float, p0: float, *, level: float = LEVEL) -> None:
     """Draw the shares with their intervals and the fitted curve."""
-    shares = level_shares(counts)
+    shares = level_shares(counts, level)
     errors = np.stack([shares.share - shares.low, shares.high - shares.share])
     ax.errorbar(
         shares.level,
@@ -148,7 +149,7 @@ def plot_shares(ax: "Axes", counts: LatenessCounts, decay: float, p0: float) -> 
         color="black",
         ecolor=GREY,
         capsize=3,
-        label="answers, 95 % interval",
+        label=f"answers, {percent(level)} interval",
     )
     fine = np.linspace(0, shares.level.max(), 200)
     ax.plot(fine, chances(decay, p0, fine), color="#0072B2", label=f"fitted: {p0:.2f} x {decay:.2f}^lateness")
@@ -156,4 +157,4 @@ def plot_shares(ax: "Axes", counts: LatenessCounts, decay: float, p0: float) -> 
     ax.set_xlabel("visits late")
     ax.set_ylabel("share still of use")
     ax.set_ylim(0, 1)
-    ax.legend()
+    finish(ax, "Lateness decay: updates still of use", "the curve should pass through the intervals")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibration.bootstrap import cluster_counts
+from calibration.drawing import BAND, finish, percent
 from calibration.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.summary_pairs import SummaryPairs
 from calibration.uncertainty import Floats, Replicates
@@ -66,16 +67,20 @@ class GridFit(CalibrationResult):
         low, high = simultaneous_band(means, level, rng=rng)
         return np.array([mean.value for mean in means]), low, high
 
-    def plot_agreement(self, ax: "Axes") -> None:
+    def plot_agreement(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Draw the agreement over patience with its simultaneous band; the best patience is marked."""
-        agreement, low, high = self.agreement_curve(np.random.default_rng(1))
-        ax.fill_between(self.grid, low, high, color="tab:blue", alpha=0.2, linewidth=0, label="95 % band")
-        ax.step(self.grid, agreement, where="mid", color="tab:blue", label="agreement")
+        agreement, low, high = self.agreement_curve(np.random.default_rng(1), level=level)
+        ax.fill_between(self.grid, low, high, color=BAND, label=f"{percent(level)} band")
+        ax.step(self.grid, agreement, where="mid", color="#0072b2", label="agreement")
         ax.axvline(self.estimates[0], color="0.25", linestyle="--", linewidth=0.8, label="middle of the best")
         ax.set(
             xscale="log", xlabel="patience L (counted characters)", ylabel="share of pairs that M agrees with"
         )
-        ax.legend()
+        finish(
+            ax,
+            "Patience on a grid: how often M agrees with people",
+            "where the curve is flat, any patience fits as well",
+        )
 
 
 def fit_patience_on_grid(

@@ -17,8 +17,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from calibration.bootstrap import cluster_counts
+from calibration.drawing import BAND, finish, of_studies, tails
 from calibration.patience_curve import curve_positions, finisher_fits, line_fits, survival_curves
-from calibration.results import CalibrationResult, GoodnessOfFit, NotIdentifiedError, info, warning
+from calibration.results import LEVEL, CalibrationResult, GoodnessOfFit, NotIdentifiedError, info, warning
 from calibration.simulate import drawn_stops, simulate_stops_on
 from calibration.uncertainty import Floats, Replicates, Scale
 from calibration.user_model import Diagnostic
@@ -31,6 +32,7 @@ SCREEN_CHARS = MappingProxyType({"en": 420, "ja": 280})
 """Counted characters that one screen of a phone shows (the limits of NTCIR-12's first layer); en for other languages.
 The end of a text that fits on a screen is seen without reading on, so it says nothing about patience."""
 RESAMPLES = 1000
+ENVELOPES = 199
 CELLS_AT_ONCE = 4_000_000
 MOST_SURVIVORS = 0.3
 REJECTED = 0.05
@@ -99,31 +101,50 @@ class StopsFit(CalibrationResult):
             ),
         )
 
-    def _distance_of_a_simulation(self, rng: np.random.Generator) -> float:
+    def _simulated(self, rng: np.random.Generator) -> tuple[Floats, Flags]:
+        """Return positions and who stopped there, ascending, of readers of the same texts."""
         read, reached_end = drawn_stops(
             self.text_chars, self.estimates[0], rng, finishers=self.finishers or 0.0
         )
         order = np.lexsort((reached_end, read))
-        read, stopped = read[order], ~reached_end[order]
+        return read[order], ~reached_end[order]
+
+    def _distance_of_a_simulation(self, rng: np.random.Generator) -> float:
+        read, stopped = self._simulated(rng)
         positions = curve_positions(read)
         curve = survival_curves(read, stopped, np.ones((1, len(read))), positions)
         kappa, pi = _fits(curve, positions, with_finishers=self.finishers is not None)
         line = pi[0] + (1 - pi[0]) * np.maximum(0.0, 1 - kappa[0] * positions)
         return float(np.sqrt(np.mean((curve[0] - line) ** 2)))
 
-    def plot_survival(self, ax: "Axes") -> None:
-        """Draw the Kaplan-Meier curve and the fitted line."""
+    def _simulated_curve(self, rng: np.random.Generator) -> Floats:
+        read, stopped = self._simulated(rng)
+        curve: Floats = survival_curves(read, stopped, np.ones((1, len(read))), self.positions)[0]
+        return curve
+
+    def plot_survival(
+        self, ax: "Axes", *, level: float = LEVEL, n_boot: int = ENVELOPES, seed: int = 1
+    ) -> None:
+        """Draw the Kaplan-Meier curve, the fitted line, and an envelope of studies simulated from the fit.
+
+        The envelope is pointwise; in the simulated studies each text has a reader of its own. An infinite patience has
+        neither line nor envelope.
+        """
         ax.step(self.positions, self.curve, where="post", color="0.25", label="Kaplan-Meier")
         if math.isfinite(self.estimates[0]):
+            rng = np.random.default_rng(seed)
+            curves = [self._simulated_curve(rng) for _ in range(n_boot)]
+            low, high = np.quantile(curves, tails(level), axis=0)
+            ax.fill_between(self.positions, low, high, color=BAND, step="post", label=of_studies(level))
             label = f"fitted, L = {self.estimates[0]:.0f}"
-            ax.plot(self.positions, self.line, color="tab:blue", linestyle="--", label=label)
+            ax.plot(self.positions, self.line, color="#0072b2", linestyle="--", label=label)
         ax.set(
             xlabel="position (counted characters)",
             ylabel="share still reading",
             ylim=(0, 1.02),
             xlim=(0, None),
         )
-        ax.legend()
+        finish(ax, "Patience from stops: readers still reading", "the curve should stay inside the band")
 
 
 def fit_patience_from_stops(

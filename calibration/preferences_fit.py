@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibration.davidson import Votes, choice_probabilities, fit_davidson
-from calibration.results import CalibrationResult, GoodnessOfFit
+from calibration.drawing import finish, percent
+from calibration.results import LEVEL, CalibrationResult, GoodnessOfFit
 from calibration.uncertainty import Floats
 
 if TYPE_CHECKING:
@@ -80,17 +81,17 @@ class PreferencesFit(CalibrationResult):
         slope = fit_davidson(self.log_odds[None], votes).slope[0]
         return misfit(slope * self.log_odds, votes)
 
-    def plot_profile(self, ax: "Axes") -> None:
-        """Draw the profile likelihood over patience, and where it says the 95 % interval ends."""
+    def plot_profile(self, ax: "Axes", *, level: float = LEVEL) -> None:
+        """Draw the profile likelihood over patience, and where its interval ends."""
         drop = self.drop / max(1.0, self.details["design_effect"])
         shown = (self.kappa > 0) & (drop <= DEEPEST_DROP)
         patience = 1 / self.kappa[shown]
-        ax.plot(patience, drop[shown], color="tab:blue", marker=".", label="profile likelihood")
+        ax.plot(patience, drop[shown], color="#0072b2", marker=".", label="profile likelihood")
         if drop[0] <= DEEPEST_DROP:
             ax.axhline(drop[0], color="0.6", linestyle=":", label="no decay")
-        for end in next(iter(self.conf_int().values())):
-            if end is not None:
-                ax.axvline(end, color="0.25", linestyle="--", linewidth=0.8)
+        ends = [end for end in next(iter(self.conf_int(level).values())) if end is not None]
+        for end, label in zip(ends, (f"{percent(level)} interval", "_"), strict=False):
+            ax.axvline(end, color="0.25", linestyle="--", linewidth=0.8, label=label)
         wide = patience.max() > 10 * patience.min()
         ax.set(
             xscale="log" if wide else "linear",
@@ -98,7 +99,11 @@ class PreferencesFit(CalibrationResult):
             xlabel="patience L (counted characters)",
             ylabel="2 x log-likelihood lost, over the design effect",
         )
-        ax.legend()
+        finish(
+            ax,
+            "Patience from preferences: profile likelihood",
+            "the lowest point is the estimate; a flat curve tells little",
+        )
 
 
 def misfit(log_odds: Floats, votes: Votes) -> float:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from calibration.drawing import finish, percent
 from calibration.push_weights_bootstrap import bootstrap_weights
 from calibration.push_weights_checks import notes_on_collinearity, variance_inflation
 from calibration.push_weights_errors import STRONG_GAIN, FiellerRatios, RatioReplicates, RawWeights
@@ -41,7 +42,7 @@ from calibration.push_weights_search import (
     judged_by,
     search_weights,
 )
-from calibration.results import CalibrationResult, GoodnessOfFit, NotIdentifiedError, Skipped, info
+from calibration.results import LEVEL, CalibrationResult, GoodnessOfFit, NotIdentifiedError, Skipped, info
 from calibration.uncertainty import Floats, StudentT, Uncertainty
 from calibration.user_model import PARAMETERS, Diagnostic
 
@@ -111,23 +112,24 @@ class PushFit(CalibrationResult):
             unexplained_test(difference, votes[judged], self.maximum, self.ties, n_boot=n_boot, seed=seed),
         )
 
-    def plot_weights(self, ax: "Axes") -> None:
+    def plot_weights(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Draw each weight with its interval beside G_E = 1."""
         weights = list(self.params.items())
         ax.plot([value for _, value in weights], range(len(weights)), "o", color="black")
         ax.axvline(0, color="0.6", linewidth=0.8)
         ax.axvline(1, color="#0072B2", linestyle=":", label="G_E = 1")
-        finite = [end for ends in self.conf_int().values() for end in ends if end is not None]
+        intervals = self.conf_int(level).values()
+        finite = [end for ends in intervals for end in ends if end is not None]
         left, right = ax.get_xlim()
         left, right = min([left, *finite]) - 0.1, max([right, *finite]) + 0.1
-        for place, (low, high) in enumerate(self.conf_int().values()):
+        for place, (low, high) in enumerate(intervals):
             style = "--" if None in {low, high} else "-"
             ends = [left if low is None else low, right if high is None else high]
             ax.plot(ends, [place, place], color="black", linestyle=style)
         ax.set_yticks(range(len(weights)), [name.removeprefix("push_") for name, _ in weights])
         ax.set(xlim=(left, right), ylim=(len(weights) - 0.5, -0.5))
-        ax.set_xlabel("weight relative to gain (95 % interval, dashed: open)")
-        ax.legend()
+        ax.set_xlabel(f"weight relative to gain ({percent(level)} interval, dashed: open)")
+        finish(ax, "Push weights beside gain", "an interval that holds 0 leaves the sign of a weight open")
 
     def simulate(self, n: int, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
         """Draw tables preferences and push_cells with n judgments of the same pairs from the fitted model.

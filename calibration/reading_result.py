@@ -13,17 +13,17 @@ import pandas as pd
 from scipy.special import log_ndtr, ndtri
 from scipy.stats import norm
 
+from calibration.drawing import BAND, finish, of_studies, tails
 from calibration.reading_law import ANYTHING, EXTRA_VARIANCES, OFFSETS
 from calibration.reading_medians import MedianFit, normal_population, worker_medians
 from calibration.reading_rows import Readings
-from calibration.results import CalibrationResult, GoodnessOfFit
+from calibration.results import LEVEL, CalibrationResult, GoodnessOfFit
 from calibration.simulate_reading import Readers, simulate_reads
 from calibration.uncertainty import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ENVELOPE = (0.025, 0.975)
 MOST_DRAWN = 200
 _BINS = np.linspace(-4.5, 4.5, 61)
 
@@ -115,30 +115,34 @@ class ReadingSpeedFit(CalibrationResult):
             words=(max(1, round(low)), max(1, round(high))),
         )
 
-    def plot_qq(self, ax: "Axes", *, n_boot: int = 199, seed: int = 1) -> None:
+    def plot_qq(self, ax: "Axes", *, level: float = LEVEL, n_boot: int = 199, seed: int = 1) -> None:
         """Draw the workers' median log speeds against normal quantiles, with an envelope of simulated studies.
 
-        The envelope is pointwise and holds 95 % of the simulated studies at each place; medians of few reads
-        are noisy, which the simulated ones are too.
+        The envelope is pointwise and holds a share ``level`` of the simulated studies at each place; medians of few
+        reads are noisy, which the simulated ones are too.
         """
         rng = np.random.default_rng(seed)
         medians = np.sort(self.summaries.medians)
         n = len(medians)
         quantile = ndtri((np.arange(n) + 0.5) / n)
         simulated = np.sort([self._simulated_medians(rng) for _ in range(n_boot)], axis=1)
-        low, high = np.quantile(simulated, ENVELOPE, axis=0)
-        ax.fill_between(quantile, low, high, color="0.85", label="95 % of simulated studies")
+        low, high = np.quantile(simulated, tails(level), axis=0)
+        ax.fill_between(quantile, low, high, color=BAND, label=of_studies(level))
         ax.plot(quantile, np.median(simulated, axis=0), color="0.4", linewidth=1, label="fitted model")
         ax.plot(quantile, medians, "o", color="#0072b2", markersize=4, label="workers")
         ax.set_xlabel("standard normal quantile")
-        ax.set_ylabel(f"median reading speed of a worker ({self.unit})")
-        ax.legend()
+        ax.set_ylabel(f"worker's median, {self.unit}")
+        finish(
+            ax,
+            "Reading speed: workers' medians against the fitted normal law",
+            "the points should lie inside the band",
+        )
 
-    def plot_residuals(self, ax: "Axes") -> None:
-        """Draw how far complete reads are from their worker's speed, with the fitted law and its parts."""
+    def plot_residuals(self, ax: "Axes", *, level: float = LEVEL) -> None:  # noqa: ARG002
+        """Draw how far complete reads are from their worker's speed, with the fitted law and its parts; it has no band."""
         width = _BINS[1] - _BINS[0]
         share = self.summaries.residuals / max(1, self.summaries.residuals.sum()) / width
-        ax.stairs(share, _BINS, fill=True, color="0.85", label="complete reads")
+        ax.stairs(share, _BINS, fill=True, color=BAND, label="complete reads")
         x = np.linspace(_BINS[0], _BINS[-1], 401)
         parts = self._shares()[:, None] * norm.pdf(x, OFFSETS[:, None], self._spreads()[:, None])
         ax.plot(x, parts.sum(axis=0), color="black", label="fitted law")
@@ -152,7 +156,11 @@ class ReadingSpeedFit(CalibrationResult):
             ax.plot(x, part, linestyle=style, color=colour, label=name)
         ax.set_xlabel(f"distance from the worker's speed ({self.unit})")
         ax.set_ylabel("density")
-        ax.legend()
+        finish(
+            ax,
+            "Reading speed: reads around their worker's speed",
+            "the fitted law should follow the grey area",
+        )
 
     def _readers(self) -> Readers:
         mu, sigma = self.estimates

@@ -107,7 +107,9 @@ def fit_reading_speed(
         loglik=fit.loglik,
         n_free=fit.n_free,
         details=MappingProxyType(_details(data, fit)),
-        diagnostics=tuple(_diagnostics(data, medians, fit, failed=method == "mixture" and mixture is None)),
+        diagnostics=tuple(
+            _diagnostics(data, medians, fit, unit, failed=method == "mixture" and mixture is None)
+        ),
         summaries=ReadingSummary.of(data, medians, fit.centres),
     )
 
@@ -202,7 +204,14 @@ def _details(data: Readings, fit: _Fitted) -> dict[str, float]:
     }
 
 
-def _diagnostics(data: Readings, medians: MedianFit, fit: _Fitted, *, failed: bool) -> Iterator[Diagnostic]:
+def _diagnostics(
+    data: Readings, medians: MedianFit, fit: _Fitted, unit: str, *, failed: bool
+) -> Iterator[Diagnostic]:
+    per_second = math.exp(fit.mu)
+    yield info(
+        "reading_rate",
+        f"The median worker reads exp(mu) = {per_second:.2g} {unit} a second, {60 * per_second:.0f} a minute.",
+    )
     if data.left_out:
         shown = ", ".join(f"{count} {why}" for why, count in data.left_out.items())
         yield info("reads_not_used", f"Reads left out: {shown}.")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from calibration.fit import UserModelFit
     from calibration.fit_options import FitOptions
+    from calibration.fit_plots import Drawings
 
 QUALITY = "quality.json"
 
@@ -141,10 +142,10 @@ def command(
     fit = _fitted(tables, read, seed, options)
     write_user_model(fit.model, model_file)
     _write_beside(model_file, read, fit, options)
-    drawings = _draw(fit, plots)
-    for skipped in fit.skipped:
+    drawings = _drawn(fit, plots, level)
+    for skipped in (*fit.skipped, *drawings.skipped):
         click.echo(str(skipped), err=True)
-    _print(fit, model_file, drawings, format_)
+    _print(fit, model_file, f"{drawings} in {plots}" if drawings.files else "", format_)
 
 
 def _check(folder: Path, read: "Mapping[str, pd.DataFrame]", options: "FitOptions") -> None:
@@ -210,16 +211,14 @@ def _write_beside(
         write_json(model_file.parent / QUALITY, fit.quality.to_dict(options.level))
 
 
-def _draw(fit: "UserModelFit", folder: Path | None) -> int:
-    """Draw what there is to draw; return the number of files."""
-    if folder is None:
-        return 0
+def _drawn(fit: "UserModelFit", folder: Path | None, level: float) -> "Drawings":
+    """Draw what there is to draw, if it is wanted."""
     from calibration.fit_plots import write_plots
 
-    return len(write_plots(fit.drawable, folder))
+    return write_plots(fit.drawable if folder else {}, folder or Path(), level=level)
 
 
-def _print(fit: "UserModelFit", model_file: Path, drawings: int, format_: str) -> None:
+def _print(fit: "UserModelFit", model_file: Path, drawings: str, format_: str) -> None:
     from study_app.cli.fit_table import COLUMNS, for_people, machine_row
     from study_app.cli.output import Output
 

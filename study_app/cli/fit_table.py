@@ -33,7 +33,7 @@ def machine_row(name: str, entry: "ParameterEntry") -> tuple[Cell, ...]:
     )
 
 
-def for_people(fit: "UserModelFit", model_file: Path, drawings: int) -> str:
+def for_people(fit: "UserModelFit", model_file: Path, drawings: str) -> str:
     """Return everything that was found in tables and sentences, and where it was written to."""
     parameters = fit.model.parameters
     parts = [_table(parameters)] if parameters else ["No parameter could be fitted.\n"]
@@ -44,7 +44,7 @@ def for_people(fit: "UserModelFit", model_file: Path, drawings: int) -> str:
         parts.append(f"\nNaive estimates, to compare and not to use:\n\n{_naive(fit.naive, parameters)}")
     if fit.quality.results:
         parts.append(_quality(fit.quality, _level(parameters)))
-    parts.append(f"\nWritten to {model_file}{f', with {drawings} drawings' if drawings else ''}.")
+    parts.append(f"\nWritten to {model_file}{f'; {drawings}' if drawings else ''}.")
     return "\n".join(parts)
 
 

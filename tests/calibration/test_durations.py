@@ -371,26 +371,26 @@ def test_plots_name_their_axes(fit_one):
     with mpl.rc_context({"backend": "agg"}):
         fit = fit_one(simulated(Diary(workers=30)))
         left, right = Figure().subplots(1, 2)
-        fit.plot_counts(left)
-        fit.plot_qq(right)
+        fit.plot_totals(left)
+        fit.plot_qq(right, level=0.9)
 
     assert left.get_ylabel() == "share of workers with as many or more"
     assert fit.unit in right.get_ylabel()
     assert [text.get_text() for text in right.get_legend().get_texts()] == [
-        "95 % of simulated studies",
+        "90 % of simulated studies",
         "workers",
     ]
+    what = {"window": "Times away", "count": "Sessions"}[fit.design]
+    assert all(ax.get_title().startswith(f"{what}: ") for ax in (left, right))
 
 
-def test_no_band_is_drawn_where_many_sessions_were_cut():
-    """When they would have been cut in a simulated study is not part of the model."""
+@pytest.mark.parametrize("plot", ["plot_totals", "plot_qq"])
+def test_nothing_is_drawn_where_many_sessions_were_cut(plot):
+    """When they would have been cut in a simulated study is not part of the model, and without a band nothing shows."""
     fit = fit_session(simulated(Diary(workers=30, material_seconds=200)))
-    left, right = Figure().subplots(1, 2)
-    fit.plot_counts(left)
-    fit.plot_qq(right)
 
-    for ax, only in ((left, "observed"), (right, "workers")):
-        assert [text.get_text() for text in ax.get_legend().get_texts()] == [only]
+    with pytest.raises(NotIdentifiedError, match="more than a tenth of the sessions were cut"):
+        getattr(fit, plot)(Figure().subplots())
 
 
 @pytest.mark.parametrize(

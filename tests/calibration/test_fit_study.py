@@ -9,7 +9,7 @@ import pytest
 
 from calibration.fit import UserModelFit, fit_user_model
 from calibration.fit_options import FitOptions
-from calibration.fit_plots import write_plots
+from calibration.fit_plots import INCHES, plot_names, write_plots
 from calibration.results import NotIdentifiedError
 from calibration.simulate_durations import Diary
 from calibration.simulate_study import Study, simulate_study
@@ -256,11 +256,52 @@ def test_everything_can_be_drawn(tmp_path):
     """One PNG and one SVG a plot, the same to the byte each time."""
     pytest.importorskip("matplotlib")
     drawable = fitted().drawable
-    names = sorted(path.name for path in write_plots(drawable, tmp_path / "all"))
+    names = sorted(path.name for path in write_plots(drawable, tmp_path / "all").files)
 
     assert {"intents_shrinkage.svg", "patience_chars_stops_survival.png"} <= set(names)
     families = {"away", "session", "reading", "lateness", "patience", "push", "intents"}
     assert {name.partition("_")[0] for name in names} == families
     assert not [name for name in names if name.startswith("patience_chars_profile")]
-    for path in write_plots({"intents": drawable["intents"]}, tmp_path / "again"):
+    for path in write_plots({"intents": drawable["intents"]}, tmp_path / "again").files:
         assert path.read_bytes() == (tmp_path / "all" / path.name).read_bytes()
+
+
+class _Drawn:
+    """A fit with two plots, one of which has nothing to show."""
+
+    def plot_interval(self, ax, *, level):
+        ax.set_title(f"{level:g}")
+
+    def plot_nothing(self, ax, *, level):
+        raise NotIdentifiedError("there is nothing to see")
+
+
+def test_a_plot_with_nothing_to_show_is_left_out_with_a_reason(tmp_path):
+    """No file without a message; the others are drawn at the level that was asked for, and counted once."""
+    pytest.importorskip("matplotlib")
+    drawings = write_plots({"fit": _Drawn()}, tmp_path, level=0.8)
+
+    assert [path.name for path in drawings.files] == ["fit_interval.png", "fit_interval.svg"]
+    assert len(drawings) == 1
+    assert [str(one) for one in drawings.skipped] == ["fit_nothing: not drawn, there is nothing to see"]
+    assert ">0.8<" in (tmp_path / "fit_interval.svg").read_text()
+
+
+def test_every_drawing_says_its_level_and_covers_no_data_with_its_legend():
+    """No plot keeps 95 % when another level was asked for; titles say what to look for on a second line."""
+    figure = pytest.importorskip("matplotlib.figure")
+    for fit in fitted().drawable.values():
+        for plot in plot_names(fit):
+            drawn = figure.Figure(figsize=INCHES, layout="constrained")
+            ax = drawn.add_subplot()
+            getattr(fit, f"plot_{plot}")(ax, level=0.5)
+            drawn.draw_without_rendering()
+            told = [ax.get_xlabel(), *(text.get_text() for text in ax.get_legend().get_texts())]
+            assert not any("95 %" in text for text in told)
+            assert any("50 %" in text for text in told) or plot == "residuals"
+            assert len(ax.get_title().splitlines()) == 2
+            assert ax.get_legend().get_window_extent().y1 < ax.xaxis.label.get_window_extent().y0
+            whole = drawn.get_tightbbox()
+            assert min(whole.x0, whole.y0) >= 0
+            assert whole.x1 <= INCHES[0]
+            assert whole.y1 <= INCHES[1]

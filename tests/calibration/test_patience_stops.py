@@ -309,6 +309,27 @@ def test_the_curve_is_drawn_with_its_line():
     assert ax.get_xlabel() == "position (counted characters)"
 
 
+def test_the_envelope_holds_the_curve_of_a_study_from_the_model_and_no_other():
+    """Half of the readers finish whatever the line says: their curve leaves the envelope."""
+    figure = pytest.importorskip("matplotlib.figure")
+    held = []
+    for finishers in (0.0, 0.5):
+        fit = fitted(
+            simulate_stops(1500, np.random.default_rng(4), finishers=finishers, workers=200), resamples=2
+        )
+        ax = figure.Figure().subplots()
+        fit.plot_survival(ax)
+        around = (
+            ax.collections[0]
+            .get_paths()[0]
+            .contains_points(np.column_stack([fit.positions, fit.curve]), radius=1e-9)
+        )
+        held.append(around.mean())
+
+    assert held[0] > 0.9
+    assert held[1] < 0.7
+
+
 def test_an_infinite_patience_has_nothing_to_test():
     """There is no line to depart from."""
     assert fitted(stops(*[{"chars_read": 1500, "reached_end": True}] * 5)).goodness_of_fit() == ()

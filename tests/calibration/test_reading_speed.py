@@ -240,6 +240,18 @@ def test_plots_label_their_axes_with_units():
     assert residuals.get_legend() is not None
 
 
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_speed_is_told_in_a_minute_too(language):
+    """A log of words per second says nothing to most readers; exp(mu) and sixty times it do."""
+    reads = drawn(17).assign(chars=lambda rows: 2 * rows["words"])
+    fit = fit_reading_speed(reads, language=language)
+    (note,) = [note for note in fit.diagnostics if note.name == "reading_rate"]
+    per_second = np.exp(fit.estimates[0])
+
+    unit = {"en": "words", "ja": "characters"}[language]
+    assert f"{per_second:.2g} {unit} a second, {60 * per_second:.0f} a minute" in note.sentence
+
+
 # --- what not to do
 
 

@@ -192,7 +192,7 @@ def test_plots_are_drawn_into_a_folder(prefcal, drawn, tmp_path):
         "patience_chars_stops_survival.png",
         "patience_chars_stops_survival.svg",
     ]
-    assert f"Written to {tmp_path / 'm.json'}, with 2 drawings." in ended.out
+    assert f"Written to {tmp_path / 'm.json'}; 1 drawing (PNG and SVG) in {tmp_path / 'plots'}." in ended.out
 
 
 def test_the_level_is_said_above_the_intervals(prefcal, visited, tmp_path):
