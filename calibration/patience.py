@@ -33,6 +33,7 @@ from metrics.summary_readings import Probabilities
 NAME = "patience_chars"
 FROM_PAIRS = (patience_preferences.NAME, patience_grid.NAME)
 _BY_LANGUAGE = ("preferences", "stops")
+FEATURES = " (prefcal features makes it of a collection and runs; see prefcal features --help)"
 
 Fits = dict[str, CalibrationResult]
 
@@ -203,7 +204,8 @@ def _judged_summaries(
     """Return the pairs of summaries, how many people judged them, and what to know about their P(i|q)."""
     missing = [name for name in ("preferences", "positions") if name not in tables]
     if missing:
-        raise NotIdentifiedError(f"there is no table {' and no table '.join(missing)}")
+        cure = "" if "preferences" in missing else FEATURES
+        raise NotIdentifiedError(f"there is no table {' and no table '.join(missing)}{cure}")
     preferences, positions, intents = tables["preferences"], tables["positions"], tables.get("intents")
     judged = judged_pairs(preferences)
     if judged.empty:

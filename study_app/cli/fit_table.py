@@ -36,7 +36,7 @@ def machine_row(name: str, entry: "ParameterEntry") -> tuple[Cell, ...]:
 def for_people(fit: "UserModelFit", model_file: Path, drawings: str) -> str:
     """Return everything that was found in tables and sentences, and where it was written to."""
     parameters = fit.model.parameters
-    parts = [_table(parameters)] if parameters else ["No parameter could be fitted.\n"]
+    parts = [_table(parameters) if parameters else _nothing(fit)]
     if fit.intents:
         parts.append(_about_intents(fit.intents))
     parts += _sentences(parameters)
@@ -46,6 +46,11 @@ def for_people(fit: "UserModelFit", model_file: Path, drawings: str) -> str:
         parts.append(_quality(fit.quality, _level(parameters)))
     parts.append(f"\nWritten to {model_file}{f'; {drawings}' if drawings else ''}.")
     return "\n".join(parts)
+
+
+def _nothing(fit: "UserModelFit") -> str:
+    holds = "holds P(i|q) alone" if fit.model.intents else "is empty"
+    return f"No parameter could be fitted. The model written {holds}; the lines on stderr say why.\n"
 
 
 def _level(parameters: Mapping[str, "ParameterEntry"]) -> float:

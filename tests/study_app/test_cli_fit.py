@@ -112,13 +112,32 @@ def test_what_cannot_be_told_is_a_line_on_stderr(prefcal, tmp_path):
     assert not (tmp_path / "collection").exists()
 
 
+def test_preferences_without_positions_are_told_how_to_get_them(prefcal, tmp_path):
+    """Nobody writes that table by hand; without preferences it would be of no use."""
+    write_tables({"preferences": study()["preferences"]}, tmp_path / "tables")
+    ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
+
+    assert (
+        "patience_chars_preferences, patience_chars_grid: there is no table positions (prefcal features makes it of a "
+        "collection and runs; see prefcal features --help)"
+    ) in ended.err.splitlines()
+
+
+def test_a_model_of_intents_alone_is_not_called_empty(prefcal, tmp_path):
+    """It can weight iUnits all the same."""
+    write_tables({"intent_votes": study()["intent_votes"]}, tmp_path / "tables")
+    ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
+
+    assert "No parameter could be fitted. The model written holds P(i|q) alone;" in ended.out
+
+
 def test_tables_that_tell_nothing_make_a_model_without_parameters(prefcal, tmp_path):
     """Honest, and readable by the next command."""
     write_tables({"workers": study()["workers"]}, tmp_path / "tables")
     ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
 
     assert ended.code == 0
-    assert "No parameter could be fitted." in ended.out
+    assert "No parameter could be fitted. The model written is empty; the lines on stderr say" in ended.out
     assert read_user_model(tmp_path / "m.json").parameters == {}
 
 
