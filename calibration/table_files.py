@@ -18,33 +18,14 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
-from calibration.table_definition import DTYPES, Column, Kind, Table
+from calibration.table_cells import choice_cure, misread, parsed
+from calibration.table_definition import DTYPES, Column, Table
 from calibration.tables import TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault
 from metrics.whole_files import write_whole
 from metrics.wording import listed, nearest
 
 Tables = Mapping[str, pd.DataFrame]
-
-_FLAGS = {
-    "true": True,
-    "True": True,
-    "TRUE": True,
-    "1": True,
-    "false": False,
-    "False": False,
-    "FALSE": False,
-    "0": False,
-}
-_CURES = {
-    Kind.INTEGER: "write a whole number",
-    Kind.NUMBER: "write a finite number with a decimal point",
-    Kind.FLAG: "write true or false",
-    Kind.TIME: "write ISO 8601 with its zone, such as 2026-03-01T09:30:00.000Z",
-}
-
-
-_MOST = 2.0**53  # the largest whole number of a cell: beyond it floats have gaps
 
 
 def read_tables(folder: str | Path) -> dict[str, pd.DataFrame]:
@@ -301,48 +282,16 @@ def _converted(raw: pd.DataFrame, column: Column, log: FaultLog, lines: _LineNum
         cells = cells.astype(object)
     is_text = isinstance(cells.dtype, pd.StringDtype) or cells.dtype == object
     blank = cells.isna() | (cells.astype("str").str.strip() == "") if is_text else cells.isna()
-    values, bad = _parsed(cells.mask(blank), column.kind)
+    values, bad = parsed(cells.mask(blank), column.kind)
     bad &= ~blank
     for row in np.flatnonzero(bad.to_numpy(bool)):
-        log.add(
-            f"{column.name}: {str(cells[row])[:40]!r} is no {column.kind}",
-            line=lines[row],
-            cure=_CURES[column.kind],
-        )
+        problem, cure = misread(str(cells[row]), column.kind)
+        log.add(f"{column.name}: {problem}", line=lines[row], cure=cure)
     if column.required and not column.blank:
         for row in np.flatnonzero(blank.to_numpy(bool)):
             log.add(f"{column.name} is empty", line=lines[row], cure="fill it in, or remove the row")
     _check_values(values, column, ~blank & ~bad, log, lines)
     return values.astype(DTYPES[column.kind])
-
-
-def _parsed(cells: "pd.Series[Any]", kind: Kind) -> "tuple[pd.Series[Any], pd.Series[bool]]":
-    """Return values of ``kind`` and where a cell could not be read as one."""
-    values: pd.Series[Any]
-    if kind is Kind.TEXT:
-        texts = cells.where(cells.isna(), cells.astype("str"))
-        return texts.astype("str"), pd.Series(data=False, index=cells.index)
-    if kind is Kind.FLAG:
-        values = cells.astype("str").map(_FLAGS).astype("boolean")
-    elif kind is Kind.TIME:
-        values = _times(cells)
-    else:
-        readable = cells if pd.api.types.is_numeric_dtype(cells) else cells.astype("str")
-        numbers = pd.to_numeric(readable, errors="coerce").astype("float64")
-        fits = np.isfinite(numbers)
-        if kind is Kind.INTEGER:
-            fits &= (numbers == np.floor(numbers)) & (numbers.abs() <= _MOST)
-        values = numbers.where(fits)
-    return values, values.isna()
-
-
-def _times(cells: "pd.Series[Any]") -> "pd.Series[Any]":
-    if isinstance(cells.dtype, pd.DatetimeTZDtype):
-        return cells.dt.tz_convert("UTC").dt.as_unit("ms")
-    texts = cells.astype("str")
-    zoned = texts.str.contains(r"T.*(?:Z|[+-]\d\d:?\d\d)$", regex=True, na=False)
-    times = pd.to_datetime(texts.where(zoned), format="ISO8601", utc=True, errors="coerce")
-    return times.dt.as_unit("ms")
 
 
 def _check_values(
@@ -354,7 +303,7 @@ def _check_values(
 ) -> None:
     if column.choices:
         unknown = values[present & ~values.isin(column.choices)]
-        cures = {value: _choice_cure(str(value), column.choices) for value in unknown.unique()}
+        cures = {value: choice_cure(str(value), column.choices) for value in unknown.unique()}
         for row, value in unknown.items():
             log.add(f"{column.name}: {value!r} is not known", line=lines[row], cure=cures[value])
     for bound, outside, word in ((column.low, np.less, "at least"), (column.high, np.greater, "at most")):
@@ -367,11 +316,6 @@ def _check_values(
                 line=lines[row],
                 cure=f"write {word} {bound:g}",
             )
-
-
-def _choice_cure(value: str, choices: tuple[str, ...]) -> str:
-    near = nearest(value, choices)
-    return f"did you mean {near!r}" if near else f"write one of {listed(choices)}"
 
 
 def _check_rows(frame: pd.DataFrame, table: Table, log: FaultLog, lines: _LineNumbers) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name most like ``name``, None when none is near."""
-    matches = get_close_matches(name, list(known), n=1, cutoff=0.6)
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the known name most like ``name``, None when none is so near (`difflib`'s ratio, 1 for equal names)."""
+    matches = get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return matches[0] if matches else None
 
 

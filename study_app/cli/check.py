@@ -44,7 +44,7 @@ def command(tables: Path, *, output: Output) -> None:
     )
     if output.format == "table":
         name = f"study {study.study!r}" if study else "no study.json (none is needed)"
-        click.echo(f"No fault in {len(found)} tables; {name}.")
+        click.echo(f"No fault in {len(found)} {'table' if len(found) == 1 else 'tables'}; {name}.")
     for line in warnings:
         click.echo(f"warning: {line}", err=output.format != "table")
 

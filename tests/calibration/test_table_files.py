@@ -196,7 +196,15 @@ def test_a_fault_says_where_it_is_and_how_to_mend_it(text, fault, tmp_path):
             "workers",
             "worker,consented_at\nw,2026-03-01 09:30\n",
             (
-                "consented_at: '2026-03-01 09:30' is no time; "
+                "consented_at: '2026-03-01 09:30' has no time zone; "
+                "write 2026-03-01T09:30Z if it is UTC, else the offset in place of Z"
+            ),
+        ),
+        (
+            "workers",
+            "worker,consented_at\nw,1 March 2026\n",
+            (
+                "consented_at: '1 March 2026' is no time; "
                 "write ISO 8601 with its zone, such as 2026-03-01T09:30:00.000Z"
             ),
         ),
@@ -219,6 +227,16 @@ def test_a_fault_says_where_it_is_and_how_to_mend_it(text, fault, tmp_path):
             "preferences",
             "worker,task,topic,pair,system_left,system_right,choice\nw,t,q,p,A,B,2\n",
             "choice: '2' is not known; write one of left, right, equally_good, equally_bad",
+        ),
+        (
+            "visits",
+            "worker,topic,visit,start,end,end_reason\nw,q,1,2026-03-01T09:30:00Z,2026-03-01T09:40:00Z,closed\n",
+            "end_reason: 'closed' is not known; write one of left, idle, exhausted, lost, study_end",
+        ),
+        (
+            "visits",
+            "worker,topic,visit,start,end,end_reason\nw,q,1,2026-03-01T09:30:00Z,2026-03-01T09:40:00Z,study-end\n",
+            "end_reason: 'study-end' is not known; did you mean 'study_end'",
         ),
     ],
 )

@@ -47,7 +47,7 @@ def test_a_folder_without_study_json_is_as_good(prefcal, tmp_path):
     """Logs from elsewhere have none."""
     write_tables({"stops": study()["stops"]}, tmp_path)
 
-    assert "No fault in 1 tables; no study.json (none is needed)." in prefcal("check", tmp_path).out
+    assert "No fault in 1 table; no study.json (none is needed)." in prefcal("check", tmp_path).out
 
 
 def test_faults_of_tables_and_study_json_come_together(prefcal, tmp_path):
