@@ -6,10 +6,10 @@ from pathlib import Path
 from metrics.errors import input_fault
 
 
-def write_whole(path: str | Path, content: str | bytes) -> None:
+def write_whole(path: str | Path, content: str | bytes, *, private: bool = False) -> None:
     """Write a file into a temporary one beside it, then rename that; text is UTF-8.
 
-    What is no regular file (a pipe, a terminal) is written to directly.
+    What is no regular file (a pipe, a terminal) is written to directly. A private file may be read by its owner alone.
 
     Raises
     ------
@@ -24,6 +24,7 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
             return
         part = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
+            part.touch(mode=0o600 if private else 0o666)
             part.write_bytes(data)
             part.replace(path)
         finally:

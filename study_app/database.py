@@ -5,9 +5,10 @@ fair, instead of behind SQLite's busy handler, which sleeps; the database's own 
 PostgreSQL writes run side by side and wait for each other's rows only.
 """
 
+import os
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ def open_database(url: str) -> Database:
         ) from error
     is_sqlite = engine.dialect.name == "sqlite"
     if is_sqlite:
+        event.listen(engine, "do_connect", _make_private)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         reading = engine
@@ -155,6 +157,14 @@ def faults_named(database: Database) -> Iterator[None]:
             f"the database {shown_address(database.engine.url)} cannot be used ({error.orig})",
             cure="check the address, and that its folder exists and may be written",
         ) from error
+
+
+def _make_private(_dialect: object, _record: object, arguments: list[Any], _options: object) -> None:
+    """Make a new file that only its owner reads: it will hold platform ids and keys. SQLite's other files follow it."""
+    name = str(arguments[0])
+    if not name.startswith((":memory:", "file:")):
+        with suppress(OSError):  # it is there already; or cannot be made, as SQLite then says itself
+            os.close(os.open(name, os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001 - SQLAlchemy's signature

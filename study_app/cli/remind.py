@@ -54,7 +54,7 @@ def command(study: str | None, file: str, base: str, quiet_hours: float | None, 
         with transaction(store, write=True) as session:
             found = chosen_study(session, study)
             rows = _rows(session, found, base.rstrip("/"), quiet_hours, now=utc_now())
-            write_whole(file, csv_text(COLUMNS, rows))
+            write_whole(file, csv_text(COLUMNS, rows), private=True)
     finally:
         store.engine.dispose()
     click.echo(f"{found.name}: {len(rows)} to remind, in {file}")

@@ -1,5 +1,6 @@
 """The database: durable settings, one place that commits, migrations, and two writers at once."""
 
+import stat
 import threading
 
 import pytest
@@ -13,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from metrics.errors import InputError, PrefcalError
 from study_app.config import database_url
 from study_app.database import MIGRATIONS, is_empty, migrate, open_database, transaction
+from study_app.doctor import OK, file_rights
 from study_app.models import Setting
 from study_app.stream_models import Stream
 
@@ -34,6 +36,28 @@ def test_every_acknowledged_answer_is_on_disk(database):
         }
         assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
         assert session.scalar(text("PRAGMA busy_timeout")) >= 5_000
+
+
+def test_a_new_file_and_those_beside_it_are_for_their_owner_alone(database, tmp_path):
+    """They hold platform ids and the key that signs addresses; and the doctor has nothing to say of them."""
+    with transaction(database, write=True) as session:
+        session.add(Setting(name="a", value="1"))
+        files = sorted(tmp_path.iterdir())
+        assert [file.name for file in files] == [f"test.sqlite3{end}" for end in ("", "-shm", "-wal")]
+        assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    tmp_path.chmod(0o755)
+    assert file_rights(tmp_path / "test.sqlite3").state == OK
+
+
+def test_the_rights_of_a_file_that_is_there_are_its_owners_choice(tmp_path):
+    """A group that backs it up may go on reading it."""
+    file = tmp_path / "shared.sqlite3"
+    file.touch()
+    file.chmod(0o640)
+    opened = open_database(f"sqlite:///{file}")
+    migrate(opened)
+    opened.engine.dispose()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
 def test_a_block_that_raises_leaves_nothing(database):

@@ -37,11 +37,8 @@ def slept(seconds):
 
 @pytest.fixture
 def loaded(campaign):
-    """A loaded study in a file that only its owner reads."""
-    made = campaign()
-    if made.url.startswith("sqlite"):
-        (made.folder / "test.sqlite3").chmod(0o600)
-    return made
+    """A loaded study."""
+    return campaign()
 
 
 @ON_SQLITE

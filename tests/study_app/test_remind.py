@@ -1,6 +1,7 @@
 """`prefcal remind`: who is on the list, what stands there, and what is recorded."""
 
 import csv
+import stat
 from urllib.parse import urlsplit
 
 import pytest
@@ -57,6 +58,13 @@ def test_every_follower_whose_days_are_not_over_is_on_the_list(campaign, remind)
     bob = study.visitor().open(f"{address.path}?{address.query}")
     assert bob.step == "1/1/stream"
     assert views(study)[-1].entry == "reminder"
+
+
+def test_the_list_is_for_its_owner_alone(campaign, remind):
+    """It ties platform ids to addresses that let anybody in."""
+    study = stream_study(campaign)
+    remind(study)
+    assert stat.S_IMODE((study.folder / "reminders.csv").stat().st_mode) == 0o600
 
 
 def test_each_line_is_recorded_at_its_moment(campaign, remind):
