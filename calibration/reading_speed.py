@@ -136,7 +136,7 @@ class _Fitted:
 
 def _of_mixture(fit: MixtureFit) -> _Fitted:
     return _Fitted(
-        method="marginal likelihood, mixture of read, idle and skimmed",
+        method="mixture likelihood",
         mu=fit.mu,
         sigma=fit.sigma,
         tau=fit.tau,

@@ -1,9 +1,11 @@
 """The report's table of fitted parameters, against the truth where a simulated crowd has one."""
 
 import math
+from collections import defaultdict
 
 from calibration.patience_grid import PAPER_PATIENCE
 from calibration.user_model import ParameterEntry, UserModel, plain_name
+from metrics.wording import listed
 from study_app.report.figures import Mark
 from study_app.report.page import Section, Table
 from study_app.report.wording import DASH, LEVEL, NARROW, counted, quantity, quantity_interval
@@ -93,12 +95,12 @@ def _parameter_table(model: UserModel, truth: UserModel | None) -> Table:
                 held = "yes" if _holds(entry, true) else "no"
             cells[3:3] = [quantity(true), held]
         rows.append(tuple(cells))
-    warnings = [
-        f"{name}: {diagnostic.sentence}"
-        for name, entry in model.parameters.items()
-        for diagnostic in entry.diagnostics
-        if diagnostic.severity == "warning"
-    ]
+    about: defaultdict[str, list[str]] = defaultdict(list)
+    for name, entry in model.parameters.items():
+        for diagnostic in entry.diagnostics:
+            if diagnostic.severity == "warning":
+                about[diagnostic.sentence].append(name)
+    warnings = [f"{listed(names)}: {sentence}" for sentence, names in about.items()]
     words = frozenset({0, columns.index("Unit"), columns.index("Method")})
     return Table(
         caption="Fitted parameters",
