@@ -119,7 +119,7 @@ class DurationFit(CalibrationResult):
         ax.set_ylabel("share of workers with as many or more")
         ax.set_ylim(0, 1)
         shows = "Sessions: the workers' total times" if counted else "Times away: how often workers came back"
-        finish(ax, shows, "the observed steps should stay inside the band")
+        finish(ax, shows, "the observed steps should mostly lie inside the band")
 
     def plot_qq(self, ax: "Axes", *, level: float = LEVEL, seed: int = 1) -> None:
         """Draw the workers' means as the fit sees them against normal quantiles, over the band of simulated studies.
@@ -147,7 +147,7 @@ class DurationFit(CalibrationResult):
         finish(
             ax,
             f"{what}: workers' means against the fitted log-normal law",
-            "the points should lie inside the band",
+            "the points should mostly lie inside the band",
         )
 
     def _check_drawable(self) -> None:

@@ -27,7 +27,7 @@ class Drawings:
     files : tuple of Path
         In order, as many of each drawing as there are `FORMATS`.
     skipped : tuple of Skipped
-        What could not be drawn, by the file's name, and why.
+        What could not be drawn, by the names of the files, and why.
     """
 
     files: tuple[Path, ...]
@@ -71,20 +71,23 @@ def write_plots(fits: Mapping[str, object], folder: Path, *, level: float = LEVE
         If a file cannot be written.
     """
     written: list[Path] = []
-    skipped = []
+    reasons: dict[str, list[str]] = {}
     wanted = [(name, plot) for name, fit in fits.items() for plot in plot_names(fit)]
     for name, plot in wanted:
         stem = f"{name}_{plot}"
         try:
             contents = list(_drawn(fits[name], plot, folder / stem, level))
         except NotIdentifiedError as error:
-            skipped.append(Skipped(names=(stem,), reason=f"not drawn, {error}"))
+            reasons.setdefault(f"not drawn, {error}", []).append(stem)
             continue
         folder.mkdir(parents=True, exist_ok=True)
         for path, content in contents:
             write_whole(path, content)
             written.append(path)
-    return Drawings(files=tuple(written), skipped=tuple(skipped))
+    return Drawings(
+        files=tuple(written),
+        skipped=tuple(Skipped(names=tuple(names), reason=why) for why, names in reasons.items()),
+    )
 
 
 def _drawn(fit: object, plot: str, stem: Path, level: float) -> Iterator[tuple[Path, bytes]]:

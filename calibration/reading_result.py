@@ -135,7 +135,7 @@ class ReadingSpeedFit(CalibrationResult):
         finish(
             ax,
             "Reading speed: workers' medians against the fitted normal law",
-            "the points should lie inside the band",
+            "the points should mostly lie inside the band",
         )
 
     def plot_residuals(self, ax: "Axes", *, level: float = LEVEL) -> None:  # noqa: ARG002

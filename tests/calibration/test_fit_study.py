@@ -267,7 +267,7 @@ def test_everything_can_be_drawn(tmp_path):
 
 
 class _Drawn:
-    """A fit with two plots, one of which has nothing to show."""
+    """A fit with three plots, two of which have nothing to show."""
 
     def plot_interval(self, ax, *, level):
         ax.set_title(f"{level:g}")
@@ -275,15 +275,19 @@ class _Drawn:
     def plot_nothing(self, ax, *, level):
         raise NotIdentifiedError("there is nothing to see")
 
+    plot_void = plot_nothing
+
 
 def test_a_plot_with_nothing_to_show_is_left_out_with_a_reason(tmp_path):
-    """No file without a message; the others are drawn at the level that was asked for, and counted once."""
+    """One line for all with the same reason; the others are drawn at the level that was asked for, and counted once."""
     pytest.importorskip("matplotlib")
     drawings = write_plots({"fit": _Drawn()}, tmp_path, level=0.8)
 
     assert [path.name for path in drawings.files] == ["fit_interval.png", "fit_interval.svg"]
     assert len(drawings) == 1
-    assert [str(one) for one in drawings.skipped] == ["fit_nothing: not drawn, there is nothing to see"]
+    assert [str(one) for one in drawings.skipped] == [
+        "fit_nothing, fit_void: not drawn, there is nothing to see"
+    ]
     assert ">0.8<" in (tmp_path / "fit_interval.svg").read_text()
 
 
