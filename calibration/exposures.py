@@ -153,7 +153,11 @@ def session_exposure(tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker
         follow_seconds=(joined.follows.end - joined.follows.start) / MILLISECONDS,
         seen_anyway=None,
         design="count",
-        notes=(*joined.notes, *_length_notes(counted), *_exhausted_notes(exhausted, int(counted.sum()))),
+        notes=(
+            *joined.notes,
+            *_length_notes(stays, counted),
+            *_exhausted_notes(exhausted, int(counted.sum())),
+        ),
     )
 
 
@@ -269,12 +273,13 @@ def _inclusion_notes(joined: Joined, inclusion: Inclusion) -> Iterator[Diagnosti
         )
 
 
-def _length_notes(counted: Bools) -> Iterator[Diagnostic]:
+def _length_notes(stays: Stays, counted: Bools) -> Iterator[Diagnostic]:
     if not counted.all():
         yield info(
             "visits_without_length",
-            f"{(~counted).sum()} of {len(counted)} visits were cut as soon as they began, most often because there was "
-            "nothing to read; they say nothing about how long workers stay and are left out.",
+            f"{(~counted).sum()} of {len(stays)} visits were cut as soon as they began "
+            f"({(stays.exhausted & ~counted).sum()} because nothing was left to read); they say nothing about how long "
+            "workers stay and are left out.",
         )
 
 

@@ -82,23 +82,21 @@ def _of_visits(
 
 
 def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: str) -> "Fault":
-    """Return the fault of the visits without a follow, at the first of them, with the first three."""
+    """Return the fault of the visits without a follow, at the first of them, with the first three names."""
     from calibration.table_files import line_of
     from metrics.errors import Fault
 
-    rows = [int(row) for row in strange.nonzero()[0][:3]]
+    names = visits.loc[strange, ["worker", "topic"]].drop_duplicates()
     shown = [
         f"worker {worker!r} topic {topic!r} on line {line_of(file, row)}"
-        for row, worker, topic in zip(
-            rows, visits["worker"].iloc[rows], visits["topic"].iloc[rows], strict=True
-        )
+        for row, worker, topic in names[:3].itertuples(name=None)
     ]
-    more = ", ..." if strange.sum() > len(rows) else ""
+    more = ", ..." if len(names) > len(shown) else ""
     return Fault(
         problem=f"{count} ({', '.join(shown)}{more})",
         cure="write worker and topic as in table follows, or add the follows that are missing",
         path=str(file),
-        line=line_of(file, rows[0]),
+        line=line_of(file, names.index[0]),
     )
 
 

@@ -365,13 +365,15 @@ def test_sessions_that_the_material_ended_are_counted(exhausted, name):
 def test_visits_cut_as_they_began_are_left_out_of_the_rows_and_of_the_share_that_the_material_ended():
     """They say nothing about the length; a paper's numbers must add up."""
     lasting = [("w", "t", hour, hour + 0.1) for hour in range(4)]
-    reasons = ["left", "left", "left", "exhausted", "exhausted", "left"]
-    table = visits(*lasting, ("w", "t", 5, 5), ("w", "t", 6, 6), reasons=reasons)
+    reasons = ["left", "left", "left", "exhausted", "exhausted", "lost", "left"]
+    table = visits(*lasting, *[("w", "t", hour, hour) for hour in (5, 6, 7)], reasons=reasons)
     exposure = session_exposure({"visits": table})
 
     assert len(exposure.event) == 5
     assert names(exposure) == ["visits_without_length", "exhausted_visits"]
-    assert exposure.notes[0].sentence.startswith("1 of 6 visits were cut as soon as they began")
+    assert exposure.notes[0].sentence.startswith(
+        "2 of 7 visits were cut as soon as they began (1 because nothing was left to read)"
+    )
     assert exposure.notes[1].sentence.startswith("20% of the 5 visits that count ended because nothing was")
 
 

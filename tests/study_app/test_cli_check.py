@@ -5,9 +5,11 @@ import io
 import json
 import re
 
+import pandas as pd
 import pytest
 
 from calibration.table_files import write_tables
+from tests.calibration.test_exposures import at
 from tests.calibration.test_fit import study
 from tests.calibration.test_visits_and_follows import ending
 from tests.calibration.test_visits_and_follows import tables as visited
@@ -82,6 +84,18 @@ def test_a_few_visits_without_a_follow_are_a_warning_with_the_lines_of_the_first
         f"warning: {tmp_path / 'visits.csv'}:2: 4 of 20 visits belong to no follow (worker 'W0' topic 't' on line 2, "
         "worker 'W1' topic 't' on line 3, worker 'W2' topic 't' on line 4, ...); write worker and topic as in table "
         "follows, or add the follows that are missing"
+    )
+
+
+def test_a_name_that_no_follow_has_is_shown_once(prefcal, tmp_path):
+    """A worker with a hundred visits does not hide the others."""
+    found = visited(misspelt=1)
+    again = found["visits"].iloc[:1].assign(visit=2, start=at(20), end=at(21))
+    write_tables(found | {"visits": pd.concat([found["visits"], again], ignore_index=True)}, tmp_path)
+
+    assert (
+        "2 of 21 visits belong to no follow (worker 'W0' topic 't' on line 2);"
+        in prefcal("check", tmp_path).out
     )
 
 
