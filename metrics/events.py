@@ -86,6 +86,15 @@ class SkippedMatches(NamedTuple):
     nugget: int
     update: int
 
+    def sentence(self, *, nuggets: object, updates: object) -> str:
+        """Say how many were left out by the names of the two files, nothing when none was."""
+        parts = [
+            f"{count} of {what}s that {file} does not have"
+            for count, what, file in zip(self, ("nugget", "update"), (nuggets, updates), strict=True)
+            if count
+        ]
+        return f"skipped matches: {', '.join(parts)}" if parts else ""
+
 
 NONE_SKIPPED = SkippedMatches(nugget=0, update=0)
 

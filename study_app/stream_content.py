@@ -17,11 +17,12 @@ from metrics.counting import counted_chars
 from metrics.errors import Fault, InputError
 from metrics.events import Event, EventCollection, UpdateRun
 from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
+from metrics.readers.tempsum_runs import read_update_run, strange_updates
 from metrics.readers.xml_tree import read_xml
 from metrics.stream_arrays import IntArray
 from metrics.stream_reading import text_words
 from metrics.topics import TopicNames
+from metrics.wording import nearest
 from study_app.content_files import SourceFile, source_files
 from study_app.study_file import StreamVisits, collection_paths
 
@@ -52,7 +53,8 @@ class StreamContent:
     streams : mapping of (str, str) to dict
         (event, system) -> what is shown, as `stream_models.Stream` describes it.
     notes : tuple of str
-        One line for each stream that is not shown as a whole.
+        One line for each thing that the files say and no worker will see: rows about what is not there, parts of streams
+        that cannot be shown, more events a worker than there are.
     """
 
     entry: StreamVisits
@@ -76,9 +78,10 @@ def read_stream_content(folder: Path, task: StreamVisits, faults: list[Fault]) -
     if None in runs:
         return None
     streams: dict[tuple[str, str], dict[str, Any]] = {}
-    notes: list[str] = []
+    notes = _notes_of_task(task, collection, paths)
     for run in runs:
         if run is not None:
+            notes += _notes_of_run(folder / task.systems[run.name], run, collection)
             _add_streams(run, collection, streams, notes)
     return StreamContent(
         entry=task,
@@ -91,6 +94,34 @@ def read_stream_content(folder: Path, task: StreamVisits, faults: list[Fault]) -
         streams=streams,
         notes=tuple(notes),
     )
+
+
+def _notes_of_task(task: StreamVisits, collection: EventCollection, paths: Mapping[str, str]) -> list[str]:
+    """Say which matches name what is not there, and that a worker cannot follow more events than there are."""
+    notes = []
+    skipped = collection.skipped.sentence(nuggets=paths["nuggets"], updates=paths["updates"])
+    if skipped:
+        notes.append(f"{paths['matches']}: {skipped}")
+    if task.topics_per_worker > len(collection.topics):
+        notes.append(
+            f"topics_per_worker is {task.topics_per_worker}, but the collection has no more than "
+            f"{len(collection.topics)} judged events"
+        )
+    return notes
+
+
+def _notes_of_run(path: Path, run: UpdateRun, collection: EventCollection) -> list[str]:
+    """Say how many of a run's updates are about events that the collection does not have."""
+    strange = strange_updates(path, run, collection.topics)
+    if strange is None:
+        return []
+    near = nearest(strange.topic, collection.topics)
+    return [
+        f"{run.name}: {strange.updates} of {len(run.topics)} updates are about events that are not judged, such as "
+        f"{strange.topic!r} (line {strange.line}"
+        + (f"; did you mean {near!r}?" if near else "")
+        + "), and are not shown"
+    ]
 
 
 def _run(path: Path, collection: EventCollection, name: str, faults: list[Fault]) -> UpdateRun | None:

@@ -1,13 +1,13 @@
 """The options that name the judgments of events, and reading them."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
-    from metrics.events import EventCollection
+    from metrics.events import EventCollection, UpdateRun
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,11 +30,24 @@ def read_judged_events(*, topics_file: str, nuggets: str, matches: str, updates:
     from metrics.readers.tempsum import read_events
 
     judged = read_events(topics=topics_file, nuggets=nuggets, matches=matches, updates=updates)
-    skipped = [
-        f"{count} of {what}s that {file} does not have"
-        for count, what, file in zip(judged.skipped, ("nugget", "update"), (nuggets, updates), strict=True)
-        if count
-    ]
+    skipped = judged.skipped.sentence(nuggets=nuggets, updates=updates)
     if skipped:
-        sys.stderr.write(f"{matches}: skipped matches: {', '.join(skipped)}\n")
+        sys.stderr.write(f"{matches}: {skipped}\n")
     return judged
+
+
+def read_update_runs(paths: "Iterable[str]", judged: "EventCollection") -> "list[UpdateRun]":
+    """Read the runs, and say on stderr, in one line a run, how many of its updates are about topics not judged."""
+    from metrics.readers.run_files import named_runs, read_runs
+    from metrics.readers.tempsum_runs import read_update_run, strange_updates
+
+    paths = list(paths)
+    runs = read_runs(paths, lambda path, name: read_update_run(path, name=name))
+    for path, run in zip(named_runs(paths).values(), runs, strict=True):
+        strange = strange_updates(path, run, judged.topics)
+        if strange:
+            sys.stderr.write(
+                f"{path}: {strange.updates} of {len(run.topics)} updates are about topics that are not judged, "
+                f"such as {strange.topic!r} (line {strange.line}), and are left out\n"
+            )
+    return runs

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.event_files import event_options, read_judged_events
+from study_app.cli.event_files import event_options, read_judged_events, read_update_runs
 from study_app.cli.model_options import model_options, topics_option
 from study_app.cli.output import Output, output_options
 
@@ -93,8 +93,7 @@ def command(
     **files: str,
 ) -> None:
     """MSU, its standard error and MSU per second of streams of updates, per topic and over all topics."""
-    from metrics.readers.run_files import read_runs
-    from metrics.readers.tempsum_runs import read_lengths, read_update_run
+    from metrics.readers.tempsum_runs import read_lengths
     from metrics.stream import msu_scores, msu_user_scores
 
     explicit = {**_explicit("away", away), **_explicit("session", session)}
@@ -106,7 +105,7 @@ def command(
         )
     _check_draws(model, draws, per_user=per_user, takes_something=given is None or not decays)
     judged = read_judged_events(**files)
-    systems = read_runs(runs, lambda path, name: read_update_run(path, name=name))
+    systems = read_update_runs(runs, judged)
     words = None if lengths is None else read_lengths(lengths, judged.topics)
     user = None
     if model is not None:

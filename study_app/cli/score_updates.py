@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.event_files import event_options, read_judged_events
+from study_app.cli.event_files import event_options, read_judged_events, read_update_runs
 from study_app.cli.model_options import check_draws, model_options, topics_option
 from study_app.cli.output import Output, output_options
 
@@ -50,13 +50,11 @@ def command(
     output: Output,
 ) -> None:
     """Gain, latency, comprehensiveness and verbosity of updates, per topic and over all topics."""
-    from metrics.readers.run_files import read_runs
-    from metrics.readers.tempsum_runs import read_update_run
     from metrics.tempsum import MEASURES, update_scores
 
     check_draws(model, draws)
     judged = read_judged_events(topics_file=topics_file, nuggets=nuggets, matches=matches, updates=updates)
-    systems = read_runs(runs, lambda path, name: read_update_run(path, name=name))
+    systems = read_update_runs(runs, judged)
     if model is not None:
         from calibration.user_model import read_user_model
 

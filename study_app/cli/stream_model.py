@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 
 import numpy as np
 
@@ -131,7 +131,8 @@ def _fitted(model: UserModel, explicit: Mapping[str, float], path: str, log: Fau
     if all(name in model.parameters and "character" not in model.parameters[name].unit for name in SPEED):
         fitted |= {name: _estimate(model, name, log) for name in SPEED}
     else:
-        sys.stderr.write(f"{path}: no reading speed in words per second; the default is used\n")
+        default = ", ".join(f"{one.name} {one.default:g}" for one in fields(Population) if one.name in SPEED)
+        sys.stderr.write(f"{path}: no reading speed in words per second; the default is used: {default}\n")
     return fitted
 
 

@@ -28,7 +28,7 @@ def command(file: str) -> None:
 
 
 def described(content: "StudyContent") -> list[str]:
-    """Say in a line a task what a worker does, and in a line a stream what of it cannot be shown."""
+    """Say in a line a task what a worker does, then what the files say that no worker will see."""
     entry = content.file.entry
     tasks = [f"  task {number}, {_described(task)}" for number, task in enumerate(content.tasks, start=1)]
     return [
@@ -39,7 +39,7 @@ def described(content: "StudyContent") -> list[str]:
 
 
 def left_out(content: "StudyContent") -> list[str]:
-    """Say in a line a stream what of it cannot be shown."""
+    """Say in a line each what the files of streams say that no worker will see."""
     from study_app.stream_content import StreamContent
 
     return [

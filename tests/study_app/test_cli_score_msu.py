@@ -35,6 +35,9 @@ PARAMETERS = {
 }
 
 
+SLOW = "no reading speed in words per second; the default is used: reading_speed_mu 1.29, reading_speed_sigma 0.558"
+
+
 @pytest.fixture
 def score(monkeypatch, capsys, tmp_path):
     """Score the run of the two small events with options."""
@@ -170,10 +173,10 @@ def test_explicit_options_win_over_the_model(score, model, tmp_path):
     ("changed", "line"),
     [
         ({"lateness_decay": None}, "no lateness_decay; the default is used"),
-        ({"reading_speed_mu": None}, "no reading speed in words per second; the default is used"),
+        ({"reading_speed_mu": None}, SLOW),
         (
             {"reading_speed_mu": parameter(1.29, unit="log characters per second")},
-            "no reading speed in words per second; the default is used",
+            SLOW,
         ),
     ],
 )

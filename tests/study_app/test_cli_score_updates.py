@@ -89,6 +89,27 @@ def test_matches_of_what_is_not_there_are_told_in_one_line(score, tmp_path):
     )
 
 
+@pytest.mark.parametrize("measures", ["updates", "msu"])
+def test_updates_about_topics_nobody_judged_are_told_in_one_line_a_run(
+    measures, monkeypatch, capsys, tmp_path
+):
+    """A mistyped topic would look like a system that found nothing; the scores are those without these rows."""
+    files = [part for name, path in write_events(tmp_path).items() for part in (NAMES[name], path)]
+    crowd = ["--away", "3h,90m", "--session", "2m,1m", "--users", "5"] if measures == "msu" else []
+    run = write_updates(tmp_path)
+    plain = run_here(monkeypatch, capsys, "score", measures, *files, *crowd, run)
+    strange = "\nTS14.9 t r d1 0 1000000 1\n9 t r d1 1 1000000 1\n"
+    ended = run_here(
+        monkeypatch, capsys, "score", measures, *files, *crowd, write_updates(tmp_path, RUN + strange)
+    )
+    assert plain.err == ""
+    assert ended.err == (
+        f"{run}: 2 of 5 updates are about topics that are not judged, such as 'TS14.9' (line 5), "
+        "and are left out\n"
+    )
+    assert ended.out == plain.out
+
+
 def test_people_get_a_table(score):
     """One column a metric, four decimals."""
     lines = score().out.splitlines()

@@ -78,6 +78,34 @@ def test_what_cannot_be_shown_is_left_out_and_counted(tmp_path):
     )
 
 
+def test_rows_about_what_is_not_there_are_said(tmp_path):
+    """A mistyped id would take nuggets and updates away in silence."""
+    path = write_stream_study(tmp_path)
+    with (tmp_path / "matches.tsv").open("a") as matches:
+        matches.write(f"{STORM}\tSYD-prompt-0\tSYN-9\t0\t3\t0\n{STORM}\tSYD-none\tSYN-1\t0\t3\t0\n")
+    with (tmp_path / "syslate.run").open("a") as run:
+        run.write(f"\nTS14.911 team syslate SYD-late 0 {START} 1\n" * 2)
+    [task] = read_study_content(read_study_file(path)).tasks
+    assert task.notes == (
+        (
+            "matches.tsv: skipped matches: 1 of nuggets that nuggets.tsv does not have, "
+            "1 of updates that updates.tsv does not have"
+        ),
+        (
+            "syslate: 2 of 8 updates are about events that are not judged, such as 'TS14.911' "
+            "(line 8; did you mean 'TS14.91'?), and are not shown"
+        ),
+    )
+
+
+def test_more_events_a_worker_than_there_are_is_said(tmp_path):
+    """Nine of two are two."""
+    assert content_of(tmp_path, task={"topics_per_worker": 2}).notes == ()
+    assert content_of(tmp_path, task={"topics_per_worker": 9}).notes == (
+        "topics_per_worker is 9, but the collection has no more than 2 judged events",
+    )
+
+
 def test_a_stream_with_nothing_in_it_is_said(tmp_path):
     """A system may be silent about an event, and whoever follows it learns nothing."""
     path = write_stream_study(tmp_path)
