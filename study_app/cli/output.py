@@ -8,6 +8,7 @@ import functools
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -21,6 +22,7 @@ Cell: TypeAlias = str | float | int | None
 Interval: TypeAlias = tuple[float, float]
 
 FORMATS = ("table", "csv", "json")
+LONG_FRACTION = re.compile(r"\b0\.[0-9]{5,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +143,13 @@ def _wide(scores: Sequence[Score], intervals: Mapping[Score, Interval]) -> tuple
             low, high = intervals[score]
             shown = f"{score.value:.4f} [{low:.4f}, {high:.4f}]"
         rows.setdefault(tuple(getattr(score, key) for key in keys), {})[score.metric] = shown
-    return [*keys, *metrics], [[*row, *map(cells.get, metrics)] for row, cells in rows.items()]
+    return [*keys, *_headings(metrics)], [[*row, *map(cells.get, metrics)] for row, cells in rows.items()]
+
+
+def _headings(metrics: list[str]) -> list[str]:
+    """Shorten fitted parameters in the names of metrics to four digits, unless two would then be called the same."""
+    short = [LONG_FRACTION.sub(lambda found: f"{float(found[0]):.4g}", metric) for metric in metrics]
+    return short if len(set(short)) == len(metrics) else metrics
 
 
 def _machine_number(value: float) -> str:

@@ -117,3 +117,19 @@ def test_a_dash_is_the_terminal(capsys):
     """As in most commands."""
     Output(format="csv", file="-").rows(["a"], [])
     assert capsys.readouterr().out == "a\n"
+
+
+@pytest.mark.parametrize(
+    ("metrics", "heads"),
+    [
+        (["MSU@0.505813436", "MSU@0.5", "nDCG@10"], ["MSU@0.5058", "MSU@0.5", "nDCG@10"]),
+        (["MSU@0.505813436", "MSU@0.505813437"], ["MSU@0.505813436", "MSU@0.505813437"]),
+    ],
+)
+def test_people_see_four_digits_of_a_fitted_parameter_and_machines_all(metrics, heads, capsys):
+    """Unless two columns would then have one name."""
+    scores = [Score("r", "all", metric, 1.0) for metric in metrics]
+    Output().scores(scores)
+    assert capsys.readouterr().out.splitlines()[0].split() == ["run", "topic", *heads]
+    Output(format="csv").scores(scores)
+    assert [line.split(",")[2] for line in capsys.readouterr().out.splitlines()[1:]] == metrics
