@@ -1,15 +1,16 @@
 """Reads the collections and runs that a study file names, and makes of them what `load` stores.
 
-Every fault of every file comes out at once. Nothing here touches the database. What a kind of task needs is in
-`study_app.summary_content` and `study_app.stream_content`.
+Files that are missing come out first; when all are there, every fault of every file at once. Nothing here touches the
+database. What a kind of task needs is in `study_app.summary_content` and `study_app.stream_content`.
 """
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from metrics.errors import Fault, FaultLog, InputError
+from study_app.named_files import note_missing_files
 from study_app.stream_content import StreamContent, read_stream_content
-from study_app.study_file import IntentVotes, StreamVisits, StudyFile, collection_paths
+from study_app.study_file import StreamVisits, StudyFile
 from study_app.summary_content import SummaryContent, read_summary_content
 
 TaskContent: TypeAlias = SummaryContent | StreamContent
@@ -29,7 +30,7 @@ def read_study_content(file: StudyFile) -> StudyContent:
     Raises
     ------
     InputError
-        With every fault of every file: those of the readers, files that are missing, and events that two tasks have.
+        With every file that is missing; else with every fault of the readers; else with events that two tasks have.
     """
     _check_files_exist(file)
     faults: list[Fault] = []
@@ -49,17 +50,7 @@ def read_study_content(file: StudyFile) -> StudyContent:
 
 def _check_files_exist(file: StudyFile) -> None:
     log = FaultLog(file.path)
-    for number, task in enumerate(file.entry.tasks):
-        named = [(("collection", kind), path) for kind, path in collection_paths(task).items()]
-        if not isinstance(task, IntentVotes):
-            named += [(("systems", name), path) for name, path in task.systems.items()]
-        for key, path in named:
-            if not (file.path.parent / path).is_file():
-                log.add(
-                    f"{'.'.join(key)}: there is no file {path}",
-                    line=file.line("tasks", number, *key),
-                    cure="correct the path; it is relative to the study file",
-                )
+    note_missing_files(file.entry.model_dump(), file.path.parent, file.lines, log)
     log.raise_if_any()
 
 

@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from metrics.errors import FaultLog, input_fault
+from study_app.named_files import note_missing_files
 from study_app.study_file_faults import note_faults
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -195,6 +196,8 @@ def _validated(plain: dict[str, Any], lines: dict[tuple[str | int, ...], int], l
         entry = _completed(StudyEntry.model_validate(plain))
     except ValidationError as error:
         note_faults(error, plain, lines, log, _MODELS)
+        note_missing_files(plain, Path(log.path).parent, lines, log)
+        log.faults.sort(key=lambda fault: fault.line or 0)
         log.raise_if_any()
         raise
     names = [task.name for task in entry.tasks]

@@ -40,7 +40,10 @@ def read(tmp_path):
 
 @pytest.fixture
 def faults(read, tmp_path):
-    """Return a function that gives the faults of a text, as `LINE: problem; cure`."""
+    """Return a function that gives the faults of a text, as `LINE: problem; cure`; all files are there."""
+    (tmp_path / "runs").mkdir()
+    for name in ("q.tsv", "u.tsv", "i.tsv", "runs/good.xml", "runs/bad.xml"):
+        (tmp_path / name).touch()
 
     def faults_of(text):
         with pytest.raises(InputError) as caught:
@@ -104,6 +107,20 @@ def test_an_anchor_may_spare_writing_a_collection_twice(read):
     )
     pairs, votes = read(text).entry.tasks
     assert pairs.collection == votes.collection
+
+
+def test_missing_files_come_with_the_faults_of_the_file(faults, tmp_path):
+    """Whoever mends a number should not find the next fault only then; what is no path is left to the schema."""
+    (tmp_path / "i.tsv").unlink()
+    text = SHORTEST.replace("good.xml", "x" * 300) + "    search_seconds: -1\n"
+    text += "  - kind: intent_votes\n    collection: {queries: 5}\n  - kind: no\n    collection: []\n  - 7\n"
+    found = faults(text)
+    assert found[:3] == [
+        "9: collection.intents: there is no file i.tsv; correct the path; it is relative to the study file",
+        f"11: systems.good: there is no file runs/{'x' * 300}; correct the path; it is relative to the study file",
+        "13: tasks.1.search_seconds must be at least 0, got '-1'; correct it",
+    ]
+    assert not any("there is no file" in one for one in found[3:])
 
 
 def test_all_faults_come_at_once_in_the_order_of_the_file(faults):
