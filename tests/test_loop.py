@@ -20,7 +20,7 @@ from study_app.study_content import StudyContent, read_study_content
 from study_app.study_file import read_study_file
 
 SEEDS = range(10)
-WORKERS = 12
+WORKERS = 16
 PATIENCE_CHARS = 1000.0
 PATIENCES = ("patience_chars_preferences", "patience_chars_stops", "patience_chars_grid")
 
@@ -66,7 +66,7 @@ def held(rows: list[Recovery]) -> float:
 
 
 def test_pooled_over_ten_crowds_the_intervals_hold_the_truth(tmp_path):
-    """At least 85 % of all 95 % intervals, of the patiences alone as well, in 10 loops with 12 workers each."""
+    """At least 85 % of all 95 % intervals, of the patiences alone as well, in 10 loops with 16 workers each."""
     content = summaries_of_the_bundled_study(tmp_path)
     truth = truth_of(content)
     rows = [recovery_rows(loop(content, tmp_path, seed=seed), truth) for seed in SEEDS]
