@@ -6,6 +6,7 @@ What a day comes to is counted in `metrics.push_days`; here stand the formulas o
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -37,7 +38,7 @@ CONVENTIONS: MappingProxyType[str, tuple[Rules, RedundantDay]] = MappingProxyTyp
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class PushMeasure(Measure):
+class PushMeasure(Measure, ABC):
     """What all push measures share: which reading of the rules they follow.
 
     Attributes
@@ -78,9 +79,9 @@ class PushMeasure(Measure):
         rules, _ = CONVENTIONS[self.convention]
         return replace(rules, unpooled=self.unpooled, **given)
 
+    @abstractmethod
     def topic_values(self, table: DayTable) -> Floats:
         """(topics,): the score of each topic, from the days counted by `rules`."""
-        raise NotImplementedError
 
     def overall(self, table: DayTable, topics: Bools) -> float:
         """Return the score of the run: the mean over the topics flagged by a (topics,) array; NaN over none."""
@@ -125,9 +126,9 @@ class DailyMeasure(PushMeasure):
         silent = table.silent(self.redundant_day or CONVENTIONS[self.convention][1])
         return np.where(silent, self.silent_days * table.quiet, self.eventful_values(table))
 
+    @abstractmethod
     def eventful_values(self, table: DayTable) -> Floats:
         """(rows,): the score of each day if it were eventful."""
-        raise NotImplementedError
 
     def topic_values(self, table: DayTable) -> Floats:
         """(topics,): the mean over the days of each topic."""
@@ -215,9 +216,9 @@ class SilenceMeasure(PushMeasure):
 
     redundant_day: RedundantDay = "eventful"
 
+    @abstractmethod
     def counted_days(self, table: DayTable) -> Bools:
         """(rows,): the days that the share is taken of."""
-        raise NotImplementedError
 
     def topic_values(self, table: DayTable) -> Floats:
         """(topics,): the share in each topic; NaN where there is no day to take it of."""

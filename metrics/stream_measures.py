@@ -5,6 +5,7 @@ out in `metrics.stream_reading`; here stand the formulas over what the users gai
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
@@ -23,7 +24,7 @@ Ratio: TypeAlias = Literal["of_totals", "mean_of_ratios"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class StreamMeasure(Measure):
+class StreamMeasure(Measure, ABC):
     """What all measures of the family share: how users meet the stream.
 
     Attributes
@@ -61,6 +62,7 @@ class StreamMeasure(Measure):
         """How users meet a stream."""
         return Setting(self.window, self.unlisted_words)
 
+    @abstractmethod
     def values(self, totals: UserTotals, decay: int) -> FloatArray:
         """(topics + 1,): the score of each topic, and last of all topics together.
 
@@ -71,7 +73,6 @@ class StreamMeasure(Measure):
         decay : int
             The place of L among the decays they were simulated with.
         """
-        raise NotImplementedError
 
 
 @measure

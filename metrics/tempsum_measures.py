@@ -6,6 +6,7 @@ here are explained: G gain, L latency-discounted gain, V verbosity, l latency fa
 number of updates. 0/0 is 0.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,7 +19,7 @@ PAPER = "Baruah, Smucker and Clarke, SIGIR 2015"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class UpdateMeasure(Measure):
+class UpdateMeasure(Measure, ABC):
     """What all measures of the family share: how updates are counted.
 
     Attributes
@@ -44,9 +45,9 @@ class UpdateMeasure(Measure):
         by_year: Unsampled = "count" if self.convention == "2014" else "skip"
         return Rules(self.convention, self.binary, self.unsampled or by_year)
 
+    @abstractmethod
     def topic_value(self, account: Account) -> float:
         """Return the score of one topic, from updates counted by `rules`."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)

@@ -5,6 +5,7 @@ time-aware measures and its table. The formulas of cells are in `metrics.time_aw
 `metrics.time_aware_coverage`, scoring in `metrics.time_aware`.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
@@ -32,7 +33,7 @@ MAX_GRADE_OF_STOP = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class RankedMeasure(Measure):
+class RankedMeasure(Measure, ABC):
     """What the measures of ranked lists share. A topic without relevant documents scores 0 in all of them."""
 
     family: ClassVar[str] = "ranked"
@@ -42,9 +43,9 @@ class RankedMeasure(Measure):
         """The largest grade that it is defined for; None: any."""
         return None
 
+    @abstractmethod
     def value(self, listing: Listing) -> float:
         """Score the list of one topic."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
