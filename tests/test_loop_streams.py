@@ -90,5 +90,7 @@ def test_batches_that_come_twice_and_in_the_wrong_order_change_no_table(tmp_path
     content = streams_of_the_bundled_study(tmp_path)
     smooth = crowd(content, tmp_path / "smooth", seed=1)
     rough = crowd(content, tmp_path / "rough", seed=1, behaviour=Behaviour(retry=0.2))
-    for path in sorted(smooth.glob("*.csv")):
+    tables = sorted(smooth.glob("*.csv"))
+    assert {"activity", "follows", "lateness", "reads", "stops", "visits"} <= {path.stem for path in tables}
+    for path in tables:
         assert (rough / path.name).read_bytes() == path.read_bytes(), path.name
