@@ -18,7 +18,7 @@ from sqlalchemy.engine import make_url
 
 from metrics.errors import input_fault
 from study_app.database import Database, faults_named, shown_address
-from study_app.stream_models import Stream
+from study_app.schema import METADATA
 
 MAGIC = b"PGDMP"
 VERSION_TABLE = "alembic_version"
@@ -46,7 +46,7 @@ def checked(file: Path) -> Iterator[tuple[str, Path]]:
 def put_back(database: Database, script: Path) -> None:
     """Replace the tables by those of an unpacked dump, in one transaction; nobody else may use the database."""
     _refuse_when_used(database)
-    tables = ", ".join([*(f'"{name}"' for name in Stream.metadata.tables), VERSION_TABLE])
+    tables = ", ".join([*(f'"{name}"' for name in METADATA.tables), VERSION_TABLE])
     _run(
         "psql",
         "--no-psqlrc",

@@ -110,8 +110,7 @@ def migrate(database: Database) -> None:
     settings = Config()
     settings.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     known = ScriptDirectory.from_config(settings)
-    with faults_named(database), transaction(database, write=True) as session:
-        connection = session.connection()
+    with faults_named(database), schema_change(database) as connection:
         version = MigrationContext.configure(connection).get_current_revision()
         if version not in {None, *(script.revision for script in known.walk_revisions())}:
             raise PrefcalError(
@@ -121,6 +120,32 @@ def migrate(database: Database) -> None:
         if version != known.get_current_head():
             settings.attributes["connection"] = connection
             command.upgrade(settings, "head")
+
+
+@contextmanager
+def schema_change(database: Database) -> Iterator[Connection]:
+    """Open a connection on which tables may be made anew; what it did is undone if the block raises.
+
+    SQLite changes a table by copying it and dropping the old one, which references to it forbid: so they are not
+    enforced in the block, and are all looked at in the end.
+    """
+    with database.lock, database.engine.execution_options(prefcal_write=True).connect() as connection:
+        _enforce_references(database, connection, "OFF")
+        try:
+            with connection.begin():
+                yield connection
+                if database.is_sqlite and connection.exec_driver_sql("PRAGMA foreign_key_check").first():
+                    raise PrefcalError(
+                        f"{shown_address(database.engine.url)}: rows refer to others that are not there"
+                    )
+        finally:
+            _enforce_references(database, connection, "ON")
+
+
+def _enforce_references(database: Database, connection: Connection, switch: str) -> None:
+    if database.is_sqlite:
+        raw: Any = connection.connection.dbapi_connection
+        raw.execute(f"PRAGMA foreign_keys = {switch}")
 
 
 def is_empty(database: Database) -> bool:

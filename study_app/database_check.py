@@ -9,7 +9,7 @@ from study_app.backup_sqlite import damage
 from study_app.database import Database, faults_named, is_empty, shown_address
 from study_app.database_rules import RULES
 from study_app.schema_version import drift, known_versions, refuse_newer_database, stored_version
-from study_app.stream_models import Stream
+from study_app.schema import METADATA
 
 RESTORE = "restore a backup from before that"
 UPGRADE = "bring the tables up to date: prefcal db upgrade"
@@ -50,7 +50,7 @@ def check_database(database: Database) -> list[Fault]:
 def _lost_references(connection: Connection) -> list[Fault]:
     """Look for rows that refer to rows which are not there; constraints forbid them, switched-off ones do not."""
     faults = []
-    for table in Stream.metadata.sorted_tables:
+    for table in METADATA.sorted_tables:
         for constraint in table.foreign_key_constraints:
             number = connection.scalar(_lost(constraint))
             if number:

@@ -64,7 +64,7 @@ class Setting(Base):
 
 
 class Study(Base):
-    """A loaded study file; ``version`` grows whenever a changed one is loaded."""
+    """A loaded study file; ``version`` grows whenever a changed one is loaded. While ``paused_at`` is set nobody new is let in."""
 
     __tablename__ = "study"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -76,6 +76,7 @@ class Study(Base):
     consent_sha256: Mapped[str]
     loaded_at: Mapped[datetime]
     version: Mapped[int]
+    paused_at: Mapped[datetime | None]
     tasks: Mapped[list["Task"]] = relationship(back_populates="study", order_by="Task.position")
 
 
@@ -109,7 +110,11 @@ class TaskTable(Base):
 
 
 class Topic(Base):
-    """A query of a task."""
+    """A query of a task, an event, an interest profile; ``detail`` is what a kind of task needs of it besides.
+
+    For iunit_importance {"iunits": {iunit: text}}; for stream_pairs {"description", "days": [YYYYMMDD, ...], "silent": [YYYYMMDD,
+    ...]}; for ranked_pairs {"windows": [window, ...]}.
+    """
 
     __tablename__ = "topic"
     __table_args__ = (UniqueConstraint("task_id", "name"), UniqueConstraint("task_id", "position"))
@@ -118,6 +123,7 @@ class Topic(Base):
     position: Mapped[int]
     name: Mapped[str]
     text: Mapped[str] = mapped_column(Text)
+    detail: Mapped[dict[str, Any] | None]
     task: Mapped[Task] = relationship(back_populates="topics")
     intents: Mapped[list["Intent"]] = relationship(order_by="Intent.position")
 
@@ -150,10 +156,12 @@ class System(Base):
 
 
 class Summary(Base):
-    """A system's two-layered summary of a query, ready to show.
+    """What a system shows of a topic where pairs are judged, ready to show.
 
-    ``content`` is {"first": [ELEMENT, ...]} where ELEMENT is {"kind": "iunit", "id", "text", "words", "chars"} or
-    {"kind": "link", "id", "text", "words", "chars", "second": [iunit ELEMENT, ...]}.
+    ``content`` of a two-layered summary is {"first": [ELEMENT, ...]} where ELEMENT is {"kind": "iunit", "id", "text", "words",
+    "chars"} or {"kind": "link", "id", "text", "words", "chars", "second": [iunit ELEMENT, ...]}; of a push stream {"pushes": [{"id",
+    "text", "words", "chars", "at": seconds since 1970}, ...]}, oldest first; of a ranked list {"list": [{"id", "title", "text", "words",
+    "chars", "window"}, ...]}.
     """
 
     __tablename__ = "summary"
@@ -181,10 +189,18 @@ class Pair(Base):
 
 
 class Worker(Base):
-    """A person in one study, known by a pseudonym; ``number`` (from 1, in order of arrival) seeds what is drawn."""
+    """A person in one study, known by a pseudonym; ``number`` (from 1, in order of arrival) seeds what is drawn.
+
+    Who does not finish is stopped, as screened_out, failed_checks or partial; ``completion_code`` is then the code for that, if there
+    is one.
+    """
 
     __tablename__ = "worker"
-    __table_args__ = (UniqueConstraint("study_id", "pseudonym"), UniqueConstraint("study_id", "number"))
+    __table_args__ = (
+        UniqueConstraint("study_id", "pseudonym"),
+        UniqueConstraint("study_id", "number"),
+        CheckConstraint("stopped_as IN ('screened_out', 'failed_checks', 'partial')", name="stopped_as"),
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[int] = mapped_column(ForeignKey("study.id"))
     number: Mapped[int]
@@ -197,6 +213,8 @@ class Worker(Base):
     completed_at: Mapped[datetime | None]
     completion_code: Mapped[str | None]
     withdrawn_at: Mapped[datetime | None]
+    stopped_at: Mapped[datetime | None]
+    stopped_as: Mapped[str | None]
     study: Mapped[Study] = relationship()
 
 
@@ -242,17 +260,19 @@ class Slot(Base):
     A slot counts against the query's limit while it is done or live (``expires_at`` in the future). ``done_at`` is
     set with the last answer it needs; a followed stream needs nothing but its time, so there it is the end of its days,
     known from the beginning. ``late``: the lease had expired and the query was full without it when it
-    was taken up again; its answers count as over quota.
+    was taken up again; its answers count as over quota. ``unit`` is what of the topic is held where that is not all of it: a pair
+    of stream_pairs, an intent of iunit_importance (the row's id); else 0.
     """
 
     __tablename__ = "slot"
     __table_args__ = (
-        UniqueConstraint("assignment_id", "topic_id"),
+        UniqueConstraint("assignment_id", "topic_id", "unit"),
         UniqueConstraint("assignment_id", "position"),
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     assignment_id: Mapped[int] = mapped_column(ForeignKey("assignment.id"))
     topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"), index=True)
+    unit: Mapped[int] = mapped_column(default=0, server_default="0")
     position: Mapped[int]
     leased_at: Mapped[datetime]
     expires_at: Mapped[datetime]
@@ -268,7 +288,8 @@ class Slot(Base):
 class Showing(Base):
     """A pair as one worker gets it: sides and place, drawn and stored before it is displayed.
 
-    ``name`` is the judgment's id in every table. ``repeats_id`` is set for a validation pair.
+    ``name`` is the judgment's id in every table. ``repeats_id`` is set for a validation pair. ``reveals_silence``: whether it says
+    which days were silent, None where no such thing exists.
     """
 
     __tablename__ = "showing"
@@ -284,6 +305,7 @@ class Showing(Base):
     left_system_id: Mapped[int] = mapped_column(ForeignKey("system.id"))
     right_system_id: Mapped[int] = mapped_column(ForeignKey("system.id"))
     repeats_id: Mapped[int | None] = mapped_column(ForeignKey("showing.id"))
+    reveals_silence: Mapped[bool | None]
     slot: Mapped[Slot] = relationship(back_populates="showings")
     pair: Mapped[Pair] = relationship()
     judgments: Mapped[list["Judgment"]] = relationship(back_populates="showing", order_by="Judgment.revision")

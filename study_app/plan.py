@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from study_app.models import Study, Summary, Task, Topic
 from study_app.stream_models import Stream
-from study_app.study_file import IntentVotes, StreamVisits, StudyEntry, SummaryPairs
+from study_app.study_entries import IntentVotes, StreamVisits, StudyEntry, SummaryPairs
 from study_app.update_stream import UpdateStream
 
 Content: TypeAlias = dict[str, Any]

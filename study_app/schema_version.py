@@ -57,10 +57,10 @@ def drift(connection: Connection) -> list[str]:
     """Return one line for each difference between the tables there are and those of the models."""
     from alembic.autogenerate import compare_metadata  # noqa: PLC0415
 
-    from study_app.stream_models import Stream  # noqa: PLC0415
+    from study_app.schema import METADATA  # noqa: PLC0415
 
     context = _context(connection)
-    return [_described(difference) for difference in compare_metadata(context, Stream.metadata)]
+    return [_described(difference) for difference in compare_metadata(context, METADATA)]
 
 
 def _described(difference: Any) -> str:

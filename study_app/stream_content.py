@@ -24,7 +24,7 @@ from metrics.stream_reading import text_words
 from metrics.topics import TopicNames
 from metrics.wording import nearest
 from study_app.content_files import SourceFile, source_files
-from study_app.study_file import StreamVisits, collection_paths
+from study_app.study_entries import StreamVisits, collection_paths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,8 @@ from typing import TypeAlias
 from metrics.errors import Fault, FaultLog, InputError
 from study_app.named_files import note_missing_files
 from study_app.stream_content import StreamContent, read_stream_content
-from study_app.study_file import StreamVisits, StudyFile
+from study_app.study_entries import StreamVisits
+from study_app.study_file import StudyFile
 from study_app.summary_content import SummaryContent, read_summary_content
 
 TaskContent: TypeAlias = SummaryContent | StreamContent

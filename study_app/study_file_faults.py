@@ -3,10 +3,21 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from metrics.errors import FaultLog
 from metrics.wording import listed, nearest
+from study_app.study_entries import (
+    COLLECTIONS,
+    KINDS,
+    CheckQuestion,
+    Codes,
+    Entry,
+    EventFiles,
+    PushFiles,
+    Question,
+    StudyEntry,
+)
 
 Place: TypeAlias = tuple[str | int, ...]
 
@@ -55,7 +66,6 @@ def note_faults(
     plain: Mapping[str, Any],
     lines: Mapping[Place, int],
     log: FaultLog,
-    models: Mapping[str, type[BaseModel]],
 ) -> None:
     """Put what pydantic found into words, once a place, in the order of the file.
 
@@ -69,15 +79,13 @@ def note_faults(
         Where each key stands.
     log : FaultLog
         Gets the faults.
-    models : mapping of str to model
-        ``study``, ``collection``, ``events`` and each kind of task -> its schema.
     """
     seen: set[Place] = set()
     for fault in error.errors():
         place = _place_in_file(fault["loc"], plain)
         is_echo = fault["type"] == "too_short" and any(other[: len(place)] == place for other in seen)
         if place not in seen and not is_echo:
-            _note(fault, place, plain, lines, log, models)
+            _note(fault, place, plain, lines, log)
         seen.add(place)
     log.faults.sort(key=lambda fault: fault.line or 0)
 
@@ -88,14 +96,13 @@ def _note(
     plain: Mapping[str, Any],
     lines: Mapping[Place, int],
     log: FaultLog,
-    models: Mapping[str, type[BaseModel]],
 ) -> None:
     line = next((lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines), 1)
     key = ".".join(str(part + 1) if isinstance(part, int) else part for part in place)
     last = str(place[-1]) if place else ""
     match fault["type"]:
         case "extra_forbidden":
-            known = _known_keys(place, plain, models)
+            known = _known_keys(place, plain)
             near = nearest(last, known)
             log.add(
                 f"{key} is not known",
@@ -105,9 +112,8 @@ def _note(
         case "missing":
             log.add(f"{key} is missing", line=line, cure=_cures(place, plain).get(last, f"write {last}: ..."))
         case "union_tag_invalid" | "union_tag_not_found":
-            kinds = [kind for kind in models if kind not in {"study", "collection", "events"}]
-            near = nearest(str(fault["input"].get("kind")), kinds)
-            cure = f"did you mean {near!r}?" if near else f"write kind: {' or kind: '.join(kinds)}"
+            near = nearest(str(fault["input"].get("kind")), list(KINDS))
+            cure = f"did you mean {near!r}?" if near else f"write kind: {' or kind: '.join(KINDS)}"
             log.add(f"{key}: no such kind of task", line=line, cure=cure)
         case kind:
             meant = MEANT.get(kind, fault["msg"]).format(**fault.get("ctx", {}))
@@ -148,11 +154,23 @@ def _place_in_file(loc: Sequence[str | int], plain: Any) -> Place:
     return tuple(place)
 
 
-def _known_keys(place: Place, plain: Mapping[str, Any], models: Mapping[str, type[BaseModel]]) -> list[str]:
+def _known_keys(place: Place, plain: Mapping[str, Any]) -> list[str]:
     """Return the keys that may stand where ``place`` stands."""
-    if len(place) == 1:
-        return list(models["study"].model_fields)
-    kind = plain["tasks"][place[1]]["kind"]
-    if "collection" in place[:-1]:
-        return list(models["events" if kind == "stream_visits" else "collection"].model_fields)
-    return list(models[kind].model_fields)
+    return list(_model_around(place[:-1], plain).model_fields)
+
+
+def _model_around(place: Place, plain: Mapping[str, Any]) -> type[Entry]:
+    """Return the schema of the group of keys at ``place``."""
+    if len(place) < 2:
+        return Codes if place == ("codes",) else StudyEntry
+    task = plain["tasks"][place[1]]
+    kind = task["kind"]
+    match place[2:]:
+        case ("collection", *_):
+            pushes = kind == "stream_pairs" and "nuggets" not in task["collection"]
+            return COLLECTIONS.get(kind, PushFiles if pushes else EventFiles)
+        case ("check", *_):
+            return CheckQuestion
+        case ("questions", *_):
+            return Question
+    return KINDS[kind]

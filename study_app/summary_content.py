@@ -13,7 +13,7 @@ from metrics.readers.mobileclick_runs import read_run
 from metrics.summaries import summary_positions
 from metrics.two_layered import Collection, Element, IUnit, Query, Run, Summary
 from study_app.content_files import SourceFile, source_files
-from study_app.study_file import IntentVotes, SummaryPairs, collection_paths
+from study_app.study_entries import IntentVotes, SummaryPairs, collection_paths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

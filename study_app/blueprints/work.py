@@ -13,7 +13,7 @@ from study_app.services.entry import give_consent
 from study_app.services.slots import listed_topics, take_slot
 from study_app.services.whereabouts import Whereabouts, locate
 from study_app.steps import CONSENT, DONE, FINISH, FULL, WITHDRAWN, Step, current_step
-from study_app.study_file import SummaryPairs
+from study_app.study_entries import SummaryPairs
 from study_app.tokens import PageToken
 from study_app.web import server
 

@@ -11,7 +11,8 @@ from metrics.readers.tempsum_runs import read_update_run
 from metrics.results import ALL
 from metrics.stream import MSU, SimulatedUsers, msu_scores
 from study_app.cli.stream_model import read_stream_model
-from study_app.study_file import StreamVisits, collection_paths, read_study_file
+from study_app.study_entries import StreamVisits, collection_paths
+from study_app.study_file import read_study_file
 
 USERS = 2_000
 SEED = 1

@@ -77,7 +77,7 @@ def _duration(seconds: float) -> str:
 
 
 def _of_queries(task: "SummaryContent") -> str:
-    from study_app.study_file import IntentVotes
+    from study_app.study_entries import IntentVotes
 
     entry = task.entry
     queries = f"{entry.queries_per_worker} of {len(task.queries)} queries"

@@ -12,7 +12,7 @@ from calibration.tables import TABLES
 from study_app.domain import EXCLUSION_RULE, exclusion_reasons, is_consistent
 from study_app.models import PlatformIdentity, Worker
 from study_app.plan import StudyPlan
-from study_app.study_file import SummaryPairs
+from study_app.study_entries import SummaryPairs
 
 WORKERS_AT_ONCE = 25
 

@@ -37,7 +37,7 @@ from study_app.export.stream_tables import (
 from study_app.export.study_document import study_record
 from study_app.models import Study
 from study_app.plan import read_plan
-from study_app.study_file import IntentVotes, StreamVisits, SummaryPairs, TaskEntry
+from study_app.study_entries import IntentVotes, StreamVisits, SummaryPairs, TaskEntry
 
 RAW_FOLDER = "raw"
 

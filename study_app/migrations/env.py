@@ -3,9 +3,9 @@
 
 from alembic import context
 
-from study_app.stream_models import Stream
+from study_app.schema import METADATA
 
 context.configure(
-    connection=context.config.attributes["connection"], target_metadata=Stream.metadata, render_as_batch=True
+    connection=context.config.attributes["connection"], target_metadata=METADATA, render_as_batch=True
 )
 context.run_migrations()

@@ -13,7 +13,7 @@ from study_app.services.whereabouts import Whereabouts
 from study_app.steps import Step
 from study_app.stream_models import Follow
 from study_app.stream_rules import fewest, follow_length, stream_time
-from study_app.study_file import StreamVisits
+from study_app.study_entries import StreamVisits
 from study_app.update_stream import UpdateStream
 
 

@@ -17,7 +17,7 @@ from study_app.plan import StudyPlan, TaskPlan
 from study_app.services.follows import system_tallies
 from study_app.services.quota import counts, pair_tallies
 from study_app.stream_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
-from study_app.study_file import StreamVisits, SummaryPairs
+from study_app.study_entries import StreamVisits, SummaryPairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

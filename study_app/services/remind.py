@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from study_app.models import Assignment, Event, PageLoad, PlatformIdentity, Slot, Topic, Worker
 from study_app.plan import StudyPlan
 from study_app.stream_models import Follow, Prompt, StreamView
-from study_app.study_file import StreamVisits
+from study_app.study_entries import StreamVisits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

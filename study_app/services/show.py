@@ -27,7 +27,7 @@ from study_app.services.answers import newest_judgment, search_seconds, showing_
 from study_app.services.look import Look
 from study_app.services.quota import open_topics
 from study_app.services.slots import listed_topics
-from study_app.study_file import SummaryPairs
+from study_app.study_entries import SummaryPairs
 
 AnyPage = (
     AwayPage

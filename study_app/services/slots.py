@@ -10,7 +10,7 @@ from study_app.models import Assignment, Showing, Slot, Topic, Worker
 from study_app.plan import TaskPlan, TopicPlan
 from study_app.services.quota import open_topics, pair_tallies, taken
 from study_app.services.whereabouts import Whereabouts
-from study_app.study_file import SummaryPairs
+from study_app.study_entries import SummaryPairs
 
 
 def listed_topics(here: Whereabouts, task: TaskPlan) -> list[TopicPlan]:

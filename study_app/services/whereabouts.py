@@ -12,7 +12,7 @@ from study_app.plan import Plans, StudyPlan, TaskPlan
 from study_app.services.quota import open_topics
 from study_app.steps import SlotState, Step, TaskState, WorkerState
 from study_app.stream_models import Follow
-from study_app.study_file import IntentVotes, StreamVisits, SummaryPairs
+from study_app.study_entries import IntentVotes, StreamVisits, SummaryPairs
 
 # Written once: these run with every page and every answer.
 _OF_WORKER = Assignment.worker_id == bindparam("worker")

@@ -16,7 +16,7 @@ from study_app.config import database_url
 from study_app.database import MIGRATIONS, is_empty, migrate, open_database, transaction
 from study_app.doctor import OK, file_rights
 from study_app.models import Setting
-from study_app.stream_models import Stream
+from study_app.schema import METADATA
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_migrations_make_what_the_models_say(database):
     """No drift between the two."""
     with database.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, Stream.metadata) == []
+        assert compare_metadata(context, METADATA) == []
 
 
 def test_migrations_can_be_undone(database):

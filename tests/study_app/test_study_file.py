@@ -7,7 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
-from study_app.study_file import DEFAULT_CRITERIA, read_study_file
+from study_app.study_entries import DEFAULT_CRITERIA
+from study_app.study_file import read_study_file
 from study_app.study_file_faults import CURES
 
 SHORTEST = """\

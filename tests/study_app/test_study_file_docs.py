@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic_core import PydanticUndefined
 
-from study_app.study_file import (
+from study_app.study_entries import (
     EventFiles,
     IntentVotes,
     StreamVisits,
