@@ -3,17 +3,6 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from study_app.plan import Content
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """An iUnit, or a link with what is below it, under the key by which the page and its events name it."""
-
-    key: str
-    text: str
-    below: "tuple[Item, ...] | None" = None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagePage:
@@ -74,14 +63,31 @@ class VotePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPage:
-    """Two summaries of a query to choose between; ``number`` of ``total``, and the answer stored so far."""
+    """What two systems show of a topic, to choose between; ``number`` of ``total``, and the answer stored so far.
+
+    Attributes
+    ----------
+    query : str
+        The query, or the title of the interest profile.
+    description : str or None
+        What the interest profile says; None for a query.
+    windows : tuple of str
+        The time windows of a historical query; () for another.
+    form : str
+        summary, pushes or ranking: how either side is shown, see `study_app.shown_sides`.
+    left, right : object
+        What the template ``sides/FORM.html`` takes.
+    """
 
     language: str
     query: str
+    description: str | None
+    windows: tuple[str, ...]
     number: int
     total: int
-    left: tuple[Item, ...]
-    right: tuple[Item, ...]
+    form: str
+    left: object
+    right: object
     criteria: tuple[str, ...]
     choice: str | None
     error: str | None
@@ -102,23 +108,6 @@ class DonePage:
     code: str
     return_url: str | None
     withdrawal_code: str
-
-
-def shown_items(content: Content) -> tuple[Item, ...]:
-    """Return a summary as the page shows it: ``f3`` is element 3 of the first layer, ``s3.1`` item 1 below it."""
-    return tuple(
-        Item(
-            key=f"f{place}",
-            text=element["text"],
-            below=None
-            if element["kind"] == "iunit"
-            else tuple(
-                Item(key=f"s{place}.{number}", text=item["text"])
-                for number, item in enumerate(element["second"])
-            ),
-        )
-        for place, element in enumerate(content["first"])
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,6 @@ from study_app.pages import (
     StreamsPage,
     UsefulPage,
     VotePage,
-    shown_items,
 )
 from study_app.platforms import PLATFORMS, return_address
 from study_app.services import show_streams
@@ -27,7 +26,8 @@ from study_app.services.answers import newest_judgment, search_seconds, showing_
 from study_app.services.look import Look
 from study_app.services.quota import open_topics
 from study_app.services.slots import listed_topics
-from study_app.study_entries import SummaryPairs
+from study_app.shown_sides import FORMS
+from study_app.study_entries import JudgedTask, SummaryPairs
 
 AnyPage = (
     AwayPage
@@ -115,22 +115,26 @@ def vote_page(look: Look) -> VotePage:
 
 
 def pair_page(look: Look) -> PairPage:
-    """Return two summaries on the sides drawn for this worker, with the answer that counts so far."""
+    """Return what two systems show, on the sides drawn for this worker, with the answer that counts so far."""
     session, here = look.session, look.here
     task = here.task(look.step)
     showing = look.showing or showing_of(session, here, look.step)
-    topic = here.slot(look.step).topic_id
+    topic = task.topic(here.slot(look.step).topic_id)
     newest = newest_judgment(session, showing.id)
+    form = FORMS[task.entry.kind]
     left, right = (
-        shown_items(look.plans.content(session, here.plan, topic, system))
+        form.side(look.plans.content(session, here.plan, topic.id, system), topic.detail, showing)
         for system in (showing.left_system_id, showing.right_system_id)
     )
-    criteria = task.entry.criteria if isinstance(task.entry, SummaryPairs) else None
+    criteria = task.entry.criteria if isinstance(task.entry, JudgedTask) else None
     return PairPage(
         language=look.language,
-        query=look.query,
+        query=topic.text,
+        description=topic.detail.get("description"),
+        windows=tuple(topic.detail.get("windows", ())),
         number=look.step.pair,
         total=len(here.state.tasks[task.number - 1].slots[look.step.query - 1].answered),
+        form=form.name,
         left=left,
         right=right,
         criteria=criteria or (),

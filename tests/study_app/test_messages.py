@@ -7,6 +7,7 @@ import pytest
 
 from study_app.messages import LANGUAGES, Messages
 from study_app.resources import resource_folder
+from study_app.shown_sides import FORMS
 from tests.study_app.small_streams import HOURLY
 from tests.study_app.small_study import pairs_task
 from tests.study_app.stream_visits import HOUR, log, stream_study
@@ -47,16 +48,17 @@ def test_japanese_is_japanese(messages):
 
 def test_templates_and_code_use_what_is_there_and_nothing_is_left_over(messages):
     """Keys that are put together at run time are listed here."""
-    code = [path.read_text() for path in TEMPLATES.glob("*.html")]
+    code = [path.read_text() for path in (*TEMPLATES.glob("*.html"), *TEMPLATES.glob("sides/*.html"))]
     code += [path.read_text() for path in (TEMPLATES.parent / "study_app").rglob("*.py")]
-    built = {f"pair.{part}" for part in ("left", "right")}
+    forms = {form.name for form in FORMS.values()}
+    built = {f"{form}.{part}" for form in forms for part in ("heading", "topic", "help", "left", "right")}
     built |= {f"pair.choice_{choice}" for choice in ("left", "right", "equally_good", "equally_bad")}
     built |= {f"{page}.{part}" for page in MESSAGE_PAGES for part in ("heading", "text")}
     named = {name for text in code for name in re.findall(r'"([a-z_]+(?:\.[a-z_]+)?)"', text)}
     keys = set(messages.catalogues["en"])
     assert keys - named - built == set()
-    called = {name for text in code for name in re.findall(r'\bt\("([a-z_.]+)"', text)} - {"pair."}
-    assert {name for name in called if not name.endswith("_")} - keys == set()
+    called = {name for text in code for name in re.findall(r'\bt\("([a-z_.]+)"', text)}
+    assert {name for name in called if not name.endswith(("_", "."))} - keys == set()
 
 
 def test_a_japanese_task_is_in_japanese(campaign, messages):
