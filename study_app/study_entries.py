@@ -1,5 +1,6 @@
 """What a study file may say: one typed entry for the study, one for each kind of task, one for each kind of collection."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
@@ -64,6 +65,16 @@ class RankedFiles(Entry):
     windows: Text
     texts: Text
     intents: Text | None = None
+
+
+FILES_OF_FORM: dict[str, type[Entry]] = {"events": EventFiles, "push": PushFiles}
+"""Form of a collection of streams -> its files."""
+
+
+def form_of_streams(given: Any) -> str:
+    """Say whether a collection of streams, read or not, is one of events or one of pushes."""
+    has_nuggets = "nuggets" in given if isinstance(given, Mapping) else isinstance(given, EventFiles)
+    return "events" if has_nuggets else "push"
 
 
 class CheckQuestion(Entry):
@@ -137,7 +148,7 @@ class StreamPairs(JudgedTask):
     kind: Literal["stream_pairs"]
     collection: Annotated[
         Annotated[EventFiles, Tag("events")] | Annotated[PushFiles, Tag("push")],
-        Discriminator(lambda given: "events" if "nuggets" in dict(given) else "push"),
+        Discriminator(form_of_streams),
     ]
     systems: dict[Name, Text] = Field(min_length=2)
     days: Annotated[tuple[Day, Day], Field(strict=False)] | None = None

@@ -9,37 +9,72 @@ from metrics.errors import FaultLog
 from metrics.wording import listed, nearest
 from study_app.study_entries import (
     COLLECTIONS,
+    FILES_OF_FORM,
     KINDS,
     CheckQuestion,
     Codes,
     Entry,
-    EventFiles,
-    PushFiles,
     Question,
     StudyEntry,
+    form_of_streams,
 )
 
 Place: TypeAlias = tuple[str | int, ...]
 
+CODE_CURE = "write 2 to 64 letters, digits and -"
+NAME_CURE = "write letters, digits, '.', '_' and -, at most 64 of them, a letter or digit first"
+
 CURES = {
     "study": "write lower-case letters, digits and -, at most 40 of them, a letter or digit first",
-    "name": "write letters, digits, '.', '_' and -, at most 64 of them, a letter or digit first",
-    "completion_code": "write 2 to 64 letters, digits and -",
+    "name": NAME_CURE,
+    "id": NAME_CURE,
+    "id_parameter": NAME_CURE,
+    "extra_parameters": "write a list of at most 20 names of parameters",
+    "submit_hosts": "write a list of hosts, such as www.mturk.com",
+    "completion_code": CODE_CURE,
+    "visit_code": CODE_CURE,
+    "screened_out": CODE_CURE,
+    "failed_checks": CODE_CURE,
+    "partial": CODE_CURE,
     "return_url": "write an address that begins with https://",
+    "currency": "write the three letters of a currency, such as USD, EUR or JPY",
+    "platform_fee": "write it as a share of the reward: 0.33 is 33 percent",
+    "instructions": "write standard, or a text of your own",
+    "check": "write a list of at most 10 questions, each with question, options and answer",
+    "answer": "write the number of the right option, counted from 1",
+    "options": "write a list of options",
+    "questions": "write a list of questions, each beginning with - id: ...",
     "pairs": "write all, or how many pairs a worker judges",
     "systems": "write NAME: RUN.xml, one line a system, two at least",
     "collection": "write queries: FILE, iunits: FILE and intents: FILE below it",
     "tasks": "write a list of tasks, each beginning with - kind: ...",
     "criteria": "write a list of questions",
+    "compare": "write a list of measures",
+    "primary": "write a list of two measures",
+    "reveal_silent_days": "write true, false or random",
 }
 """Key -> how to mend it, where the kind of fault alone does not say it."""
 
-STREAM_CURES = {
-    "systems": "write NAME: RUN, one line a system",
-    "collection": "write topics: FILE, nuggets: FILE, matches: FILE and updates: FILE below it",
-    "days": "write days: and for how many days of the event it is followed",
+EVENT_FILES_CURE = "write topics: FILE, nuggets: FILE, matches: FILE and updates: FILE below it"
+RUNS_CURE = "write NAME: RUN, one line a system, two at least"
+
+CURES_OF_KIND = {
+    "stream_visits": {
+        "systems": "write NAME: RUN, one line a system",
+        "collection": EVENT_FILES_CURE,
+        "days": "write days: and for how many days of the event it is followed",
+    },
+    "stream_pairs": {
+        "systems": RUNS_CURE,
+        "collection": "write topics: FILE, qrels: FILE, clusters: FILE, epochs: FILE and texts: FILE below it",
+        "days": "write days: [YYYYMMDD, YYYYMMDD], the first and the last",
+    },
+    "ranked_pairs": {
+        "systems": RUNS_CURE,
+        "collection": "write topics: FILE, qrels: FILE, windows: FILE and texts: FILE below it",
+    },
 }
-"""The same for keys of stream_visits."""
+"""The same for keys that mean something else in a kind of task."""
 
 MEANT = {
     "dict_type": "must be a group of keys",
@@ -56,6 +91,7 @@ MEANT = {
     "greater_than_equal": "must be at least {ge:g}",
     "less_than_equal": "must be at most {le:g}",
     "too_short": "has too few entries",
+    "too_long": "has too many entries",
     "literal_error": "must be {expected}",
 }
 """Kind of fault, as pydantic calls it -> what is wrong."""
@@ -109,6 +145,8 @@ def _note(
                 line=line,
                 cure=f"did you mean {near!r}?" if near else f"known here: {listed(known, most=20)}",
             )
+        case "missing" if isinstance(fault["loc"][-1], int):
+            log.add(f"{key} has too few entries", line=line, cure=_cures(place, plain).get(last, "add to it"))
         case "missing":
             log.add(f"{key} is missing", line=line, cure=_cures(place, plain).get(last, f"write {last}: ..."))
         case "union_tag_invalid" | "union_tag_not_found":
@@ -128,8 +166,8 @@ def _cures(place: Place, plain: Mapping[str, Any]) -> Mapping[str, str]:
     """Return key -> how to mend it, for keys around ``place``."""
     in_task = place[:1] == ("tasks",) and len(place) > 1
     task = plain["tasks"][place[1]] if in_task else {}
-    is_stream = isinstance(task, dict) and task.get("kind") == "stream_visits"
-    return {**CURES, **STREAM_CURES} if is_stream else CURES
+    kind = task.get("kind") if isinstance(task, dict) else None
+    return {**CURES, **CURES_OF_KIND.get(kind if isinstance(kind, str) else "", {})}
 
 
 def _shown(value: Any) -> str:
@@ -166,9 +204,10 @@ def _model_around(place: Place, plain: Mapping[str, Any]) -> type[Entry]:
     task = plain["tasks"][place[1]]
     kind = task["kind"]
     match place[2:]:
+        case ("collection", *_) if kind == "stream_pairs":
+            return FILES_OF_FORM[form_of_streams(task["collection"])]
         case ("collection", *_):
-            pushes = kind == "stream_pairs" and "nuggets" not in task["collection"]
-            return COLLECTIONS.get(kind, PushFiles if pushes else EventFiles)
+            return COLLECTIONS[kind]
         case ("check", *_):
             return CheckQuestion
         case ("questions", *_):

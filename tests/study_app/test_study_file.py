@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
-from study_app.study_entries import DEFAULT_CRITERIA
+from study_app.study_entries import DEFAULT_CRITERIA, KINDS
 from study_app.study_file import read_study_file
 from study_app.study_file_faults import CURES
 
@@ -73,13 +73,13 @@ def test_the_shortest_study_has_the_papers_protocol(read):
     assert (task.search_seconds, task.min_search_seconds, task.min_consistency) == (180, 200, 0.4)
     assert (task.workers_per_query, task.queries_per_worker) == (14, 1)
     assert (task.pairs, task.validation_pairs, task.validation_swapped) == ("all", 3, True)
-    assert task.criteria == DEFAULT_CRITERIA["en"]
+    assert task.criteria == DEFAULT_CRITERIA["summary_pairs", "en"]
 
 
 def test_the_criteria_are_in_the_tasks_language(read):
     """Unless the study has its own; an empty list shows none."""
     for added, expected in (
-        ("    language: ja\n", DEFAULT_CRITERIA["ja"]),
+        ("    language: ja\n", DEFAULT_CRITERIA["summary_pairs", "ja"]),
         ("    criteria: [Shorter?]\n", ("Shorter?",)),
         ("    criteria: []\n", ()),
     ):
@@ -162,7 +162,7 @@ def test_all_faults_come_at_once_in_the_order_of_the_file(faults):
         (
             "kind: summary_pairs",
             "name: pairs",
-            "8: tasks.1: no such kind of task; write kind: intent_votes or kind: summary_pairs or kind: stream_visits",
+            f"8: tasks.1: no such kind of task; write kind: {' or kind: '.join(KINDS)}",
         ),
         (
             "      bad: runs/bad.xml\n",
