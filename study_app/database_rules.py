@@ -52,7 +52,7 @@ class Rule:
 
 _WORK = select(Worker.id).order_by(Worker.id)
 _ANSWERED = exists().where(Judgment.showing_id == Showing.id)
-_REPEATED = aliased(Showing)
+_REPEATED, _REPEATED_SLOT = aliased(Showing), aliased(Slot)
 
 
 def _numbered(answer: type[Judgment | Ballot | UsefulAnswer], parent: str) -> Select[int]:
@@ -105,8 +105,27 @@ _STORED_UPTO = (
 RULES = (
     Rule(
         table="worker",
-        problem="finished without a completion code, or have one without having finished",
-        breaking=_WORK.where(Worker.completed_at.is_(None) != Worker.completion_code.is_(None)),
+        problem="finished without a completion code, or have one without an end",
+        breaking=_WORK.where(
+            or_(
+                and_(Worker.completed_at.is_not(None), Worker.completion_code.is_(None)),
+                and_(
+                    Worker.completed_at.is_(None),
+                    Worker.stopped_at.is_(None),
+                    Worker.completion_code.is_not(None),
+                ),
+            )
+        ),
+    ),
+    Rule(
+        table="worker",
+        problem="have two ends, or one without a time",
+        breaking=_WORK.where(
+            or_(
+                and_(Worker.completed_at.is_not(None), Worker.stopped_at.is_not(None)),
+                Worker.stopped_at.is_(None) != Worker.stopped_as.is_(None),
+            )
+        ),
     ),
     Rule(
         table="worker",
@@ -175,7 +194,14 @@ RULES = (
         problem="repeats another pair, or another worker's",
         breaking=select(Showing.id)
         .join(_REPEATED, _REPEATED.id == Showing.repeats_id)
-        .where(or_(_REPEATED.pair_id != Showing.pair_id, _REPEATED.slot_id != Showing.slot_id))
+        .join(Slot, Slot.id == Showing.slot_id)
+        .join(_REPEATED_SLOT, _REPEATED_SLOT.id == _REPEATED.slot_id)
+        .where(
+            or_(
+                _REPEATED.pair_id != Showing.pair_id,
+                _REPEATED_SLOT.assignment_id != Slot.assignment_id,
+            )
+        )
         .order_by(Showing.id),
     ),
     Rule(

@@ -1,5 +1,7 @@
 """A loaded study as immutable values, read from the database once and kept until the study is loaded again."""
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeAlias
@@ -7,23 +9,39 @@ from typing import Any, TypeAlias
 from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 
-from study_app.models import Study, Summary, Task, Topic
+from study_app.models import Pair, Study, Summary, Task, Topic
 from study_app.stream_models import Stream
-from study_app.study_entries import IntentVotes, StreamVisits, StudyEntry, SummaryPairs
+from study_app.study_entries import (
+    AnyTask,
+    IntentVotes,
+    IUnitImportance,
+    Questions,
+    RankedPairs,
+    StreamPairs,
+    StreamVisits,
+    StudyEntry,
+    SummaryPairs,
+)
 from study_app.update_stream import UpdateStream
 
 Content: TypeAlias = dict[str, Any]
-"""A summary ready to show, as `models.Summary` describes it."""
+"""What a system shows of a topic, as `models.Summary` describes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicPlan:
-    """A query, with ``intents`` (name, text) in order; or an event, ``text`` being its title."""
+    """A query, with ``intents`` (name, text) in order; an event or an interest profile, ``text`` being its title.
+
+    ``detail`` is what the pages need besides, as `models.Topic` describes it. ``units``: what of the topic is leased one by
+    one, rows of pairs or intents; () where the topic is leased as a whole.
+    """
 
     id: int
     name: str
     text: str
     intents: tuple[tuple[str, str], ...]
+    detail: dict[str, Any]
+    units: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,25 +50,60 @@ class TaskPlan:
 
     id: int
     number: int
-    entry: IntentVotes | SummaryPairs | StreamVisits
+    entry: AnyTask
     topics: tuple[TopicPlan, ...]
     systems: dict[int, str]
 
     @property
     def limit(self) -> int | None:
-        """How many slots a query has, or an event with all its streams; None for no limit."""
+        """How many slots a query has, an event with all its streams, or a unit; None for no limit."""
         match self.entry:
             case IntentVotes(votes_per_query=limit) | SummaryPairs(workers_per_query=limit):
                 return limit
+            case StreamPairs(judgments_per_pair=limit) | IUnitImportance(assessors_per_iunit=limit):
+                return limit
+            case RankedPairs(judgments_per_pair=limit):
+                return None if limit is None else math.ceil(limit * self._pairs / self._pairs_a_worker)
             case StreamVisits(workers_per_stream=limit):
                 return None if limit is None else limit * len(self.systems)
+        return None
+
+    @property
+    def _pairs(self) -> int:
+        return math.comb(len(self.systems), 2)
+
+    @property
+    def _pairs_a_worker(self) -> int:
+        pairs = self.entry.pairs if isinstance(self.entry, RankedPairs) else "all"
+        return self._pairs if pairs == "all" else min(pairs, self._pairs)
 
     @property
     def wanted(self) -> int:
-        """How many queries or events a worker is asked to do."""
-        entry = self.entry
-        wanted = entry.topics_per_worker if isinstance(entry, StreamVisits) else entry.queries_per_worker
-        return min(wanted, len(self.topics))
+        """How many queries, events or units a worker is asked to do."""
+        units = sum(len(topic.units) for topic in self.topics)
+        match self.entry:
+            case StreamPairs(pairs_per_worker=wanted) | IUnitImportance(intents_per_worker=wanted):
+                return min(wanted, units)
+            case StreamVisits(topics_per_worker=wanted):
+                return min(wanted, len(self.topics))
+            case Questions():
+                return 1
+        return min(self.entry.queries_per_worker, len(self.topics))
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether workers choose the query; else the server takes what is next."""
+        return not isinstance(self.entry, StreamPairs | IUnitImportance | Questions)
+
+    @property
+    def has_units(self) -> bool:
+        """Whether parts of a topic are leased one by one."""
+        return isinstance(self.entry, StreamPairs | IUnitImportance)
+
+    @property
+    def opens_study(self) -> bool:
+        """Whether room in it is a reason to let somebody in."""
+        return not isinstance(self.entry, Questions)
 
     @property
     def following(self) -> StreamVisits:
@@ -142,13 +195,27 @@ def read_plan(session: Session, study_id: int) -> StudyPlan:
         consent_sha256=found.consent_sha256,
         version=found.version,
         tasks=tuple(
-            _task_plan(task, number, entry.tasks[number - 1])
+            _task_plan(task, number, entry.tasks[number - 1], _units(session, task, entry.tasks[number - 1]))
             for number, task in enumerate(found.tasks, start=1)
         ),
     )
 
 
-def _task_plan(task: Task, number: int, entry: IntentVotes | SummaryPairs | StreamVisits) -> TaskPlan:
+def _units(session: Session, task: Task, entry: AnyTask) -> Mapping[int, Sequence[int]]:
+    """Return topic -> what of it is leased one by one."""
+    match entry:
+        case IUnitImportance():
+            return {topic.id: [intent.id for intent in topic.intents] for topic in task.topics}
+        case StreamPairs():
+            units: dict[int, list[int]] = {topic.id: [] for topic in task.topics}
+            pairs = select(Pair.topic_id, Pair.id).where(Pair.topic_id.in_(units)).order_by(Pair.id)
+            for topic_id, pair in session.execute(pairs):
+                units[topic_id].append(pair)
+            return units
+    return {}
+
+
+def _task_plan(task: Task, number: int, entry: AnyTask, units: Mapping[int, Sequence[int]]) -> TaskPlan:
     return TaskPlan(
         id=task.id,
         number=number,
@@ -160,6 +227,8 @@ def _task_plan(task: Task, number: int, entry: IntentVotes | SummaryPairs | Stre
                 name=topic.name,
                 text=topic.text,
                 intents=tuple((intent.name, intent.text) for intent in topic.intents),
+                detail=topic.detail or {},
+                units=tuple(units.get(topic.id, ())),
             )
             for topic in task.topics
         ),

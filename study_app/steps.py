@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One page of a worker's way; ``task``, ``query`` and ``pair`` count from 1 and are 0 where they have no meaning."""
+    """One page of a worker's way; ``task``, ``query`` and ``pair`` (or sheet) count from 1 and are 0 where they have no meaning."""
 
     kind: str
     task: int = 0
@@ -20,10 +20,15 @@ class Step:
 
 
 CONSENT = Step("consent")
+STOP = Step("stop")
+STOPPED = Step("stopped")
 FULL = Step("full")
 FINISH = Step("finish")
 DONE = Step("done")
 WITHDRAWN = Step("withdrawn")
+
+ONE_PAGE = {"vote", "questions"}
+"""Kinds of answer pages of which a slot has one; of the others it has numbered ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +42,8 @@ class SlotState:
     searched : bool
         The search page was left.
     answered : tuple of bool
-        For each page of the slot, in order, whether it has an answer: its pairs, or its one vote. Of a stream: whether
-        its days are over.
+        For each page of the slot, in order, whether it has an answer: its pairs, its sheets of iUnits, its one vote or
+        questionnaire. Of a stream: whether its days are over.
     followed : bool
         The worker has begun to follow its stream.
     """
@@ -67,25 +72,31 @@ class TaskState:
     Attributes
     ----------
     page : str
-        Kind of its answer pages: pair, vote or stream.
+        Kind of its answer pages: pair, rate, vote, questions or stream.
     has_search : bool
         A search page comes before them.
-    topics : int
-        How many queries the task has.
+    choices : int
+        How many queries there are to choose from; 0 where the server takes what is next.
     wanted : int
-        How many of them a worker is asked to do.
+        How many queries, pairs or intents a worker is asked to do.
     has_room : bool
-        Some query that the worker does not hold can take one more.
+        Something that the worker does not hold can take one more.
     slots : tuple of SlotState
         What the worker holds, in order.
+    introduction : bool or None
+        Whether the page before the task was passed; None where there is none.
+    opens_study : bool
+        Room in it is a reason to let somebody in: not in questions, which have no end of room.
     """
 
     page: str
     has_search: bool
-    topics: int
+    choices: int
     wanted: int
     has_room: bool
     slots: tuple[SlotState, ...]
+    introduction: bool | None = None
+    opens_study: bool = True
 
     @property
     def wants_slot(self) -> bool:
@@ -94,12 +105,17 @@ class TaskState:
         A stream needs nothing as soon as it is followed: several run side by side.
         """
         settled = all(slot.is_done or slot.followed for slot in self.slots)
-        return settled and len(self.slots) < self.wanted and self.has_room
+        return settled and len(self.slots) < self.wanted and self.has_room and not self.awaits_introduction
+
+    @property
+    def awaits_introduction(self) -> bool:
+        """Whether the page before the task comes now: not where there is nothing to do after it."""
+        return self.introduction is False and (self.has_room or bool(self.slots))
 
     @property
     def has_choice(self) -> bool:
         """Whether it is the worker who picks the next query: not when only one is left."""
-        return self.topics - len(self.slots) > 1
+        return self.choices - len(self.slots) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,13 +126,20 @@ class WorkerState:
     completed: bool
     withdrawn: bool
     tasks: tuple[TaskState, ...]
+    stopped: bool = False
+
+    @property
+    def opening(self) -> tuple[TaskState, ...]:
+        """The tasks whose room opens the study; all of them where none does."""
+        return tuple(task for task in self.tasks if task.opens_study) or self.tasks
 
     @property
     def has_all(self) -> bool:
         """Whether every required row is there: something was done, and nothing that was begun is unfinished."""
-        slots = [slot for task in self.tasks for slot in task.slots]
+        something = any(task.slots for task in self.opening)
         missing = any(task.has_room and not task.slots for task in self.tasks)
-        return self.consented and bool(slots) and not missing and all(slot.is_done for slot in slots)
+        unfinished = any(not slot.is_done for task in self.tasks for slot in task.slots)
+        return self.consented and something and not missing and not unfinished
 
 
 def open_steps(state: WorkerState) -> tuple[Step, ...]:
@@ -125,22 +148,24 @@ def open_steps(state: WorkerState) -> tuple[Step, ...]:
         return (WITHDRAWN,)
     if state.completed:
         return (DONE,)
+    if state.stopped:
+        return (STOPPED,)
     if not state.consented:
-        return (CONSENT,) if any(task.has_room for task in state.tasks) else (FULL,)
-    steps = [CONSENT]
+        return (CONSENT,) if any(task.has_room for task in state.opening) else (FULL,)
+    steps = [CONSENT, STOP]
     for number, task in enumerate(state.tasks, start=1):
         steps += _task_steps(number, task)
-        if task.wants_slot or not all(slot.is_done for slot in task.slots):
+        if task.awaits_introduction or task.wants_slot or not all(slot.is_done for slot in task.slots):
             return tuple(steps)
     return (*steps, FINISH if state.has_all else FULL)
 
 
-def after_pair(state: WorkerState, step: Step) -> Step | None:
-    """Return the step after the answer to a pair, None when it was the last that its query needs."""
+def after_page(state: WorkerState, step: Step) -> Step | None:
+    """Return the step after the answer to one of a slot's numbered pages, None when it was the last it needs."""
     slot = state.tasks[step.task - 1].slots[step.query - 1]
-    for pair, answered in enumerate(slot.answered, start=1):
-        if not answered and pair != step.pair:
-            return Step("pair", step.task, step.query, pair)
+    for number, answered in enumerate(slot.answered, start=1):
+        if not answered and number != step.pair:
+            return Step(step.kind, step.task, step.query, number)
     return None
 
 
@@ -150,7 +175,12 @@ def current_step(state: WorkerState) -> Step:
 
 
 def _task_steps(number: int, task: TaskState) -> list[Step]:
-    steps = [Step("choose", number)] if task.topics > 1 and task.slots else []
+    begun = task.has_room or bool(task.slots)
+    steps = [Step("intro", number)] if task.introduction is not None and begun else []
+    if task.awaits_introduction:
+        return steps
+    if task.choices > 1 and task.slots:
+        steps.append(Step("choose", number))
     if task.page == "stream":
         return [*steps, *_stream_steps(number, task)]
     for query, slot in enumerate(task.slots, start=1):
@@ -164,10 +194,10 @@ def _slot_steps(number: int, query: int, task: TaskState, slot: SlotState) -> li
     steps = [Step("search", number, query)] if task.has_search else []
     if not slot.searched:
         return steps
+    if task.page in ONE_PAGE:
+        return [*steps, Step(task.page, number, query)]
     reached = slot.answered.index(False) + 1 if False in slot.answered else len(slot.answered)
-    if task.page == "vote":
-        return [*steps, Step("vote", number, query)]
-    return steps + [Step("pair", number, query, pair) for pair in range(1, reached + 1)]
+    return steps + [Step(task.page, number, query, page) for page in range(1, reached + 1)]
 
 
 def _stream_steps(number: int, task: TaskState) -> list[Step]:

@@ -5,16 +5,20 @@ database. What a kind of task needs is in `study_app.summary_content` and `study
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 from metrics.errors import Fault, FaultLog, InputError
 from study_app.named_files import note_missing_files
 from study_app.stream_content import StreamContent, read_stream_content
-from study_app.study_entries import StreamVisits
+from study_app.study_entries import AnyTask, Questions, RankedPairs, StreamPairs, StreamVisits
 from study_app.study_file import StudyFile
 from study_app.summary_content import SummaryContent, read_summary_content
+from study_app.task_content import TaskContent, TopicContent
 
-TaskContent: TypeAlias = SummaryContent | StreamContent
+AnyContent: TypeAlias = SummaryContent | StreamContent | TaskContent
+QUESTIONS_TOPIC = "questions"
+"""The one topic of a task that has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +26,7 @@ class StudyContent:
     """A study file, and all that its tasks need."""
 
     file: StudyFile
-    tasks: tuple[TaskContent, ...]
+    tasks: tuple[AnyContent, ...]
 
 
 def read_study_content(file: StudyFile) -> StudyContent:
@@ -36,17 +40,30 @@ def read_study_content(file: StudyFile) -> StudyContent:
     _check_files_exist(file)
     faults: list[Fault] = []
     folder = file.path.parent
-    read = [
-        read_stream_content(folder, task, faults)
-        if isinstance(task, StreamVisits)
-        else read_summary_content(folder, task, faults)
-        for task in file.entry.tasks
-    ]
+    read = [_task_content(folder, task, faults) for task in file.entry.tasks]
     tasks = tuple(task for task in read if task is not None)
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
     _check_events(file, tasks)
     return StudyContent(file=file, tasks=tasks)
+
+
+def _task_content(folder: Path, task: AnyTask, faults: list[Fault]) -> AnyContent | None:
+    match task:
+        case StreamVisits():
+            return read_stream_content(folder, task, faults)
+        case StreamPairs():
+            from study_app.push_content import read_push_content  # noqa: PLC0415
+
+            return read_push_content(folder, task, faults)
+        case RankedPairs():
+            from study_app.ranked_content import read_ranked_content  # noqa: PLC0415
+
+            return read_ranked_content(folder, task, faults)
+        case Questions():
+            topic = TopicContent(id=QUESTIONS_TOPIC, text=task.title or "")
+            return TaskContent(entry=task, files={}, systems={}, topics=(topic,), shown={}, tables={})
+    return read_summary_content(folder, task, faults)
 
 
 def _check_files_exist(file: StudyFile) -> None:
@@ -55,7 +72,7 @@ def _check_files_exist(file: StudyFile) -> None:
     log.raise_if_any()
 
 
-def _check_events(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
+def _check_events(file: StudyFile, tasks: tuple[AnyContent, ...]) -> None:
     """Refuse an event of two tasks: the tables know a follow by worker and event."""
     log = FaultLog(file.path)
     seen: dict[str, str] = {}

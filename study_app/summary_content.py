@@ -13,7 +13,7 @@ from metrics.readers.mobileclick_runs import read_run
 from metrics.summaries import summary_positions
 from metrics.two_layered import Collection, Element, IUnit, Query, Run, Summary
 from study_app.content_files import SourceFile, source_files
-from study_app.study_entries import IntentVotes, SummaryPairs, collection_paths
+from study_app.study_entries import IntentVotes, IUnitImportance, SummaryPairs, collection_paths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class SummaryContent:
 
     Attributes
     ----------
-    entry : IntentVotes or SummaryPairs
+    entry : IntentVotes, IUnitImportance or SummaryPairs
         What the study file says.
     files : mapping of str to SourceFile
         Kind -> file of the collection.
@@ -36,7 +36,7 @@ class SummaryContent:
         Name -> table derived from collection and runs, as Parquet.
     """
 
-    entry: IntentVotes | SummaryPairs
+    entry: IntentVotes | IUnitImportance | SummaryPairs
     files: Mapping[str, SourceFile]
     systems: Mapping[str, SourceFile]
     queries: tuple[Query, ...]
@@ -45,7 +45,7 @@ class SummaryContent:
 
 
 def read_summary_content(
-    folder: Path, task: IntentVotes | SummaryPairs, faults: list[Fault]
+    folder: Path, task: IntentVotes | IUnitImportance | SummaryPairs, faults: list[Fault]
 ) -> SummaryContent | None:
     """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
     paths = collection_paths(task)

@@ -16,9 +16,9 @@ from study_app.models import EPOCH, MILLISECOND
 from study_app.services.answers import showing_of
 from study_app.services.look import Look
 from study_app.services.show import page_of
-from study_app.services.slots import keep_alive, take_only_query
+from study_app.services.slots import keep_alive, take_next
 from study_app.services.whereabouts import Whereabouts, locate
-from study_app.steps import Step, after_pair, current_step, open_steps
+from study_app.steps import Step, after_page, current_step, open_steps
 from study_app.tokens import BadTokenError, PageToken
 from study_app.web import rendered, said, server
 
@@ -26,6 +26,8 @@ PAGE_KEY_LETTERS = 16
 REFUSED = 422
 ARRIVALS = {"reminder", "invitation"}
 RECENT_MS = 60_000
+NUMBERED = {"pair", "rate"}
+"""Kinds of steps of which a slot has several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +129,10 @@ def take(token: str, step: Step, act: Act) -> Response:
 
 def _following(session: Session, here: Whereabouts, step: Step, *, now: datetime) -> Step:
     """Return where a worker goes after a step's form was taken; takes the next query where there is no choice."""
-    following = after_pair(here.state, step) if step.kind == "pair" else None
+    following = after_page(here.state, step) if step.kind in NUMBERED else None
     if following is None:
         here = locate(session, server().plans, here.worker.id, now=now)
-        if take_only_query(session, here, now=now):
+        if take_next(session, here, now=now):
             here = locate(session, server().plans, here.worker.id, now=now)
         following = current_step(here.state)
     return following

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from study_app.models import PlatformEntry, PlatformIdentity, Study, Worker
 from study_app.plan import Plans, StudyPlan
-from study_app.services.quota import open_topics
+from study_app.services.quota import has_open
 from study_app.services.whereabouts import Whereabouts
 from study_app.tokens import NewToken
 
@@ -64,8 +64,9 @@ def is_invitation(session: Session, plan: StudyPlan, visitor: Visitor) -> bool:
 
 
 def is_full(session: Session, plan: StudyPlan, *, now: datetime) -> bool:
-    """Say whether no query of any task can take one more worker."""
-    return not any(open_topics(session, task, besides=(), now=now) for task in plan.tasks)
+    """Say whether no task that is a reason to come has room for one more worker."""
+    opening = [task for task in plan.tasks if task.opens_study] or plan.tasks
+    return not any(has_open(session, task, held=(), now=now) for task in opening)
 
 
 def arrive(

@@ -26,8 +26,11 @@ from study_app.models import (
 from study_app.services.load_changes import changes_of, refused_changes
 from study_app.stream_content import StreamContent
 from study_app.stream_models import Stream
-from study_app.study_content import StudyContent, TaskContent
+from study_app.study_content import AnyContent, StudyContent
+from study_app.study_entries import IUnitImportance
 from study_app.summary_content import SummaryContent
+from study_app.task_content import TaskContent
+from study_app.task_models import ConsentText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +69,7 @@ def load_study(session: Session, content: StudyContent, *, now: datetime) -> Loa
         _fill(study, content, now=now)
         session.add(study)
         session.flush()
+        _keep_consent_text(session, study, now=now)
         _add_tasks(session, study, content)
         return LoadReport(study=entry.study, outcome="new")
     changes = changes_of(study, content)
@@ -78,6 +82,7 @@ def load_study(session: Session, content: StudyContent, *, now: datetime) -> Loa
     if refused:
         raise InputError(refused)
     _fill(study, content, now=now)
+    _keep_consent_text(session, study, now=now)
     if has_answers:
         _update_tasks(study, content)
     else:
@@ -95,6 +100,22 @@ def _fill(study: Study, content: StudyContent, *, now: datetime) -> None:
     study.consent_sha256 = hashlib.sha256(file.entry.consent.encode()).hexdigest()
     study.loaded_at = now
     study.version = (study.version or 0) + 1
+
+
+def _keep_consent_text(session: Session, study: Study, *, now: datetime) -> None:
+    """Keep every consent text that the study ever had."""
+    known = select(ConsentText.id).where(
+        ConsentText.study_id == study.id, ConsentText.sha256 == study.consent_sha256
+    )
+    if session.scalar(known) is None:
+        session.add(
+            ConsentText(
+                study_id=study.id,
+                sha256=study.consent_sha256,
+                text=study.config["consent"],
+                loaded_at=now,
+            )
+        )
 
 
 def _has_workers(session: Session, study: Study) -> bool:
@@ -140,13 +161,16 @@ def _add_tasks(session: Session, study: Study, content: StudyContent) -> None:
         session.add(task)
         session.flush()
         systems = _add_systems(session, given, task.id)
-        if isinstance(given, StreamContent):
-            _add_events(session, given, task.id, systems)
-        else:
-            _add_topics(session, given, task.id, systems)
+        match given:
+            case StreamContent():
+                _add_events(session, given, task.id, systems)
+            case SummaryContent():
+                _add_queries(session, given, task.id, systems)
+            case TaskContent():
+                _add_topics(session, given, task.id, systems)
 
 
-def _add_systems(session: Session, given: TaskContent, task: int) -> dict[str, int]:
+def _add_systems(session: Session, given: AnyContent, task: int) -> dict[str, int]:
     systems = [
         System(task_id=task, position=position, name=name, path=file.path, sha256=file.sha256)
         for position, (name, file) in enumerate(given.systems.items(), start=1)
@@ -168,10 +192,26 @@ def _add_events(session: Session, given: StreamContent, task: int, systems: dict
     session.flush()
 
 
-def _add_topics(session: Session, given: SummaryContent, task: int, systems: dict[str, int]) -> None:
+def _add_topics(session: Session, given: TaskContent, task: int, systems: dict[str, int]) -> None:
     session.add_all(TaskTable(task_id=task, name=name, content=table) for name, table in given.tables.items())
+    for position, one in enumerate(given.topics, start=1):
+        topic = Topic(task_id=task, position=position, name=one.id, text=one.text, detail=one.detail)
+        session.add(topic)
+        session.flush()
+        session.add_all(
+            Summary(topic_id=topic.id, system_id=row, content=given.shown[one.id, name])
+            for name, row in systems.items()
+        )
+        session.add_all(_pairs(one.id, topic.id, systems))
+    session.flush()
+
+
+def _add_queries(session: Session, given: SummaryContent, task: int, systems: dict[str, int]) -> None:
+    session.add_all(TaskTable(task_id=task, name=name, content=table) for name, table in given.tables.items())
+    rated = isinstance(given.entry, IUnitImportance)
     for position, query in enumerate(given.queries, start=1):
-        topic = Topic(task_id=task, position=position, name=query.id, text=query.text)
+        detail = {"iunits": dict(query.iunits)} if rated else None
+        topic = Topic(task_id=task, position=position, name=query.id, text=query.text, detail=detail)
         session.add(topic)
         session.flush()
         session.add_all(_parts_of(query, topic.id, given, systems))
@@ -195,8 +235,11 @@ def _parts_of(query: Query, topic: int, given: SummaryContent, systems: dict[str
         Summary(topic_id=topic, system_id=row, content=given.summaries[query.id, name])
         for name, row in systems.items()
     ]
-    pairs = [
-        Pair(topic_id=topic, system_a_id=systems[a], system_b_id=systems[b], name=f"{query.id}:{a}~{b}")
+    return [*intents, *summaries, *_pairs(query.id, topic, systems)]
+
+
+def _pairs(name: str, topic: int, systems: dict[str, int]) -> list[Pair]:
+    return [
+        Pair(topic_id=topic, system_a_id=systems[a], system_b_id=systems[b], name=f"{name}:{a}~{b}")
         for a, b in combinations(systems, 2)
     ]
-    return [*intents, *summaries, *pairs]

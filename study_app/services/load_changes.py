@@ -7,17 +7,28 @@ from typing import Any, TypeAlias
 from metrics.errors import Fault
 from study_app.models import Study
 from study_app.study_content import StudyContent
+from study_app.study_entries import StudyEntry
 from study_app.study_file import StudyFile
 
 Place: TypeAlias = tuple[str | int, ...]
 Leaf: TypeAlias = tuple[Place, Any]
 
-FREE_OF_STUDY = {"title", "consent", "completion_code", "return_url", "lease_minutes", "device", "folder"}
-FREE_OF_TASK = {"min_search_seconds", "min_consistency", "idle_seconds"}
+FREE_OF_STUDY = {
+    *("title", "consent", "completion_code", "codes", "visit_code", "return_url", "return_at_once"),
+    *("extra_parameters", "submit_hosts", "lease_minutes", "device", "folder"),
+    *("reward", "currency", "platform_fee"),
+}
+FREE_OF_TASK = {"min_search_seconds", "min_consistency", "idle_seconds", "compare", "primary"}
 """May change at any time: no answer is touched, or the rule they belong to is applied at analysis."""
 
-LIMITS_OF_TASK = {"workers_per_query", "votes_per_query", "workers_per_stream"}
+LIMITS_OF_TASK = {
+    *("workers_per_query", "votes_per_query", "workers_per_stream"),
+    *("judgments_per_pair", "assessors_per_iunit"),
+}
 """May be raised at any time."""
+
+OF_IDENTITY = {("platform",), ("id_parameter",)}
+"""Says who a worker is: must not change once there is one."""
 
 ABSENT = "nothing"
 
@@ -79,16 +90,18 @@ def refused_changes(
             line=file.line(*change.place),
         )
         for change in changes
-        if (has_answers and change.harms_answers) or (has_workers and change.place == ("platform",))
+        if (has_answers and change.harms_answers) or (has_workers and change.place in OF_IDENTITY)
     ]
 
 
 def _loaded(study: Study) -> Iterator[Leaf]:
-    yield from _study_leaves(study.config, study.folder)
+    """Return what is loaded, with today's defaults for keys that prefcal did not know when it was loaded."""
+    config = StudyEntry.model_validate(study.config).model_dump(mode="json")
+    yield from _study_leaves(config, study.folder)
     for number, task in enumerate(study.tasks):
         systems = {system.name: (system.path, system.sha256) for system in task.systems}
         files = {kind: (file["path"], file["sha256"]) for kind, file in task.files.items()}
-        yield from _task_leaves(number, task.config, files, systems)
+        yield from _task_leaves(number, config["tasks"][number], files, systems)
 
 
 def _given(content: StudyContent) -> Iterator[Leaf]:

@@ -31,6 +31,41 @@ def taken(
     return {topic: found.get(topic, 0) for topic in topics}
 
 
+def taken_units(
+    session: Session, task: TaskPlan, *, now: datetime, besides_slot: int | None = None
+) -> dict[int, int]:
+    """Return unit -> how many slots count, of a task whose topics have units; ``besides_slot`` is left out."""
+    topics = [topic.id for topic in task.topics]
+    query = (
+        select(Slot.unit, func.count())
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(Slot.topic_id.in_(topics), counts(now), Slot.id != (besides_slot or 0))
+        .group_by(Slot.unit)
+    )
+    found = {unit: number for unit, number in session.execute(query)}  # noqa: C416 - rows are not tuples to mypy
+    return {unit: found.get(unit, 0) for topic in task.topics for unit in topic.units}
+
+
+def open_units(
+    session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime
+) -> dict[int, int]:
+    """Return the units that can take one more, without those in ``besides``, with how many slots count."""
+    taken_so_far = taken_units(session, task, now=now)
+    return {
+        unit: number
+        for unit, number in taken_so_far.items()
+        if unit not in besides and has_room(number, task.limit)
+    }
+
+
+def has_open(session: Session, task: TaskPlan, *, held: Sequence[Slot], now: datetime) -> bool:
+    """Say whether something of a task that is not in ``held`` can take one more."""
+    if task.has_units:
+        return bool(open_units(session, task, besides={slot.unit for slot in held}, now=now))
+    return bool(open_topics(session, task, besides={slot.topic_id for slot in held}, now=now))
+
+
 def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime) -> set[int]:
     """Return the queries of a task that can take one more, without those in ``besides``."""
     topics = {topic.id for topic in task.topics} - set(besides)

@@ -1,16 +1,17 @@
 """Slots: taking one, keeping it alive, and coming back to one that had expired."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.domain import drawn, has_room, planned_showings, topic_order
-from study_app.models import Assignment, Showing, Slot, Topic, Worker
+from study_app.domain import drawn, has_room, topic_order
+from study_app.models import Slot, Task, Topic
 from study_app.plan import TaskPlan, TopicPlan
-from study_app.services.quota import open_topics, pair_tallies, taken
+from study_app.services.draw import assignment_of, draw_pages
+from study_app.services.quota import open_topics, open_units, taken, taken_units
 from study_app.services.whereabouts import Whereabouts
-from study_app.study_entries import SummaryPairs
 
 
 def listed_topics(here: Whereabouts, task: TaskPlan) -> list[TopicPlan]:
@@ -20,29 +21,63 @@ def listed_topics(here: Whereabouts, task: TaskPlan) -> list[TopicPlan]:
 
 
 def take_slot(session: Session, here: Whereabouts, task: TaskPlan, topic: int, *, now: datetime) -> bool:
-    """Give the worker a query and draw its pairs, sides and repeats; False when somebody else was faster."""
+    """Give the worker a query and draw its pages; False when somebody else was faster."""
     _queue_for(session, topic)
     held = here.slots[task.number]
     if topic not in open_topics(session, task, besides={slot.topic_id for slot in held}, now=now):
         return False
+    _hold(session, here, task, topic, now=now)
+    return True
+
+
+def take_unit(session: Session, here: Whereabouts, task: TaskPlan, *, now: datetime) -> bool:
+    """Give the worker the unit that was done and is held least, of the topic at hand if it has one; False when none is left."""
+    session.execute(select(Task.id).where(Task.id == task.id).with_for_update())
+    held = here.slots[task.number]
+    counted = open_units(session, task, besides={slot.unit for slot in held}, now=now)
+    if not counted:
+        return False
+    topics = {unit: topic.id for topic in task.topics for unit in topic.units}
+    unit = _next_unit(here, task, counted, topics, held)
+    _hold(session, here, task, topics[unit], unit=unit, now=now)
+    return True
+
+
+def _next_unit(
+    here: Whereabouts, task: TaskPlan, counted: dict[int, int], topics: dict[int, int], held: Sequence[Slot]
+) -> int:
+    """Choose among open units: the least done; of these one of the worker's last topic; of these by chance."""
+    fewest = min(counted.values())
+    least = [unit for unit, number in counted.items() if number == fewest]
+    at_hand = [unit for unit in least if held and topics[unit] == held[-1].topic_id]
+    rng = drawn(here.plan.entry.seed, here.worker.number, f"unit {task.number}.{len(held) + 1}")
+    return rng.choice(sorted(at_hand or least))
+
+
+def _hold(
+    session: Session, here: Whereabouts, task: TaskPlan, topic: int, *, unit: int = 0, now: datetime
+) -> None:
     slot = Slot(
-        assignment=_assignment(session, here.worker, task, now=now),
+        assignment=assignment_of(session, here.worker, task, now=now),
         topic_id=topic,
-        position=len(held) + 1,
+        unit=unit,
+        position=len(here.slots[task.number]) + 1,
         leased_at=now,
         expires_at=now + lease(here),
     )
     session.add(slot)
     session.flush()
-    if isinstance(task.entry, SummaryPairs):
-        _draw_showings(session, here, slot, task.number, task.entry, now=now)
-    return True
+    draw_pages(session, here, task, slot, now=now)
 
 
-def take_only_query(session: Session, here: Whereabouts, *, now: datetime) -> bool:
-    """Take the next query when there is nothing to choose from; says whether something was taken."""
+def take_next(session: Session, here: Whereabouts, *, now: datetime) -> bool:
+    """Take what is next where there is nothing to choose from; says whether something was taken."""
     for task, state in zip(here.plan.tasks, here.state.tasks, strict=True):
+        if state.awaits_introduction:
+            return False
         if state.wants_slot:
+            if task.has_units:
+                return take_unit(session, here, task, now=now)
             held = {slot.topic_id for slot in here.slots[task.number]}
             left = [topic.id for topic in task.topics if topic.id not in held]
             return not state.has_choice and take_slot(session, here, task, left[0], now=now)
@@ -61,15 +96,19 @@ def keep_alive(session: Session, here: Whereabouts, *, now: datetime) -> None:
     for task in here.plan.tasks:
         for slot in here.slots[task.number]:
             if slot.done_at is None:
-                renew(session, slot, limit=task.limit, until=now + lease(here), now=now)
+                renew(session, slot, task, until=now + lease(here), now=now)
 
 
-def renew(session: Session, slot: Slot, *, limit: int | None, until: datetime, now: datetime) -> None:
-    """Prolong one slot; it becomes late when it had expired and its query is full without it."""
+def renew(session: Session, slot: Slot, task: TaskPlan, *, until: datetime, now: datetime) -> None:
+    """Prolong one slot; it becomes late when it had expired and what it holds is full without it."""
     if slot.expires_at <= now and not slot.late:
         _queue_for(session, slot.topic_id)
-        others = taken(session, [slot.topic_id], now=now, besides_slot=slot.id)[slot.topic_id]
-        slot.late = not has_room(others, limit)
+        others = (
+            taken_units(session, task, now=now, besides_slot=slot.id)[slot.unit]
+            if task.has_units
+            else taken(session, [slot.topic_id], now=now, besides_slot=slot.id)[slot.topic_id]
+        )
+        slot.late = not has_room(others, task.limit)
     slot.expires_at = max(until, slot.expires_at)
 
 
@@ -81,39 +120,3 @@ def lease(here: Whereabouts) -> timedelta:
 def _queue_for(session: Session, topic: int) -> None:
     """Keep others from counting a query's slots until this transaction ends (in SQLite it keeps off everybody anyway)."""
     session.execute(select(Topic.id).where(Topic.id == topic).with_for_update())
-
-
-def _assignment(session: Session, worker: Worker, task: TaskPlan, *, now: datetime) -> Assignment:
-    found = session.scalars(
-        select(Assignment).where(Assignment.worker_id == worker.id, Assignment.task_id == task.id)
-    ).one_or_none()
-    return found or Assignment(worker_id=worker.id, task_id=task.id, started_at=now)
-
-
-def _draw_showings(
-    session: Session, here: Whereabouts, slot: Slot, task: int, entry: SummaryPairs, *, now: datetime
-) -> None:
-    worker = here.worker
-    planned = planned_showings(
-        pair_tallies(session, slot.topic_id, now=now),
-        pairs=None if entry.pairs == "all" else entry.pairs,
-        validation=entry.validation_pairs,
-        swapped=entry.validation_swapped,
-        rng=drawn(here.plan.entry.seed, worker.number, f"pairs {task}.{slot.position}"),
-    )
-    showings = [
-        Showing(
-            slot_id=slot.id,
-            pair_id=plan.pair,
-            position=position,
-            name=f"{worker.pseudonym}.{task}.{slot.position}.{position}",
-            left_system_id=plan.left,
-            right_system_id=plan.right,
-        )
-        for position, plan in enumerate(planned, start=1)
-    ]
-    session.add_all(showings)
-    session.flush()
-    for showing, plan in zip(showings, planned, strict=True):
-        if plan.repeats is not None:
-            showing.repeats_id = showings[plan.repeats].id

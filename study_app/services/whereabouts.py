@@ -4,15 +4,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, exists, select
+from sqlalchemy import Select, bindparam, exists, select
 from sqlalchemy.orm import Session
 
 from study_app.models import Assignment, Ballot, Judgment, Showing, Slot, Study, Worker
 from study_app.plan import Plans, StudyPlan, TaskPlan
-from study_app.services.quota import open_topics
+from study_app.services.quota import has_open
 from study_app.steps import SlotState, Step, TaskState, WorkerState
 from study_app.stream_models import Follow
-from study_app.study_entries import IntentVotes, StreamVisits, SummaryPairs
+from study_app.study_entries import (
+    IntentVotes,
+    IUnitImportance,
+    Questions,
+    RankedPairs,
+    StreamPairs,
+    StreamVisits,
+    SummaryPairs,
+    TaskEntry,
+)
+from study_app.task_models import Introduction, Rating, Reply, Sheet
 
 # Written once: these run with every page and every answer.
 _OF_WORKER = Assignment.worker_id == bindparam("worker")
@@ -33,8 +43,41 @@ _VOTED = (
     .where(_OF_WORKER)
     .distinct()
 )
+_RATED = (
+    select(Sheet.slot_id, exists().where(Rating.sheet_id == Sheet.id))
+    .join(Sheet.slot)
+    .join(Slot.assignment)
+    .where(_OF_WORKER)
+    .order_by(Sheet.slot_id, Sheet.position)
+)
+_REPLIED = (
+    select(Reply.slot_id)
+    .join(Slot, Slot.id == Reply.slot_id)
+    .join(Slot.assignment)
+    .where(_OF_WORKER)
+    .distinct()
+)
+_INTRODUCED = select(Introduction.task_id).where(
+    Introduction.worker_id == bindparam("worker"), Introduction.passed
+)
 _FOLLOWS = select(Follow).join(Follow.slot).join(Slot.assignment).where(_OF_WORKER)
-PAGES = {IntentVotes: "vote", SummaryPairs: "pair", StreamVisits: "stream"}
+_NUMBERED_PAGES: tuple[tuple[Select[int, bool], set[type[TaskEntry]]], ...] = (
+    (_SHOWN, {SummaryPairs, StreamPairs, RankedPairs}),
+    (_RATED, {IUnitImportance}),
+)
+_SINGLE_PAGES: tuple[tuple[Select[int], type[TaskEntry]], ...] = (
+    (_VOTED, IntentVotes),
+    (_REPLIED, Questions),
+)
+PAGES = {
+    IntentVotes: "vote",
+    IUnitImportance: "rate",
+    SummaryPairs: "pair",
+    StreamPairs: "pair",
+    StreamVisits: "stream",
+    RankedPairs: "pair",
+    Questions: "questions",
+}
 """Kind of task -> kind of its answer pages."""
 
 
@@ -100,13 +143,16 @@ def locate(
     follows = _follows(session, worker, plan, slots)
     answered = _answered(session, worker, plan, slots)
     answered |= {slot: [follow.ends_at <= now] for slot, follow in follows.items()}
+    introduced = _introduced(session, worker, plan)
     tasks = tuple(
-        _task_state(session, task, slots[task.number], answered, follows, now=now) for task in plan.tasks
+        _task_state(session, task, slots[task.number], answered, follows, introduced, now=now)
+        for task in plan.tasks
     )
     state = WorkerState(
         consented=worker.consented_at is not None,
         completed=worker.completed_at is not None,
         withdrawn=worker.withdrawn_at is not None,
+        stopped=worker.stopped_at is not None,
         tasks=tasks,
     )
     return Whereabouts(worker=worker, plan=plan, slots=slots, follows=follows, state=state)
@@ -127,20 +173,28 @@ def _follows(
     return {follow.slot_id: follow for follow in session.scalars(_FOLLOWS, {"worker": worker.id})}
 
 
+def _introduced(session: Session, worker: Worker, plan: StudyPlan) -> set[int]:
+    """Return the tasks (rows) whose introduction the worker has passed."""
+    if all(task.entry.instructions is None for task in plan.tasks):
+        return set()
+    return set(session.scalars(_INTRODUCED, {"worker": worker.id}))
+
+
 def _answered(
     session: Session, worker: Worker, plan: StudyPlan, slots: dict[int, list[Slot]]
 ) -> dict[int, list[bool]]:
     """Return, for each slot, which of its pages have an answer."""
     answered: dict[int, list[bool]] = {slot.id: [] for held in slots.values() for slot in held}
-    if answered:
-        for slot_id, is_answered in session.execute(_SHOWN, {"worker": worker.id}):
-            answered[slot_id].append(is_answered)
-    voting = [
-        slot.id for task in plan.tasks if isinstance(task.entry, IntentVotes) for slot in slots[task.number]
-    ]
-    if voting:
-        voted = set(session.scalars(_VOTED, {"worker": worker.id}))
-        answered.update({slot_id: [slot_id in voted] for slot_id in voting})
+    held_kinds = {type(task.entry) for task in plan.tasks if slots[task.number]}
+    for numbered, kinds in _NUMBERED_PAGES:
+        if kinds & held_kinds:
+            for slot_id, is_answered in session.execute(numbered, {"worker": worker.id}):
+                answered[slot_id].append(is_answered)
+    for single, kind in _SINGLE_PAGES:
+        if kind in held_kinds:
+            done = set(session.scalars(single, {"worker": worker.id}))
+            of_kind = [task.number for task in plan.tasks if isinstance(task.entry, kind)]
+            answered |= {slot.id: [slot.id in done] for number in of_kind for slot in slots[number]}
     return answered
 
 
@@ -150,17 +204,19 @@ def _task_state(
     slots: Sequence[Slot],
     answered: dict[int, list[bool]],
     follows: dict[int, Follow],
+    introduced: set[int],
     *,
     now: datetime,
 ) -> TaskState:
-    held = {slot.topic_id for slot in slots}
     is_stream = isinstance(task.entry, StreamVisits)
     return TaskState(
         page=PAGES[type(task.entry)],
         has_search=task.has_search,
-        topics=len(task.topics),
+        choices=len(task.topics) if task.is_chosen else 0,
         wanted=task.wanted,
-        has_room=len(slots) < task.wanted and bool(open_topics(session, task, besides=held, now=now)),
+        has_room=len(slots) < task.wanted and has_open(session, task, held=slots, now=now),
+        introduction=None if task.entry.instructions is None else task.id in introduced,
+        opens_study=task.opens_study,
         slots=tuple(
             SlotState(
                 id=slot.id,

@@ -41,6 +41,7 @@ NEW_PAGE = (
     "SELECT 99, page_key, 1, '1/1/pair/1', NULL, 1, 1, 0 FROM judgment LIMIT 1"
 )
 BREAKS = {
+    "worker 1: have two ends": ["UPDATE worker SET stopped_as = 'partial' WHERE id = 1"],
     "finished without a completion code": ["UPDATE worker SET completion_code = NULL"],
     "finished, or were given work, without consent": ["UPDATE worker SET consented_at = NULL"],
     "consented to no text": ["UPDATE worker SET consent_sha256 = NULL"],

@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 
 from study_app.steps import SlotState, Step, TaskState, WorkerState, current_step, open_steps
 
-FRESH = TaskState(page="pair", has_search=True, topics=3, wanted=1, has_room=True, slots=())
+FRESH = TaskState(page="pair", has_search=True, choices=3, wanted=1, has_room=True, slots=())
 
 
-def worker(*tasks, consented=True, completed=False, withdrawn=False):
-    return WorkerState(consented=consented, completed=completed, withdrawn=withdrawn, tasks=tasks)
+def worker(*tasks, consented=True, completed=False, withdrawn=False, stopped=False):
+    return WorkerState(
+        consented=consented, completed=completed, withdrawn=withdrawn, stopped=stopped, tasks=tasks
+    )
 
 
 def slot(*answered, searched=True):
@@ -19,7 +21,8 @@ def slot(*answered, searched=True):
 
 
 def paths(state):
-    return [step.path for step in open_steps(state)]
+    """Return the pages that are open, in order, without the way out, which has tests of its own."""
+    return [step.path for step in open_steps(state) if step.kind != "stop"]
 
 
 def test_consent_comes_first():
@@ -45,9 +48,9 @@ def test_the_way_through_one_query():
 
 def test_there_is_no_choice_of_one():
     """A task with one query has no choice page, except when its place was lost to somebody and is free again."""
-    only = replace(FRESH, topics=1, slots=(slot(False),))
+    only = replace(FRESH, choices=1, slots=(slot(False),))
     assert "1/choose" not in paths(worker(only))
-    assert paths(worker(replace(FRESH, topics=1)))[-1] == "1/choose"
+    assert paths(worker(replace(FRESH, choices=1)))[-1] == "1/choose"
 
 
 def test_a_second_query_is_chosen_after_the_first_is_done():
@@ -73,7 +76,7 @@ def test_completed_and_withdrawn_workers_have_one_page():
     assert paths(worker(done, completed=True, withdrawn=True)) == ["withdrawn"]
 
 
-STREAMS = TaskState(page="stream", has_search=False, topics=2, wanted=2, has_room=True, slots=())
+STREAMS = TaskState(page="stream", has_search=False, choices=2, wanted=2, has_room=True, slots=())
 
 
 def stream(*, followed=True, over=False):
@@ -82,7 +85,7 @@ def stream(*, followed=True, over=False):
 
 def test_the_way_through_one_stream():
     """Enrol, then the stream is the current page as long as its days last; its pages stay open after them."""
-    one = replace(STREAMS, topics=1, wanted=1)
+    one = replace(STREAMS, choices=1, wanted=1)
     assert paths(worker(replace(one, slots=(stream(followed=False),)))) == ["consent", "1/1/enrol"]
     pages = ["consent", "1/1/enrol", "1/1/useful", "1/1/away", "1/1/stream"]
     assert paths(worker(replace(one, slots=(stream(),)))) == pages
@@ -122,7 +125,7 @@ streams = st.builds(
 )
 tasks = st.builds(
     lambda page, has_search, topics, wanted, has_room, held: TaskState(
-        page=page, has_search=has_search, topics=topics, wanted=wanted, has_room=has_room, slots=tuple(held)
+        page=page, has_search=has_search, choices=topics, wanted=wanted, has_room=has_room, slots=tuple(held)
     ),
     st.sampled_from(["pair", "vote"]),
     st.booleans(),
@@ -159,3 +162,66 @@ def test_every_stream_that_runs_can_be_read(all_tasks):
     for number, task in enumerate(all_tasks[:reached], start=1):
         for query, held in enumerate(task.slots, start=1):
             assert not held.runs or Step("stream", number, query) in steps
+
+
+def test_the_way_out_is_open_from_consent_to_the_end_and_never_in_the_way():
+    """Who wants to stop can, at any time in between; nobody is sent there."""
+    running = worker(FRESH)
+    assert [step.path for step in open_steps(running)] == ["consent", "stop", "1/choose"]
+    for state in (
+        replace(running, consented=False),
+        replace(running, completed=True),
+        replace(running, stopped=True),
+    ):
+        assert Step("stop") not in open_steps(state)
+
+
+def test_who_has_stopped_stays_where_the_code_is():
+    """Nothing can be changed after an end."""
+    done = replace(FRESH, slots=(slot(True, True),))
+    assert paths(worker(done, stopped=True)) == ["stopped"]
+    assert paths(worker(done, stopped=True, withdrawn=True)) == ["withdrawn"]
+
+
+def test_an_introduction_comes_before_anything_is_taken():
+    """What is not understood yet holds no place that others could have."""
+    introduced = replace(FRESH, introduction=False)
+    assert paths(worker(introduced)) == ["consent", "1/intro"]
+    assert paths(worker(replace(introduced, introduction=True))) == ["consent", "1/intro", "1/choose"]
+
+
+def test_a_task_without_room_is_passed_over_with_its_introduction():
+    """Nobody reads instructions for something that cannot be done."""
+    full = replace(FRESH, introduction=False, has_room=False)
+    votes = replace(FRESH, page="vote", has_search=False, choices=1)
+    assert paths(worker(full, votes)) == ["consent", "2/choose"]
+
+
+def test_what_the_server_hands_out_has_no_list_to_choose_from():
+    """Pairs of streams and intents to rate are taken one after the other."""
+    pushes = replace(FRESH, has_search=False, choices=0, wanted=2)
+    first = replace(pushes, slots=(slot(True),))
+    assert not first.has_choice
+    assert paths(worker(replace(first, slots=(slot(True), slot(False))))) == [
+        *("consent", "1/1/pair/1", "1/2/pair/1"),
+    ]
+
+
+def test_sheets_are_numbered_and_questions_are_one_page():
+    """Each sheet opens when the one before it has its ratings."""
+    rating = replace(FRESH, page="rate", has_search=False, choices=0, slots=(slot(True, False, False),))
+    asked = replace(
+        FRESH, page="questions", has_search=False, choices=0, opens_study=False, slots=(slot(False),)
+    )
+    assert paths(worker(rating)) == ["consent", "1/1/rate/1", "1/1/rate/2"]
+    assert paths(worker(asked)) == ["consent", "1/1/questions"]
+
+
+def test_questions_alone_neither_open_a_study_nor_complete_it():
+    """They never run out of room, so they say nothing about whether somebody is needed."""
+    asked = replace(FRESH, page="questions", has_search=False, choices=0, opens_study=False)
+    full = replace(FRESH, has_room=False)
+    assert paths(worker(asked, full, consented=False)) == ["full"]
+    answered = replace(asked, slots=(slot(True),), has_room=False)
+    assert paths(worker(answered, full))[-1] == "full"
+    assert paths(worker(answered))[-1] == "finish"

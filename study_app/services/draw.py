@@ -1,0 +1,135 @@
+"""What a fresh slot will show, drawn from the study's seed and stored before anything is displayed."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from study_app.domain import PlannedShowing, balanced_sides, drawn, planned_showings
+from study_app.models import Assignment, Showing, Slot, Worker
+from study_app.plan import TaskPlan
+from study_app.services.quota import pair_tallies
+from study_app.services.whereabouts import Whereabouts
+from study_app.study_entries import IUnitImportance, RankedPairs, StreamPairs, SummaryPairs
+from study_app.task_models import Sheet
+
+
+def draw_pages(session: Session, here: Whereabouts, task: TaskPlan, slot: Slot, *, now: datetime) -> None:
+    """Draw the pages of a slot that was just taken: showings of pairs, or sheets of iUnits."""
+    match task.entry:
+        case SummaryPairs() | RankedPairs():
+            _draw_query(session, here, task, task.entry, slot, now=now)
+        case StreamPairs():
+            _draw_pair(session, here, task, task.entry, slot, now=now)
+        case IUnitImportance():
+            _draw_sheets(session, here, task, task.entry, slot)
+
+
+def _draw_query(
+    session: Session,
+    here: Whereabouts,
+    task: TaskPlan,
+    entry: SummaryPairs | RankedPairs,
+    slot: Slot,
+    *,
+    now: datetime,
+) -> None:
+    planned = planned_showings(
+        pair_tallies(session, slot.topic_id, now=now),
+        pairs=None if entry.pairs == "all" else entry.pairs,
+        validation=entry.validation_pairs,
+        swapped=entry.validation_swapped,
+        rng=drawn(here.plan.entry.seed, here.worker.number, f"pairs {task.number}.{slot.position}"),
+    )
+    showings = _stored(session, here.worker, task, slot, planned)
+    for showing, plan in zip(showings, planned, strict=True):
+        if plan.repeats is not None:
+            showing.repeats_id = showings[plan.repeats].id
+
+
+def _draw_pair(
+    session: Session, here: Whereabouts, task: TaskPlan, entry: StreamPairs, slot: Slot, *, now: datetime
+) -> None:
+    """Draw the sides of one pair; the last slot of the worker has the repeats of earlier ones too."""
+    seed, worker = here.plan.entry.seed, here.worker
+    rng = drawn(seed, worker.number, f"pairs {task.number}.{slot.position}")
+    (tally,) = (tally for tally in pair_tallies(session, slot.topic_id, now=now) if tally.pair == slot.unit)
+    left, right = balanced_sides(tally, rng)
+    earlier = _earlier(session, slot) if slot.position == task.wanted else []
+    repeated = rng.sample(earlier, min(entry.validation_pairs, len(earlier)))
+    repeats = [
+        PlannedShowing(pair=first.pair_id, left=first.right_system_id, right=first.left_system_id)
+        if entry.validation_swapped
+        else PlannedShowing(pair=first.pair_id, left=first.left_system_id, right=first.right_system_id)
+        for first in repeated
+    ]
+    planned = [PlannedShowing(pair=slot.unit, left=left, right=right), *repeats]
+    showings = _stored(session, worker, task, slot, planned)
+    for showing, first in zip(showings[1:], repeated, strict=True):
+        showing.repeats_id = first.id
+    reveals = (
+        drawn(seed, worker.number, f"silence {task.number}").random() < 0.5
+        if entry.reveal_silent_days == "random"
+        else entry.reveal_silent_days
+    )
+    for showing in showings:
+        showing.reveals_silence = reveals
+
+
+def _earlier(session: Session, slot: Slot) -> list[Showing]:
+    """Return the pairs that the worker judged in this task before, in order."""
+    query = (
+        select(Showing)
+        .join(Showing.slot)
+        .where(Slot.assignment_id == slot.assignment_id, Slot.id != slot.id, Showing.repeats_id.is_(None))
+        .order_by(Slot.position, Showing.position)
+    )
+    return list(session.scalars(query))
+
+
+def _stored(
+    session: Session, worker: Worker, task: TaskPlan, slot: Slot, planned: Sequence[PlannedShowing]
+) -> list[Showing]:
+    showings = [
+        Showing(
+            slot_id=slot.id,
+            pair_id=plan.pair,
+            position=position,
+            name=f"{worker.pseudonym}.{task.number}.{slot.position}.{position}",
+            left_system_id=plan.left,
+            right_system_id=plan.right,
+        )
+        for position, plan in enumerate(planned, start=1)
+    ]
+    session.add_all(showings)
+    session.flush()
+    return showings
+
+
+def _draw_sheets(
+    session: Session, here: Whereabouts, task: TaskPlan, entry: IUnitImportance, slot: Slot
+) -> None:
+    """Draw the order of the query's iUnits for this worker and intent, and cut it into pages of about equal length."""
+    iunits = list(task.topic(slot.topic_id).detail["iunits"])
+    rng = drawn(here.plan.entry.seed, here.worker.number, f"iunits {task.number}.{slot.position}")
+    rng.shuffle(iunits)
+    pages = -(-len(iunits) // entry.iunits_per_page)
+    session.add_all(
+        Sheet(
+            slot_id=slot.id,
+            position=page + 1,
+            intent_id=slot.unit,
+            iunits=iunits[len(iunits) * page // pages : len(iunits) * (page + 1) // pages],
+        )
+        for page in range(pages)
+    )
+    session.flush()
+
+
+def assignment_of(session: Session, worker: Worker, task: TaskPlan, *, now: datetime) -> Assignment:
+    """Return the worker's part in a task, a new one before there is one."""
+    found = session.scalars(
+        select(Assignment).where(Assignment.worker_id == worker.id, Assignment.task_id == task.id)
+    ).one_or_none()
+    return found or Assignment(worker_id=worker.id, task_id=task.id, started_at=now)

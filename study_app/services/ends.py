@@ -1,0 +1,34 @@
+"""The ends of a worker's part that are not its completion: screened out, failed checks, stopped on their own."""
+
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from sqlalchemy.orm import Session
+
+from study_app.services.whereabouts import Whereabouts
+
+End: TypeAlias = Literal["screened_out", "failed_checks", "partial"]
+
+
+def stop(session: Session, here: Whereabouts, end: End, *, now: datetime) -> None:
+    """End a worker's part for good; what they hold and have not done returns to the pool at once.
+
+    The code is the study's for that end; for a partial one only if some answer is stored. A worker whose part has
+    ended already is left alone.
+    """
+    worker = here.worker
+    if worker.completed_at is not None or worker.stopped_at is not None:
+        return
+    worker.stopped_at, worker.stopped_as = now, end
+    if end != "partial" or has_answer(here):
+        worker.completion_code = getattr(here.plan.entry.codes, end)
+    for slots in here.slots.values():
+        for slot in slots:
+            if slot.done_at is None:
+                slot.expires_at = min(slot.expires_at, now)
+    session.flush()
+
+
+def has_answer(here: Whereabouts) -> bool:
+    """Say whether anything that a worker was asked to do is stored."""
+    return any(any(slot.answered) for task in here.state.tasks for slot in task.slots)
