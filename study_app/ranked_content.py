@@ -131,10 +131,10 @@ def _run(path: Path, name: str, collection: _Collection) -> RankedRun:
     run = read_ranked_run(path, collection.judged.grades, name=name)
     if not any(collection.has_text(document) for ranking in run.rankings.values() for document in ranking):
         raise input_fault(
-            "no entry of this run about a judged topic has a text in the collection",
+            "no entry of this run has a text in the collection",
             path=path,
             line=1,
-            cure="name a run about these topics, or the texts file that has its documents",
+            cure="name a run about these topics, or a texts file with its documents",
         )
     return run
 

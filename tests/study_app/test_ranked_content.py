@@ -97,8 +97,7 @@ def test_every_fault_of_every_file_comes_out_at_once(tmp_path):
     assert read(tmp_path, files=files)[1] == [
         "topics.tsv:1: none of these topics is judged; name topics as the judgments do, such as 'SYH-1'",
         "sysalpha.txt:1: score is no finite number: 'high'; write a decimal number such as 2.5",
-        "sysbeta.txt:1: no entry of this run about a judged topic has a text in the collection; "
-        + "name a run about these topics, or the texts file that has its documents",
+        "sysbeta.txt:1: no entry of this run has a text in the collection; name a run about these topics, or a texts file with its documents",
     ]
 
 
