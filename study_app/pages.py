@@ -73,6 +73,8 @@ class PairPage:
         What the interest profile says; None for a query.
     windows : tuple of str
         The time windows of a historical query; () for another.
+    asked_at : str or None
+        The day on which a historical query was asked, where that is known.
     form : str
         summary, pushes or ranking: how either side is shown, see `study_app.shown_sides`.
     left, right : object
@@ -83,6 +85,7 @@ class PairPage:
     query: str
     description: str | None
     windows: tuple[str, ...]
+    asked_at: str | None
     number: int
     total: int
     form: str

@@ -7,6 +7,8 @@ from typing import Any
 
 from study_app.models import Showing
 from study_app.plan import Content
+from study_app.shown_ranking import shown_ranking
+from study_app.shown_pushes import shown_pushes
 from study_app.shown_summary import shown_summary
 
 
@@ -29,6 +31,15 @@ class SideForm:
 
 FORMS: Mapping[str, SideForm] = MappingProxyType(
     {
+        "ranked_pairs": SideForm(
+            name="ranking", side=lambda content, _detail, _showing: shown_ranking(content)
+        ),
+        "stream_pairs": SideForm(
+            name="pushes",
+            side=lambda content, detail, showing: shown_pushes(
+                content, detail, reveals_silence=bool(showing.reveals_silence)
+            ),
+        ),
         "summary_pairs": SideForm(
             name="summary", side=lambda content, _detail, _showing: shown_summary(content)
         ),

@@ -132,6 +132,7 @@ def pair_page(look: Look) -> PairPage:
         query=topic.text,
         description=topic.detail.get("description"),
         windows=tuple(topic.detail.get("windows", ())),
+        asked_at=topic.detail.get("asked_at"),
         number=look.step.pair,
         total=len(here.state.tasks[task.number - 1].slots[look.step.query - 1].answered),
         form=form.name,
