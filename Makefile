@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint lock clean
+.PHONY: demo test soak lint lock clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/prefcal demo $(ARGS)
@@ -13,6 +13,11 @@ demo: $(VENV)/.runtime
 test: $(VENV)/.dev lint
 	$(BIN)/python tests/browser/ensure_chromium.py
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+# What takes minutes: more crowds, more kills, every page in every way.
+soak: $(VENV)/.dev
+	$(BIN)/python tests/browser/ensure_chromium.py
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m soak $(ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

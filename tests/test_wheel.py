@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -42,37 +43,44 @@ def test_wheel_holds_pages_scripts_and_the_bundled_study(wheel):
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "docs/"))]
 
 
-def test_wheel_alone_in_an_empty_environment_runs_the_demo_and_renders_the_pages(wheel, tmp_path):
-    """Nothing of the checkout is needed: the environment has the wheel and its dependencies only."""
-    environment = tmp_path / "venv"
+def prefcal_alone(wheel: Path, folder: Path) -> Path:
+    """Install the wheel, and nothing else, into an environment of its own; return the folder of its programs."""
+    environment = folder / "venv"
     run([sys.executable, "-m", "venv", str(environment)])
-    python = environment / "bin" / "python"
-    run(
-        [
-            str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-            "--require-hashes", "-r", str(ROOT / "requirements.lock"),
-        ]
-    )  # fmt: skip
-    run(
-        [
-            str(python),
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--no-deps",
-            str(wheel),
-        ]
-    )
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PREFCAL"))}
+    install(environment, "--no-deps", str(wheel))
+    return environment / "bin"
 
+
+def install(environment: Path, *what: str) -> None:
+    python = str(environment / "bin" / "python")
+    run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what])
+
+
+def demo(programs: Path, folder: Path) -> None:
+    """Run the main job there, and look at what came out."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PREFCAL"))}
     shown = run(
-        [str(environment / "bin" / "prefcal"), "demo", "--no-serve", "--workers", "24", "--out", "out"],
-        cwd=tmp_path,
+        [str(programs / "prefcal"), "demo", "--no-serve", "--workers", "24", "--out", "out"],
+        cwd=folder,
         env=clean,
     )
-
     assert "patience_chars_preferences" in shown.stdout
-    assert (tmp_path / "out" / "tables" / "preferences.csv").stat().st_size > 1000
-    assert "<svg" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert (folder / "out" / "tables" / "preferences.csv").stat().st_size > 1000
+    assert "<svg" in (folder / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_wheel_alone_runs_the_demo_and_renders_the_pages(wheel, tmp_path):
+    """Nothing of the checkout is needed; the libraries are those of this environment."""
+    programs = prefcal_alone(wheel, tmp_path)
+    libraries = sysconfig.get_path("purelib")
+    inner = next((tmp_path / "venv").glob("lib/python*/site-packages"))
+    (inner / "libraries.pth").write_text(f"{libraries}\n", encoding="utf-8")
+    demo(programs, tmp_path)
+
+
+@pytest.mark.soak
+def test_the_wheel_and_the_locked_libraries_are_all_that_is_needed(wheel, tmp_path):
+    """The lock file is complete: everything is installed from it anew."""
+    programs = prefcal_alone(wheel, tmp_path)
+    install(tmp_path / "venv", "--require-hashes", "-r", str(ROOT / "requirements.lock"))
+    demo(programs, tmp_path)
