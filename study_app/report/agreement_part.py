@@ -1,14 +1,22 @@
-"""The report's findings on agreement: headline, summary, tables, and the figures of the paper."""
+"""The report's findings on agreement: headline, summary, and the figures of the paper."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from calibration.variants import Role
-from study_app.report.page import Section, Table
-from study_app.report.results import TaskResult, scatters
+from calibration.variants import Fit, Role
+from metrics.wording import listed
+from study_app.report.agreement_tables import (
+    agreement_table,
+    comparison_table,
+    disagreement_tables,
+    exclusion_table,
+)
+from study_app.report.figures import Mark, agreement_rows
+from study_app.report.page import Figure, Section
+from study_app.report.results import Row, TaskResult, scatters
 from study_app.report.wording import (
-    DASH,
     LEVEL,
     counted,
     p_value,
@@ -19,12 +27,6 @@ from study_app.report.wording import (
 )
 
 SIGNIFICANT = 0.05
-FITS = {
-    "none": DASH,
-    "other_data": "other data",
-    "cross_fitted": "these preferences, cross-fitted",
-    "in_sample": "these preferences, in sample",
-}
 SIGNS = (
     "Each sign is a pair of systems for one query. Circles: measure and majority prefer the same system (shaded"
     " quadrants). Triangles: they prefer different ones. Crosses: equal scores or an equal vote."
@@ -34,18 +36,27 @@ SIGNS = (
 def headline(result: TaskResult) -> str:
     """Say the main finding in one sentence."""
     row = result.row(result.main)
-    name = "M-measure" if row["role"] == Role.DEFAULT else result.main
-    sentence = f"{name} agrees with the preferences on {percent(row['agreement'])} of the pairs"
+    sentence = f"{result.main} agrees with the preferences on {percent(row['agreement'])} of the pairs"
+    if not np.isnan(row["ceiling"]):
+        sentence += f", {_from_ceiling(float(row['agreement']), float(row['ceiling']))}"
     if result.fitted is None:
         return sentence
     fitted, comparison = result.row(result.fitted), result.comparison(result.fitted)
     found = comparison is not None and comparison["p_holm"] < SIGNIFICANT
     change = (
-        f"the fitted patience makes it {percent(fitted['agreement'])}"
+        f"what was fitted makes it {percent(fitted['agreement'])}"
         if found
-        else "fitting its patience makes no difference that this study could detect"
+        else "what was fitted makes no difference that this study could detect"
     )
     return f"{sentence}; {change}"
+
+
+def _from_ceiling(agreement: float, ceiling: float) -> str:
+    """Say how far an agreement is from that of a second panel."""
+    away = points(abs(agreement - ceiling)).lstrip("+")
+    if away == "0.0":
+        return "as a second panel would"
+    return f"{away} points {'below' if agreement < ceiling else 'above'} what a second panel would reach"
 
 
 def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
@@ -75,33 +86,97 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
     )
     if result.fitted is not None:
         yield _fitted_sentence(result, result.fitted)
+    yield from _primary_sentence(result)
+    yield _best_sentence(result)
 
 
 def agreement_section(result: TaskResult, key: str) -> Section:
-    """Return the main table, the comparisons and the scatter of the paper's Fig. 3."""
+    """Return every measure's agreement in a figure and a table, the comparisons, and the scatter of the paper's Fig. 3."""
     row = result.row(result.main)
     shown = [measure for measure in (result.main, result.fitted) if measure is not None]
-    tables = [_agreement_table(result)]
+    tables = [agreement_table(result, key)]
     if len(result.comparisons):
-        tables.append(_comparison_table(result))
+        tables.append(comparison_table(result, key))
     if len(result.unexcluded):
-        tables.append(_exclusion_table(result))
+        tables.append(exclusion_table(result, key))
+    tables += disagreement_tables(result, key)
     return Section(
         key=key,
         title=f"{result.main} and the majority are on the same side in {percent(row['agreement'])} of the pairs",
-        short="Agreement",
+        short="Agreement" if key == "agreement" else f"Agreement, {result.task}",
         paragraphs=(SIGNS,) if len(result.pairs) else ("There is no pairs.csv, so no scatter is drawn.",),
-        figures=tuple(scatters(result, shown, key)),
+        figures=(_rows_figure(result, key), *scatters(result, shown, key)),
         tables=tuple(tables),
+    )
+
+
+def _rows_figure(result: TaskResult, key: str) -> Figure:
+    row = result.row(result.main)
+    best = listed([f"{name} {percent(result.row(name)['agreement'])}" for name in result.best], most=3)
+    marks = [
+        Mark(
+            label=measure,
+            value=float(against["agreement"]),
+            low=float(against["low"]),
+            high=float(against["high"]),
+            sign=_sign(against),
+        )
+        for measure, against in ((name, result.row(name)) for name in result.measures)
+    ]
+    return Figure(
+        name=key,
+        title=f"Highest of {counted(len(result.fair_measures), 'measure')}: {best}",
+        wide=True,
+        draw=partial(
+            agreement_rows, marks=marks, ceiling=float(row["ceiling"]), perfect=float(row["perfect"])
+        ),
+        alt="Agreement of each measure: "
+        + "; ".join(
+            f"{mark.label} {percent(mark.value)} ({percent_interval(mark.low, mark.high)})" for mark in marks
+        )
+        + f". A second panel {percent(row['ceiling'])}, a perfect measure {percent(row['perfect'])}.",
+        caption=(
+            f"Agreement with its {LEVEL} interval over queries, a tie counting against the measure. Discs: defaults."
+            " Diamonds: fitted. Open squares: one part left out. Crosses: fitted in sample, too good. Triangles: scores"
+            " from elsewhere. Hatched: from the agreement of a second panel to that of a perfect measure. Dashed: one half."
+        ),
+    )
+
+
+def _sign(row: Row) -> str:
+    if row["fit"] == Fit.IN_SAMPLE:
+        return "x"
+    return {Role.FITTED: "D", Role.ABLATION: "s", Role.SCORES: "^"}.get(Role(str(row["role"])), "o")
+
+
+def _primary_sentence(result: TaskResult) -> Iterator[str]:
+    """Yield what the comparison that was named beforehand has found, if there is one."""
+    if result.comparisons.empty:
+        return
+    for row in result.comparisons[result.comparisons["standing"] == "primary"].to_dict("records"):
+        yield (
+            f"The comparison named beforehand: {row['measure']} against {row['against']},"
+            f" {points(row['difference'])} points ({points_interval(row['low'], row['high'])}, p {_equals(row['p_t'])})."
+            " All other comparisons are exploratory."
+        )
+
+
+def _best_sentence(result: TaskResult) -> str:
+    row = result.row(result.best[0])
+    names = listed(result.best, most=3)
+    return (
+        f"Of the {counted(len(result.fair_measures), 'measure')} that were not fitted in sample {names} agree"
+        f"{'s' if len(result.best) == 1 else ''} most often: {percent(row['agreement'])}"
+        f" ({percent_interval(row['low'], row['high'])})."
     )
 
 
 def _fitted_sentence(result: TaskResult, measure: str) -> str:
     row, comparison = result.row(measure), result.comparison(measure)
     source = (
-        "each query is judged with a patience fitted to the others"
-        if row["fit"] == "cross_fitted"
-        else "the patience was fitted to other data"
+        "each query is judged with what was fitted to the others"
+        if row["fit"] == Fit.CROSS_FITTED
+        else "fitted to other data than these preferences"
     )
     sentence = (
         f"{result.in_words(measure)} agrees in {percent(row['agreement'])}"
@@ -120,96 +195,3 @@ def _fitted_sentence(result: TaskResult, measure: str) -> str:
 def _equals(p: float) -> str:
     shown = p_value(p)
     return shown if shown.startswith("<") else f"= {shown}"
-
-
-def _agreement_table(result: TaskResult) -> Table:
-    rows = []
-    for measure in result.measures:
-        against = result.row(measure)
-        rows.append(
-            (
-                measure,
-                percent(against["agreement"]),
-                percent_interval(against["low"], against["high"]),
-                *(percent(result.row(measure, ties)["agreement"]) for ties in ("half", "drop", "weighted")),
-                str(against["metric_ties"]),
-                FITS[str(against["fit"])],
-            )
-        )
-    for name, column in (("a second panel", "ceiling"), ("a perfect measure", "perfect")):
-        against = result.row(result.main)
-        interval = percent_interval(against[f"{column}_low"], against[f"{column}_high"])
-        conventions = (
-            percent(result.row(result.main, ties)[column]) for ties in ("half", "drop", "weighted")
-        )
-        rows.append((f"Ceiling: {name}", percent(against[column]), interval, *conventions, DASH, DASH))
-    return Table(
-        caption="Agreement with the preferences",
-        columns=(
-            "Measure",
-            "Agreement",
-            f"{LEVEL} interval",
-            "Ties half",
-            "Ties out",
-            "By votes",
-            "Equal scores",
-            "Fitted to",
-        ),
-        rows=tuple(rows),
-        note=(
-            "Agreement: share of pairs in which the better score is the majority’s choice, a tie counting against the"
-            " measure. Ties half: a tie counts half. Ties out: tied pairs are left out. By votes: share of single votes"
-            " for the measure’s choice. Rows in sample were fitted to the preferences they are judged by and are too"
-            " good."
-        ),
-        text_columns=frozenset({0, 7}),
-    )
-
-
-def _comparison_table(result: TaskResult) -> Table:
-    rows = tuple(
-        (
-            str(row.measure),
-            points(row.difference),
-            points_interval(row.low, row.high),
-            p_value(row.p_holm),
-            p_value(row.p_sign_flip),
-            points(row.minimum_detectable).lstrip("+"),
-        )
-        for row in result.comparisons.itertuples()
-    )
-    return Table(
-        caption=f"Difference from {result.main}, in percentage points",
-        columns=("Measure", "Difference", f"{LEVEL} interval", "p (Holm)", "p (sign flips)", "Detectable"),
-        rows=rows,
-        note=(
-            "Paired by query: t test, and exchange of the two measures within queries (not corrected). Detectable: the"
-            " smallest true difference that such a study finds in four of five cases. A dash: no variation."
-        ),
-    )
-
-
-def _exclusion_table(result: TaskResult) -> Table:
-    everybody = result.unexcluded[result.unexcluded["ties"] == "against"].set_index("measure")
-    rows = []
-    for measure in result.measures:
-        without, with_ = result.row(measure), everybody.loc[measure]
-        rows.append(
-            (
-                measure,
-                percent(without["agreement"]),
-                percent_interval(without["low"], without["high"]),
-                percent(with_["agreement"]),
-                percent_interval(with_["low"], with_["high"]),
-            )
-        )
-    return Table(
-        caption="With and without the excluded workers",
-        columns=("Measure", "Left out", f"{LEVEL} interval", "Counted", f"{LEVEL} interval"),
-        rows=tuple(rows),
-        note=(
-            f"{counted(result.row(result.main)['workers'], 'worker')} without and"
-            f" {int(everybody['workers'].iloc[0])} with the excluded ones. Excluding people for what they prefer would"
-            " raise the agreement by itself; the rule looks at search time and repeats only."
-        ),
-    )

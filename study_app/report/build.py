@@ -1,38 +1,59 @@
-"""From a folder to its report page."""
+"""From a folder to its report: the page, its figures and its tables."""
 
-from collections.abc import Iterator
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
+from metrics.errors import input_fault
 from metrics.whole_files import write_whole
 from study_app.report.agreement_part import agreement_section, headline, summary
-from study_app.report.fit_part import fit_section, patience_marks, true_value
+from study_app.report.canvas import Drawn, drawn
+from study_app.report.curve_part import ablation_section, curve_sections
+from study_app.report.fit_part import fit_section
 from study_app.report.folder import Material, read_material
+from study_app.report.look import Look
 from study_app.report.page import Report, Section, render
-from study_app.report.patience_part import ablation_section, patience_section
 from study_app.report.provenance_part import provenance_section
+from study_app.report.refit import refit
 from study_app.report.results import TaskResult, task_results
+from study_app.report.table_files import csv_text, escaped, latex_text
 from study_app.report.workers_part import workers_section
 
 PAGE = "report.html"
+FIGURES, TABLES = "figures", "report-tables"
+INDEX = "captions.csv"
+OWN_NAME = re.compile(r"[\w.-]+")
 
 
-def write_report(folder: str | Path) -> Path:
-    """Write report.html into a folder and return its path; it appears whole or not at all.
+def write_report(folder: str | Path, *, look: Look | None = None) -> Path:
+    """Write the report of a folder into it: figures, tables and, last, report.html, whose path is returned.
+
+    Figures and tables of an earlier report that this one has no more are deleted.
 
     Raises
     ------
     InputError
-        If nothing in the folder can be reported, a file in it is damaged, or the page cannot be written.
+        If nothing in the folder can be reported, a file in it is damaged, or a file cannot be written.
     """
-    path = Path(folder) / PAGE
-    write_whole(path, render(build_report(read_material(folder))))
-    return path
+    folder, look = Path(folder), look or Look()
+    report = build_report(read_material(folder))
+    drawings = {
+        figure.name: drawn(figure.draw, look, name=figure.name, title=figure.title)
+        for figure in report.figures
+    }
+    _write_all(folder / FIGURES, dict(_figure_files(report, drawings)))
+    _write_all(folder / TABLES, dict(_table_files(report)))
+    write_whole(folder / PAGE, render(report, look, drawings))
+    return folder / PAGE
 
 
 def build_report(material: Material) -> Report:
-    """Put everything that a folder holds into words, tables and figures."""
+    """Put everything that a folder holds into words, tables and figures; nothing is drawn yet."""
     results = list(task_results(material))
+    again = refit(material)
     return Report(
         study=_study_title(material),
         headline=headline(results[0]) if results else "No agreement has been measured yet",
@@ -49,8 +70,8 @@ def build_report(material: Material) -> Report:
                 for number, result in enumerate(results)
                 for section in _of_task(result, material, number)
             ),
-            fit_section(material.model, material.truth),
-            workers_section(material),
+            fit_section(material.model, material.truth, figures=again.figures, notes=again.notes),
+            workers_section(material, again.quality),
             provenance_section(material),
         ),
         version=version("prefcal"),
@@ -59,19 +80,78 @@ def build_report(material: Material) -> Report:
 
 def _of_task(result: TaskResult, material: Material, number: int) -> Iterator[Section]:
     suffix = f"-{number + 1}" if number else ""
-    language = str(result.rows["language"].iloc[0])
-    marks = patience_marks(material.model, material.truth, language)
-    truth = true_value(material.truth, f"patience_chars_preferences[{language}]")
     yield agreement_section(result, f"agreement{suffix}")
-    for section in (
-        patience_section(result, truth, marks, f"patience{suffix}"),
-        ablation_section(result, f"parts{suffix}"),
-    ):
-        if section is not None:
-            yield section
+    yield from curve_sections(result, material.model, material.truth, suffix)
+    ablations = ablation_section(result, f"parts{suffix}")
+    if ablations is not None:
+        yield ablations
 
 
 def _study_title(material: Material) -> str:
     if material.study is None:
         return material.folder.resolve().name
     return material.study.title or material.study.study
+
+
+def _figure_files(report: Report, drawings: dict[str, Drawn]) -> Iterator[tuple[str, str | bytes]]:
+    for name, drawing in drawings.items():
+        yield f"{name}.svg", drawing.svg
+        yield f"{name}.pdf", drawing.pdf
+    yield "figures.tex", "\n".join(_latex_figures(report))
+    rows = [(figure.name, figure.title, figure.caption, figure.alt) for figure in report.figures]
+    yield INDEX, _csv(("figure", "title", "caption", "alternative text"), rows)
+
+
+def _table_files(report: Report) -> Iterator[tuple[str, str | bytes]]:
+    for table in report.tables:
+        yield f"{table.name}.csv", csv_text(table)
+        yield f"{table.name}.tex", latex_text(table)
+    yield (
+        INDEX,
+        _csv(("table", "caption", "note"), [(one.name, one.caption, one.note) for one in report.tables]),
+    )
+
+
+def _latex_figures(report: Report) -> Iterator[str]:
+    yield r"% needs \usepackage{graphicx}"
+    for figure in report.figures:
+        yield r"\begin{figure}"
+        yield r"  \centering"
+        yield rf"  \includegraphics{{{FIGURES}/{figure.name}.pdf}}"
+        yield rf"  \caption{{{escaped(f'{figure.title}. {figure.caption}'.strip())}}}"
+        yield rf"  \label{{fig:{figure.name}}}"
+        yield r"\end{figure}"
+    yield ""
+
+
+def _csv(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _write_all(folder: Path, files: dict[str, str | bytes]) -> None:
+    """Write files into a folder and delete those that an earlier report wrote there and this one does not."""
+    try:
+        folder.mkdir(exist_ok=True)
+        for name in _earlier(folder):
+            if name not in files:
+                (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise input_fault(
+            f"cannot be written to ({error.strerror})", path=folder, cure="choose another place"
+        ) from None
+    for name, content in files.items():
+        write_whole(folder / name, content)
+
+
+def _earlier(folder: Path) -> list[str]:
+    """Return the names of the files that an earlier report's index lists."""
+    path = folder / INDEX
+    if not path.is_file():
+        return []
+    rows = csv.reader(io.StringIO(path.read_text(encoding="utf-8", errors="replace")))
+    names = [row[0] for row in rows if row and OWN_NAME.fullmatch(row[0])][1:]
+    return [f"{name}.{kind}" for name in names for kind in ("svg", "pdf", "csv", "tex")]

@@ -2,16 +2,19 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable
 
 from calibration.patience_grid import PAPER_PATIENCE
 from calibration.user_model import ParameterEntry, UserModel, plain_name
 from metrics.wording import listed
 from study_app.report.figures import Mark
-from study_app.report.page import Section, Table
+from study_app.report.page import Figure, Section, Table
 from study_app.report.wording import DASH, LEVEL, NARROW, counted, quantity, quantity_interval
 
 MARKED = ("preferences", "stops", "grid")
 PATIENCE = "patience_chars"
+DEFAULTS = {"alpha": ("push_alpha", 0.66), "lateness": ("lateness_decay", 0.5)}
+"""What varies along a curve -> the parameter that it is, and its default."""
 
 
 def true_value(truth: UserModel | None, name: str) -> float | None:
@@ -31,10 +34,18 @@ def true_value(truth: UserModel | None, name: str) -> float | None:
     return next((known[one].estimate for one in names if one in known), None)
 
 
-def patience_marks(model: UserModel | None, truth: UserModel | None, language: str) -> list[Mark]:
-    """Return the values of the patience to mark in the figure: the default, the estimates, the truth."""
+def curve_marks(model: UserModel | None, truth: UserModel | None, language: str, over: str) -> list[Mark]:
+    """Return the values to mark below a curve: the default, the estimates, the truth.
+
+    Parameters
+    ----------
+    over : str
+        What varies along the curve: ``patience_chars``, ``alpha`` or ``lateness``.
+    """
+    if over != PATIENCE:
+        return _other_marks(model, truth, over)
     default = PAPER_PATIENCE.get(language, PAPER_PATIENCE["en"])
-    marks = [Mark(label="default", value=default, low=math.nan, high=math.nan)]
+    marks = [_plain_mark("default", default)]
     parameters = model.parameters if model is not None else {}
     for source in MARKED:
         name = f"{PATIENCE}_{source}"
@@ -42,13 +53,34 @@ def patience_marks(model: UserModel | None, truth: UserModel | None, language: s
         if entry is not None:
             marks.append(_mark(source, entry))
     true = true_value(truth, f"{PATIENCE}_preferences[{language}]")
-    if true is not None:
-        marks.append(Mark(label="truth", value=true, low=math.nan, high=math.nan))
-    return marks
+    return marks if true is None else [*marks, _plain_mark("truth", true)]
 
 
-def fit_section(model: UserModel | None, truth: UserModel | None, key: str = "parameters") -> Section:
-    """Return the table of fitted parameters."""
+def _other_marks(model: UserModel | None, truth: UserModel | None, over: str) -> list[Mark]:
+    if over not in DEFAULTS:
+        return []
+    name, default = DEFAULTS[over]
+    marks = [_plain_mark("default", default)]
+    entry = model.parameters.get(name) if model is not None else None
+    if entry is not None:
+        marks.append(_mark("fitted", entry))
+    true = true_value(truth, name)
+    return marks if true is None else [*marks, _plain_mark("truth", true)]
+
+
+def _plain_mark(label: str, value: float) -> Mark:
+    return Mark(label=label, value=value, low=math.nan, high=math.nan)
+
+
+def fit_section(
+    model: UserModel | None,
+    truth: UserModel | None,
+    *,
+    figures: Iterable[Figure] = (),
+    notes: Iterable[str] = (),
+    key: str = "parameters",
+) -> Section:
+    """Return the fits as figures, the table of fitted parameters, and what the fits say about themselves."""
     if model is None or not (model.parameters or model.intents):
         return Section(
             key=key,
@@ -67,12 +99,15 @@ def fit_section(model: UserModel | None, truth: UserModel | None, key: str = "pa
         key=key,
         title=title,
         short="Parameters",
-        paragraphs=tuple(_intent_sentences(model, truth)),
-        tables=(_parameter_table(model, truth),) if model.parameters else (),
+        paragraphs=(*_intent_sentences(model, truth), *notes),
+        figures=tuple(figures),
+        tables=tuple(table for table in (_parameter_table(model, truth), _diagnostic_table(model)) if table),
     )
 
 
-def _parameter_table(model: UserModel, truth: UserModel | None) -> Table:
+def _parameter_table(model: UserModel, truth: UserModel | None) -> Table | None:
+    if not model.parameters:
+        return None
     columns = ["Parameter", "Estimate", f"{_level(model)} interval", "Workers", "Rows", "Unit", "Method"]
     if truth is not None:
         columns[3:3] = ["Truth", "Held"]
@@ -95,19 +130,32 @@ def _parameter_table(model: UserModel, truth: UserModel | None) -> Table:
                 held = "yes" if _holds(entry, true) else "no"
             cells[3:3] = [quantity(true), held]
         rows.append(tuple(cells))
-    about: defaultdict[str, list[str]] = defaultdict(list)
-    for name, entry in model.parameters.items():
-        for diagnostic in entry.diagnostics:
-            if diagnostic.severity == "warning":
-                about[diagnostic.sentence].append(name)
-    warnings = [f"{listed(names)}: {sentence}" for sentence, names in about.items()]
     words = frozenset({0, columns.index("Unit"), columns.index("Method")})
     return Table(
+        name="parameters",
         caption="Fitted parameters",
         columns=tuple(columns),
         rows=tuple(rows),
-        note=" ".join(warnings),
         text_columns=words,
+    )
+
+
+def _diagnostic_table(model: UserModel) -> Table | None:
+    """Return what the fits say about themselves, each sentence once; None where they say nothing."""
+    about: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, entry in model.parameters.items():
+        for diagnostic in entry.diagnostics:
+            about[diagnostic.severity, diagnostic.sentence].append(name)
+    if not about:
+        return None
+    ordered = sorted(about.items(), key=lambda item: item[0][0] != "warning")
+    return Table(
+        name="diagnostics",
+        caption="Diagnostics",
+        columns=("Parameters", "Kind", "What the fit says"),
+        rows=tuple((listed(names), severity, sentence) for (severity, sentence), names in ordered),
+        note="A warning says that a number should not be used without a second look.",
+        text_columns=frozenset({0, 1, 2}),
     )
 
 

@@ -13,8 +13,10 @@ from calibration.table_files import read_tables, tables_sha256
 from calibration.user_model import UserModel, read_user_model
 from metrics.errors import input_fault
 from study_app.agreement_folder import AGREEMENT, COMPARISONS, CURVE, PAIRS, RECORD, read_result
+from study_app.report.agreement_forms import with_every_column
 
 TABLES, MODEL, TRUTH = "tables", "user-model.json", "truth.json"
+DISAGREEMENTS = "disagreements.csv"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -25,10 +27,12 @@ class Material:
     ----------
     folder : Path
         Where it lies.
-    agreement, comparisons, curve, pairs : DataFrame or None
+    agreement, comparisons, curve, pairs, disagreements : DataFrame or None
         As `prefcal agree` wrote them; docs/agreement.md lists the columns.
     record : mapping
         How the agreement was made, from agree.json; empty without one.
+    tables_folder : Path
+        Where the tidy tables lie, or would.
     tables : mapping of str to DataFrame
         The tidy tables; empty without a folder of tables.
     tables_sha256 : str or None
@@ -44,7 +48,9 @@ class Material:
     comparisons: pd.DataFrame | None
     curve: pd.DataFrame | None
     pairs: pd.DataFrame | None
+    disagreements: pd.DataFrame | None
     record: Mapping[str, Any]
+    tables_folder: Path
     tables: Mapping[str, pd.DataFrame]
     tables_sha256: str | None
     study: StudyRecord | None
@@ -68,11 +74,13 @@ def read_material(folder: str | Path) -> Material:
     model = _first_there(folder / MODEL, (record.get("model") or {}).get("path"))
     material = Material(
         folder=folder,
-        agreement=read_result(folder, AGREEMENT),
-        comparisons=read_result(folder, COMPARISONS),
-        curve=read_result(folder, CURVE),
+        agreement=with_every_column(AGREEMENT, read_result(folder, AGREEMENT)),
+        comparisons=with_every_column(COMPARISONS, read_result(folder, COMPARISONS)),
+        curve=with_every_column(CURVE, read_result(folder, CURVE)),
         pairs=read_result(folder, PAIRS),
+        disagreements=read_result(folder, DISAGREEMENTS),
         record=record,
+        tables_folder=tables,
         tables=read_tables(tables) if tables.is_dir() else {},
         tables_sha256=tables_sha256(tables) if tables.is_dir() else None,
         study=read_study(tables),

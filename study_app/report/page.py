@@ -1,10 +1,13 @@
-"""What the report page shows: plain values, everything already in words."""
+"""What the report page shows: plain values, everything already in words; drawings are made when they are wanted."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from study_app.report.canvas import Draw, Drawn
+from study_app.report.look import Look
 from study_app.resources import resource_folder
 
 TEMPLATE = "report/report.html"
@@ -16,10 +19,12 @@ class Figure:
 
     Attributes
     ----------
+    name : str
+        Unique in the report; its files are called so.
     title : str
         The finding, not the topic.
-    svg : Markup
-        The drawing, without any reference to the outside.
+    draw : callable
+        Makes the drawing in a look.
     alt : str
         What a reader who cannot see it should know; the numbers, not the shapes.
     caption : str
@@ -28,8 +33,9 @@ class Figure:
         Takes the whole width instead of sharing a row.
     """
 
+    name: str
     title: str
-    svg: Markup
+    draw: Draw
     alt: str
     caption: str = ""
     wide: bool = False
@@ -41,6 +47,8 @@ class Table:
 
     Attributes
     ----------
+    name : str
+        Unique in the report; its files are called so.
     caption : str
         What it holds.
     columns : tuple of str
@@ -55,6 +63,7 @@ class Table:
         Columns for machines, such as hashes.
     """
 
+    name: str
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -123,9 +132,29 @@ class Report:
     sections: tuple[Section, ...] = field(default=())
     version: str
 
+    @property
+    def figures(self) -> Iterator[Figure]:
+        """Every figure, in reading order."""
+        return (figure for section in self.sections for figure in section.figures)
 
-def render(report: Report) -> str:
-    """Return the page as HTML."""
+    @property
+    def tables(self) -> Iterator[Table]:
+        """Every table, in reading order."""
+        return (table for section in self.sections for table in section.tables)
+
+
+def render(report: Report, look: Look, drawings: Mapping[str, Drawn]) -> str:
+    """Return the page as HTML.
+
+    Parameters
+    ----------
+    report : Report
+        What it says.
+    look : Look
+        Its colours and font.
+    drawings : mapping of str to Drawn
+        Name of each figure -> its drawing.
+    """
     environment = Environment(
         loader=FileSystemLoader(resource_folder("templates")),
         undefined=StrictUndefined,
@@ -133,4 +162,7 @@ def render(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(TEMPLATE).render(report=report)
+    font = Markup(look.page_font)  # noqa: S704 - the style file lets only names of fonts through
+    return environment.get_template(TEMPLATE).render(
+        report=report, look=look, page_font=font, drawings=drawings
+    )

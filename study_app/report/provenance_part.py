@@ -43,6 +43,7 @@ def provenance_section(material: Material, key: str = "again") -> Section:
         paragraphs=(*METHODS, *material.record.get("notes", ()), *_warnings(material)),
         tables=(
             Table(
+                name="provenance",
                 caption="Inputs, versions and seeds",
                 columns=("What", "Value"),
                 rows=tuple(_rows(material)),

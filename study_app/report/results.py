@@ -2,18 +2,38 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from calibration.variants import Fit, Role
+from study_app.report.agreement_forms import SUMMARIES
 from study_app.report.figures import scatter
 from study_app.report.folder import Material
 from study_app.report.page import Figure
 from study_app.report.wording import counted, percent, points, points_interval, quantity
 
 FAIR_FITS = (Fit.CROSS_FITTED, Fit.OTHER_DATA)
+PREFERRED = ("M@preferences", "M@stops")
+"""Fitted measures that are shown before others."""
+
+SOURCES = {
+    "M@preferences": "fitted to the preferences",
+    "M@stops": "fitted to how far people read",
+    "M@grid": "of highest agreement",
+}
+PARTS = {
+    "": "",
+    "first layer only": ", first layer only",
+    "second layers only": ", second layers only",
+    "uniform P": ", every intent equally probable",
+    "fitted P": ", intents as voted by these workers",
+}
+
+Row: TypeAlias = "pd.Series[object]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -28,7 +48,7 @@ class TaskResult:
         Rows of agreement.csv with exclusions applied.
     unexcluded : DataFrame
         Its rows with excluded workers counted; empty where nobody was excluded.
-    comparisons, curve, pairs : DataFrame
+    comparisons, curve, pairs, disagreements : DataFrame
         Rows of the other tables; empty where there are none.
     """
 
@@ -38,6 +58,7 @@ class TaskResult:
     comparisons: pd.DataFrame
     curve: pd.DataFrame
     pairs: pd.DataFrame
+    disagreements: pd.DataFrame
 
     @property
     def measures(self) -> list[str]:
@@ -51,47 +72,52 @@ class TaskResult:
 
     @property
     def fitted(self) -> str | None:
-        """The measure at a fitted patience that may fairly be shown: from preferences, else from stops."""
+        """The measure with fitted parameters that may fairly be shown beside the main one; None without one."""
         fair = self.rows[
             (self.rows["role"] == Role.FITTED)
             & self.rows["fit"].isin(FAIR_FITS)
-            & self.rows["measure"].str.startswith(("M@preferences", "M@stops"))
+            & (self.rows["family"] == self.row(self.main)["family"])
+            & ~self.rows["measure"].str.endswith("fitted P")
         ]
-        return str(fair["measure"].iloc[0]) if len(fair) else None
+        if fair.empty:
+            return None
+        names: list[str] = fair["measure"].tolist()
+        return next((name for name in names if name.startswith(PREFERRED)), names[0])
 
-    def row(self, measure: str, ties: str = "against") -> "pd.Series[object]":
+    @property
+    def best(self) -> list[str]:
+        """The measures of highest agreement, those fitted in sample left out; several where they are equal."""
+        fair = self.rows[(self.rows["ties"] == "against") & (self.rows["fit"] != Fit.IN_SAMPLE)]
+        return list(fair[fair["agreement"] == fair["agreement"].max()]["measure"])
+
+    @property
+    def fair_measures(self) -> list[str]:
+        """The measures that were not fitted in sample."""
+        return list(dict.fromkeys(self.rows[self.rows["fit"] != Fit.IN_SAMPLE]["measure"].tolist()))
+
+    def row(self, measure: str, ties: str = "against") -> Row:
         """Return one row of agreement."""
         return self.rows[(self.rows["measure"] == measure) & (self.rows["ties"] == ties)].iloc[0]
 
-    def comparison(self, measure: str) -> "pd.Series[object] | None":
+    def comparison(self, measure: str) -> "Row | None":
         """Return the comparison of a measure with the main one, None where there is none."""
         if self.comparisons.empty:
             return None
-        found = self.comparisons[self.comparisons["measure"] == measure]
+        mine = self.comparisons["measure"] == measure
+        found = self.comparisons[mine & (self.comparisons["against"] == self.main)]
         return found.iloc[0] if len(found) else None
 
     def in_words(self, measure: str) -> str:
-        """Say what a measure is."""
+        """Say what a measure is; its name where there is nothing to add."""
         row = self.row(measure)
-        patience = row["patience_chars"]
-        if row["role"] == Role.SCORES:
+        if row["family"] != SUMMARIES or pd.isna(row["patience_chars"]):
             return measure
-        if row["role"] == Role.FITTED and not measure.endswith("fitted P"):
-            source = {
-                "M@preferences": "fitted to the preferences",
-                "M@stops": "fitted to how far people read",
-                "M@grid": "of highest agreement",
-            }[measure.removesuffix(" in sample")]
-            return f"M at the patience {source} ({quantity(float(patience))} characters)"
-        words = measure.partition(" ")[2]
-        part = {
-            "": "",
-            "first layer only": ", first layer only",
-            "second layers only": ", second layers only",
-            "uniform P": ", every intent equally probable",
-            "fitted P": ", intents as voted by these workers",
-        }[words]
-        return f"M at the paper’s patience ({quantity(float(patience))} characters){part}"
+        chars = f"({quantity(float(row['patience_chars']))} characters)"
+        source = SOURCES.get(measure.removesuffix(" in sample"))
+        if source is not None:
+            return f"M at the patience {source} {chars}"
+        part = PARTS.get(measure.partition(" ")[2])
+        return measure if part is None else f"M at the paper’s patience {chars}{part}"
 
 
 def task_results(material: Material) -> Iterator[TaskResult]:
@@ -107,12 +133,13 @@ def task_results(material: Material) -> Iterator[TaskResult]:
             comparisons=_of_task(material.comparisons, task),
             curve=_of_task(material.curve, task),
             pairs=_of_task(material.pairs, task),
+            disagreements=_of_task(material.disagreements, task),
         )
 
 
 def scatters(result: TaskResult, measures: Sequence[str], key: str) -> Iterator[Figure]:
     """Yield the scatter of the paper's Fig. 3 for each measure whose differences stand in pairs.csv."""
-    for number, measure in enumerate(measures):
+    for number, measure in enumerate(measures, start=1):
         difference = _differences(result, measure)
         if difference is None:
             continue
@@ -122,12 +149,13 @@ def scatters(result: TaskResult, measures: Sequence[str], key: str) -> Iterator[
             interval = points_interval(comparison["low"], comparison["high"])
             change = f" ({points(comparison['difference'])}; {interval})"
         yield Figure(
+            name=f"{key}-pairs-{number}",
             title=f"{measure}: {percent(row['agreement'])}{change}",
-            svg=scatter(
-                difference,
-                result.pairs["vote_share"].to_numpy(np.float64),
-                key=f"{key}-scatter-{number}",
-                measure="M" if row["role"] != Role.SCORES else "score",
+            draw=partial(
+                scatter,
+                difference=difference,
+                share=result.pairs["vote_share"].to_numpy(np.float64),
+                measure="M" if row["family"] == SUMMARIES else measure,
             ),
             alt=(
                 f"Vote share against score difference for {counted(row['pairs'], 'pair')} under {measure}:"

@@ -62,10 +62,23 @@ def quantity_interval(low: float | None, high: float | None) -> str:
     return f"{lower} to {upper}"
 
 
+def decimal(value: float | None) -> str:
+    """`0.90`: two decimals, a dash where undefined."""
+    return DASH if _undefined(value) else f"{value:.2f}".replace("-", MINUS)
+
+
 def counted(number: int, singular: str, plural: str | None = None) -> str:
     """`1 query`, `8 queries`."""
     word = singular if number == 1 else plural or f"{singular}s"
     return f"{number:,} {word}".replace(",", NARROW)
+
+
+def shortened(text: str, most: int = 36) -> str:
+    """Return a name that fits beside an axis: a long one loses its middle."""
+    if len(text) <= most:
+        return text
+    half = (most - 1) // 2
+    return f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
 
 
 def _undefined(value: float | None) -> bool:

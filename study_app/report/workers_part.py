@@ -1,21 +1,45 @@
 """The report's part on the workers: who was left out, how they searched, how consistent they were, which side they like."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from calibration.exclusion import left_out
+from calibration.quality import QualityReport
+from calibration.user_model import ParameterEntry
 from calibration.worker_quality import worker_quality
 from metrics.query_mean import QueryMean
-from study_app.report.figures import worker_scatter
 from study_app.report.folder import Material
-from study_app.report.page import Figure, Section
-from study_app.report.wording import counted, percent, percent_interval
+from study_app.report.page import Figure, Section, Table
+from study_app.report.side_and_repeats import consistency_figure, side_figure
+from study_app.report.wording import DASH, LEVEL, counted, decimal, percent, percent_interval, quantity
+from study_app.report.worker_figures import worker_scatter
 
 EVEN = 0.5
+QUALITIES = {
+    "preference_fleiss_kappa": "Agreement among raters, left, right or equal (Fleiss’ kappa)",
+    "preference_krippendorff_alpha": "The same (Krippendorff’s alpha)",
+    "preference_fleiss_kappa_4": "Agreement among raters, four options (Fleiss’ kappa)",
+    "preference_krippendorff_alpha_4": "The same (Krippendorff’s alpha)",
+    "consistency_share": "Repeats answered alike",
+    "consistency_kappa": "The same, beyond chance (kappa)",
+    "identical_share": "Repeats answered with the same option",
+    "identical_kappa": "The same, beyond chance (kappa)",
+    "left_share": "Left among the answers for a side",
+    "importance_weighted_kappa": "Agreement on importance (weighted kappa)",
+}
+"""What a number is called in quality.json -> in words."""
 
 
-def workers_section(material: Material, key: str = "workers") -> Section:
-    """Return what is known of the workers' care; what the tables lack is said."""
+def workers_section(material: Material, quality: QualityReport | None, key: str = "workers") -> Section:
+    """Return what is known of the workers' care; what the tables lack is said.
+
+    Parameters
+    ----------
+    quality : QualityReport or None
+        What the tables tell about care and consent.
+    """
     paragraphs, figures = [], []
     workers, preferences = material.tables.get("workers"), material.tables.get("preferences")
     title = "Nothing is known about the workers"
@@ -24,14 +48,90 @@ def workers_section(material: Material, key: str = "workers") -> Section:
     else:
         title, sentence = _exclusions(workers)
         paragraphs.append(sentence)
-        figures += _figure(workers, _limits(material), f"{key}-scatter")
+        figures += _figure(workers, _limits(material), f"{key}-search")
+    entries = quality.entries() if quality is not None else {}
     if preferences is None:
         paragraphs.append("There is no table of preferences, so sides and repeats cannot be judged.")
     else:
         paragraphs += _care(preferences, workers)
+        figures += consistency_figure(preferences, workers, entries, f"{key}-consistency")
+        figures += side_figure(preferences, workers, entries, f"{key}-sides")
     return Section(
-        key=key, title=title, short="Workers", paragraphs=tuple(paragraphs), figures=tuple(figures)
+        key=key,
+        title=title,
+        short="Workers",
+        paragraphs=tuple(paragraphs),
+        figures=tuple(figures),
+        tables=(*_search_table(material, key), *_quality_table(entries, quality, key)),
     )
+
+
+def _search_table(material: Material, key: str) -> tuple[Table, ...]:
+    """Return how long people searched, the excluded ones apart; nothing without search times."""
+    workers = material.tables.get("workers")
+    if workers is None or workers["mean_search_seconds"].notna().sum() == 0:
+        return ()
+    excluded = workers["excluded"].fillna(value=False).astype(bool)
+    groups = [("All workers", workers)]
+    if excluded.any():
+        groups += [("Counted", workers[~excluded]), ("Excluded", workers[excluded])]
+    rows = []
+    for name, rows_of in groups:
+        seconds = rows_of["mean_search_seconds"].dropna()
+        if seconds.empty:
+            continue
+        quartiles = (quantity(float(seconds.quantile(q))) for q in (0.25, 0.5, 0.75))
+        rows.append((name, str(len(seconds)), quantity(float(seconds.mean())), *quartiles))
+    return (
+        Table(
+            name=f"{key}-search",
+            caption="Search time before judging, in seconds",
+            columns=("Workers", "Number", "Mean", "Quarter below", "Half below", "Three quarters below"),
+            rows=tuple(rows),
+        ),
+    )
+
+
+def _quality_table(
+    entries: dict[str, ParameterEntry], quality: QualityReport | None, key: str
+) -> tuple[Table, ...]:
+    """Return consistency, side bias and agreement among raters with their intervals; nothing without any."""
+    if not entries or quality is None:
+        return ()
+    rows = tuple(
+        (
+            QUALITIES.get(name, name),
+            decimal(entry.estimate),
+            _interval(entry),
+            quantity(entry.workers),
+            quantity(entry.rows),
+            entry.method,
+        )
+        for name, entry in entries.items()
+    )
+    warnings = dict.fromkeys(
+        diagnostic.sentence
+        for entry in entries.values()
+        for diagnostic in entry.diagnostics
+        if diagnostic.severity == "warning"
+    )
+    return (
+        Table(
+            name=f"{key}-quality",
+            caption="Care and consent, by chance and beyond it",
+            columns=("What", "Estimate", f"{LEVEL} interval", "Workers", "Rows", "Method"),
+            rows=rows,
+            note=" ".join(
+                ["Kappa and alpha: 0 is what chance or habit alone would give, 1 is perfect.", *warnings]
+            ),
+            text_columns=frozenset({0, 5}),
+        ),
+    )
+
+
+def _interval(entry: ParameterEntry) -> str:
+    low, high = entry.interval
+    return DASH if low is None or high is None else f"{decimal(low)} to {decimal(high)}"
 
 
 def _exclusions(workers: pd.DataFrame) -> tuple[str, str]:
@@ -72,9 +172,11 @@ def _figure(workers: pd.DataFrame, limits: tuple[float | None, float | None], ke
     consistency = known["consistency"].to_numpy(np.float64)
     return [
         Figure(
+            name=key,
             title=f"Half of the workers searched for at least {np.median(seconds):.0f} seconds",
-            wide=True,
-            svg=worker_scatter(seconds, consistency, excluded, limits=limits, key=key),
+            draw=partial(
+                worker_scatter, seconds=seconds, consistency=consistency, excluded=excluded, limits=limits
+            ),
             alt=(
                 f"Consistency against mean search time of {counted(len(known), 'worker')}: median search"
                 f" {np.median(seconds):.0f} seconds, mean consistency {percent(float(consistency.mean()))},"

@@ -1,0 +1,42 @@
+"""Older forms of the files of `prefcal agree`, brought into today's: a folder can be reported years later.
+
+The first form knew summaries and scores from elsewhere only: no families, no conversions, one curve over patience.
+"""
+
+import numpy as np
+import pandas as pd
+
+from calibration.variants import Role
+from study_app.agreement_folder import AGREEMENT, COMPARISONS, CURVE
+
+SUMMARIES, SCORES = "summaries", "scores"
+"""Families that the first form knew."""
+
+
+def with_every_column(name: str, frame: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Return a file's rows with the columns of today's form; None where there is no file.
+
+    Parameters
+    ----------
+    name : str
+        ``agreement.csv``, ``comparisons.csv`` or ``curve.csv``; others are returned as they are.
+    frame : DataFrame or None
+        Its rows.
+    """
+    if frame is None:
+        return None
+    if name == CURVE and "over" not in frame.columns:
+        frame = frame.rename(columns={"patience_chars": "value"}).assign(measure="M", over="patience_chars")
+    if name == AGREEMENT and "family" not in frame.columns:
+        frame = frame.assign(family=np.where(frame["role"] == Role.SCORES, SCORES, SUMMARIES))
+    if name == COMPARISONS and "standing" not in frame.columns:
+        frame = frame.assign(standing="family")
+    missing: dict[str, object] = {
+        "converted": False,
+        "alpha": np.nan,
+        "lateness": np.nan,
+        "patience_chars": np.nan,
+    }
+    files: dict[str, dict[str, object]] = {AGREEMENT: missing, CURVE: {"converted": False}}
+    wanted = files.get(name, {})
+    return frame.assign(**{column: value for column, value in wanted.items() if column not in frame.columns})

@@ -1,0 +1,146 @@
+"""The report's findings on parameters and parts: agreement along a parameter, and without each part of M."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from calibration.user_model import UserModel
+from calibration.variants import Fit, Role
+from study_app.report.figures import Curve, Mark, curve_with_marks
+from study_app.report.fit_part import PATIENCE, curve_marks
+from study_app.report.page import Figure, Section
+from study_app.report.results import Row, TaskResult, scatters
+from study_app.report.wording import LEVEL, percent, points, quantity
+
+EXPLORATION = (
+    "The curve is for exploration: its highest point was chosen by looking at these preferences, so its agreement is"
+    " too good."
+)
+FAIR = " The cross-fitted row of the table is the fair one."
+HOW_TO_READ_PARTS = (
+    "M-measure without one of its parts, at the paper’s patience. The titles give the agreement and, in brackets, the"
+    f" difference from the whole measure in percentage points with its {LEVEL} interval."
+)
+AXES = {
+    PATIENCE: "patience L, in counted characters",
+    "alpha": "α, weight of gain against pain",
+    "lateness": "L, worth of a nugget one visit late",
+}
+UNITS = {PATIENCE: " characters of patience", "alpha": " of α", "lateness": " of L"}
+NAMES = {PATIENCE: "Patience", "alpha": "Gain against pain", "lateness": "Lateness"}
+
+
+def curve_sections(
+    result: TaskResult, model: UserModel | None, truth: UserModel | None, suffix: str
+) -> Iterator[Section]:
+    """Yield a section for each curve of agreement along a parameter."""
+    if result.curve.empty:
+        return
+    language = str(result.rows["language"].iloc[0])
+    against = result.curve[result.curve["ties"] == "against"]
+    for number, ((measure, over), curve) in enumerate(against.groupby(["measure", "over"], sort=False)):
+        marks = curve_marks(model, truth, language, str(over))
+        base = "patience" if over == PATIENCE else str(over)
+        key = f"{base}{suffix}" if number == 0 or over != PATIENCE else f"{base}-{number + 1}{suffix}"
+        yield _curve_section(result, curve, str(measure), str(over), marks, key)
+
+
+def ablation_section(result: TaskResult, key: str) -> Section | None:
+    """Return what is left of the agreement without each part of M (the paper's Fig. 4), None without ablations."""
+    ablations = result.rows[result.rows["role"] == Role.ABLATION]["measure"].drop_duplicates().tolist()
+    if not ablations:
+        return None
+    changes = {measure: result.comparison(measure) for measure in ablations}
+    known = {measure: change for measure, change in changes.items() if change is not None}
+    missing = (
+        []
+        if len(ablations) > 1
+        else ["The layers cannot be judged alone: collection and runs were not found."]
+    )
+    return Section(
+        key=key,
+        title=_ablation_title(known),
+        short="Parts of M",
+        paragraphs=(
+            HOW_TO_READ_PARTS,
+            *missing,
+        ),
+        figures=tuple(scatters(result, ablations, key)),
+    )
+
+
+def _curve_section(
+    result: TaskResult, curve: pd.DataFrame, measure: str, over: str, marks: Sequence[Mark], key: str
+) -> Section:
+    best = curve[curve["agreement"] == curve["agreement"].max()]
+    low, high = best["value"].min(), best["value"].max()
+    where = f"at {quantity(low)}" if low == high else f"between {quantity(low)} and {quantity(high)}"
+    highest = percent(best["agreement"].iloc[0])
+    title = f"Along the curve agreement of {measure} is highest, {highest}, {where}{UNITS.get(over, f' of {over}')}"
+    crossed = (result.rows["fit"] == Fit.CROSS_FITTED).any()
+    figure = Figure(
+        name=f"{key}-curve",
+        title=title,
+        wide=True,
+        draw=partial(
+            curve_with_marks, curve=_curve(result, curve, over), marks=tuple(marks), measure=measure
+        ),
+        alt=(
+            f"Agreement of {measure} over {over} from {quantity(curve['value'].min())} to"
+            f" {quantity(curve['value'].max())}: {percent(curve['agreement'].iloc[0])} at the"
+            f" lowest, {highest} {where}, {percent(curve['agreement'].iloc[-1])} at the highest."
+            f" Marked: {'; '.join(f'{mark.label} {quantity(mark.value)}' for mark in marks)}."
+        ),
+        caption=(
+            f"Line: agreement, a tie counting against the measure. Band around it: holds the whole curve with {LEVEL}"
+            " confidence. Hatched: from the agreement of a second panel to that of a perfect measure. Below: the default"
+            f" and the estimates with their {LEVEL} intervals"
+            + (
+                ", and the truth of the simulated crowd."
+                if any(mark.label == "truth" for mark in marks)
+                else "."
+            )
+        ),
+    )
+    return Section(
+        key=key,
+        title=title,
+        short=NAMES.get(over, over),
+        paragraphs=(EXPLORATION + (FAIR if crossed else ""),),
+        figures=(figure,),
+    )
+
+
+def _curve(result: TaskResult, curve: pd.DataFrame, over: str) -> Curve:
+    row = result.row(result.main)
+    return Curve(
+        values=curve["value"].to_numpy(np.float64),
+        agreement=curve["agreement"].to_numpy(np.float64),
+        band_low=curve["band_low"].to_numpy(np.float64),
+        band_high=curve["band_high"].to_numpy(np.float64),
+        ceiling=float(row["ceiling"]),
+        perfect=float(row["perfect"]),
+        label=AXES.get(over, over),
+        log=over == PATIENCE,
+    )
+
+
+def _ablation_title(changes: dict[str, Row]) -> str:
+    losses = {
+        "first layer only": "without its second layers",
+        "second layers only": "without its first layer",
+        "uniform P": "with every intent equally probable",
+    }
+    values = {measure: float(change["difference"]) for measure, change in changes.items()}
+    parts = ", ".join(
+        f"{points(value)} points {losses.get(measure.partition(' ')[2], measure)}"
+        for measure, value in values.items()
+    )
+    less = (
+        "M agrees less without its parts"
+        if all(value < 0 for value in values.values())
+        else "M without its parts"
+    )
+    return f"{less}: {parts}" if parts else less
