@@ -1,18 +1,26 @@
 """From a folder of tables to agreement: how well each measure agrees with the preferences, under which parameters.
 
-Brings the tasks together: `calibration.evidence` scores their systems, `calibration.task_agreement` compares the
-scores with the preferences. The columns of the results are listed in docs/agreement.md.
+Brings the tasks together: `calibration.task_measures` scores their systems, `calibration.task_agreement` compares the
+scores with the preferences, `calibration.comparisons` the measures with each other. The columns of the results are listed
+in docs/agreement.md.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from calibration.evidence import Evidence, TaskMeasures, task_measures
+from calibration.comparisons import comparison_rows, couples
+from calibration.disagreements import COLUMNS, disagreement_rows
+from calibration.evidence import Evidence, Measured
 from calibration.judged_task import JudgedTask, has_exclusions, judged_tasks
+from calibration.named_measures import Wanted, resolved, resolved_for_all, wanted_by_study
 from calibration.score_files import check_runs
-from calibration.task_agreement import curve_rows, task_agreement
+from calibration.shown_texts import shown_texts
+from calibration.task_agreement import DRAW_COLUMNS, Row, pair_rows, sweep_rows, task_agreement
+from calibration.task_measures import TaskScorer, task_scorer
 from metrics.errors import input_fault
 
 
@@ -25,11 +33,15 @@ class AgreementTables:
     agreement : DataFrame
         One row a task, measure, treatment of exclusions and convention for ties.
     comparisons : DataFrame
-        One row a task and measure: its difference from the task's first measure.
+        One row a task and comparison, the primary one first.
     curve : DataFrame
-        One row a task, convention and patience; empty without positions.
+        One row a task, measure, convention and value of the parameter that varies.
     pairs : DataFrame
         One row a pair: votes, and the score difference under every measure.
+    disagreements : DataFrame
+        One row a pair on which the main measure and the votes disagree most, with texts.
+    wanted : mapping of str to Wanted
+        By task, which comparisons were named.
     notes : tuple of str
         What is missing and why, one sentence each.
     """
@@ -38,10 +50,32 @@ class AgreementTables:
     comparisons: pd.DataFrame
     curve: pd.DataFrame
     pairs: pd.DataFrame
+    disagreements: pd.DataFrame
+    wanted: Mapping[str, Wanted]
     notes: tuple[str, ...]
 
 
-def agree(evidence: Evidence, *, complete_only: bool = False, seed: int = 1) -> AgreementTables:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Scored:
+    """A task with its measures."""
+
+    task: JudgedTask
+    measured: Measured
+
+
+class _Result(NamedTuple):
+    """The rows of one task for each table."""
+
+    agreement: list[Row]
+    comparisons: list[Row]
+    curve: list[Row]
+    pairs: pd.DataFrame
+    disagreements: list[Row]
+
+
+def agree(
+    evidence: Evidence, *, wanted: Wanted | None = None, complete_only: bool = False, seed: int = 1
+) -> AgreementTables:
     """Compare every measure that the evidence allows with the preferences.
 
     Excluded and withdrawn workers and validation repeats do not count. Where leaving out the excluded ones changes
@@ -51,6 +85,8 @@ def agree(evidence: Evidence, *, complete_only: bool = False, seed: int = 1) -> 
     ----------
     evidence : Evidence
         Tables, files, fitted parameters, scores.
+    wanted : Wanted, optional
+        Which measures to compare, instead of what the study names.
     complete_only : bool
         Count only workers who completed the study.
     seed : int
@@ -59,8 +95,8 @@ def agree(evidence: Evidence, *, complete_only: bool = False, seed: int = 1) -> 
     Raises
     ------
     InputError
-        If there are no preferences, if nothing scores any task, or if the systems judged and the systems scored are
-        not the same.
+        If there are no preferences, if nothing scores any task, if the systems judged and the systems scored are not the
+        same, or a measure that is named is unknown.
     """
     tasks = _tasks(evidence, exclude=True, complete_only=complete_only)
     if not tasks:
@@ -69,25 +105,33 @@ def agree(evidence: Evidence, *, complete_only: bool = False, seed: int = 1) -> 
         )
     if evidence.scores is not None:
         check_runs(evidence.scores, tasks, path=evidence.scores_place)
-    every = [task_measures(task, evidence) for task in tasks]
-    scored = [measures for measures in every if measures.variants]
+    everybody = _tasks(evidence, exclude=False, complete_only=complete_only)
+    scorers = {task.task: task_scorer(task, evidence) for task in everybody}
+    every = [_Scored(task=task, measured=scorers[task.task].measured(task)) for task in tasks]
+    scored = [one for one in every if one.measured.variants]
     if not scored:
         raise input_fault(
             "nothing scores the systems that were judged",
             path=evidence.place,
-            cure="add the table positions (prefcal features), or give --scores",
+            cure="name collection and runs, add table positions or push_cells (prefcal features), or give --scores",
         )
+    notes = [note for one in every for note in one.measured.notes]
+    named = _named(evidence, scored, wanted, notes)
     rng = np.random.default_rng(seed)
-    results = [task_agreement(one.task, one.variants, exclusions="applied", rng=rng) for one in scored]
+    results = [_result(one, named[one.task.task], evidence, rng) for one in scored]
     rows = [row for result in results for row in result.agreement]
     if has_exclusions(evidence.tables):
-        rows += _with_everybody(evidence, rng, complete_only=complete_only)
+        rows += _with_everybody(everybody, scorers, rng)
     return AgreementTables(
-        agreement=pd.DataFrame(rows),
+        agreement=_numeric(pd.DataFrame(rows)),
         comparisons=pd.DataFrame([row for result in results for row in result.comparisons]),
-        curve=pd.DataFrame([row for measures in scored for row in _curve(measures, rng)]),
+        curve=pd.DataFrame([row for result in results for row in result.curve]),
         pairs=pd.concat([result.pairs for result in results], ignore_index=True),
-        notes=tuple(note for measures in every for note in measures.notes),
+        disagreements=pd.DataFrame(
+            [row for result in results for row in result.disagreements], columns=pd.Index(COLUMNS)
+        ),
+        wanted=named,
+        notes=tuple(notes),
     )
 
 
@@ -99,21 +143,58 @@ def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[Ju
     return judged_tasks(evidence.tables, exclude=exclude, complete_only=complete_only)
 
 
+def _named(
+    evidence: Evidence, scored: Sequence[_Scored], wanted: Wanted | None, notes: list[str]
+) -> dict[str, Wanted]:
+    """Return which comparisons are named for each task: by the caller, else by the study."""
+    if wanted is not None:
+        variants = {one.task.task: one.measured.variants for one in scored}
+        return resolved_for_all(wanted, variants, place="--primary, --compare")
+    named: dict[str, Wanted] = {}
+    for one in scored:
+        task = one.task.task
+        sources = evidence.sources.get(task)
+        if sources is None:
+            named[task] = Wanted()
+            continue
+        named[task], missing = resolved(
+            wanted_by_study(sources.protocol),
+            one.measured.variants,
+            task=task,
+            kind=sources.kind,
+            place="study.json",
+        )
+        notes += missing
+    return named
+
+
+def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.Generator) -> _Result:
+    """Compare the measures of one task with its preferences, and with each other."""
+    task, measured = scored.task, scored.measured
+    found = task_agreement(task, measured.variants, exclusions="applied", rng=rng)
+    looked_at = wanted.primary[0] if wanted.primary else measured.variants[0].measure
+    texts = shown_texts(task, evidence.sources.get(task.task))
+    return _Result(
+        agreement=found.rows,
+        comparisons=comparison_rows(task, couples(wanted, measured.variants), found.differences, rng),
+        curve=[row for sweep in measured.sweeps for row in sweep_rows(task, sweep, rng=rng)],
+        pairs=pair_rows(task, found.differences),
+        disagreements=disagreement_rows(task, looked_at, found.differences[looked_at], texts),
+    )
+
+
 def _with_everybody(
-    evidence: Evidence, rng: np.random.Generator, *, complete_only: bool
-) -> list[dict[str, object]]:
+    everybody: Sequence[JudgedTask], scorers: Mapping[str, TaskScorer], rng: np.random.Generator
+) -> list[Row]:
     """Return the rows of agreement once more, the excluded workers counted."""
-    tasks = _tasks(evidence, exclude=False, complete_only=complete_only)
-    every = [task_measures(task, evidence) for task in tasks]
     return [
         row
-        for measures in every
-        if measures.variants
-        for row in task_agreement(measures.task, measures.variants, exclusions="none", rng=rng).agreement
+        for task in everybody
+        if (variants := scorers[task.task].measured(task).variants)
+        for row in task_agreement(task, variants, exclusions="none", rng=rng).rows
     ]
 
 
-def _curve(measures: TaskMeasures, rng: np.random.Generator) -> list[dict[str, object]]:
-    if measures.positions is None:
-        return []
-    return curve_rows(measures.task, measures.positions, measures.given, measures.default_patience, rng=rng)
+def _numeric(agreement: pd.DataFrame) -> pd.DataFrame:
+    """Make numbers of the columns that are empty for some measures or all."""
+    return agreement.astype(dict.fromkeys(("patience_chars", "alpha", "lateness", *DRAW_COLUMNS), "float64"))

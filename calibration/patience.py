@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from calibration import patience_grid, patience_preferences, patience_stops
+from calibration.m_variants import given_probabilities
 from calibration.preference_data import judged_pairs, pair_votes
 from calibration.results import (
     CalibrationResult,
@@ -26,7 +27,6 @@ from calibration.results import (
 from calibration.summary_pairs import SummaryPairs, summary_pairs
 from calibration.uncertainty import Interval
 from calibration.user_model import Diagnostic
-from calibration.variants import given_probabilities
 from metrics.query_mean import QueryMean
 from metrics.summary_readings import Probabilities
 

@@ -1,16 +1,18 @@
 """The collections and runs behind a folder of tables, found through its study.json or named by hand.
 
-Tables hold what fits need. The ablations of M-measure need the layers themselves, hence the files.
+Tables hold what fits need. Most measures need more: the layers of summaries, the pushes of every day, ranked lists.
 """
 
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
+from pydantic import JsonValue
 
-from calibration.study_json import FileRecord, TaskRecord, read_study
+from calibration.study_json import FileRecord, TaskKind, TaskRecord, read_study
 from metrics.errors import Fault, InputError
 from metrics.readers.mobileclick import COLUMNS, read_collection_files
 from metrics.readers.mobileclick_runs import read_run
@@ -19,6 +21,23 @@ from metrics.trailtext import Layers
 from metrics.wording import listed, nearest
 
 LAYERS: tuple[Layers, ...] = ("both", "first", "second")
+PUSH_FILES = ("qrels", "clusters", "epochs")
+EVENT_FILES = ("topics", "nuggets", "matches", "updates")
+NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType(
+    {
+        "summary_pairs": (("queries", "iunits", "intents"),),
+        "stream_pairs": (PUSH_FILES, EVENT_FILES),
+        "ranked_pairs": (("qrels", "windows"),),
+    }
+)
+"""Kind of task -> the files that its measures need, where there are several forms of collections each of them."""
+OPTIONAL: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "summary_pairs": ("importance", "probability"),
+        "stream_pairs": ("texts",),
+        "ranked_pairs": ("topics", "intents", "texts"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,21 +79,34 @@ class TaskSources:
         Kind of file (``queries``, ``iunits``, ...) -> file.
     systems : mapping of str to SourceFile
         Name of the system -> its run.
+    protocol : mapping of str to value
+        What the study file says of the task: days, compare, primary, ...
     """
 
     kind: str
     language: str | None = None
     collection: Mapping[str, SourceFile] = field(default_factory=dict)
     systems: Mapping[str, SourceFile] = field(default_factory=dict)
+    protocol: Mapping[str, JsonValue] = field(default_factory=dict)
+
+    @property
+    def form(self) -> tuple[str, ...]:
+        """The files that its kind of collection needs: of several forms the one that least is missing of."""
+        forms = NEEDED.get(self.kind, ((),))
+        return min(forms, key=lambda form: len(set(form) - set(self.collection)))
 
     @property
     def problems(self) -> list[str]:
         """Why the files cannot be used; empty when they can."""
-        missing = [kind for kind in ("queries", "iunits", "intents") if kind not in self.collection]
+        missing = [kind for kind in self.form if kind not in self.collection]
         nothing = [f"no file of {listed(missing)} is named"] if missing else []
         nothing += [] if self.systems else ["no run is named"]
         found = (source.problem for source in (*self.collection.values(), *self.systems.values()))
         return nothing + [problem for problem in found if problem]
+
+    def path(self, kind: str) -> Path:
+        """Return where a file of the collection is."""
+        return self.collection[kind].path
 
     def summary_positions(self) -> dict[Layers, pd.DataFrame]:
         """Read the files and return the rows of the table positions, for M and for each of its ablations.
@@ -131,31 +163,52 @@ def study_sources(
     collection, runs = dict(collection or {}), dict(runs or {})
     if study is None:
         given = {name: FileRecord(path=str(path.resolve())) for name, path in runs.items()}
-        records = {
-            name: TaskRecord(kind="summary_pairs", systems=given) for name in tasks if collection or runs
-        }
+        kind = _kind_of(collection)
+        records = {name: TaskRecord(kind=kind, systems=given) for name in tasks if collection or runs}
     else:
         records = {name: study.tasks[name] for name in tasks if name in study.tasks}
     systems = {name for task in records.values() for name in task.systems}
+    kinds = {kind for task in records.values() for kind in _file_kinds(task.kind)}
     faults = [
         Fault(problem="there is no such file", cure="check the path", path=str(path))
         for path in (*collection.values(), *runs.values())
         if not path.is_file()
     ]
-    faults += _unknown_names("collection", collection, set(COLUMNS))
+    faults += _unknown_names(
+        "collection", collection, kinds or {name for kind in NEEDED for name in _file_kinds(kind)}
+    )
     faults += _unknown_names("run", runs, systems)
     if faults:
         raise InputError(faults)
-    return {
-        name: TaskSources(
-            kind=task.kind,
-            language=task.language,
-            collection=_files(task.collection, folder) | _by_hand(collection),
-            systems=_files(task.systems, folder)
-            | _by_hand({system: path for system, path in runs.items() if system in task.systems}),
-        )
-        for name, task in records.items()
-    }
+    return {name: _sources(task, folder, collection, runs) for name, task in records.items()}
+
+
+def _sources(
+    task: TaskRecord, folder: str | Path, collection: Mapping[str, Path], runs: Mapping[str, Path]
+) -> TaskSources:
+    """Return the files of one task; those named by hand take the place of others."""
+    own = {kind: path for kind, path in collection.items() if kind in _file_kinds(task.kind)}
+    return TaskSources(
+        kind=task.kind,
+        language=task.language,
+        collection=_files(task.collection, folder) | _by_hand(own),
+        systems=_files(task.systems, folder)
+        | _by_hand({system: path for system, path in runs.items() if system in task.systems}),
+        protocol=task.protocol,
+    )
+
+
+def _file_kinds(task_kind: str) -> set[str]:
+    """Return every kind of file that a collection for such a task may have."""
+    forms = NEEDED.get(task_kind, ())
+    return {kind for form in forms for kind in form} | set(OPTIONAL.get(task_kind, ()))
+
+
+def _kind_of(collection: Iterable[str]) -> TaskKind:
+    """Tell the kind of task from the kinds of files that were named: that which knows most of them."""
+    named = set(collection)
+    kinds: tuple[TaskKind, ...] = ("summary_pairs", "stream_pairs", "ranked_pairs")
+    return max(kinds, key=lambda kind: len(named & _file_kinds(kind)))
 
 
 def _files(records: Mapping[str, FileRecord], folder: str | Path) -> dict[str, SourceFile]:

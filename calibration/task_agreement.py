@@ -5,40 +5,39 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from calibration.judged_task import JudgedTask
-from calibration.variants import Fit, Variant, m_from_given, sweep
-from metrics.agreement import TIES, agreement, agreements, score_difference
+from calibration.variants import Sweep, Variant
+from calibration.weighted_interval import weighted_interval
+from metrics.agreement import TIES, Ties, agreement, agreements, pair_credit, score_difference
 from metrics.ceiling import Ceiling
-from metrics.comparison import Comparison, compare, holm
 from metrics.query_mean import simultaneous_band
-from metrics.summary_readings import Probabilities
 
 Row = dict[str, Any]
+Floats: TypeAlias = NDArray[np.float64]
+
+DRAW_COLUMNS = ("draws", "draw_low", "draw_high", "draw_sd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TaskAgreement:
-    """The agreement of every variant with the preferences of one task, as rows for the tables.
+    """The agreement of every variant with the preferences of one task.
 
     Attributes
     ----------
-    agreement : list of dict
-        One row a variant and convention for ties.
-    comparisons : list of dict
-        One row a variant other than the first: its difference from the first.
-    pairs : DataFrame
-        One row a pair: its votes, and its score difference under every variant.
+    rows : list of dict
+        One row a variant and convention for ties, for agreement.csv.
+    differences : dict of str to (pairs,) ndarray of float
+        Measure -> score of system_a less that of system_b.
     """
 
-    agreement: list[Row]
-    comparisons: list[Row]
-    pairs: pd.DataFrame
+    rows: list[Row]
+    differences: dict[str, Floats]
 
 
 def task_agreement(
@@ -51,69 +50,56 @@ def task_agreement(
     task : JudgedTask
         The preferences that count.
     variants : sequence of Variant
-        The first is what the others are compared with.
+        Of different names.
     exclusions : str
         ``applied`` or ``none``, for the column of that name.
     rng : Generator
-        Source of the splits of the ceiling and of the sign flips.
+        Source of the splits of the ceiling.
     """
     differences = {
         variant.measure: score_differences(task, variant.scores.to_frame())[:, 0] for variant in variants
     }
     ceiling = task.ceiling(rng)
-    return TaskAgreement(
-        agreement=[
-            row
-            for variant in variants
-            for row in _agreement_rows(task, variant, differences[variant.measure], ceiling, exclusions)
-        ],
-        comparisons=_comparison_rows(task, variants, differences, rng),
-        pairs=_pair_rows(task, differences),
-    )
+    rows = [
+        row
+        for variant in variants
+        for row in _agreement_rows(task, variant, differences[variant.measure], ceiling, exclusions)
+    ]
+    return TaskAgreement(rows=rows, differences=differences)
 
 
-def curve_rows(
-    task: JudgedTask,
-    positions: pd.DataFrame,
-    given: Probabilities,
-    default: float,
-    *,
-    rng: np.random.Generator,
-) -> list[Row]:
-    """Return the agreement of M at every patience of the sweep, with a band that holds the whole curve.
+def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> list[Row]:
+    """Return the agreement of a measure at every value of a parameter, with a band that holds the whole curve.
 
     Parameters
     ----------
     task : JudgedTask
         The preferences that count.
-    positions : DataFrame
-        Rows of the table positions of the task.
-    given : mapping of topic to mapping of intent to float
-        P(i|q).
-    default : float
-        The patience in the middle of the sweep, in counted characters.
+    sweep : Sweep
+        The scores.
     rng : Generator
         Source of the draws of the band.
 
     Returns
     -------
     list of dict
-        One row a convention for ties and patience.
+        One row a convention for ties and value.
     """
-    patiences = sweep(default)
-    scores = m_from_given(positions, given, patiences)
-    differences = score_differences(task, scores).T
+    differences = score_differences(task, sweep.scores).T
     rows: list[Row] = []
     for ties in TIES:
         points = [agreement(one, task.share, task.topics, ties=ties) for one in differences]
         low, high = simultaneous_band([point.mean for point in points], rng=rng)
-        for index, point in enumerate(points):
-            pointwise = point.mean.confidence_interval()
+        for index, (value, point) in enumerate(zip(sweep.scores.columns, points, strict=True)):
+            pointwise = _interval(task, differences[index], point.mean.confidence_interval(), ties)
             rows.append(
                 {
                     "task": task.task,
+                    "measure": sweep.measure,
+                    "converted": sweep.converted,
+                    "over": sweep.over,
+                    "value": value,
                     "ties": ties,
-                    "patience_chars": patiences[index],
                     "agreement": point.value,
                     "low": pointwise[0],
                     "high": pointwise[1],
@@ -125,7 +111,15 @@ def curve_rows(
     return rows
 
 
-def score_differences(task: JudgedTask, scores: pd.DataFrame) -> NDArray[np.float64]:
+def pair_rows(task: JudgedTask, differences: Mapping[str, Floats]) -> pd.DataFrame:
+    """Return one row a pair: its votes, and its score difference under every measure."""
+    columns = {f"difference {measure}": difference for measure, difference in differences.items()}
+    pairs = task.pairs.assign(**columns)
+    pairs.insert(0, "task", task.task)
+    return pairs
+
+
+def score_differences(task: JudgedTask, scores: pd.DataFrame) -> Floats:
     """Return the score of system_a less that of system_b in every pair; a summary without a score has 0.
 
     Parameters
@@ -147,24 +141,29 @@ def score_differences(task: JudgedTask, scores: pd.DataFrame) -> NDArray[np.floa
 
 
 def _agreement_rows(
-    task: JudgedTask, variant: Variant, difference: NDArray[np.float64], ceiling: Ceiling, exclusions: str
+    task: JudgedTask, variant: Variant, difference: Floats, ceiling: Ceiling, exclusions: str
 ) -> Iterator[Row]:
     for ties, found in agreements(difference, task.share, task.topics).items():
-        low, high = found.mean.confidence_interval()
+        low, high = _interval(task, difference, found.mean.confidence_interval(), ties)
         ceiling_low, ceiling_high = ceiling.panel_interval(ties)
         perfect_low, perfect_high = ceiling.perfect_interval(ties)
         yield {
             "task": task.task,
             "language": task.language,
             "measure": variant.measure,
+            "family": variant.family,
             "role": str(variant.role),
             "fit": str(variant.fit),
+            "converted": variant.converted,
             "patience_chars": variant.patience_chars,
+            "alpha": variant.alpha,
+            "lateness": variant.lateness,
             "exclusions": exclusions,
             "ties": ties,
             "agreement": found.value,
             "low": low,
             "high": high,
+            **_draw_columns(task, variant, ties),
             "ceiling": ceiling.panel(ties),
             "ceiling_low": ceiling_low,
             "ceiling_high": ceiling_high,
@@ -182,40 +181,18 @@ def _agreement_rows(
         }
 
 
-def _comparison_rows(
-    task: JudgedTask,
-    variants: Sequence[Variant],
-    differences: Mapping[str, NDArray[np.float64]],
-    rng: np.random.Generator,
-) -> list[Row]:
-    """Compare every variant with the first, under the paper's convention; in-sample ones are no fair rivals."""
-    first, *others = (variant for variant in variants if variant.fit is not Fit.IN_SAMPLE)
-    mean = {name: agreement(one, task.share, task.topics).mean for name, one in differences.items()}
-    results = [compare(mean[other.measure], mean[first.measure], rng=rng) for other in others]
-    adjusted = holm([result.p_t for result in results])
-    return [
-        {"task": task.task, "measure": other.measure, "against": first.measure}
-        | _comparison(result)
-        | {"p_holm": p_holm}
-        for other, result, p_holm in zip(others, results, adjusted.tolist(), strict=True)
-    ]
+def _interval(
+    task: JudgedTask, difference: Floats, over_queries: tuple[float, float], ties: Ties
+) -> tuple[float, float]:
+    """Return the interval over queries; over queries and workers where no majority is taken."""
+    return weighted_interval(task, difference) if ties == "weighted" else over_queries
 
 
-def _comparison(result: Comparison) -> Row:
-    low, high = result.confidence_interval()
-    return {
-        "difference": result.difference,
-        "low": low,
-        "high": high,
-        "minimum_detectable": result.minimum_detectable(),
-        "queries": result.queries,
-        "p_t": result.p_t,
-        "p_sign_flip": result.p_sign_flip,
-    }
-
-
-def _pair_rows(task: JudgedTask, differences: Mapping[str, NDArray[np.float64]]) -> pd.DataFrame:
-    columns = {f"difference {measure}": difference for measure, difference in differences.items()}
-    pairs = task.pairs.assign(**columns)
-    pairs.insert(0, "task", task.task)
-    return pairs
+def _draw_columns(task: JudgedTask, variant: Variant, ties: Ties) -> Row:
+    """Return how far the agreement spreads when the fitted parameters are drawn anew."""
+    if variant.drawn is None:
+        return dict.fromkeys(DRAW_COLUMNS)
+    credit = [pair_credit(one, task.share, ties=ties) for one in score_differences(task, variant.drawn).T]
+    values = [one[~np.isnan(one)].mean() if not np.isnan(one).all() else np.nan for one in credit]
+    low, high = np.quantile(values, [0.025, 0.975])
+    return dict(zip(DRAW_COLUMNS, (len(values), low, high, np.std(values)), strict=True))

@@ -1,26 +1,25 @@
-"""The measures whose agreement is reported: one metric under one set of parameters, scored for every summary.
+"""The measures whose agreement is reported: one metric under one set of parameters, scored for every system.
 
 What each variant is fitted to decides what its agreement means: parameters that were fitted to the same preferences
-are re-fitted without each query before that query is judged (cross-fitted).
+are re-fitted without each query before that query is judged (cross-fitted). M's variants are made in
+`calibration.m_variants`, those of streams in `calibration.push_variants` and `calibration.msu_variants`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from metrics.summaries import m_from_positions
-from metrics.summary_readings import Probabilities
-from metrics.trailtext import Layers
-from metrics.types import short_number
+from metrics.results import ALL, Score
+from metrics.topics import TopicNames
 
-SWEEP_OCTAVES = 4
-"""The paper's sweep ends at 16 times the default; ours begins at 1/16."""
-SWEEP_STEPS_PER_OCTAVE = 4
+CONVERTED_MARK = "(converted)"
+"""Ends the name of every measure whose judgments were made for another kind of collection."""
+
+Family: TypeAlias = Literal["summaries", "push", "updates", "msu", "ranked", "scores"]
+Over: TypeAlias = Literal["patience_chars", "alpha", "lateness"]
 
 
 class Fit(StrEnum):
@@ -49,165 +48,87 @@ class Variant:
     ----------
     measure : str
         Its name in every table, unique within a task.
+    family : str
+        The subcommand of `prefcal score` that computes it; ``scores`` for what was computed elsewhere.
     role : Role
         Why it is there.
     fit : Fit
         What its parameters were fitted to.
-    patience_chars : float or None
-        L, where the variant has a single one; for a cross-fitted one the estimate from all queries.
     scores : Series of float, indexed by topic, system
         A score for every system of every topic judged; a system without an entry scores 0.
+    patience_chars, alpha, lateness : float or None
+        The parameter, where the variant has a single one; for a cross-fitted one the estimate from all queries.
+    converted : bool
+        Whether its judgments were made for another kind of collection.
+    drawn : DataFrame or None
+        The same scores with the fitted parameters drawn anew, one column a draw; None where nothing is drawn.
     """
 
     measure: str
+    family: Family
     role: Role
     fit: Fit
-    patience_chars: float | None
     scores: "pd.Series[float]"
+    patience_chars: float | None = None
+    alpha: float | None = None
+    lateness: float | None = None
+    converted: bool = False
+    drawn: pd.DataFrame | None = None
 
 
-Positions: TypeAlias = Mapping[Layers, pd.DataFrame]
-"""Ablation -> rows of the table positions of one task; ``both`` is the measure itself."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sweep:
+    """A measure at many values of one parameter.
 
-_WITHOUT: dict[Layers, str] = {"first": "first layer only", "second": "second layers only"}
+    Attributes
+    ----------
+    measure : str
+        Its name without the parameter.
+    over : str
+        What varies.
+    scores : DataFrame of float, indexed by topic, system
+        One column a value, ascending; the columns are the values.
+    converted : bool
+        As in `Variant`.
+    """
+
+    measure: str
+    over: Over
+    scores: pd.DataFrame
+    converted: bool = False
 
 
-def default_variants(
-    positions: Positions, patience: float, *, given: Probabilities, fitted: Probabilities
-) -> Iterator[Variant]:
-    """Yield M at the paper's default patience, and what is left of it without each of its parts (its Fig. 4).
+def name_of(measure: str, *, converted: bool) -> str:
+    """Return the name of a measure as every table prints it."""
+    return f"{measure} {CONVERTED_MARK}" if converted else measure
 
-    Uniform P is left out where it is the given one.
+
+def scores_by_metric(scores: Iterable[Score], judged: Iterable[str]) -> pd.DataFrame:
+    """Put scores of runs on topics side by side, for the topics that were judged.
 
     Parameters
     ----------
-    positions : mapping of str to DataFrame
-        With ``both``; ablations without positions are left out.
-    patience : float
-        L in counted characters.
-    given : mapping of topic to mapping of intent to float
-        The collection's P(i|q).
-    fitted : mapping of topic to mapping of intent to float
-        P(i|q) from votes; empty where none was fitted.
+    scores : iterable of Score
+        Of any family; the rows `all` are left out.
+    judged : iterable of str
+        Topics as the preferences name them, in their long or short form.
+
+    Returns
+    -------
+    DataFrame of float, indexed by topic, system
+        One column a metric, in the order of the scores.
     """
-    name = f"M@{short_number(patience)}"
-
-    def variant(label: str, role: Role, scores: "pd.Series[float]", fit: Fit = Fit.NONE) -> Variant:
-        return Variant(measure=label, role=role, fit=fit, patience_chars=patience, scores=scores)
-
-    yield variant(name, Role.DEFAULT, m_scores(positions["both"], given, patience))
-    for layers, words in _WITHOUT.items():
-        if layers in positions:
-            yield variant(f"{name} {words}", Role.ABLATION, m_scores(positions[layers], given, patience))
-    if uniform(given) != given:
-        yield variant(
-            f"{name} uniform P", Role.ABLATION, m_scores(positions["both"], uniform(given), patience)
-        )
-    if fitted:
-        scores = m_scores(positions["both"], {**given, **fitted}, patience)
-        yield variant(f"{name} fitted P", Role.FITTED, scores, Fit.OTHER_DATA)
+    names = TopicNames(judged)
+    columns: dict[str, dict[tuple[str, str], float]] = {}
+    for score in scores:
+        topic = None if score.topic == ALL else names.find(score.topic)
+        if topic is not None:
+            columns.setdefault(score.metric, {})[topic, score.run] = score.value
+    frame = pd.DataFrame(columns, dtype="float64")
+    frame.index = pd.MultiIndex.from_tuples(list(frame.index), names=["topic", "system"])
+    return frame
 
 
-def fitted_variants(
-    positions: pd.DataFrame,
-    given: Probabilities,
-    *,
-    source: str,
-    patience: float,
-    without: Mapping[str, float] | None,
-    fit: Fit,
-) -> Iterator[Variant]:
-    """Yield M at a fitted patience: as it is, and cross-fitted where it was fitted to these preferences.
-
-    Parameters
-    ----------
-    positions : DataFrame
-        Rows of the table positions of one task.
-    given : mapping of topic to mapping of intent to float
-        P(i|q).
-    source : str
-        Where the patience comes from, for the name: ``preferences``, ``stops``, ``grid``.
-    patience : float
-        The estimate from all queries.
-    without : mapping of str to float, or None
-        Topic -> the estimate from all other queries; None where nothing was fitted to these preferences.
-    fit : Fit
-        What ``patience`` was fitted to.
-    """
-    if without is not None:
-        yield Variant(
-            measure=f"M@{source}",
-            role=Role.FITTED,
-            fit=Fit.CROSS_FITTED,
-            patience_chars=patience,
-            scores=_m_scores_by_topic(positions, given, without, patience),
-        )
-    yield Variant(
-        measure=f"M@{source}" + (" in sample" if fit is Fit.IN_SAMPLE else ""),
-        role=Role.FITTED,
-        fit=fit,
-        patience_chars=patience,
-        scores=m_scores(positions, given, patience),
-    )
-
-
-def sweep(default: float) -> NDArray[np.float64]:
-    """Return the values of L from 1/16 to 16 times the default, evenly on the log scale."""
-    steps = SWEEP_OCTAVES * SWEEP_STEPS_PER_OCTAVE
-    return default * 2.0 ** (np.arange(-steps, steps + 1) / SWEEP_STEPS_PER_OCTAVE)
-
-
-def m_from_given(
-    positions: pd.DataFrame, probability: Probabilities, patience: NDArray[np.float64]
-) -> pd.DataFrame:
-    """Return M of every summary that meets an iUnit: rows topic, system, one column a patience."""
-    return m_from_positions(positions.drop(columns="task", errors="ignore"), probability, patience)
-
-
-def m_scores(positions: pd.DataFrame, probability: Probabilities, patience: float) -> "pd.Series[float]":
-    """Return M of every summary that meets an iUnit, indexed by topic, system."""
-    return m_from_given(positions, probability, np.array([patience])).iloc[:, 0]
-
-
-def uniform(given: Probabilities) -> Probabilities:
-    """Return equal probabilities for the same intents."""
-    return {topic: dict.fromkeys(intents, 1 / len(intents)) for topic, intents in given.items()}
-
-
-def given_probabilities(
-    intents: pd.DataFrame | None, fallback: Probabilities, positions: pd.DataFrame
-) -> dict[str, dict[str, float]]:
-    """Return P(i|q) of every topic with positions: the collection's, else the fallback, else uniform.
-
-    Parameters
-    ----------
-    intents : DataFrame or None
-        Table intents; a topic without any probability in it has none.
-    fallback : mapping of topic to mapping of intent to float
-        Fitted from votes.
-    positions : DataFrame
-        For the topics, and for their intents where nothing else names them.
-    """
-    met = positions.groupby("topic")["intent"].unique()
-    found = {str(topic): dict.fromkeys(map(str, names), 1 / len(names)) for topic, names in met.items()}
-    if intents is not None:
-        offered = intents[intents["topic"].isin(list(found))]
-        for topic, rows in offered.groupby("topic"):
-            found[str(topic)] = dict.fromkeys(rows["intent"].tolist(), 1 / len(rows))
-    found |= {topic: dict(fallback[topic]) for topic in found if topic in fallback}
-    if intents is not None:
-        for topic, rows in offered[offered["probability"].notna()].groupby("topic"):
-            found[str(topic)] = dict(zip(rows["intent"], rows["probability"], strict=True))
-    return found
-
-
-def _m_scores_by_topic(
-    positions: pd.DataFrame, given: Probabilities, without: Mapping[str, float], otherwise: float
-) -> "pd.Series[float]":
-    """Return M with a patience of its own for each topic; a topic that entered no fit has the common one."""
-    return pd.concat(
-        [
-            m_scores(rows, given, without.get(str(topic), otherwise))
-            for topic, rows in positions.groupby("topic")
-        ]
-    )
+def side_by_side(scores: Sequence["pd.Series[float]"]) -> pd.DataFrame | None:
+    """Return scores as the columns of one frame, None where there are none."""
+    return pd.concat(scores, axis="columns", ignore_index=True) if scores else None

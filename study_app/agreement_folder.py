@@ -14,6 +14,7 @@ from metrics.errors import input_fault
 from metrics.whole_files import write_whole
 
 AGREEMENT, COMPARISONS, CURVE, PAIRS = "agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv"
+DISAGREEMENTS = "disagreements.csv"
 RECORD = "agree.json"
 
 
@@ -41,9 +42,16 @@ def write_agreement(found: AgreementTables, folder: Path, record: Mapping[str, A
             (COMPARISONS, found.comparisons),
             (CURVE, found.curve),
             (PAIRS, found.pairs),
+            (DISAGREEMENTS, found.disagreements),
         )
     }
-    content = {"prefcal_version": version("prefcal"), **record, "notes": list(found.notes)}
+    named = {task: {"primary": one.primary, "compare": one.compare} for task, one in found.wanted.items()}
+    content = {
+        "prefcal_version": version("prefcal"),
+        **record,
+        "named": named,
+        "notes": list(found.notes),
+    }
     texts[RECORD] = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)

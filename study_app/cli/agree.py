@@ -9,6 +9,8 @@ from study_app.cli.output import FORMATS, Output
 
 if TYPE_CHECKING:
     from calibration.evidence import Evidence
+    from calibration.named_measures import Wanted
+    from calibration.user_model import UserModel
 
 
 def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, Path]:
@@ -25,6 +27,12 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
 @click.command()
 @click.argument("tables", type=click.Path())
 @click.option("--model", metavar="FILE", help="User model, as prefcal fit writes it: adds fitted parameters.")
+@click.option(
+    "--draws",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Draw the fitted parameters N times: how far the agreement spreads.",
+)
 @click.option(
     "--scores", metavar="FILE", help="CSV with run, topic, metric, value: adds measures of your own."
 )
@@ -43,6 +51,19 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     multiple=True,
     help="Run of a system, instead of the one in study.json.",
 )
+@click.option(
+    "--primary",
+    nargs=2,
+    metavar="MEASURE MEASURE",
+    help="The one comparison that was planned, instead of the study's; all others are exploratory.",
+)
+@click.option(
+    "--compare",
+    multiple=True,
+    metavar="MEASURE",
+    help="Measure of the family that is corrected together, instead of the study's; repeatable, others are compared"
+    " with the first.",
+)
 @click.option("--complete-only", is_flag=True, help="Count only workers who completed the study.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides every random draw.")
 @click.option(
@@ -58,9 +79,12 @@ def command(
     tables: str,
     *,
     model: str | None,
+    draws: int | None,
     scores: str | None,
     collection: dict[str, Path],
     runs: dict[str, Path],
+    primary: tuple[str, str] | None,
+    compare: tuple[str, ...],
     complete_only: bool,
     seed: int,
     format_: str,
@@ -68,17 +92,21 @@ def command(
 ) -> None:
     """Say how well measures agree with the preferences in TABLES, a folder as prefcal export writes it.
 
-    Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv and agree.json into DIR, and prints the agreement.
+    Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, and prints
+    the agreement.
     """
     from calibration.agree import agree
     from study_app.agreement_folder import write_agreement
     from study_app.cli.agree_table import agreement_text
+    from study_app.cli.model_options import check_draws
 
-    evidence, record = _evidence(tables, model, scores, collection, runs)
-    found = agree(evidence, complete_only=complete_only, seed=seed)
+    check_draws(model, draws)
+    evidence, record = _evidence(tables, model, scores, collection, runs, draws=draws, seed=seed)
+    found = agree(evidence, wanted=_wanted(primary, compare), complete_only=complete_only, seed=seed)
     for note in found.notes:
         click.echo(note, err=True)
-    record |= {"complete_only": complete_only, "seed": seed, "command": _typed(click.get_current_context())}
+    typed = _typed(click.get_current_context())
+    record |= {"draws": draws, "complete_only": complete_only, "seed": seed, "command": typed}
     write_agreement(found, Path(folder), record)
     if format_ == "table":
         click.echo(agreement_text(found), nl=False)
@@ -87,8 +115,22 @@ def command(
         Output(format=format_).rows(list(frame.columns), frame.to_numpy().tolist())
 
 
+def _wanted(primary: tuple[str, str] | None, compare: tuple[str, ...]) -> "Wanted | None":
+    """Return the comparisons that the command names, None where it names none."""
+    from calibration.named_measures import Wanted
+
+    return Wanted(primary=primary, compare=compare) if primary or compare else None
+
+
 def _evidence(
-    tables: str, model: str | None, scores: str | None, collection: dict[str, Path], runs: dict[str, Path]
+    tables: str,
+    model: str | None,
+    scores: str | None,
+    collection: dict[str, Path],
+    runs: dict[str, Path],
+    *,
+    draws: int | None,
+    seed: int,
 ) -> "tuple[Evidence, dict[str, Any]]":
     """Read everything that is named; return it with what agree.json says of it."""
     from calibration.evidence import Evidence
@@ -106,6 +148,8 @@ def _evidence(
         tables=read,
         sources=study_sources(tables, judged, collection=collection, runs=runs),
         model=fitted,
+        drawn=_draws(fitted, draws, seed),
+        seed=seed,
         same_tables=fitted is not None and fitted.tables_sha256 in {digest, None},
         scores=read_scores(scores) if scores else None,
         place=str(Path(tables) / "preferences.csv"),
@@ -121,6 +165,18 @@ def _evidence(
     }
 
 
+def _draws(model: "UserModel | None", draws: int | None, seed: int) -> "list[UserModel]":
+    """Draw the user model as often as asked for, and say on stderr what of it cannot be drawn."""
+    if model is None or draws is None:
+        return []
+    from study_app.cli.agree_draws import drawn_models
+
+    drawn, notes = drawn_models(model, draws, seed)
+    for note in notes:
+        click.echo(note, err=True)
+    return drawn
+
+
 def _typed(context: click.Context) -> list[str]:
     """Return the command as one would type it, its defaults left out."""
     words = ["prefcal", "agree"]
@@ -129,7 +185,17 @@ def _typed(context: click.Context) -> list[str]:
         if isinstance(option, click.Argument):
             words.append(str(value))
         elif value and value != option.get_default(context):
-            given = [f"{name}={path}" for name, path in value.items()] if isinstance(value, dict) else [value]
-            for one in given:
-                words += [option.opts[-1]] if one is True else [option.opts[-1], str(one)]
+            for given in _given(option, value):
+                words += [option.opts[-1], *given]
     return words
+
+
+def _given(option: click.Parameter, value: Any) -> list[list[str]]:
+    """Return what stands behind an option each time that it is typed."""
+    if value is True:
+        return [[]]
+    if isinstance(value, dict):
+        return [[f"{name}={path}"] for name, path in value.items()]
+    if option.multiple:
+        return [[str(one)] for one in value]
+    return [list(value)] if option.nargs > 1 else [[str(value)]]

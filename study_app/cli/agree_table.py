@@ -9,6 +9,11 @@ from calibration.agree import AgreementTables
 from study_app.cli.output import table_text
 
 CONVENTIONS = ("against", "half", "drop", "weighted")
+HEADS = {
+    "primary": "Primary comparison, as planned",
+    "family": "Comparisons",
+    "exploratory": "Exploratory comparisons",
+}
 
 
 def agreement_text(found: AgreementTables) -> str:
@@ -48,12 +53,20 @@ def _task_lines(task: str, rows: pd.DataFrame, comparisons: pd.DataFrame) -> Ite
     )
     yield ""
     columns = ["measure", "fit", "agreement", "95 %", *CONVENTIONS[1:], "equal scores"]
+    drawn = counted["draws"].notna().any()
+    columns += ["draws"] if drawn else []
     columns += ["with excluded"] if len(everybody) else []
-    yield table_text(columns, [*_measure_rows(counted, everybody), *_ceiling_rows(counted, columns)])
+    rows_shown = _measure_rows(counted, everybody, drawn=drawn)
+    yield table_text(columns, [*rows_shown, *_ceiling_rows(counted, columns)])
     yield (
         "agreement counts every tie against the measure, as the paper does;"
         f" {first['vote_ties']} of {first['pairs']} pairs are tied in the votes. Intervals are over queries."
     )
+    if drawn:
+        count = int(counted["draws"].max())
+        yield f"draws: 95 % of the agreements when the fitted parameters are drawn anew ({count} times)."
+    if counted["converted"].any():
+        yield "(converted): judged for another kind of collection; shown for comparison only."
     if len(everybody):
         yield (
             f"with excluded: the agreement when excluded workers count too ({everybody.iloc[0]['workers']} in all)."
@@ -61,7 +74,7 @@ def _task_lines(task: str, rows: pd.DataFrame, comparisons: pd.DataFrame) -> Ite
     yield from _comparison_lines(comparisons)
 
 
-def _measure_rows(rows: pd.DataFrame, everybody: pd.DataFrame) -> Iterable[list[str]]:
+def _measure_rows(rows: pd.DataFrame, everybody: pd.DataFrame, *, drawn: bool) -> Iterable[list[str]]:
     with_excluded = everybody[everybody["ties"] == "against"].set_index("measure")["agreement"]
     for (measure, fit), of_measure in rows.groupby(["measure", "fit"], sort=False):
         by_ties = of_measure.set_index("ties")
@@ -73,6 +86,7 @@ def _measure_rows(rows: pd.DataFrame, everybody: pd.DataFrame) -> Iterable[list[
             interval(against["low"], against["high"]),
             *(number(by_ties.loc[ties, "agreement"]) for ties in CONVENTIONS[1:]),
             str(against["metric_ties"]),
+            *([interval(against["draw_low"], against["draw_high"])] if drawn else []),
             *([number(with_excluded[measure])] if len(with_excluded) else []),
         ]
 
@@ -92,23 +106,25 @@ def _ceiling_rows(rows: pd.DataFrame, columns: list[str]) -> Iterable[list[str]]
 
 
 def _comparison_lines(comparisons: pd.DataFrame) -> Iterable[str]:
-    if comparisons.empty:
-        return
-    yield ""
-    yield f"Against {comparisons['against'].iloc[0]} (paired by query; p corrected by Holm):"
-    yield ""
-    yield table_text(
-        ["measure", "difference", "95 %", "p", "p sign flips", "detectable"],
-        [
+    """Yield a table for each standing, the primary comparison first."""
+    for standing, rows in comparisons.groupby("standing", sort=False) if len(comparisons) else ():
+        yield ""
+        yield f"{HEADS[str(standing)]} (paired by query{'' if len(rows) == 1 else '; p corrected by Holm'}):"
+        yield ""
+        yield table_text(
+            ["measure", "against", "difference", "95 %", "p", "p sign flips", "detectable"],
             [
-                row.measure,
-                f"{row.difference:+.3f}",
-                interval(row.low, row.high),
-                p_value(row.p_holm),
-                p_value(row.p_sign_flip),
-                number(row.minimum_detectable),
-            ]
-            for row in comparisons.itertuples()
-        ],
-    ).rstrip("\n")
-    yield "detectable: the smallest true difference that four of five such studies would find."
+                [
+                    row.measure,
+                    row.against,
+                    f"{row.difference:+.3f}",
+                    interval(row.low, row.high),
+                    p_value(row.p_holm),
+                    p_value(row.p_sign_flip),
+                    number(row.minimum_detectable),
+                ]
+                for row in rows.itertuples()
+            ],
+        ).rstrip("\n")
+    if len(comparisons):
+        yield "detectable: the smallest true difference that four of five such studies would find."

@@ -13,7 +13,7 @@ from calibration.evidence import Evidence
 from calibration.judged_task import judged_tasks
 from calibration.study_sources import SourceFile, TaskSources
 from calibration.user_model import IntentEntry, ParameterEntry, UserModel
-from calibration.variants import sweep
+from calibration.m_variants import sweep
 from metrics.errors import InputError
 from metrics.summaries import m_from_positions
 from tests.calibration.judged_summaries import SYSTEMS, TASK, study, table
@@ -105,7 +105,7 @@ def test_japanese_has_the_papers_other_default():
     found = measured(study(topics=3, language="ja"))
 
     assert found.agreement["measure"].iloc[0] == "M@500"
-    assert found.curve["patience_chars"].max() == 16 * 500
+    assert found.curve["value"].max() == 16 * 500
 
 
 def test_excluded_workers_do_not_count_and_are_shown_counted_too(tables):
@@ -263,8 +263,8 @@ def test_the_curve_sweeps_from_a_sixteenth_to_sixteen_times_the_default(tables, 
     curve = plain.curve
     against = curve[curve["ties"] == "against"]
 
-    assert against["patience_chars"].tolist() == pytest.approx(sweep(1500).tolist())
-    assert (against["patience_chars"].iloc[[0, 16, -1]].to_numpy() == [1500 / 16, 1500, 1500 * 16]).all()
+    assert against["value"].tolist() == pytest.approx(sweep(1500).tolist())
+    assert (against["value"].iloc[[0, 16, -1]].to_numpy() == [1500 / 16, 1500, 1500 * 16]).all()
     known = against.dropna(subset="band_low")
     assert (known["band_low"] <= known["low"]).all()
     assert (known["high"] <= known["band_high"]).all()

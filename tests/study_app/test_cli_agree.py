@@ -12,7 +12,7 @@ from calibration.user_model import ParameterEntry, UserModel, write_user_model
 from tests.calibration.judged_summaries import SYSTEMS, study
 from tests.study_app.prefcal_command import run_here
 
-FILES = ("agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv", "agree.json")
+FILES = ("agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv", "disagreements.csv", "agree.json")
 
 
 @pytest.fixture

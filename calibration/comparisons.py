@@ -1,0 +1,113 @@
+"""Which measures are compared with which, and how: the primary comparison, the named family, and what is exploratory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.judged_task import JudgedTask
+from calibration.named_measures import Wanted
+from calibration.variants import Fit, Variant
+from metrics.agreement import agreement
+from metrics.comparison import Comparison, compare, holm
+
+Row = dict[str, Any]
+
+
+class Standing(StrEnum):
+    """What a comparison was made for."""
+
+    PRIMARY = "primary"
+    FAMILY = "family"
+    EXPLORATORY = "exploratory"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Couple:
+    """One comparison that is to be made."""
+
+    standing: Standing
+    measure: str
+    against: str
+
+
+def couples(wanted: Wanted, variants: Sequence[Variant]) -> list[Couple]:
+    """Return the comparisons to be made, the primary one first.
+
+    Every measure that is not fitted in sample is compared once with what its standing asks for: the family with its
+    first measure, all others with the main measure. With a primary comparison all others are exploratory.
+    """
+    main = variants[0].measure
+    fair = [one.measure for one in variants if one.fit is not Fit.IN_SAMPLE]
+    family, reference = _family(wanted, fair, main)
+    standing = Standing.FAMILY if wanted.primary is None else Standing.EXPLORATORY
+    named = [] if wanted.primary is None else [(Standing.PRIMARY, *wanted.primary)]
+    named += [(standing, one, reference) for one in family]
+    named += [(Standing.EXPLORATORY, one, main) for one in fair]
+    first: dict[frozenset[str], Couple] = {}
+    for why, measure, against in named:
+        if measure != against:
+            couple = Couple(standing=why, measure=measure, against=against)
+            first.setdefault(frozenset({measure, against}), couple)
+    return list(first.values())
+
+
+def comparison_rows(
+    task: JudgedTask,
+    made: Sequence[Couple],
+    differences: Mapping[str, NDArray[np.float64]],
+    rng: np.random.Generator,
+) -> list[Row]:
+    """Make the comparisons, under the paper's convention; Holm's correction is over those of one standing.
+
+    Parameters
+    ----------
+    task : JudgedTask
+        The preferences that count.
+    made : sequence of Couple
+        Which.
+    differences : mapping of str to (pairs,) ndarray of float
+        Measure -> score differences of the pairs.
+    rng : Generator
+        Source of the sign flips.
+    """
+    mean = {name: agreement(one, task.share, task.topics).mean for name, one in differences.items()}
+    results = [compare(mean[couple.measure], mean[couple.against], rng=rng) for couple in made]
+    adjusted = np.full(len(made), np.nan)
+    for standing in Standing:
+        places = [place for place, couple in enumerate(made) if couple.standing is standing]
+        adjusted[places] = holm([results[place].p_t for place in places])
+    return [
+        {
+            "task": task.task,
+            "standing": str(couple.standing),
+            "measure": couple.measure,
+            "against": couple.against,
+        }
+        | _numbers(result)
+        | {"p_holm": p_holm}
+        for couple, result, p_holm in zip(made, results, adjusted.tolist(), strict=True)
+    ]
+
+
+def _family(wanted: Wanted, fair: Sequence[str], main: str) -> tuple[Sequence[str], str]:
+    """Return the measures of the family and what they are compared with."""
+    if not wanted.compare:
+        return fair, main
+    return (wanted.compare, main) if len(wanted.compare) == 1 else (wanted.compare[1:], wanted.compare[0])
+
+
+def _numbers(result: Comparison) -> Row:
+    low, high = result.confidence_interval()
+    return {
+        "difference": result.difference,
+        "low": low,
+        "high": high,
+        "minimum_detectable": result.minimum_detectable(),
+        "queries": result.queries,
+        "p_t": result.p_t,
+        "p_sign_flip": result.p_sign_flip,
+    }

@@ -1,0 +1,164 @@
+"""The measures that a study or a command names for comparison: found by name, or refused with the nearest known ones."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from pydantic import JsonValue
+
+from calibration.patience_grid import PAPER_PATIENCE
+from calibration.variants import CONVERTED_MARK, Fit, Variant
+from metrics.errors import Fault, InputError
+from metrics.types import short_number
+from metrics.wording import listed, nearest
+
+_AT_DEFAULT = tuple(f"M@{short_number(patience)}" for patience in PAPER_PATIENCE.values())
+_PARTS = ("", " first layer only", " second layers only", " uniform P", " fitted P")
+_UTILITIES = ("T11U@preferences", "Contingency@preferences")
+_DEPTHS = ("TIA-nDCG@10", "TIA-P@10", "TIA-ERR@10", "TIA-AP", "T-SBR@10", "TIA-SBR@10")
+_PLAIN = ("IA-nDCG@10", "IA-P@10", "IA-ERR@10", "SBR@10")
+
+POSSIBLE: Mapping[str, frozenset[str]] = {
+    "summary_pairs": frozenset(
+        ("".join(name) for name in product(_AT_DEFAULT, _PARTS)),
+    )
+    | {"M@preferences", "M@grid", "M@stops"},
+    "stream_pairs": frozenset(
+        ("ELG-1", "ELG-0", "nCG-1", "nCG-0", "T11U", "MSU@0.5", "MSU@fitted", "ELG", "LC", "HM", *_UTILITIES)
+    ),
+    "ranked_pairs": frozenset((*_DEPTHS, *_PLAIN, *(f"{name} fitted P" for name in _DEPTHS))),
+}
+"""Kind of task -> what its measures can be called, whether or not files and model for them are there; unmarked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a study or a command names.
+
+    Attributes
+    ----------
+    primary : (str, str) or None
+        The measure, and what it is compared with.
+    compare : tuple of str
+        The measures of the family; the first is what the others are compared with, a single one is compared with the
+        task's main measure. Empty: every measure that is not fitted in sample, against the main one.
+    """
+
+    primary: tuple[str, str] | None = None
+    compare: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every measure that is named."""
+        return tuple(dict.fromkeys((*(self.primary or ()), *self.compare)))
+
+    def without(self, names: Collection[str]) -> "Wanted":
+        """Return the same without some measures; a primary comparison needs both of its own."""
+        keeps_primary = self.primary is not None and not set(self.primary) & set(names)
+        return Wanted(
+            primary=self.primary if keeps_primary else None,
+            compare=tuple(name for name in self.compare if name not in names),
+        )
+
+    def renamed(self, names: Mapping[str, str]) -> "Wanted":
+        """Return the same by other names."""
+        primary = None if self.primary is None else (names[self.primary[0]], names[self.primary[1]])
+        return Wanted(primary=primary, compare=tuple(names[name] for name in self.compare))
+
+
+def wanted_by_study(protocol: Mapping[str, JsonValue]) -> Wanted:
+    """Return what a task's protocol names as `primary` and `compare`."""
+    primary, compare = protocol.get("primary"), protocol.get("compare")
+    pair = tuple(map(str, primary)) if isinstance(primary, list) else ()
+    return Wanted(
+        primary=(pair[0], pair[1]) if len(pair) == 2 else None,
+        compare=tuple(map(str, compare)) if isinstance(compare, list) else (),
+    )
+
+
+def resolved(
+    wanted: Wanted, variants: Sequence[Variant], *, task: str, kind: str, place: str
+) -> tuple[Wanted, list[str]]:
+    """Return what a study wants by the measures' full names, and why something of it is left out.
+
+    What the task's kind has but nothing here scores (no files, no model) is left out with a sentence.
+
+    Raises
+    ------
+    InputError
+        If there is no measure of a name in tasks of this kind, or it was fitted to the preferences that would judge it.
+    """
+    found = found_measures(wanted.names, variants)
+    fair = {one.measure for one in variants if one.fit is not Fit.IN_SAMPLE}
+    missing = [name for name in wanted.names if name not in found]
+    absent = [name for name in missing if name.removesuffix(f" {CONVERTED_MARK}") in POSSIBLE.get(kind, ())]
+    faults = [_unknown(name, fair, task, place) for name in missing if name not in absent]
+    faults += [_in_sample(full, task, place) for full in found.values() if full not in fair]
+    if faults:
+        raise InputError(faults)
+    notes = [
+        f"{task}: no comparison with {name}, which the study names: its files or its model are not here"
+        for name in absent
+    ]
+    return wanted.without(absent).renamed(found), notes
+
+
+def resolved_for_all(
+    wanted: Wanted, variants: Mapping[str, Sequence[Variant]], *, place: str
+) -> dict[str, Wanted]:
+    """Return what a command wants of each task, by the measures' full names; a task compares what it has of it.
+
+    Parameters
+    ----------
+    wanted : Wanted
+        What is named.
+    variants : mapping of str to sequence of Variant
+        By task.
+    place : str
+        How messages call what the measures are looked for in.
+
+    Raises
+    ------
+    InputError
+        If no task has a measure of a name, or one was fitted to the preferences that would judge it.
+    """
+    found = {task: found_measures(wanted.names, of_task) for task, of_task in variants.items()}
+    fair = {one.measure for of_task in variants.values() for one in of_task if one.fit is not Fit.IN_SAMPLE}
+    known = {name for of_task in found.values() for name in of_task}
+    faults = [_unknown(name, fair, None, place) for name in wanted.names if name not in known]
+    full = dict.fromkeys(full for of_task in found.values() for full in of_task.values())
+    faults += [_in_sample(name, None, place) for name in full if name not in fair]
+    if faults:
+        raise InputError(faults)
+    return {
+        task: wanted.without(set(wanted.names) - set(names)).renamed(names) for task, names in found.items()
+    }
+
+
+def found_measures(names: Sequence[str], variants: Sequence[Variant]) -> dict[str, str]:
+    """Return name -> measure: itself, or itself converted; names without a measure are absent."""
+    known = {one.measure for one in variants}
+    candidates = {name: (name, f"{name} {CONVERTED_MARK}") for name in names}
+    return {
+        name: next(one for one in forms if one in known)
+        for name, forms in candidates.items()
+        if known & set(forms)
+    }
+
+
+def _unknown(name: str, known: Collection[str], task: str | None, place: str) -> Fault:
+    where = "" if task is None else f" in task {task}"
+    near = nearest(name, known)
+    cure = f"did you mean {near!r}? " if near else ""
+    return Fault(
+        problem=f"{place}: there is no measure {name!r}{where}",
+        cure=f"{cure}known are {listed(sorted(known), most=30)}",
+    )
+
+
+def _in_sample(name: str, task: str | None, place: str) -> Fault:
+    where = "" if task is None else f" in task {task}"
+    return Fault(
+        problem=f"{place}: {name!r}{where} was fitted to the preferences that would judge it",
+        cure=f"name {name.replace(' in sample', '')!r}, which is cross-fitted",
+    )

@@ -1,0 +1,173 @@
+"""Everything that scores the two-layered summaries of one task: M, its ablations, its fitted parameters, its sweep."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.cross_fit import patience_without_each_topic
+from calibration.evidence import Evidence, Measured, fitted_entry
+from calibration.judged_task import JudgedTask
+from calibration.m_variants import (
+    FittedPatience,
+    FittedShares,
+    Positions,
+    default_variants,
+    fitted_variants,
+    given_probabilities,
+    m_sweep,
+    uniform,
+)
+from calibration.patience_grid import PAPER_PATIENCE
+from calibration.results import NotIdentifiedError
+from calibration.user_model import ParameterEntry, UserModel
+from calibration.variants import Fit, Sweep, Variant
+from metrics.errors import input_fault
+from metrics.summary_readings import Probabilities
+from metrics.wording import listed
+
+FROM_PREFERENCES = frozenset({"preferences", "grid"})
+PATIENCE_SOURCES = ("preferences", "stops", "grid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SummaryScorer:
+    """Summaries and their positions; see `calibration.evidence.Scorer`.
+
+    Attributes
+    ----------
+    evidence : Evidence
+        For the fitted patience.
+    positions : DataFrame
+        Rows of the table positions of the task.
+    given : mapping of topic to mapping of intent to float
+        P(i|q).
+    fixed : tuple of Variant
+        What no preference has a part in.
+    sweep : Sweep
+        M over patience.
+    notes : tuple of str
+        What is missing.
+    """
+
+    evidence: Evidence
+    positions: pd.DataFrame
+    given: Probabilities
+    fixed: tuple[Variant, ...]
+    sweep: Sweep
+    notes: tuple[str, ...]
+
+    def measured(self, task: JudgedTask) -> Measured:
+        """Return the measures; patience fitted to these preferences is fitted anew without each topic."""
+        notes = list(self.notes)
+        fitted = self._at_fitted_patience(task, notes)
+        return Measured(variants=(*self.fixed, *fitted), sweeps=(self.sweep,), notes=tuple(notes))
+
+    def _at_fitted_patience(self, task: JudgedTask, notes: list[str]) -> Iterator[Variant]:
+        for source in PATIENCE_SOURCES:
+            patience = _patience(self.evidence, source, task.language)
+            if patience is None:
+                continue
+            in_sample = self.evidence.same_tables and source in FROM_PREFERENCES
+            yield from fitted_variants(
+                self.positions,
+                self.given,
+                patience,
+                without=self._without_each(task, source, notes) if in_sample else None,
+                fit=Fit.IN_SAMPLE if in_sample else Fit.OTHER_DATA,
+            )
+
+    def _without_each(self, task: JudgedTask, source: str, notes: list[str]) -> dict[str, float] | None:
+        try:
+            return patience_without_each_topic(
+                task.pairs, self.positions, self.given, source=source, language=task.language
+            )
+        except NotIdentifiedError as error:
+            notes.append(f"{task.task}: the patience from {source} is not cross-fitted, since {error}")
+            return None
+
+
+def summary_scorer(task: JudgedTask, evidence: Evidence) -> SummaryScorer | None:
+    """Read what scores the summaries of a task, None where nothing does.
+
+    Raises
+    ------
+    InputError
+        If the systems judged and the systems with a run are not the same, a topic judged has no positions, or a file
+        is faulty.
+    """
+    notes: list[str] = []
+    positions = _positions(task, evidence, notes)
+    if not positions:
+        return None
+    topics = set(task.topics.tolist())
+    fitted = FittedShares(
+        estimate=_intents(evidence.model, topics),
+        drawn=[_intents(model, topics) for model in evidence.drawn],
+    )
+    given = given_probabilities(evidence.tables.get("intents"), fitted.estimate, positions["both"])
+    if given == uniform(given):
+        notes.append(f"{task.task}: every intent is equally probable, as far as the tables say")
+    default = PAPER_PATIENCE.get(task.language, PAPER_PATIENCE["en"])
+    return SummaryScorer(
+        evidence=evidence,
+        positions=positions["both"],
+        given=given,
+        fixed=tuple(default_variants(positions, default, given=given, fitted=fitted)),
+        sweep=m_sweep(positions["both"], given, default),
+        notes=tuple(notes),
+    )
+
+
+def _positions(task: JudgedTask, evidence: Evidence, notes: list[str]) -> Positions:
+    """Return the positions of a task and of its ablations, as far as there are any."""
+    sources = evidence.sources.get(task.task)
+    found = {} if sources is None or sources.problems else sources.summary_positions()
+    if sources is not None and sources.problems:
+        notes.append(f"{task.task}: no agreement of single layers, since {'; '.join(sources.problems)}")
+    table = evidence.of_task("positions", task.task)
+    if table is not None:
+        found["both"] = table
+    if found:
+        evidence.check_systems(
+            task.task, set(found["both"]["system"]) | set(sources.systems if sources else ())
+        )
+        _check_topics(task, found["both"], evidence)
+    if set(found) == {"both"} and sources is None:
+        notes.append(f"{task.task}: no agreement of single layers, since no collection and runs are named")
+    return found
+
+
+def _check_topics(task: JudgedTask, positions: pd.DataFrame, evidence: Evidence) -> None:
+    lost = set(task.topics.tolist()) - set(positions["topic"])
+    if lost:
+        raise input_fault(
+            f"judged, but without positions: {listed(sorted(lost))}",
+            path=evidence.place,
+            cure="write the table positions anew (prefcal features)",
+        )
+
+
+def _patience(evidence: Evidence, source: str, language: str) -> FittedPatience | None:
+    """Return a fitted patience, infinity for an estimate without bound, None where there is none."""
+    name = f"patience_chars_{source}"
+    entry = evidence.entry(name, language)
+    if entry is None:
+        return None
+    drawn = [_chars(fitted_entry(model, name, language)) for model in evidence.drawn]
+    return FittedPatience(source=source, estimate=_chars(entry), drawn=np.array(drawn) if drawn else None)
+
+
+def _chars(entry: ParameterEntry | None) -> float:
+    return math.inf if entry is None or entry.estimate is None else entry.estimate
+
+
+def _intents(model: UserModel | None, topics: set[str]) -> dict[str, dict[str, float]]:
+    intents = model.intents if model else {}
+    return {
+        topic: {intent: entry.estimate for intent, entry in entries.items()}
+        for topic, entries in intents.items()
+        if topic in topics
+    }

@@ -1,0 +1,78 @@
+"""Everything that scores the systems of one task: the measures of its kind, and scores from elsewhere."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from calibration.evidence import Evidence, Measured, Scorer
+from calibration.judged_task import JudgedTask
+from calibration.ranked_scorer import ranked_scorer
+from calibration.score_files import scores_of_task
+from calibration.stream_scorer import stream_scorer
+from calibration.summary_scorer import summary_scorer
+from calibration.variants import Fit, Role, Variant
+
+SCORES_MARK = "from scores"
+"""Stands behind the name of a measure from elsewhere that is called like one of ours."""
+
+SCORERS = {"summary_pairs": summary_scorer, "stream_pairs": stream_scorer, "ranked_pairs": ranked_scorer}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TaskScorer:
+    """What scores one task: files are read and systems scored once, see `calibration.evidence.Scorer`."""
+
+    evidence: Evidence
+    own: Scorer | None
+
+    def measured(self, task: JudgedTask) -> Measured:
+        """Return every measure that the evidence allows.
+
+        Raises
+        ------
+        InputError
+            If a score is missing.
+        """
+        found = Measured() if self.own is None else self.own.measured(task)
+        elsewhere = _from_elsewhere(task, self.evidence, {one.measure for one in found.variants})
+        notes = found.notes
+        if not found.variants and not elsewhere:
+            cure = "name its collection and runs, add the table positions or push_cells, or give --scores"
+            notes += (f"{task.task}: nothing scores its systems; {cure}",)
+        return Measured(variants=(*found.variants, *elsewhere), sweeps=found.sweeps, notes=notes)
+
+
+def task_scorer(task: JudgedTask, evidence: Evidence) -> TaskScorer:
+    """Read what scores the systems of a task.
+
+    Raises
+    ------
+    InputError
+        If the systems judged and the systems with a run are not the same, a topic judged is not scored, or a file is
+        faulty.
+    """
+    scorer_of = SCORERS.get(_kind(task.task, evidence))
+    return TaskScorer(evidence=evidence, own=None if scorer_of is None else scorer_of(task, evidence))
+
+
+def _kind(task: str, evidence: Evidence) -> str:
+    """Return what was judged: as study.json says, else as the tables do."""
+    if task in evidence.sources:
+        return evidence.sources[task].kind
+    return "stream_pairs" if evidence.of_task("push_cells", task) is not None else "summary_pairs"
+
+
+def _from_elsewhere(task: JudgedTask, evidence: Evidence, taken: Collection[str]) -> tuple[Variant, ...]:
+    """Return the measures of --scores; one that is called like one of ours says where it is from."""
+    if evidence.scores is None:
+        return ()
+    found = scores_of_task(evidence.scores, task, path=evidence.scores_place)
+    return tuple(
+        Variant(
+            measure=f"{metric} ({SCORES_MARK})" if metric in taken else metric,
+            family="scores",
+            role=Role.SCORES,
+            fit=Fit.NONE,
+            scores=scores,
+        )
+        for metric, scores in found.items()
+    )
