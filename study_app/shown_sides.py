@@ -7,8 +7,8 @@ from typing import Any
 
 from study_app.models import Showing
 from study_app.plan import Content
-from study_app.shown_ranking import shown_ranking
 from study_app.shown_pushes import shown_pushes
+from study_app.shown_ranking import shown_ranking
 from study_app.shown_summary import shown_summary
 
 

@@ -9,6 +9,7 @@ from metrics.errors import FaultLog, input_fault
 from metrics.readers.lines import read_bytes
 
 PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')
+TRAILING_COMMA = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")|,(\s*[\]}])')
 CURE = "mend the JSON here"
 
 Value: TypeAlias = Union["dict[str, Node]", "list[Node]", str, float, bool, None]
@@ -30,10 +31,11 @@ class Node:
     line: int
 
 
-def read_json(log: FaultLog) -> Node:
+def read_json(log: FaultLog, *, trailing_commas: bool = False) -> Node:
     """Read the JSON file ``log.path`` (UTF-8, plain or gzip).
 
-    A member that an object has already is noted in the log; the later one counts.
+    A member that an object has already is noted in the log; the later one counts. ``trailing_commas``: one after the last
+    member of an object or list is no fault.
 
     Raises
     ------
@@ -44,6 +46,8 @@ def read_json(log: FaultLog) -> Node:
     data = read_bytes(path)
     try:
         text = data.decode()
+        if trailing_commas:
+            text = TRAILING_COMMA.sub(lambda found: found[1] or found[2], text)
         json.loads(text)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
