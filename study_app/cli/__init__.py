@@ -61,6 +61,13 @@ STUDY = {
     "check": ("study_app.cli.study_check", "Check a study file and everything it names; change nothing."),
     "load": ("study_app.cli.study_load", "Check a study and put it into the database."),
 }
+PLAN = {
+    "agreement": ("study_app.cli.plan_agreement", "How well one measure's agreement will be known."),
+    "difference": ("study_app.cli.plan_difference", "Whether two measures will be told apart."),
+    "patience": ("study_app.cli.plan_patience", "How well the patience L will be known."),
+    "away": ("study_app.cli.plan_away", "How well the time away, M_A, will be known."),
+    "silence": ("study_app.cli.plan_silence", "Whether silence will be seen to be worth something (S_0)."),
+}
 DB = {
     "upgrade": ("study_app.cli.db_upgrade", "Bring the tables up to this prefcal."),
     "backup": ("study_app.cli.db_backup", "Copy the database into a file, served or not."),
@@ -69,6 +76,7 @@ DB = {
 }
 COMMANDS = {
     "demo": ("study_app.cli.demo", "The whole loop on the bundled study, then keep serving it."),
+    "plan": ("study_app.cli.plan", "Say how large a study must be, by simulating it."),
     "study": ("study_app.cli.study", "Check or load a study file."),
     "serve": ("study_app.cli.serve", "Serve the loaded studies to workers."),
     "simulate": ("study_app.cli.simulate", "Let a simulated crowd go through a study."),

@@ -1,0 +1,338 @@
+"""Planning a study by simulating it: how wide the interval will be, how likely the answer, and how large it must be.
+
+A design knows how large a study is and what is true of its people; `simulated` draws one such study from the
+package's own generators and gives the interval that the package would print for it. Here many are drawn, and the
+size is searched at which a wish is met. The designs are in `calibration.plan_agreement`, `calibration.plan_patience`,
+`calibration.plan_away` and `calibration.plan_silence`.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol, Self, TypeAlias
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from calibration.uncertainty import Floats
+
+POWER = 0.8
+"""Of what is detectable, and the share of studies behind `PlanRow.width_most`."""
+MOST = 10**6
+"""Of anything: no size is larger."""
+LARGEST_FACTOR = 16
+"""The search ends at so many times the size it began with."""
+LADDER = (0.5, 1.0, 2.0)
+STEP = 1.2
+"""The first step of the search; each further one is the square of the one before."""
+_QUANTILES = np.array([0.975, POWER])
+_ONE_SD = (0.1587, 0.8413)
+
+Track: TypeAlias = Callable[[Iterable[int], str], Iterable[int]]
+"""Goes through studies while it shows somebody how far; the second argument says of what size they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one study would print.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        The estimate and its interval; an open end is infinite. NaN, -inf, inf where the study tells nothing.
+    told : bool
+        The study tells the truth from the value it is to be told from. False where there is no such value.
+    standard_error : float
+        Of the estimate, where the package prints intervals of Student's t with ``df`` degrees of freedom, else NaN.
+    df : float
+        As said.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    told: bool = False
+    standard_error: float = math.nan
+    df: float = math.inf
+
+
+NOTHING = Outcome(estimate=math.nan, low=-math.inf, high=math.inf)
+"""A study in which the wanted parameter cannot be told."""
+
+
+class Design(Protocol):
+    """A study to be: its size and what is true of its people."""
+
+    @property
+    def log_scale(self) -> bool:
+        """Errors of the estimate are alike on a log scale."""
+
+    @property
+    def truth(self) -> float:
+        """Return what the study would find if it were endless."""
+
+    def size(self, vary: str) -> int:
+        """Return one of its sizes."""
+
+    def resized(self, vary: str, size: int) -> Self:
+        """Return the same study with another size."""
+
+    def bounds(self, vary: str) -> tuple[int, int]:
+        """Return the smallest and the largest value of a size that makes sense."""
+
+    def people(self) -> int:
+        """Return how many people take part."""
+
+    def judgments(self) -> int | None:
+        """Return how many judgments they give; None where nobody judges."""
+
+    def simulated(self, rng: np.random.Generator) -> Outcome:
+        """Draw a study and return what the package would print."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a study shall reach; at most one of both.
+
+    Attributes
+    ----------
+    width : float or None
+        The interval shall be at most so wide, from end to end.
+    sure : float
+        In this share of studies, for ``width``; 0.5 is the typical study.
+    power : float or None
+        The share of studies that shall tell the truth from the value it is to be told from.
+    """
+
+    width: float | None = None
+    sure: float = 0.5
+    power: float | None = None
+
+    def met(self, row: "PlanRow") -> bool:
+        """Say whether studies of a size reach it."""
+        if self.width is not None:
+            return row.width_of(self.sure) <= self.width
+        return self.power is not None and row.power >= self.power
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRow:
+    """What studies of one size give.
+
+    Attributes
+    ----------
+    size : int
+        The size that is varied.
+    people : int
+        Who take part.
+    judgments : int or None
+        That they give in all.
+    widths : (studies,) ndarray of float
+        Widths of the intervals, ascending; infinite where an end is open.
+    power : float
+        Share of studies that tell the truth from the value it is to be told from.
+    detectable : float
+        The smallest true distance that four of five such studies would detect at 5 %, two-sided.
+    nothing : float
+        Share of studies that cannot tell the parameter at all.
+    """
+
+    size: int
+    people: int
+    judgments: int | None
+    widths: Floats
+    power: float
+    detectable: float
+    nothing: float
+
+    @property
+    def width(self) -> float:
+        """The typical width: half of the studies have a narrower interval."""
+        return self.width_of(0.5)
+
+    @property
+    def width_most(self) -> float:
+        """Four of five studies have an interval at most that wide."""
+        return self.width_of(POWER)
+
+    def width_of(self, share: float) -> float:
+        """Return the width that this share of the studies does not exceed."""
+        return float(self.widths[max(0, math.ceil(share * len(self.widths)) - 1)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What was found.
+
+    Attributes
+    ----------
+    vary : str
+        The size that was varied.
+    asked : int
+        The size that was asked about.
+    rows : tuple of PlanRow
+        By ascending size.
+    needed : int or None
+        The smallest size that meets the wish, as exactly as so many studies can tell; None without a wish, or where
+        no size tried meets it.
+    """
+
+    vary: str
+    asked: int
+    rows: tuple[PlanRow, ...]
+    needed: int | None
+
+    def row(self, size: int) -> PlanRow:
+        """Return what studies of a size give."""
+        return next(row for row in self.rows if row.size == size)
+
+
+def _untracked(studies: Iterable[int], label: str) -> Iterable[int]:  # noqa: ARG001 - as Track
+    return studies
+
+
+def plan_row(design: Design, vary: str, *, studies: int, seed: int, track: Track = _untracked) -> PlanRow:
+    """Simulate studies of one size.
+
+    Parameters
+    ----------
+    design : Design
+        The study.
+    vary : str
+        Which of its sizes is called the size of the row.
+    studies : int
+        How many are drawn.
+    seed : int
+        With the size it decides every draw, so that a row is the same whatever other rows are made.
+    track : callable
+        As `Track`.
+    """
+    size = design.size(vary)
+    rng = np.random.default_rng([seed, size])
+    label = f"{size} {vary.replace('_', ' ')}"
+    found = [design.simulated(rng) for _ in track(range(studies), label)]
+    return PlanRow(
+        size=size,
+        people=design.people(),
+        judgments=design.judgments(),
+        widths=np.sort([outcome.high - outcome.low for outcome in found]),
+        power=float(np.mean([outcome.told for outcome in found])),
+        detectable=_detectable(design, found),
+        nothing=float(np.mean([math.isnan(outcome.estimate) for outcome in found])),
+    )
+
+
+def plan(
+    design: Design,
+    vary: str,
+    wish: Wish,
+    *,
+    studies: int = 200,
+    seed: int = 1,
+    track: Track = _untracked,
+) -> Plan:
+    """Simulate studies of several sizes, and search the smallest size that meets a wish.
+
+    The sizes are half, one and two times the design's own. Towards a wish the search begins where errors that shrink
+    with the square root of the size would meet it, steps up or down until it is met and unmet, and halves what
+    lies between, on the log scale, until the ends are one apart, or a share of 1 / sqrt(studies): more precise the
+    simulation is not.
+
+    Parameters
+    ----------
+    design : Design
+        The study one has in mind.
+    vary : str
+        Which of its sizes may change.
+    wish : Wish
+        What it shall reach.
+    studies, seed
+        See `plan_row`.
+    track : callable
+        As `Track`.
+    """
+    asked = design.size(vary)
+    rows: dict[int, PlanRow] = {}
+
+    def at(size: int) -> PlanRow:
+        if size not in rows:
+            rows[size] = plan_row(design.resized(vary, size), vary, studies=studies, seed=seed, track=track)
+        return rows[size]
+
+    least, most = design.bounds(vary)
+    for factor in LADDER:
+        at(min(most, max(least, round(asked * factor))))
+    needed = None
+    if wish.width is not None or wish.power is not None:
+        most = min(most, LARGEST_FACTOR * asked)
+        start = min(most, max(least, _guess(at(asked), wish)))
+        needed = _smallest(lambda size: wish.met(at(size)), start, (least, most), 1 / math.sqrt(studies))
+    return Plan(vary=vary, asked=asked, rows=tuple(rows[size] for size in sorted(rows)), needed=needed)
+
+
+def _guess(row: PlanRow, wish: Wish) -> int:
+    """Return the size at which errors that shrink with the square root of the size would meet the wish."""
+    if wish.width is not None:
+        width = row.width_of(wish.sure)
+        return math.ceil(row.size * (width / wish.width) ** 2) if math.isfinite(width) else row.size
+    assert wish.power is not None  # noqa: S101 - for the type checker; there is one of both
+    z = ndtri(np.clip([wish.power, row.power], 0.01, 0.99)) + ndtri(0.975)
+    return math.ceil(row.size * float(z[0] / max(z[1], 0.1)) ** 2)
+
+
+def _smallest(
+    met: Callable[[int], bool], start: int, bounds: tuple[int, int], precision: float
+) -> int | None:
+    """Return the smallest size within bounds that meets a wish; None when the largest does not."""
+    found = _bracket(met, start, bounds)
+    if found is None:
+        return None
+    too_few, enough = found
+    while enough > too_few + 1 and enough > too_few * (1 + precision):
+        middle = min(enough - 1, max(too_few + 1, round(math.sqrt(enough * too_few))))
+        if met(middle):
+            enough = middle
+        else:
+            too_few = middle
+    return enough
+
+
+def _bracket(met: Callable[[int], bool], start: int, bounds: tuple[int, int]) -> tuple[int, int] | None:
+    """Return a size that does not meet a wish and one that does; one below the bounds counts as not meeting it."""
+    least, most = bounds
+    here, factor = start, STEP
+    if met(here):
+        while here > least:
+            below = max(least, min(here - 1, math.floor(here / factor)))
+            if not met(below):
+                return below, here
+            here, factor = below, factor**2
+        return least - 1, least
+    while here < most:
+        above = min(most, max(here + 1, math.ceil(here * factor)))
+        if met(above):
+            return here, above
+        here, factor = above, factor**2
+    return None
+
+
+def _detectable(design: Design, found: list[Outcome]) -> float:
+    """Return the distance that four of five studies would detect: (t_.975 + t_.8) standard errors.
+
+    The standard error is the median of those the studies would print, or else comes from the spread of their
+    estimates; on a log scale the distance is the truth times e^(...) - 1.
+    """
+    errors = np.array([outcome.standard_error for outcome in found])
+    if not np.isnan(errors).all():
+        df = float(np.median([outcome.df for outcome in found]))
+        return float(stdtrit(df, _QUANTILES).sum() * np.nanmedian(errors))
+    estimates = np.sort(
+        [outcome.estimate for outcome in found]
+    )  # NaN is sorted to the end: too large to be told
+    low, high = estimates[[math.floor(tail * (len(found) - 1)) for tail in _ONE_SD]]
+    if not np.isfinite([low, high]).all():
+        return math.inf
+    reach = ndtri(_QUANTILES).sum() / 2
+    if design.log_scale:
+        return float(design.truth * ((high / low) ** reach - 1))
+    return float(reach * (high - low))

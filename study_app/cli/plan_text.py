@@ -1,0 +1,214 @@
+"""What `prefcal plan` prints: the answer in a sentence, what the plan as given yields, the table, the curve."""
+
+import math
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from calibration.plan import Plan, PlanRow, Wish
+from study_app.cli.output import Cell, table_text
+from study_app.cli.plan_curve import percent, text_curve
+
+COLUMNS = (
+    "vary",
+    "size",
+    "people",
+    "judgments",
+    "width",
+    "width_most",
+    "power",
+    "detectable",
+    "nothing",
+    "role",
+)
+WRAP = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """How a plan is talked about.
+
+    Attributes
+    ----------
+    subject : str
+        What the interval is of: `the agreement`.
+    unit : str
+        After numbers of it, with a blank before it; empty where there is none.
+    digits : int
+        After the decimal point.
+    found : str or None
+        What a study with power does: `tells 0.69 from 0.5`. None where nothing is to be told apart.
+    study : str
+        What does not vary: `21 pairs a query, 14 workers a pair`.
+    sizes : mapping of str to (str, str)
+        What may vary -> how one, and several of it, are called.
+    assumed : str
+        What is taken for true of the people.
+    """
+
+    subject: str
+    unit: str
+    digits: int
+    found: str | None
+    study: str
+    sizes: dict[str, tuple[str, str]]
+    assumed: str
+
+    def number(self, value: float) -> str:
+        """Return a value as people read it; `no bound` for an infinite one."""
+        return "no bound" if math.isinf(value) else f"{value:,.{self.digits}f}"
+
+    def amount(self, value: float) -> str:
+        """Return a value with its unit."""
+        return self.number(value) + ("" if math.isinf(value) else self.unit)
+
+    def count(self, vary: str, size: int) -> str:
+        """`1 query`, `25 queries`."""
+        return f"{size:,} {self.sizes[vary][size != 1]}"
+
+
+def plan_text(found: Plan, question: Question, wish: Wish, *, seed: int) -> str:
+    """Put the answer together.
+
+    Parameters
+    ----------
+    found : Plan
+        What was found.
+    question : Question
+        How it is talked about.
+    wish : Wish
+        What was wished.
+    seed : int
+        Of the draws.
+    """
+    asked = found.row(found.asked)
+    paragraphs = [
+        headline(found, question, wish),
+        " ".join(_as_given(found, question, asked)),
+        table_text(_headers(found, question), list(_table_rows(found, question))).rstrip("\n"),
+        text_curve(found, question, wish),
+        "\n".join(_how_to_read(question)),
+        f"Taken for true: {question.assumed}.",
+        _precision(len(asked.widths), seed),
+    ]
+    return "\n\n".join(_wrapped(part) for part in paragraphs) + "\n"
+
+
+def headline(found: Plan, question: Question, wish: Wish) -> str:
+    """Return the answer in a sentence."""
+    goal = _goal(question, wish)
+    if found.needed is None:
+        largest = found.rows[-1]
+        reached = (
+            f"the interval is {question.amount(largest.width_of(wish.sure))} wide"
+            if wish.width is not None
+            else f"the chance is {percent(largest.power)}"
+        )
+        return (
+            f"Not within reach: even with {question.count(found.vary, largest.size)}, {reached}. To get {goal}, change "
+            f"another size, with {_others(found, question)}."
+        )
+    needed = question.count(found.vary, found.needed)
+    if found.needed <= found.asked:
+        spare = "" if found.needed == found.asked else f"; {needed} would do"
+        return f"Your {question.count(found.vary, found.asked)} are enough to get {goal}{spare}."
+    return f"Plan {needed} to get {goal}."
+
+
+def machine_rows(found: Plan) -> list[list[Cell]]:
+    """Return the rows for machines, under `COLUMNS`."""
+    return [
+        [
+            found.vary,
+            row.size,
+            row.people,
+            row.judgments,
+            row.width,
+            row.width_most,
+            row.power,
+            row.detectable,
+            row.nothing,
+            _role(found, row),
+        ]
+        for row in found.rows
+    ]
+
+
+def _goal(question: Question, wish: Wish) -> str:
+    if wish.width is None:
+        return f"a chance of {percent(wish.power)} that the study {question.found}"
+    often = "typically" if wish.sure == 0.5 else f"in {percent(wish.sure)} of studies"
+    return f"a 95 % interval of {question.subject} that is {often} at most {question.amount(wish.width)} wide"
+
+
+def _others(found: Plan, question: Question) -> str:
+    others = [name for name in question.sizes if name != found.vary]
+    return " or ".join(f"--vary {name}" for name in others)
+
+
+def _as_given(found: Plan, question: Question, row: PlanRow) -> Iterator[str]:
+    people = f"{row.people:,} people"
+    judged = "" if row.judgments is None else f", {row.judgments:,} judgments"
+    yield (
+        f"As planned, with {question.count(found.vary, found.asked)}, {question.study} ({people}{judged}): the 95 % "
+        f"interval of {question.subject} is typically {question.amount(row.width)} wide, in four of five studies at most "
+        f"{question.amount(row.width_most)}."
+    )
+    if question.found is not None:
+        yield f"The chance that the study {question.found} is {percent(row.power)}."
+    if math.isfinite(row.detectable):
+        yield f"Four of five such studies would detect a true distance of {question.amount(row.detectable)}."
+    if row.nothing:
+        yield f"In {percent(row.nothing)} of the studies it cannot be told at all."
+
+
+def _headers(found: Plan, question: Question) -> list[str]:
+    headers = [question.sizes[found.vary][1], "people"]
+    headers += [] if found.rows[0].judgments is None else ["judgments"]
+    headers += ["typical width", "width, 4 of 5"]
+    headers += [] if question.found is None else ["chance"]
+    return [*headers, "detectable", ""]
+
+
+def _table_rows(found: Plan, question: Question) -> Iterator[list[Cell]]:
+    words = {
+        "asked": "<- as planned",
+        "needed": "<- enough",
+        "asked, needed": "<- as planned, and enough",
+        "": "",
+    }
+    for row in found.rows:
+        cells: list[Cell] = [f"{row.size:,}", f"{row.people:,}"]
+        cells += [] if row.judgments is None else [f"{row.judgments:,}"]
+        cells += [question.number(row.width), question.number(row.width_most)]
+        cells += [] if question.found is None else [f"{percent(row.power)}"]
+        yield [*cells, question.number(row.detectable), words[_role(found, row)]]
+
+
+def _role(found: Plan, row: PlanRow) -> str:
+    roles = [name for name, size in (("asked", found.asked), ("needed", found.needed)) if size == row.size]
+    return ", ".join(roles)
+
+
+def _how_to_read(question: Question) -> Iterator[str]:
+    yield f"typical width: from end to end of the 95 % interval{question.unit and ' in' + question.unit}; half of the studies have a narrower one."
+    yield "width, 4 of 5: four of five studies have an interval at most that wide."
+    if question.found is not None:
+        yield f"chance: the share of studies that {question.found.replace('tells', 'tell', 1).replace('finds', 'find', 1)} (the power)."
+    yield "detectable: the smallest true distance that four of five studies would detect at 5 %, two-sided."
+
+
+def _precision(studies: int, seed: int) -> str:
+    error = 1.96 * 0.4 / math.sqrt(studies)
+    return (
+        f"Simulated: {studies:,} studies of each size, seed {seed}. A chance near 80 % is then known to about "
+        f"{100 * error:.0f} points; --studies makes it steadier."
+    )
+
+
+def _wrapped(text: str) -> str:
+    """Break lines of prose that are too long; tables and curves are kept as they are."""
+    if "\n" in text:
+        return text
+    kept = text.replace(" %", "\0%")
+    return textwrap.fill(kept, WRAP, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
