@@ -41,13 +41,26 @@ def database(tmp_path, monkeypatch):
 
 
 def test_check_says_what_workers_will_do_and_changes_nothing(small_study, database):
-    """A good file gets a line a task."""
-    result = run("study", "check", small_study())
-    assert result.stdout == (
-        "small: no faults; platform generic, device any\n"
-        "  task 1, summaries (summary_pairs, en): 1 of 2 queries a worker, 3 workers a query; 80 s of search, "
-        "3 pairs of 3 systems and 1 repeats a query\n"
-    )
+    """A good file is told task by task, with minutes, answers and cost; what looks wrong stands by itself."""
+    lines = run("study", "check", small_study(reward=1.5)).stdout.splitlines()
+    assert lines[:3] == ["small: no faults; platform generic, device any", "", "What a worker does"]
+    assert lines[4].startswith("  task 1, summaries (summary_pairs, en): ")
+    done = "chooses 1 of 2 queries, looks it up for 80 s, and judges 3 pairs of 3 systems, 1 of them twice"
+    assert lines[5] == f"    {done}"
+    assert "  task 1, summaries: 6 workers; 3 judgments of each of 6 pairs" in lines
+    assert "  workers: 6, then the study is full" in lines
+    assert any(line.startswith("  cost: 1.50 USD a worker, 1.50 with the") for line in lines)
+    assert any("6 workers x 1.50 = 9.00" in line for line in lines)
+    assert lines[lines.index("Look at this") + 1].startswith("  summaries: a worker gets 1 repeats, but")
+    assert not database.exists()
+
+
+def test_check_gives_json_for_machines(small_study, database):
+    """The same numbers; minutes as low and high."""
+    found = json.loads(run("study", "check", small_study(reward=1.5), "--format", "json").stdout)
+    [task] = found["tasks"]
+    assert (found["workers"], found["cost"]["total"], task["answers_each"]) == (6, 9.0, [3, 3])
+    assert found["minutes"][0] < found["minutes"][1]
     assert not database.exists()
 
 
@@ -60,12 +73,14 @@ def test_check_and_load_say_what_of_a_stream_cannot_be_shown(tmp_path, database)
         f"  news: early, {event}: 1 of 5 updates have no text and are not shown"
         for event in ("TS14.91", "TS14.92")
     ]
-    asked = "1 of 2 events a worker, each for 3 days of the event, which take 3 hours; one of 2 systems, 5 workers each"
-    assert run("study", "check", path).stdout.splitlines() == [
-        "small: no faults; platform generic, device any",
-        f"  task 1, news (stream_visits, en): {asked}",
-        *left_out,
-    ]
+    lines = run("study", "check", path).stdout.splitlines()
+    asked = (
+        "follows 1 of 2 events for 3 days of the event, which take 3 hours; gets what one of 2 systems tells"
+    )
+    assert f"    {asked}" in lines
+    assert "  task 1, news: 20 workers; 5 followers of each of 4 streams" in lines
+    place = lines.index("What no worker will see") + 1
+    assert lines[place : place + 2] == left_out
     assert run("study", "load", path).stdout.splitlines() == [*left_out, "loaded small"]
     assert "news: 0 streams followed now, 0 never read; 0 to 0 workers a stream" in run("status").stdout
     assert run("status", "--format", "csv").stdout.splitlines()[1] == "small,news,TS14.91,0,0,10"
