@@ -6,12 +6,16 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagePage:
-    """A page that only says something: keys of the catalogue, and how to refer to this moment."""
+    """A page that only says something: keys of the catalogue, and how to refer to this moment.
+
+    ``stops``: it leads to the page where one's part ends early.
+    """
 
     language: str
     heading: str
     text: str
     reference: str = ""
+    stops: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,23 +98,6 @@ class PairPage:
     criteria: tuple[str, ...]
     choice: str | None
     error: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinishPage:
-    """Everything is answered."""
-
-    language: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DonePage:
-    """The completion code, the way back to the platform, and the code to withdraw with."""
-
-    language: str
-    code: str
-    return_url: str | None
-    withdrawal_code: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

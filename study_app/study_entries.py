@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Code = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{2,64}$")]
+Address = Annotated[str, StringConstraints(pattern=r"^https?://[^\s]+$")]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
 Count = Annotated[int, Field(ge=1)]
 Repeats = Annotated[int, Field(ge=0)]
@@ -239,7 +240,8 @@ class StudyEntry(Entry):
     completion_code: Code | None = None
     codes: Codes = Codes()
     visit_code: Code | None = None
-    return_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s]+$")] | None = None
+    return_url: Address | None = None
+    early_return_url: Address | None = None
     return_at_once: bool = True
     reward: Annotated[float, Field(ge=0)] | None = None
     currency: Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")] = "USD"

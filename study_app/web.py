@@ -1,11 +1,11 @@
 """What the views share: the server's parts, rendering, and what every answer carries."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
-from flask import Flask, Response, current_app, make_response, render_template, request
+from flask import Flask, Response, current_app, g, make_response, render_template, request
 from jinja2 import StrictUndefined
 
 from metrics.errors import InputError, input_fault
@@ -19,11 +19,11 @@ from study_app.services.settings import SIGNING_KEY, setting
 from study_app.tokens import NewToken, Now, Signer
 
 NAME = "prefcal"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action {forms}; base-uri 'none'; frame-ancestors {frames}"
+)
 HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -105,8 +105,19 @@ def install_headers(app: Flask) -> None:
     app.after_request(_with_headers)
 
 
+def permit(*, form_host: str | None = None, frame_hosts: Collection[str] = ()) -> None:
+    """Let the page of this request send its form to a host, and stand in frames of others; without this neither."""
+    if form_host is not None:
+        g.forms = f"'self' https://{form_host}"
+    if frame_hosts:
+        g.frames = " ".join(f"https://{host}" for host in frame_hosts)
+
+
 def _with_headers(response: Response) -> Response:
     response.headers.update(HEADERS)
+    response.headers["Content-Security-Policy"] = POLICY.format(
+        forms=g.get("forms", "'self'"), frames=g.get("frames", "'none'")
+    )
     if request.endpoint != "static":
         response.headers["Cache-Control"] = "no-store"
     return response

@@ -1,11 +1,13 @@
 """The addresses. A view checks what came, calls one service, and redirects or renders."""
 
-from study_app.blueprints import entry, events, health, progress, streams, work
+from study_app.blueprints import ends, entry, events, health, progress, streams, tasks, work
 
 BLUEPRINTS = (
     entry.blueprint,
     work.blueprint,
     streams.blueprint,
+    tasks.blueprint,
+    ends.blueprint,
     events.blueprint,
     progress.blueprint,
     health.blueprint,

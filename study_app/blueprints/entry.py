@@ -1,34 +1,77 @@
 """/s/STUDY: where workers arrive from their platform."""
 
 from flask import Blueprint, redirect, request
-from werkzeug.wrappers import Response as AnyResponse
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
 
 from study_app.database import transaction
+from study_app.end_pages import PreviewPage
 from study_app.log import note_worker
 from study_app.plan import StudyPlan
-from study_app.platforms import PLATFORMS, is_phone, visit_parameters, worker_id
-from study_app.services.entry import Visitor, arrive, find_study, is_full, is_invitation, is_known
-from study_app.web import said, server
+from study_app.platforms import (
+    frame_hosts,
+    is_phone,
+    is_preview,
+    platform_of,
+    submit_host,
+    visit_parameters,
+    worker_id,
+)
+from study_app.services.entry import Visitor, arrive, find_study, has_begun, is_full, is_invitation, is_known
+from study_app.services.pause import is_paused
+from study_app.services.show import consent_paragraphs
+from study_app.web import permit, rendered, said, server
 
 blueprint = Blueprint("entry", __name__)
 
 
 @blueprint.get("/s/<study>")
-def enter(study: str) -> AnyResponse:
+def enter(study: str) -> Response:
     """Let a worker in, unless something speaks against it; coming back leads to where they were."""
     app = server()
     with transaction(app.database, write=False) as session:
         plan = find_study(session, app.plans, study)
         if plan is None:
             return said("no_study", status=404)
-        visitor = _visitor(plan)
-        if visitor is None:
+        permit(frame_hosts=frame_hosts(plan.entry))
+        platform = platform_of(plan.entry)
+        if is_preview(platform, request.args):
+            return _preview(plan)
+        given = worker_id(platform, request.args)
+        if given is None:
             return said("no_id", status=400, language=plan.language)
-        if not is_known(session, plan, visitor):
-            if not _fits_device(plan):
-                return said(f"device_{plan.entry.device}", status=403, language=plan.language)
-            if is_full(session, plan, now=app.now()):
-                return said("full", status=409, language=plan.language)
+        if platform.takes_form and submit_host(plan.entry, request.args) is None:
+            return said("bad_host", status=400, language=plan.language)
+        visitor = Visitor(
+            platform=platform.name, worker=given, parameters=visit_parameters(platform, request.args)
+        )
+        refusal = _refusal(session, plan, visitor)
+    return refusal or _let_in(plan, visitor)
+
+
+def _preview(plan: StudyPlan) -> Response:
+    """Show what the work is; nothing is stored and no place is held."""
+    page = PreviewPage(
+        language=plan.language, title=plan.entry.title, paragraphs=consent_paragraphs(plan.entry.consent)
+    )
+    return rendered("preview", page)
+
+
+def _refusal(session: Session, plan: StudyPlan, visitor: Visitor) -> Response | None:
+    """Return the page that says why a visitor cannot come in, before being asked for anything; None if they can."""
+    if not has_begun(session, plan, visitor) and is_paused(session, plan.id):
+        return said("paused", status=503, language=plan.language)
+    if is_known(session, plan, visitor):
+        return None
+    if not _fits_device(plan):
+        return said(f"device_{plan.entry.device}", status=403, language=plan.language)
+    if is_full(session, plan, now=server().now()):
+        return said("full", status=409, language=plan.language)
+    return None
+
+
+def _let_in(plan: StudyPlan, visitor: Visitor) -> Response:
+    app = server()
     with transaction(app.database, write=True) as session:
         invited = is_invitation(session, plan, visitor)
         worker = arrive(session, plan, visitor, now=app.now(), new_token=app.new_token)
@@ -36,14 +79,6 @@ def enter(study: str) -> AnyResponse:
     reminded = request.args.get("via") == "reminder"
     via = "?via=reminder" if reminded else "?via=invitation" if invited else ""
     return redirect(f"/w/{app.signer.worker_token(worker.id)}/{via}", code=303)
-
-
-def _visitor(plan: StudyPlan) -> Visitor | None:
-    platform = PLATFORMS[plan.entry.platform]
-    given = worker_id(platform, request.args)
-    if given is None:
-        return None
-    return Visitor(platform=platform.name, worker=given, parameters=visit_parameters(platform, request.args))
 
 
 def _fits_device(plan: StudyPlan) -> bool:

@@ -13,19 +13,23 @@ from werkzeug.wrappers import Response
 from study_app.database import transaction
 from study_app.log import note_worker
 from study_app.models import EPOCH, MILLISECOND
+from study_app.platforms import frame_hosts
 from study_app.services.answers import showing_of
 from study_app.services.look import Look
 from study_app.services.show import page_of
 from study_app.services.slots import keep_alive, take_next
 from study_app.services.whereabouts import Whereabouts, locate
-from study_app.steps import Step, after_page, current_step, open_steps
+from study_app.steps import DONE, STOPPED, Step, after_page, current_step, open_steps
 from study_app.tokens import BadTokenError, PageToken
-from study_app.web import rendered, said, server
+from study_app.web import permit, rendered, said, server
 
 PAGE_KEY_LETTERS = 16
 REFUSED = 422
 ARRIVALS = {"reminder", "invitation"}
 RECENT_MS = 60_000
+JUST_ENDED = "just=1"
+"""The query of the page with the code when the form before it ended the worker's part."""
+
 NUMBERED = {"pair", "rate"}
 """Kinds of steps of which a slot has several."""
 
@@ -73,6 +77,7 @@ def show(token: str, step: Step, *, error: str | None = None) -> Response:
     with transaction(app.database, write=False) as session:
         here = locate(session, app.plans, worker, now=now)
         note_worker(here.worker.pseudonym)
+        permit(frame_hosts=frame_hosts(here.plan.entry))
         if step not in open_steps(here.state):
             return to_step(token, current_step(here.state))
         showing = showing_of(session, here, step) if step.kind == "pair" else None
@@ -85,6 +90,7 @@ def show(token: str, step: Step, *, error: str | None = None) -> Response:
                 now=now,
                 showing=showing,
                 error=error,
+                sent=request.form.to_dict(flat=False) if error else {},
                 home=home(token),
                 arrival=arrival(now=now) if came(now=now) != "own" else "",
             )
@@ -123,7 +129,8 @@ def take(token: str, step: Step, act: Act) -> Response:
         keep_alive(session, here, now=now)
         onward = act(session, here, served) or Onward(_following(session, here, step, now=now))
     if isinstance(onward, Onward):
-        return to_step(token, onward.step, onward.query)
+        ended = onward.step in {DONE, STOPPED}
+        return to_step(token, onward.step, JUST_ENDED if ended else onward.query)
     return show(token, step, error=onward)
 
 

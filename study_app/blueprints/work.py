@@ -10,9 +10,10 @@ from study_app.log import note_worker
 from study_app.services import answers
 from study_app.services.answers import Answer
 from study_app.services.entry import give_consent
+from study_app.services.pause import is_paused
 from study_app.services.slots import listed_topics, take_slot
 from study_app.services.whereabouts import Whereabouts, locate
-from study_app.steps import CONSENT, DONE, FINISH, FULL, WITHDRAWN, Step, current_step
+from study_app.steps import CONSENT, FULL, Step, current_step
 from study_app.study_entries import SummaryPairs
 from study_app.tokens import PageToken
 from study_app.web import server
@@ -50,6 +51,8 @@ def post_consent(token: str) -> Response:
         current = here.plan.consent_sha256
         if request.form.get("text", current) != current:
             return "consent.changed"
+        if not here.state.consented and is_paused(session, here.plan.id):
+            return "consent.paused"
         give_consent(session, here, now=server().now())
         return None
 
@@ -165,37 +168,7 @@ def _answer() -> Answer | None:
     )
 
 
-@blueprint.get("/finish")
-def finish(token: str) -> Response:
-    """Say that everything is answered."""
-    return show(token, FINISH)
-
-
-@blueprint.post("/finish")
-def post_finish(token: str) -> Response:
-    """Complete the worker; the code exists from here on."""
-
-    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
-        app = server()
-        answers.finish(session, here, now=app.now(), new_token=app.new_token)
-        return None
-
-    return take(token, FINISH, act)
-
-
-@blueprint.get("/done")
-def done(token: str) -> Response:
-    """Show the code."""
-    return show(token, DONE)
-
-
 @blueprint.get("/full")
 def full(token: str) -> Response:
     """Say that there is nothing left to do."""
     return show(token, FULL)
-
-
-@blueprint.get("/withdrawn")
-def withdrawn(token: str) -> Response:
-    """Say that the worker has withdrawn."""
-    return show(token, WITHDRAWN)

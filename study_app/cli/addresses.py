@@ -3,7 +3,7 @@
 from sqlalchemy.orm import Session
 
 from study_app.plan import Plans
-from study_app.platforms import PLATFORMS
+from study_app.platforms import platform_of
 from study_app.services.entry import loaded_studies
 from study_app.services.settings import RESEARCHER_KEY, setting
 
@@ -13,10 +13,10 @@ def address_lines(session: Session, base: str) -> list[str]:
     key = setting(session, RESEARCHER_KEY)
     lines = []
     for plan in loaded_studies(session, Plans()):
-        query = PLATFORMS[plan.entry.platform].entrance_query
+        query = platform_of(plan.entry).entrance_query
         lines += [
             f"{plan.name}: {plan.entry.title}",
-            f"  workers:    {base}/s/{plan.name}?{query}",
+            f"  workers:    {base}/s/{plan.name}" + (f"?{query}" if query else ""),
             f"  researcher: {base}/r/{plan.name}?key={key}",
         ]
     return lines

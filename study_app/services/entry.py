@@ -11,6 +11,7 @@ from study_app.models import PlatformEntry, PlatformIdentity, Study, Worker
 from study_app.plan import Plans, StudyPlan
 from study_app.services.quota import has_open
 from study_app.services.whereabouts import Whereabouts
+from study_app.task_models import ConsentText
 from study_app.tokens import NewToken
 
 PSEUDONYM_LETTERS = 10
@@ -51,6 +52,12 @@ def loaded_studies(session: Session, plans: Plans) -> list[StudyPlan]:
 def is_known(session: Session, plan: StudyPlan, visitor: Visitor) -> bool:
     """Say whether the visitor has been here before."""
     return _identity(session, plan, visitor) is not None
+
+
+def has_begun(session: Session, plan: StudyPlan, visitor: Visitor) -> bool:
+    """Say whether the visitor has agreed to take part before."""
+    identity = _identity(session, plan, visitor)
+    return identity is not None and session.get_one(Worker, identity.worker_id).consented_at is not None
 
 
 def is_invitation(session: Session, plan: StudyPlan, visitor: Visitor) -> bool:
@@ -94,6 +101,14 @@ def give_consent(session: Session, here: Whereabouts, *, now: datetime) -> None:
         here.worker.consented_at = here.worker.last_seen_at = now
         here.worker.consent_sha256 = here.plan.consent_sha256
         session.flush()
+
+
+def consent_text(session: Session, plan: StudyPlan, sha256: str) -> str:
+    """Return the consent text of that hash, as the study file once had it; what stands there now if it is the same."""
+    if sha256 == plan.consent_sha256:
+        return plan.entry.consent
+    kept = select(ConsentText.text).where(ConsentText.study_id == plan.id, ConsentText.sha256 == sha256)
+    return session.scalars(kept).one()
 
 
 def _identity(session: Session, plan: StudyPlan, visitor: Visitor) -> PlatformIdentity | None:

@@ -14,8 +14,8 @@ Place: TypeAlias = tuple[str | int, ...]
 Leaf: TypeAlias = tuple[Place, Any]
 
 FREE_OF_STUDY = {
-    *("title", "consent", "completion_code", "codes", "visit_code", "return_url", "return_at_once"),
-    *("extra_parameters", "submit_hosts", "lease_minutes", "device", "folder"),
+    *("title", "consent", "completion_code", "codes", "visit_code", "return_url", "early_return_url"),
+    *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder"),
     *("reward", "currency", "platform_fee"),
 }
 FREE_OF_TASK = {"min_search_seconds", "min_consistency", "idle_seconds", "compare", "primary"}

@@ -5,14 +5,13 @@ from collections.abc import Callable
 
 from sqlalchemy import select
 
+from study_app.end_pages import FinishPage, StopPage
 from study_app.models import Ballot
 from study_app.pages import (
     AwayPage,
     ChoosePage,
     ConsentPage,
-    DonePage,
     EnrolPage,
-    FinishPage,
     MessagePage,
     PairPage,
     SearchPage,
@@ -20,25 +19,28 @@ from study_app.pages import (
     UsefulPage,
     VotePage,
 )
-from study_app.platforms import PLATFORMS, return_address
-from study_app.services import show_streams
+from study_app.services import show_ends, show_streams, show_tasks
 from study_app.services.answers import newest_judgment, search_seconds, showing_of
 from study_app.services.look import Look
 from study_app.services.quota import open_topics
 from study_app.services.slots import listed_topics
 from study_app.shown_sides import FORMS
 from study_app.study_entries import JudgedTask, SummaryPairs
+from study_app.task_pages import IntroPage, QuestionsPage, RatePage
 
 AnyPage = (
     AwayPage
     | ChoosePage
     | ConsentPage
-    | DonePage
     | EnrolPage
     | FinishPage
+    | IntroPage
     | MessagePage
     | PairPage
+    | QuestionsPage
+    | RatePage
     | SearchPage
+    | StopPage
     | StreamsPage
     | UsefulPage
     | VotePage
@@ -53,16 +55,20 @@ def page_of(look: Look) -> AnyPage:
 def consent_page(look: Look) -> ConsentPage:
     """Return the consent page."""
     here = look.here
-    paragraphs = here.plan.entry.consent.split("\n\n")
     return ConsentPage(
         language=look.language,
         title=here.plan.entry.title,
-        paragraphs=tuple(text for text in map(str.strip, paragraphs) if text),
+        paragraphs=consent_paragraphs(here.plan.entry.consent),
         text_sha256=here.plan.consent_sha256,
         withdrawal_code=here.worker.withdrawal_code,
         given=here.state.consented,
         error=look.error,
     )
+
+
+def consent_paragraphs(text: str) -> tuple[str, ...]:
+    """Return the paragraphs of a consent text: an empty line is between two."""
+    return tuple(paragraph for paragraph in map(str.strip, text.split("\n\n")) if paragraph)
 
 
 def choose_page(look: Look) -> ChoosePage:
@@ -144,29 +150,6 @@ def pair_page(look: Look) -> PairPage:
     )
 
 
-def finish_page(look: Look) -> FinishPage:
-    """Return the last page before the code."""
-    return FinishPage(language=look.language)
-
-
-def done_page(look: Look) -> DonePage:
-    """Return the code and the way back."""
-    entry, worker = look.here.plan.entry, look.here.worker
-    code = worker.completion_code or ""
-    return DonePage(
-        language=look.language,
-        code=code,
-        return_url=return_address(PLATFORMS[entry.platform], entry.return_url, code),
-        withdrawal_code=worker.withdrawal_code,
-    )
-
-
-def message_page(look: Look) -> MessagePage:
-    """Return a page that only says something: the study is full, or the worker has withdrawn."""
-    kind = look.step.kind
-    return MessagePage(language=look.language, heading=f"{kind}.heading", text=f"{kind}.text")
-
-
 PAGES: dict[str, Callable[[Look], AnyPage]] = {
     "consent": consent_page,
     "choose": choose_page,
@@ -177,8 +160,11 @@ PAGES: dict[str, Callable[[Look], AnyPage]] = {
     "streams": show_streams.streams_page,
     "useful": show_streams.useful_page,
     "away": show_streams.away_page,
-    "finish": finish_page,
-    "done": done_page,
-    "full": message_page,
-    "withdrawn": message_page,
+    "intro": show_tasks.intro_page,
+    "rate": show_tasks.rate_page,
+    "questions": show_tasks.questions_page,
+    "finish": show_ends.finish_page,
+    "stop": show_ends.stop_page,
+    "full": show_ends.message_page,
+    "withdrawn": show_ends.message_page,
 }

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from study_app.models import EPOCH, PlatformEntry, PlatformIdentity, Worker
-from study_app.platforms import PLATFORMS, is_phone, return_address, visit_parameters, worker_id
+from study_app.platforms import PLATFORMS, is_phone, visit_parameters, worker_id
 from study_app.tokens import BadTokenError, PageToken, Signer
 from tests.study_app.visitor import DESKTOP, PHONE
 
@@ -87,14 +87,6 @@ def test_a_phone_is_told_by_hint_then_by_name():
     assert not is_phone(PHONE, "?0")
     assert is_phone("", "?1")
     assert not is_phone("", None)
-
-
-def test_the_return_address_is_the_studys_else_the_platforms():
-    """{code} is filled in, safe for an address."""
-    prolific, generic = PLATFORMS["prolific"], PLATFORMS["generic"]
-    assert return_address(prolific, None, "A1") == "https://app.prolific.com/submissions/complete?cc=A1"
-    assert return_address(generic, "https://x.example/?c={code}", "a&b") == "https://x.example/?c=a%26b"
-    assert return_address(generic, None, "A1") is None
 
 
 def test_only_known_and_plain_parameters_are_kept():

@@ -1,0 +1,123 @@
+"""The codes that workers hand in: which one is due, how it is handed in, and when it was first shown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import exists, or_, select
+from sqlalchemy.orm import Session
+
+from study_app.models import PageLoad, PlatformEntry, PlatformIdentity, Worker
+from study_app.platforms import WayBack, way_back
+from study_app.services.whereabouts import Whereabouts
+from study_app.stream_models import StreamView
+from study_app.task_models import CodeShown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueCode:
+    """A code that a worker may be shown.
+
+    Attributes
+    ----------
+    kind : str
+        complete, screened_out, failed_checks, partial or visit.
+    code : str or None
+        None where the study has none for this end.
+    back : WayBack or None
+        How it is handed in.
+    entry : int or None
+        For a visit, the arrival that it is for.
+    """
+
+    kind: str
+    code: str | None
+    back: WayBack | None
+    entry: int | None = None
+
+
+def end_code(session: Session, here: Whereabouts) -> DueCode:
+    """Return the code of a worker whose part has ended."""
+    worker = here.worker
+    kind = "complete" if worker.stopped_as is None else worker.stopped_as
+    latest = _latest(session, worker)
+    parameters = {} if latest is None else latest.parameters
+    return DueCode(
+        kind=kind,
+        code=worker.completion_code,
+        back=_way_back(session, here, kind, worker.completion_code, parameters),
+    )
+
+
+def visit_code(session: Session, here: Whereabouts) -> DueCode | None:
+    """Return the code for the visit since the worker last came from the platform; None while there was none, or no such code."""
+    code, latest = here.plan.entry.visit_code, _latest(session, here.worker)
+    if code is None or latest is None:
+        return None
+    entry = _first_of_submission(session, latest)
+    if not _has_visited(session, here, since=entry.arrived_at):
+        return None
+    back = _way_back(session, here, "visit", code, entry.parameters)
+    return DueCode(kind="visit", code=code, back=back, entry=entry.id)
+
+
+def is_noted(session: Session, worker: Worker, due: DueCode) -> bool:
+    """Say whether it is stored that a code was shown; where there is none, there is nothing to store."""
+    if due.code is None:
+        return True
+    noted = exists().where(
+        CodeShown.worker_id == worker.id,
+        CodeShown.kind == due.kind,
+        CodeShown.entry_id.is_not_distinct_from(due.entry),
+    )
+    return bool(session.scalar(select(noted)))
+
+
+def note_shown(session: Session, worker: Worker, due: DueCode, *, now: datetime) -> None:
+    """Store that a code is shown, the first time; the worker is locked."""
+    if due.code is not None and not is_noted(session, worker, due):
+        session.add(
+            CodeShown(worker_id=worker.id, kind=due.kind, code=due.code, shown_at=now, entry_id=due.entry)
+        )
+        session.flush()
+
+
+def _latest(session: Session, worker: Worker) -> PlatformEntry | None:
+    """Return the worker's last arrival from the platform; None once the retention command has deleted who they are."""
+    arrivals = (
+        select(PlatformEntry)
+        .join(PlatformIdentity, PlatformIdentity.id == PlatformEntry.identity_id)
+        .where(PlatformIdentity.worker_id == worker.id)
+    )
+    return session.scalars(arrivals.order_by(PlatformEntry.id.desc()).limit(1)).one_or_none()
+
+
+def _first_of_submission(session: Session, latest: PlatformEntry) -> PlatformEntry:
+    """Return the first arrival under the submission of the latest one, which may have been opened again; itself if it has none."""
+    if not latest.parameters:
+        return latest
+    arrivals = select(PlatformEntry).where(PlatformEntry.identity_id == latest.identity_id)
+    return next(
+        entry
+        for entry in session.scalars(arrivals.order_by(PlatformEntry.id))
+        if entry.parameters == latest.parameters
+    )
+
+
+def _has_visited(session: Session, here: Whereabouts, *, since: datetime) -> bool:
+    """Say whether any stream was read since: a page of it logged something, or its form was sent."""
+    logged = exists().where(PageLoad.key == StreamView.key)
+    visited = exists().where(
+        StreamView.follow_id.in_([follow.id for follow in here.follows.values()]),
+        StreamView.served_at >= since,
+        or_(StreamView.left_at.is_not(None), logged),
+    )
+    return bool(session.scalar(select(visited)))
+
+
+def _way_back(
+    session: Session, here: Whereabouts, kind: str, code: str | None, parameters: Mapping[str, Any]
+) -> WayBack | None:
+    known = select(PlatformIdentity.platform_worker).where(PlatformIdentity.worker_id == here.worker.id)
+    return way_back(here.plan.entry, kind, code, worker=session.scalar(known), parameters=parameters)
