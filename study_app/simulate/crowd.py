@@ -12,9 +12,8 @@ import numpy as np
 from study_app.simulate.clock import VirtualClock
 from study_app.simulate.person import DESKTOP, PHONE, Person
 from study_app.simulate.site import Site
-from study_app.simulate.stream_world import StreamWorld
 from study_app.simulate.truth import Truth
-from study_app.simulate.world import World
+from study_app.simulate.worlds import KnownTask
 
 SHARE_ON_PHONES = 0.7
 ARRIVAL_HOURS = 6.0
@@ -40,7 +39,7 @@ def run_crowd(
     *,
     workers: int,
     clock: VirtualClock,
-    worlds: Mapping[int, World | StreamWorld],
+    tasks: Mapping[int, KnownTask],
     truth: Truth,
     rng: np.random.Generator,
     on_end: Callable[[], object] = lambda: None,
@@ -67,7 +66,7 @@ def run_crowd(
     queue: list[tuple[datetime, int, Iterator[float]]] = []
     for number, own in enumerate(rng.spawn(workers), start=1):
         agent, size = PHONE if own.random() < SHARE_ON_PHONES else DESKTOP
-        person = Person(Site(http, agent), size=size, clock=clock, worlds=worlds, truth=truth, rng=own)
+        person = Person(Site(http, agent), size=size, clock=clock, tasks=tasks, truth=truth, rng=own)
         people.append(person)
         arrival = clock.after(float(own.uniform(0, ARRIVAL_HOURS * 3600)))
         queue.append((arrival, number, person.live(entrance(number))))

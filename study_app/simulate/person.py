@@ -7,7 +7,7 @@ clock (`study_app.simulate.crowd`).
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,11 +15,17 @@ from study_app.simulate import mind
 from study_app.simulate.clock import VirtualClock
 from study_app.simulate.events import PageLog
 from study_app.simulate.follower import Follower, Pace
-from study_app.simulate.mind import Look
-from study_app.simulate.site import Element, Fields, Page, PageError, Site, text_of
+from study_app.simulate.form_filling import check_fields, question_fields, rating_fields
+from study_app.simulate.judge import Judge
+from study_app.simulate.judged_world import JudgedWorld
+from study_app.simulate.site import Fields, Page, PageError, Site, text_of
 from study_app.simulate.stream_world import StreamWorld
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import World
+from study_app.simulate.worlds import KnownTask
+from study_app.study_entries import Questions
+
+Kind = TypeVar("Kind")
 
 BATCH_EVENTS = 150
 PHONE = (
@@ -51,7 +57,7 @@ class Person:
         Of the window, in pixels.
     clock : VirtualClock
         The study's clock.
-    worlds : mapping of int to World or StreamWorld
+    tasks : mapping of int to KnownTask
         Task number (from 1) -> what can be known of it.
     truth : Truth
         What the people are like.
@@ -65,21 +71,21 @@ class Person:
         *,
         size: tuple[int, int],
         clock: VirtualClock,
-        worlds: Mapping[int, World | StreamWorld],
+        tasks: Mapping[int, KnownTask],
         truth: Truth,
         rng: np.random.Generator,
     ) -> None:
-        self._site, self._size, self._clock, self._worlds, self._rng = site, size, clock, worlds, rng
-        self._truth, self._habits = truth, truth.behaviour
+        self._site, self._size, self._clock, self._rng = site, size, clock, rng
+        self._tasks, self._habits = tasks, truth.behaviour
         away, session, speed = truth.people.user(rng)
-        self._speed = speed
         self._careless = rng.random() < self._habits.careless
         self._quits = rng.random() < self._habits.quit
         self._layout = "stacked" if size[0] < STACKED_BELOW_PIXELS else "side_by_side"
-        self._wanted: dict[str, str] = {}
-        self._remembered: dict[frozenset[Any], Any] = {}
         self._held_back: list[tuple[str, dict[str, Any]]] = []
         self.tally = Tally()
+        self._judge = Judge(
+            world=self._judged, truth=truth, words_per_second=speed, careless=self._careless, rng=rng
+        )
         self._follower = Follower(
             site,
             clock=clock,
@@ -100,10 +106,13 @@ class Person:
         """Go through the study from the address ``entrance``; yields seconds until the next act."""
         steps: dict[str, Callable[[Page], Iterator[float]]] = {
             "consent": self._consent,
+            "intro": self._intro,
             "choose": self._choose,
             "search": self._search,
             "vote": self._vote,
             "pair": self._pair,
+            "rate": self._rate,
+            "questions": self._questions,
             "enrol": self._enrol,
             "streams": self._come_back,
             "stream": self._stream,
@@ -160,7 +169,8 @@ class Person:
     def _vote(self, page: Page) -> Iterator[float]:
         yield self._between(8, 40)
         offered = page.form().options["intent"]
-        chances = mind.tick_chances(self._world(page).chances[self._query_text(page)])
+        query = text_of(page.marked("data-query"))
+        chances = mind.tick_chances(self._summaries(page).chances[query])
         ticked = [value for value, label in offered if self._rng.random() < chances[label]]
         self._send({"intent": ticked} if ticked else {"none": "1"})
 
@@ -193,34 +203,28 @@ class Person:
         if self._follower.page is not None:
             self._page = self._follower.page
 
-    def _world(self, page: Page) -> World:
-        """Return what can be known of the summaries or votes of a page."""
-        world = self._worlds[page.task]
-        if not isinstance(world, World):
-            raise PageError(f"{page.url}: a page of another kind of task")
-        return world
+    def _summaries(self, page: Page) -> World:
+        """Return what can be known of the summaries, votes or ratings of a page."""
+        return self._expected(page, World)
 
     def _events(self, page: Page) -> StreamWorld:
         """Return what can be known of the streams of a page."""
-        world = self._worlds[page.task]
-        if not isinstance(world, StreamWorld):
+        return self._expected(page, StreamWorld)
+
+    def _judged(self, page: Page) -> World | JudgedWorld:
+        """Return what can be known of the pairs of a page."""
+        world = self._tasks[page.task].world
+        return world if isinstance(world, JudgedWorld) else self._expected(page, World)
+
+    def _expected(self, page: Page, kind: type[Kind]) -> Kind:
+        world = self._tasks[page.task].world
+        if not isinstance(world, kind):
             raise PageError(f"{page.url}: a page of another kind of task")
         return world
 
-    def _query_text(self, page: Page) -> str:
-        return text_of(page.marked("data-query"))
-
     def _pair(self, page: Page) -> Iterator[float]:
         log = PageLog(page.token, self._clock(), layout=self._layout, size=self._size)
-        summaries = page.summaries()
-        if self._careless:
-            log.wait(self._between(1, 4))
-            chosen = str(self._rng.choice(["left", "right", "equally_good", "equally_bad"]))
-        else:
-            for side, elements in summaries.items():
-                self._read(log, page, side, elements)
-            log.wait(self._between(1.5, 6))
-            chosen = self._preferred(page, summaries)
+        chosen = self._judge.judge(page, log)
         log.note("choice", choice=chosen)
         log.note("submit", choice=chosen)
         log.note("close")
@@ -228,48 +232,20 @@ class Person:
         self._post_events(page, log)
         self._send({"choice": chosen, "decision_ms": str(round(log.seconds * 1000)), "layout": self._layout})
 
-    def _read(self, log: PageLog, page: Page, side: str, elements: tuple[Element, ...]) -> None:
-        query = self._query_text(page)
-        if query not in self._wanted:
-            chances = self._world(page).chances[query]
-            weights = np.array(list(chances.values()))
-            self._wanted[query] = list(chances)[self._rng.choice(len(chances), p=weights / weights.sum())]
-        depth = self._between(0, self._truth.patience_stops)
-        for look in mind.looks(
-            elements,
-            wanted=self._wanted[query],
-            depth_chars=depth,
-            words_per_second=self._speed,
-            rng=self._rng,
-        ):
-            self._note_look(log, side, look)
+    def _intro(self, page: Page) -> Iterator[float]:
+        yield self._between(20, 90)
+        entry = self._tasks[page.task].entry
+        self._send(check_fields(page, entry, careless=self._careless, rng=self._rng))
 
-    @staticmethod
-    def _note_look(log: PageLog, side: str, look: Look) -> None:
-        for key, share in look.items:
-            log.note("see", side=side, item=key, share=share)
-        log.wait(look.seconds)
-        for key, _ in look.items:
-            log.note("see", side=side, item=key, share=0)
-        if look.opens is not None:
-            log.note("layer", side=side, item=look.opens, open=True)
+    def _rate(self, page: Page) -> Iterator[float]:
+        fields = rating_fields(page, self._summaries(page), careless=self._careless, rng=self._rng)
+        yield self._between(3, 8) * len(fields)
+        self._send(fields)
 
-    def _preferred(self, page: Page, summaries: Mapping[str, tuple[Element, ...]]) -> str:
-        """Weigh the two summaries, or remember how they were weighed before."""
-        if self._habit(self._habits.left_bias):
-            return "left"
-        texts = {side: tuple(element.texts for element in elements) for side, elements in summaries.items()}
-        both = frozenset(texts.values())
-        if both in self._remembered and self._habit(mind.MEMORY):
-            before = self._remembered[both]
-            return next((side for side, text in texts.items() if text == before), str(before))
-        world, query = self._world(page), self._query_text(page)
-        left, right = (world.score(query, summaries[side]) for side in ("left", "right"))
-        chosen = mind.choice(
-            self._rng, difference=left - right, total=left + right, slope=world.slope, middle=world.middle
-        )
-        self._remembered[both] = texts.get(chosen, chosen)
-        return chosen
+    def _questions(self, page: Page) -> Iterator[float]:
+        entry = self._expected(page, Questions)
+        yield self._between(5, 20) * len(entry.questions)
+        self._send(question_fields(entry, self._rng))
 
     def _post_events(self, page: Page, log: PageLog) -> None:
         """Send the page's events; with the habit ``offline`` they come later, twice and in the wrong order."""

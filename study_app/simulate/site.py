@@ -5,6 +5,7 @@ A page is known by the last words of its address; forms are found in its HTML an
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -25,17 +26,21 @@ class PageError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Element:
-    """An iUnit or a link as it stands on a pair page; ``second`` is the layer below a link."""
+    """An iUnit, a link, a push or a ranked entry as it stands on a pair page.
+
+    ``second`` is the layer below a link, ``at`` the time of a push.
+    """
 
     key: str
     text: str
     second: "tuple[Element, ...] | None" = None
+    at: datetime | None = None
 
     @property
     def texts(self) -> tuple[Any, ...]:
         """What can be read, for comparison with what a system wrote."""
         below = None if self.second is None else tuple(item.text for item in self.second)
-        return (self.text, below)
+        return (self.text, below) if self.at is None else (self.text, self.at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +70,7 @@ class Page:
 
     @property
     def step(self) -> str:
-        """The kind of page: consent, choose, search, vote, pair, finish, done, or the first word of the path."""
+        """The kind of page: consent, choose, search, vote, pair, finish, done, or the last word of the path."""
         words = [word for word in urlsplit(self.url).path.split("/") if word and not word.isdigit()]
         return words[-1] if words else ""
 
@@ -111,7 +116,7 @@ class Page:
                 hidden[box.name] = box.get("value", "")
         return Form(action=urljoin(self.url, form.action or ""), hidden=hidden, options=options)
 
-    def summaries(self) -> dict[str, tuple[Element, ...]]:
+    def sides(self) -> dict[str, tuple[Element, ...]]:
         """Return side -> elements of a pair page."""
         return {
             section.get("data-side"): tuple(_elements(section))
@@ -133,6 +138,13 @@ class Page:
         """Return the address of the stream's next portion, None when there is none."""
         links = self.html.xpath("//a[@rel='next']/@href")
         return urljoin(self.url, str(links[0])) if links else None
+
+    def legends(self) -> dict[str, str]:
+        """Return name of the field -> what stands over it, for each group of radio buttons."""
+        return {
+            str(group.xpath(".//input[@type='radio']/@name")[0]): text_of(group.find("legend"))
+            for group in self.html.xpath("//form//fieldset[.//input[@type='radio'][@name]]")
+        }
 
     def questions(self) -> dict[str, str]:
         """Return name of the field -> key of the update, for each update that is asked about."""
@@ -156,16 +168,22 @@ def _label(box: HtmlElement) -> str:
 
 
 def _elements(section: HtmlElement) -> Iterator[Element]:
-    """First-layer elements in order, each link with its second layer."""
-    for node in section.xpath("./*[@data-item]"):
+    """Elements of a side in order: of its first layer, each link with its second; of its days; of its list."""
+    for node in section.xpath(".//*[@data-item][not(ancestor::*[@data-item])]"):
+        key = node.get("data-item")
         if node.tag == "details":
             second = tuple(
                 Element(key=item.get("data-item"), text=text_of(item))
                 for item in node.xpath(".//*[@data-item]")
             )
-            yield Element(key=node.get("data-item"), text=text_of(node.find("summary")), second=second)
+            yield Element(key=key, text=text_of(node.find("summary")), second=second)
+        elif node.tag == "li":
+            said = node.xpath("./p[not(contains(concat(' ', @class, ' '), ' window '))]")
+            times = node.xpath("./time/@datetime")
+            at = datetime.fromisoformat(times[0]) if times else None
+            yield Element(key=key, text=as_read(" ".join(map(text_of, said))), at=at)
         else:
-            yield Element(key=node.get("data-item"), text=text_of(node))
+            yield Element(key=key, text=text_of(node))
 
 
 class Site:

@@ -20,7 +20,7 @@ from study_app.simulate.clock import VirtualClock
 from study_app.simulate.crowd import CrowdReport, run_crowd
 from study_app.simulate.server import serving
 from study_app.simulate.truth import Truth
-from study_app.simulate.world import build_worlds
+from study_app.simulate.worlds import build_worlds
 from study_app.study_content import StudyContent
 from study_app.tokens import seeded_tokens
 
@@ -68,7 +68,7 @@ def run_trial(
     PageError
         If a page is not what a worker could go on from.
     """
-    worlds = build_worlds(content, patience=truth.patience_preferences, intents=truth.intents)
+    tasks = build_worlds(content, truth)
     clock = VirtualClock(start)
     new_token = seeded_tokens(seed)
     _load(content, database, clock, seed)
@@ -80,7 +80,7 @@ def run_trial(
             lambda number: entrance(entry.study, PLATFORMS[entry.platform], number),
             workers=workers,
             clock=clock,
-            worlds=worlds,
+            tasks=tasks,
             truth=truth,
             rng=np.random.default_rng(seed),
             on_end=on_end,

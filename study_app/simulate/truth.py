@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from calibration.user_model import read_user_model
@@ -20,6 +21,7 @@ DEFAULT_PEOPLE = Population(
     session_sd_seconds=90.0,
 )
 """Who comes where the truth says nothing of it."""
+DEFAULT_PUSH_WEIGHTS: Mapping[str, float] = MappingProxyType({"P_E": 0.5, "S_E": 0.3, "P_0": 0.5, "S_0": 0.4})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +84,8 @@ class Truth:
         How long they stay away and stay, and how fast they read.
     lateness : Lateness
         How an update loses its use for them.
+    push_weights : mapping
+        P_E, S_E, P_0, S_0 of the contingency utility, for one unit of gain.
     intents : mapping
         topic -> intent -> P(i|q); the collection's own where a topic is missing.
     """
@@ -90,6 +94,7 @@ class Truth:
     patience_stops: float = DEFAULT_PATIENCE_CHARS
     people: Population = DEFAULT_PEOPLE
     lateness: Lateness = field(default_factory=Lateness)
+    push_weights: Mapping[str, float] = field(default_factory=lambda: DEFAULT_PUSH_WEIGHTS)
     intents: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     behaviour: Behaviour = field(default_factory=Behaviour)
 
@@ -106,6 +111,9 @@ def read_truth(path: str | Path) -> Truth:
         lateness=Lateness(
             decay=known.get("lateness_decay", DEFAULT_LATENESS_DECAY), p0=known.get("lateness_p0", 1.0)
         ),
+        push_weights={
+            name: known.get(f"push_{name}", weight) for name, weight in DEFAULT_PUSH_WEIGHTS.items()
+        },
         intents={
             topic: {intent: entry.estimate for intent, entry in entries.items()}
             for topic, entries in model.intents.items()

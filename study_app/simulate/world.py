@@ -8,6 +8,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,9 +19,6 @@ from metrics.summaries import m_from_positions
 from metrics.two_layered import Query
 from study_app.simulate.mind import PREFERENCE_SLOPE
 from study_app.simulate.site import Element, PageError, as_read
-from study_app.simulate.stream_world import StreamWorld, told_event
-from study_app.stream_content import StreamContent
-from study_app.study_content import StudyContent
 from study_app.summary_content import SummaryContent
 
 Content: TypeAlias = tuple[Any, ...]
@@ -46,6 +44,10 @@ class World:
         Of Davidson's model, per unit of M.
     middle : float
         Median of M(R) + M(R') over all pairs.
+    iunits : mapping of str to set of str
+        Query text -> texts of its iUnits.
+    importance : mapping
+        (query text, intent text, iUnit text) -> importance, as the collection has it; what is missing has 0.
     """
 
     queries: Mapping[str, Query]
@@ -53,6 +55,8 @@ class World:
     scores: Mapping[tuple[str, Content], float]
     slope: float
     middle: float
+    iunits: Mapping[str, frozenset[str]]
+    importance: Mapping[tuple[str, str, str], float]
 
     def score(self, query: str, elements: Sequence[Element]) -> float:
         """Return the true M of a summary as it stands on a page; `PageError` when no system wrote it."""
@@ -62,54 +66,21 @@ class World:
         return self.scores[query, content]
 
 
-def build_worlds(
-    content: StudyContent, *, patience: float, intents: Intents
-) -> dict[int, World | StreamWorld]:
-    """Return task number (from 1) -> what can be known of it.
-
-    Parameters
-    ----------
-    patience : float
-        The true L of preferences, in counted characters.
-    intents : mapping
-        True P(i|q) of topics; the collection's own of the others, even shares where it has none.
+def summary_world(task: SummaryContent, *, patience: float, intents: Intents, path: Path) -> World:
+    """Return what can be known of a task with queries at the true patience.
 
     Raises
     ------
     InputError
-        If a task's collection has no importance: nobody could prefer anything.
+        If the collection of a task with systems has no importance: nobody could prefer anything.
     """
-    return {
-        number: _world(task, content, patience, intents)
-        if isinstance(task, SummaryContent)
-        else _stream_world(task)
-        for number, task in enumerate(content.tasks, start=1)
-    }
-
-
-def _stream_world(task: StreamContent) -> StreamWorld:
-    entry = task.entry
-    return StreamWorld(
-        factor=entry.clock_factor,
-        events={
-            as_read(event.title): told_event(
-                {name: content for (topic, name), content in task.streams.items() if topic == event.id},
-                days=entry.days,
-                factor=entry.clock_factor,
-            )
-            for event in task.events
-        },
-    )
-
-
-def _world(task: SummaryContent, content: StudyContent, patience: float, intents: Intents) -> World:
     chances = {
         query.id: intents.get(query.id)
         or query.probability
         or dict.fromkeys(query.intents, 1 / len(query.intents))
         for query in task.queries
     }
-    scores = _scores(task, content, patience, chances) if task.systems else {}
+    scores = _scores(task, path, patience, chances) if task.systems else {}
     by_query = [[scores[query.id, system] for system in task.systems] for query in task.queries]
     pairs = [pair for values in by_query for pair in combinations(values, 2)]
     spread = float(np.std([a - b for a, b in pairs])) if pairs else 0.0
@@ -126,17 +97,23 @@ def _world(task: SummaryContent, content: StudyContent, patience: float, intents
         },
         slope=PREFERENCE_SLOPE / (spread or 1.0),
         middle=float(np.median([a + b for a, b in pairs])) if pairs else 0.0,
+        iunits={text[query.id]: frozenset(map(as_read, query.iunits.values())) for query in task.queries},
+        importance={
+            (text[query.id], as_read(query.intents[intent]), as_read(query.iunits[iunit])): value
+            for query in task.queries
+            for (intent, iunit), value in query.importance.items()
+        },
     )
 
 
 def _scores(
-    task: SummaryContent, content: StudyContent, patience: float, chances: Intents
+    task: SummaryContent, path: Path, patience: float, chances: Intents
 ) -> dict[tuple[str, str], float]:
     """Return (topic, system) -> M at the true patience."""
     if "positions" not in task.tables:
         raise input_fault(
             f"task {task.entry.name}: the collection has no importance, so nobody can prefer anything",
-            path=content.file.path,
+            path=path,
             cure="name an importance file in the collection",
         )
     positions = pd.read_parquet(io.BytesIO(task.tables["positions"]))

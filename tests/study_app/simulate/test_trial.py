@@ -12,7 +12,7 @@ from study_app.simulate.effects import effects
 from study_app.simulate.site import Element, PageError
 from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Behaviour, Truth
-from study_app.simulate.world import build_worlds
+from study_app.simulate.worlds import build_worlds
 from study_app.study_content import read_study_content
 from study_app.study_file import read_study_file
 
@@ -107,7 +107,7 @@ def test_simulated_and_real_answers_never_mix(small_study, tmp_path):
 def test_a_page_that_shows_what_no_system_wrote_is_noticed(small_study):
     """A simulated person knows every summary by its texts."""
     content = read_study_content(read_study_file(small_study()))
-    world = next(iter(build_worlds(content, patience=100, intents={}).values()))
+    world = next(iter(build_worlds(content, Truth(patience_preferences=100)).values())).world
     query = next(iter(world.queries))
 
     with pytest.raises(PageError, match="no system wrote"):
@@ -123,7 +123,7 @@ def test_true_scores_are_m_measure_at_the_true_patience(small_study):
     file = read_study_file(small_study())
     content = read_study_content(file)
     number, task = next((n, t) for n, t in enumerate(content.tasks, start=1) if t.systems)
-    world = build_worlds(content, patience=60, intents={})[number]
+    world = build_worlds(content, Truth(patience_preferences=60))[number].world
     collection = read_collection_files(
         {kind: file.path.parent / f.path for kind, f in task.files.items()}, name="small"
     )
