@@ -10,6 +10,8 @@ from typing import TypeAlias
 
 from metrics.errors import Fault, FaultLog, InputError
 from study_app.named_files import note_missing_files
+from study_app.push_content import read_push_content
+from study_app.ranked_content import read_ranked_content
 from study_app.stream_content import StreamContent, read_stream_content
 from study_app.study_entries import AnyTask, Questions, RankedPairs, StreamPairs, StreamVisits
 from study_app.study_file import StudyFile
@@ -53,12 +55,8 @@ def _task_content(folder: Path, task: AnyTask, faults: list[Fault]) -> AnyConten
         case StreamVisits():
             return read_stream_content(folder, task, faults)
         case StreamPairs():
-            from study_app.push_content import read_push_content  # noqa: PLC0415
-
             return read_push_content(folder, task, faults)
         case RankedPairs():
-            from study_app.ranked_content import read_ranked_content  # noqa: PLC0415
-
             return read_ranked_content(folder, task, faults)
         case Questions():
             topic = TopicContent(id=QUESTIONS_TOPIC, text=task.title or "")
