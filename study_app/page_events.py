@@ -14,7 +14,7 @@ MAX_MS = 2**53
 
 Side = Annotated[
     Literal["left", "right", "stream"],
-    Field(description="Where the item stands: in the left or right text of a pair, or in a stream."),
+    Field(description="Where the item stands: on the left or right side of a pair, or in a stream."),
 ]
 Layout = Annotated[
     Literal["side_by_side", "stacked"], Field(description="How the texts of the page stand on the screen.")
@@ -24,10 +24,11 @@ Choice = Annotated[
 ]
 Item = Annotated[
     str,
-    StringConstraints(pattern=r"^(f[0-9]{1,4}|s[0-9]{1,4}\.[0-9]{1,4}|u[1-9][0-9]{0,6})$"),
+    StringConstraints(pattern=r"^(f[0-9]{1,4}|s[0-9]{1,4}\.[0-9]{1,4}|[upr][1-9][0-9]{0,6})$"),
     Field(
         description="Key of an element: f3 is element 3 (from 0) of the first layer, s3.1 item 1 below the link f3, "
-        "u12 the update in place 12 (from 1, oldest first) of a stream."
+        "u12 the update in place 12 (from 1, oldest first) of a stream, p12 the same of push notifications, r1 the entry at the "
+        "top of a ranked list."
     ),
 ]
 Share = Annotated[float, Field(ge=0, le=1)]

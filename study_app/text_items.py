@@ -7,7 +7,11 @@ layer, with the second layer of every link that was opened right after its link.
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
+
+LISTS = MappingProxyType({"pushes": ("p", "update"), "list": ("r", "link")})
+"""Content that is one list of texts -> what begins their keys in the page, and their kind in the tables."""
 
 WITHOUT_SPACES = frozenset({"ja"})
 """Languages in which white space does not part words."""
@@ -20,9 +24,9 @@ class Item:
     Attributes
     ----------
     key : str
-        Its name in the page, such as ``f3`` or ``s3.1``.
+        Its name in the page, such as ``f3``, ``s3.1``, ``p12`` or ``r1``.
     id : str
-        Its name in the tables: the id of the iUnit, or of the intent that a link leads to.
+        Its name in the tables: the id of the iUnit, of the intent or document that a link leads to, of the update.
     kind : str
         iunit, link or update.
     words, chars : int
@@ -55,6 +59,25 @@ class TextStop:
     text_chars: int
     reached_end: bool
     opened: int
+
+
+def content_items(content: Mapping[str, Any], language: str) -> tuple[Item, ...]:
+    """Return the items of whatever a pair page shows on a side, in reading order.
+
+    Parameters
+    ----------
+    content : mapping
+        As `study_app.models.Summary.content` holds it: a two-layered summary, a push stream or a ranked list.
+    language : str
+        Of its texts, see `summary_items`.
+    """
+    for name, (letter, kind) in LISTS.items():
+        if name in content:
+            return tuple(
+                _item({**text, "kind": kind}, f"{letter}{place}", None, by_chars=language in WITHOUT_SPACES)
+                for place, text in enumerate(content[name], start=1)
+            )
+    return summary_items(content, language)
 
 
 def summary_items(content: Mapping[str, Any], language: str) -> tuple[Item, ...]:

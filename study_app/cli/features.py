@@ -17,7 +17,7 @@ import click
     help="Folder of tables to write them into.",
 )
 def command(file: str, tables: Path) -> None:
-    """Write the tables positions and intents of everything the study file FILE names into the folder TABLES.
+    """Write the tables positions, push_cells and intents of everything the study file FILE names into the folder TABLES.
 
     Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
     runs belong together, and what the systems are called in your own tables.
@@ -31,5 +31,5 @@ def command(file: str, tables: Path) -> None:
     write_tables(derived, tables)
     for name, frame in derived.items():
         click.echo(f"{name}: {len(frame):,} rows")
-    if "positions" not in derived:
+    if not {"positions", "push_cells"} & set(derived):
         click.echo("positions: not written; they need systems and importance in FILE", err=True)

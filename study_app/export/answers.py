@@ -7,7 +7,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, aliased
 
 from calibration.tables import TABLES
-from study_app.export.features import intents_table, positions_table
+from study_app.export.features import derived_tables, intents_table
 from study_app.export.people import takes_part
 from study_app.models import (
     Assignment,
@@ -59,6 +59,7 @@ def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
             Judgment.revision,
             Judgment.late,
             first.name,
+            Showing.reveals_silence,
         )
         .select_from(Judgment)
         .join(
@@ -74,8 +75,7 @@ def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
         .outerjoin(first, first.id == Showing.repeats_id),
         study_id,
     ).order_by(Worker.number, Task.position, places.c.place)
-    columns = [name for name in TABLES["preferences"].column_names if name != "silent_days_revealed"]
-    frame = pd.DataFrame(session.execute(answered), columns=columns)
+    frame = pd.DataFrame(session.execute(answered), columns=list(TABLES["preferences"].column_names))
     return frame.assign(decision_seconds=frame["decision_seconds"].astype("float64") / 1000)
 
 
@@ -131,15 +131,15 @@ def searches_by_task(session: Session, study_id: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["worker", "task", "topic", "seconds"])
 
 
-def stored_positions(session: Session, study_id: int) -> dict[str, pd.DataFrame]:
-    """Return table positions under its name, as derived when the study was loaded; {} when no task has one."""
+def stored_features(session: Session, study_id: int) -> dict[str, pd.DataFrame]:
+    """Return the tables derived from collections and runs when the study was loaded, those that some task has."""
     stored = (
-        select(Task.name, TaskTable.content)
+        select(Task.name, TaskTable.name, TaskTable.content)
         .join(TaskTable, TaskTable.task_id == Task.id)
-        .where(Task.study_id == study_id, TaskTable.name == "positions")
+        .where(Task.study_id == study_id)
         .order_by(Task.position)
     )
-    return positions_table((task, content) for task, content in session.execute(stored))
+    return derived_tables((task, name, content) for task, name, content in session.execute(stored))
 
 
 def _of_study(rows: Rows, study_id: int) -> Rows:

@@ -1,4 +1,4 @@
-"""What pair pages logged: their rows of reads and stops, worked out some people at a time so that memory stays bounded."""
+"""What pair pages logged: their rows of reads, and of stops where summaries are judged, worked out some people at a time so that memory stays bounded."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from study_app.dwell import LoggedEvent, PageReading, read_page
 from study_app.export.logs import logged_events
 from study_app.models import EPOCH, MILLISECOND, PageLoad, Showing, Slot, Summary, System, Task, Topic, Worker
 from study_app.page_clock import server_times
-from study_app.text_items import Item, end_offsets, summary_items, text_stop
+from study_app.text_items import Item, content_items, end_offsets, text_stop
 
 
 class _PageRow(NamedTuple):
@@ -27,6 +27,7 @@ class _PageRow(NamedTuple):
     judgment: str
     topic_id: int
     topic: str
+    kind: str
     language: str
     left_id: int
     left: str
@@ -40,6 +41,8 @@ class PairReading:
 
     Attributes
     ----------
+    kind : str
+        Of the task.
     systems : dict
         Side -> name of the system.
     texts : dict
@@ -52,6 +55,7 @@ class PairReading:
     worker: str
     judgment: str
     topic: str
+    kind: str
     language: str
     systems: dict[str, str]
     texts: dict[str, tuple[Item, ...]]
@@ -60,7 +64,7 @@ class PairReading:
 
 
 Summaries: TypeAlias = Mapping[tuple[int, int], tuple[Item, ...]]
-"""(topic, system) by row -> items."""
+"""(topic, system) by row -> items of what is shown."""
 
 
 def pair_readings(session: Session, workers: Sequence[int], summaries: Summaries) -> list[PairReading]:
@@ -80,10 +84,14 @@ def reads_rows(pages: Sequence[PairReading]) -> pd.DataFrame:
 
 
 def stops_rows(pages: Sequence[PairReading]) -> pd.DataFrame:
-    """Return rows of table stops: how far each text of each judgment was read, over all loads of its page."""
+    """Return rows of table stops: how far each summary of each judgment was read, over all loads of its page.
+
+    Push streams and ranked lists have none: the stops are what the patience of readers of summaries is fitted to.
+    """
     loads: defaultdict[str, list[PairReading]] = defaultdict(list)
     for page in pages:
-        loads[page.judgment].append(page)
+        if page.kind == "summary_pairs":
+            loads[page.judgment].append(page)
     rows = [_stop(same, side) for same in loads.values() for side in SIDES]
     return pd.DataFrame(rows, columns=list(TABLES["stops"].column_names))
 
@@ -156,7 +164,7 @@ def whole_milliseconds(seconds: float) -> float:
 
 
 def summary_texts(session: Session, study_id: int) -> Summaries:
-    """Return the items of every query that somebody took."""
+    """Return the items of every topic that somebody took."""
     shown = (
         select(Summary.topic_id, Summary.system_id, Summary.content, Task.language)
         .join(Topic, Topic.id == Summary.topic_id)
@@ -164,7 +172,7 @@ def summary_texts(session: Session, study_id: int) -> Summaries:
         .where(Task.study_id == study_id, Topic.id.in_(select(Slot.topic_id)))
     )
     return {
-        (topic, system): summary_items(content, language)
+        (topic, system): content_items(content, language)
         for topic, system, content, language in session.execute(shown)
     }
 
@@ -179,6 +187,7 @@ def _page_rows(session: Session, workers: Sequence[int]) -> Iterator[_PageRow]:
             Showing.name,
             Topic.id,
             Topic.name,
+            Task.kind,
             Task.language,
             left.id,
             left.name,
@@ -210,6 +219,7 @@ def _pair_page(
         worker=row.worker,
         judgment=row.judgment,
         topic=row.topic,
+        kind=row.kind,
         language=row.language,
         systems={"left": row.left, "right": row.right},
         texts=texts,

@@ -15,8 +15,8 @@ from study_app.export.answers import (
     intent_votes_table,
     preferences_table,
     searches_by_task,
+    stored_features,
     stored_intents,
-    stored_positions,
 )
 from study_app.export.folder import TableStream, fresh_folder
 from study_app.export.gaps import LogGaps, missing_logs
@@ -37,7 +37,14 @@ from study_app.export.stream_tables import (
 from study_app.export.study_document import study_record
 from study_app.models import Study
 from study_app.plan import read_plan
-from study_app.study_entries import IntentVotes, StreamVisits, SummaryPairs, TaskEntry
+from study_app.study_entries import (
+    IntentVotes,
+    RankedPairs,
+    StreamPairs,
+    StreamVisits,
+    SummaryPairs,
+    TaskEntry,
+)
 
 RAW_FOLDER = "raw"
 
@@ -47,6 +54,9 @@ FILES = frozenset(
     + [f"{RAW_FOLDER}/{name}.{suffix}" for name in RAW_TABLES for suffix in ("csv", "parquet")]
 )
 """Everything that an export may write, relative to its folder."""
+
+PAIRS: frozenset[type[TaskEntry]] = frozenset({SummaryPairs, StreamPairs, RankedPairs})
+"""Kinds of task whose answers are preferences."""
 
 _FROM_PAIRS = {"reads": reads_rows, "stops": stops_rows}
 _FROM_STREAMS = {
@@ -58,6 +68,8 @@ _FROM_STREAMS = {
 }
 _FROM_LOGS: dict[type[TaskEntry], frozenset[str]] = {
     SummaryPairs: frozenset(_FROM_PAIRS),
+    StreamPairs: frozenset({"reads"}),
+    RankedPairs: frozenset({"reads"}),
     StreamVisits: frozenset(_FROM_STREAMS),
 }
 
@@ -127,9 +139,11 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
     kinds = {type(task.entry) for task in plan.tasks}
     if IntentVotes in kinds:
         tables["intent_votes"] = intent_votes_table(session, study.id)
+    if kinds & PAIRS:
+        tables["preferences"] = preferences
     if SummaryPairs in kinds:
-        tables |= {"preferences": preferences, "searches": searches.drop(columns="task")}
-        tables |= stored_positions(session, study.id)
+        tables["searches"] = searches.drop(columns="task")
+    tables |= stored_features(session, study.id)
     if StreamVisits in kinds:
         tables |= {
             "prompts": prompts_table(session, study.id),
@@ -169,10 +183,11 @@ def _write_logs(
             name: files.enter_context(TableStream(folder, TABLES[name])) for name in TABLES if name in names
         }
         for some in worker_groups(session, study_id):
-            if SummaryPairs in kinds:
+            if PAIRS & set(kinds):
                 pages = pair_readings(session, some, summaries)
                 for name, pair_rows in _FROM_PAIRS.items():
-                    tables[name].append(pair_rows(pages))
+                    if name in tables:
+                        tables[name].append(pair_rows(pages))
             if StreamVisits in kinds:
                 follows = follow_logs(session, some, clocks, texts, now=now)
                 for name, stream_rows in _FROM_STREAMS.items():
