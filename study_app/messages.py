@@ -1,4 +1,8 @@
-"""Everything a worker reads that does not come from the study file, by language (`templates/locale/LANGUAGE.yaml`)."""
+"""Everything a worker reads that does not come from the study file, by language.
+
+`templates/locale/LANGUAGE.yaml` has the pages that every study has, `LANGUAGE.tasks.yaml` what comes before a task, ratings and
+questions.
+"""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,12 +19,17 @@ class Messages:
     Parameters
     ----------
     folder : Path
-        Holds one ``LANGUAGE.yaml`` for each of `LANGUAGES`, all with the same keys.
+        Holds ``LANGUAGE.yaml`` and ``LANGUAGE.tasks.yaml`` for each of `LANGUAGES`, all with the same keys.
     """
 
     def __init__(self, folder: Path) -> None:
         self.catalogues: Mapping[str, Mapping[str, str]] = {
-            language: dict(_flat(_parsed(folder / f"{language}.yaml"))) for language in LANGUAGES
+            language: {
+                key: text
+                for name in (f"{language}.yaml", f"{language}.tasks.yaml")
+                for key, text in _flat(_parsed(folder / name))
+            }
+            for language in LANGUAGES
         }
 
     def text(self, language: str, key: str, **values: object) -> str:

@@ -31,7 +31,7 @@ class Checked:
     """What a form says: the answers that can be taken, and what is wrong with the others, by question."""
 
     answers: dict[str, Answer]
-    faults: dict[str, Refusal]
+    refusals: dict[str, Refusal]
 
 
 def field_of(question: Question) -> str:
@@ -49,16 +49,16 @@ def checked_answers(questions: Iterable[Question], sent: Mapping[str, Sequence[s
     sent : mapping of str to sequence of str
         The form's fields; `field_of` names them. Options are numbers from 1.
     """
-    found = Checked(answers={}, faults={})
+    found = Checked(answers={}, refusals={})
     for question in questions:
         said = [text for text in map(_plain, sent.get(field_of(question), ())) if text]
         answer = _answer(question, said) if said else None
         if isinstance(answer, Refusal):
-            found.faults[question.id] = answer
+            found.refusals[question.id] = answer
         elif answer is not None:
             found.answers[question.id] = answer
         elif question.required:
-            found.faults[question.id] = Refusal("questions.required")
+            found.refusals[question.id] = Refusal("questions.required")
     return found
 
 

@@ -35,12 +35,12 @@ def standard_check(kind: str) -> tuple[CheckItem, ...]:
     """Return prefcal's own check of a kind of task."""
     return tuple(
         CheckItem(
-            question=f"check.{kind}.{number}",
-            options=tuple(f"check.{kind}.{number}_{option}" for option in range(1, _OPTIONS + 1)),
+            question=f"check.{kind}.{place}",
+            options=tuple(f"check.{kind}.{place}_{option}" for option in range(1, _OPTIONS + 1)),
             answer=answer,
             is_standard=True,
         )
-        for number, answer in enumerate(_ANSWERS[kind], start=1)
+        for place, answer in zip(("first", "second"), _ANSWERS[kind], strict=True)
     )
 
 

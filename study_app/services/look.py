@@ -1,6 +1,7 @@
 """A worker looking at a page: what every page is made from."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -21,6 +22,8 @@ class Look:
         What a pair page shows.
     error : str or None
         The catalogue's key of what was wrong with the last form.
+    sent : mapping of str to sequence of str
+        The fields of the form that was wrong, so that it can come back as it was filled in.
     home : str
         The worker's standing link.
     arrival : str
@@ -34,6 +37,7 @@ class Look:
     now: datetime
     showing: Showing | None = None
     error: str | None = None
+    sent: Mapping[str, Sequence[str]] = field(default_factory=dict)
     home: str = ""
     arrival: str = ""
 

@@ -10,6 +10,7 @@ import { Log } from './log.js';
 import { Pair } from './pair.js';
 import { LocalTime } from './local-time.js';
 import { Presence } from './presence.js';
+import { Rate } from './rate.js';
 import { Scroll } from './scroll.js';
 import { SearchTimer } from './search-timer.js';
 import { Stream } from './stream.js';
@@ -43,6 +44,8 @@ if (pair) {
     start(() => new Dwell(pair, log));
   }
 }
+const ratings = document.querySelector('[data-module=rate]');
+if (ratings) start(() => new Rate(ratings));
 const section = document.querySelector('[data-module=stream]');
 if (section) {
   const stream = start(() => new Stream(section, log));
