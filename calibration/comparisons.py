@@ -27,11 +27,12 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Couple:
-    """One comparison that is to be made."""
+    """One comparison that is to be made; those of the family are corrected together, whatever their standing."""
 
     standing: Standing
     measure: str
     against: str
+    in_family: bool
 
 
 def couples(wanted: Wanted, variants: Sequence[Variant]) -> list[Couple]:
@@ -39,18 +40,26 @@ def couples(wanted: Wanted, variants: Sequence[Variant]) -> list[Couple]:
 
     Every measure that is not fitted in sample is compared once with what its standing asks for: the family with its
     first measure, all others with the main measure. With a primary comparison all others are exploratory.
+
+    Parameters
+    ----------
+    wanted : Wanted
+        By the measures' full names.
+    variants : sequence of Variant
+        The main measure first.
     """
     main = variants[0].measure
     fair = [one.measure for one in variants if one.fit is not Fit.IN_SAMPLE]
-    family, reference = _family(wanted, fair, main)
+    native = [one.measure for one in variants if one.measure in fair and not one.converted]
+    family, reference = _family(wanted, native, main)
     standing = Standing.FAMILY if wanted.primary is None else Standing.EXPLORATORY
-    named = [] if wanted.primary is None else [(Standing.PRIMARY, *wanted.primary)]
-    named += [(standing, one, reference) for one in family]
-    named += [(Standing.EXPLORATORY, one, main) for one in fair]
+    named = [] if wanted.primary is None else [(Standing.PRIMARY, *wanted.primary, False)]
+    named += [(standing, one, reference, True) for one in family]
+    named += [(Standing.EXPLORATORY, one, main, False) for one in fair]
     first: dict[frozenset[str], Couple] = {}
-    for why, measure, against in named:
+    for why, measure, against, in_family in named:
         if measure != against:
-            couple = Couple(standing=why, measure=measure, against=against)
+            couple = Couple(standing=why, measure=measure, against=against, in_family=in_family)
             first.setdefault(frozenset({measure, against}), couple)
     return list(first.values())
 
@@ -61,7 +70,9 @@ def comparison_rows(
     differences: Mapping[str, NDArray[np.float64]],
     rng: np.random.Generator,
 ) -> list[Row]:
-    """Make the comparisons, under the paper's convention; Holm's correction is over those of one standing.
+    """Make the comparisons, under the paper's convention.
+
+    Holm's correction is over the family; the primary comparison needs none, and others outside the family get none.
 
     Parameters
     ----------
@@ -77,8 +88,11 @@ def comparison_rows(
     mean = {name: agreement(one, task.share, task.topics).mean for name, one in differences.items()}
     results = [compare(mean[couple.measure], mean[couple.against], rng=rng) for couple in made]
     adjusted = np.full(len(made), np.nan)
-    for standing in Standing:
-        places = [place for place, couple in enumerate(made) if couple.standing is standing]
+    for group in (
+        [couple.standing is Standing.PRIMARY for couple in made],
+        [couple.in_family for couple in made],
+    ):
+        places = np.flatnonzero(group)
         adjusted[places] = holm([results[place].p_t for place in places])
     return [
         {
@@ -93,10 +107,10 @@ def comparison_rows(
     ]
 
 
-def _family(wanted: Wanted, fair: Sequence[str], main: str) -> tuple[Sequence[str], str]:
-    """Return the measures of the family and what they are compared with."""
+def _family(wanted: Wanted, native: Sequence[str], main: str) -> tuple[Sequence[str], str]:
+    """Return the measures of the family and what they are compared with; converted ones are in it only by name."""
     if not wanted.compare:
-        return fair, main
+        return native, main
     return (wanted.compare, main) if len(wanted.compare) == 1 else (wanted.compare[1:], wanted.compare[0])
 
 

@@ -1,5 +1,6 @@
 """The measures that a study or a command names for comparison: found by name, or refused with the nearest known ones."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -41,7 +42,7 @@ class Wanted:
         The measure, and what it is compared with.
     compare : tuple of str
         The measures of the family; the first is what the others are compared with, a single one is compared with the
-        task's main measure. Empty: every measure that is not fitted in sample, against the main one.
+        task's main measure. Empty: every measure neither fitted in sample nor converted, against the main one.
     """
 
     primary: tuple[str, str] | None = None
@@ -91,7 +92,7 @@ def resolved(
     found = found_measures(wanted.names, variants)
     fair = {one.measure for one in variants if one.fit is not Fit.IN_SAMPLE}
     missing = [name for name in wanted.names if name not in found]
-    absent = [name for name in missing if name.removesuffix(f" {CONVERTED_MARK}") in POSSIBLE.get(kind, ())]
+    absent = [name for name in missing if _plain(name, kind) in POSSIBLE.get(kind, ())]
     faults = [_unknown(name, fair, task, place) for name in missing if name not in absent]
     faults += [_in_sample(full, task, place) for full in found.values() if full not in fair]
     if faults:
@@ -144,6 +145,13 @@ def found_measures(names: Sequence[str], variants: Sequence[Variant]) -> dict[st
         for name, forms in candidates.items()
         if known & set(forms)
     }
+
+
+def _plain(name: str, kind: str) -> str:
+    """Return a name without its mark, of a ranked list's measure at the default depth."""
+    if kind == "ranked_pairs":
+        return re.sub(r"@[0-9]+", "@10", name)
+    return name.removesuffix(f" {CONVERTED_MARK}")
 
 
 def _unknown(name: str, known: Collection[str], task: str | None, place: str) -> Fault:

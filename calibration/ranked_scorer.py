@@ -10,7 +10,7 @@ from calibration.judged_task import JudgedTask
 from calibration.score_files import judged_summaries
 from calibration.study_sources import TaskSources
 from calibration.user_model import UserModel
-from calibration.variants import Fit, Role, Variant, scores_by_metric
+from calibration.variants import Fit, Role, Variant, scores_by_metric, side_by_side
 from metrics.errors import input_fault
 from metrics.ranked_lists import RankedCollection, RankedRun
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
@@ -31,11 +31,7 @@ from metrics.time_aware import (
 from metrics.topics import TopicNames
 from metrics.wording import listed
 
-TIME_AWARE: tuple[type[RankedMeasure], ...] = (TIANDCG, TIAP, TIAERR, TIAAP, TSBR, TIASBR)
-PLAIN: tuple[type[RankedMeasure], ...] = (IANDCG, IAP, IAERR, SBR)
-"""The same measures without time: what is lost without it."""
-USING_SHARES: tuple[type[RankedMeasure], ...] = (TIANDCG, TIAERR, TIASBR)
-"""Those that P(c|q) enters."""
+DEFAULT_DEPTH = 10
 
 Shares = Mapping[str, Mapping[str, float]]
 
@@ -73,15 +69,15 @@ def ranked_scorer(task: JudgedTask, evidence: Evidence) -> RankedScorer | None:
         read_ranked_run(source.path, collection.grades, name=name) for name, source in sources.systems.items()
     ]
     evidence.check_systems(task.task, set(sources.systems))
-    judged = task.topics.tolist()
     _check_topics(task, collection, evidence)
-    return RankedScorer(
-        variants=(
-            *_given(collection, runs, judged),
-            *_fitted(collection, runs, judged, evidence),
-        ),
-        notes=(),
+    lists = _Lists(
+        collection=collection,
+        runs=runs,
+        judged=task.topics.tolist(),
+        depth=_depth(sources),
+        evidence=evidence,
     )
+    return RankedScorer(variants=(*lists.given(), *lists.fitted()), notes=())
 
 
 def _collection(sources: TaskSources) -> RankedCollection:
@@ -103,36 +99,58 @@ def _check_topics(task: JudgedTask, collection: RankedCollection, evidence: Evid
         )
 
 
-def _given(
-    collection: RankedCollection, runs: Sequence[RankedRun], judged: Sequence[str]
-) -> Iterator[Variant]:
-    """Yield the measures at their defaults: with time, then without."""
-    scores = scores_by_metric(
-        ranked_scores(collection, runs, [one() for one in (*TIME_AWARE, *PLAIN)]), judged
-    )
-    plain = {one().column for one in PLAIN}
-    for name in scores.columns:
-        yield _variant(name, scores[name], Role.ABLATION if name in plain else Role.DEFAULT, Fit.NONE)
+def _depth(sources: TaskSources) -> int:
+    """Return how many entries of each list were shown: the depth at which it is scored."""
+    depth = sources.protocol.get("depth")
+    return depth if isinstance(depth, int) else DEFAULT_DEPTH
 
 
-def _fitted(
-    collection: RankedCollection, runs: Sequence[RankedRun], judged: Sequence[str], evidence: Evidence
-) -> Iterator[Variant]:
-    """Yield the measures that P(c|q) enters, with the one from votes."""
-    shares = {} if evidence.model is None else _shares(evidence.model, collection)
-    if not shares:
-        return
-    measures = [one() for one in USING_SHARES]
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Lists:
+    """Judged lists, and what scores them."""
 
-    def scored(fitted: Shares) -> pd.DataFrame:
-        known = replace(collection, probability={**collection.probability, **fitted})
-        return scores_by_metric(ranked_scores(known, runs, measures), judged)
+    collection: RankedCollection
+    runs: Sequence[RankedRun]
+    judged: Sequence[str]
+    depth: int
+    evidence: Evidence
 
-    estimate = scored(shares)
-    drawn = [scored(_shares(model, collection)) for model in evidence.drawn]
-    for name in estimate.columns:
-        draws = pd.concat([one[name] for one in drawn], axis="columns", ignore_index=True) if drawn else None
-        yield replace(_variant(f"{name} fitted P", estimate[name], Role.FITTED, Fit.OTHER_DATA), drawn=draws)
+    def given(self) -> Iterator[Variant]:
+        """Yield the measures at their defaults: with time, then the same without it."""
+        k = self.depth
+        time_aware: list[RankedMeasure] = [
+            TIANDCG(k=k),
+            TIAP(k=k),
+            TIAERR(k=k),
+            TIAAP(),
+            TSBR(k=k),
+            TIASBR(k=k),
+        ]
+        plain: list[RankedMeasure] = [IANDCG(k=k), IAP(k=k), IAERR(k=k), SBR(k=k)]
+        for measures, role in ((time_aware, Role.DEFAULT), (plain, Role.ABLATION)):
+            scores = self._scores(self.collection, measures)
+            for name in scores.columns:
+                yield _variant(name, scores[name], role, Fit.NONE)
+
+    def fitted(self) -> Iterator[Variant]:
+        """Yield the measures that P(c|q) enters, with the one from votes."""
+        model = self.evidence.model
+        if model is None or not _shares(model, self.collection):
+            return
+        estimate = self._with_shares_of(model)
+        drawn = [self._with_shares_of(one) for one in self.evidence.drawn]
+        for name in estimate.columns:
+            draws = side_by_side([one[name] for one in drawn])
+            yield _variant(f"{name} fitted P", estimate[name], Role.FITTED, Fit.OTHER_DATA, draws)
+
+    def _with_shares_of(self, model: UserModel) -> pd.DataFrame:
+        shares = {**self.collection.probability, **_shares(model, self.collection)}
+        k = self.depth
+        measures: list[RankedMeasure] = [TIANDCG(k=k), TIAERR(k=k), TIASBR(k=k)]
+        return self._scores(replace(self.collection, probability=shares), measures)
+
+    def _scores(self, collection: RankedCollection, measures: Sequence[RankedMeasure]) -> pd.DataFrame:
+        return scores_by_metric(ranked_scores(collection, self.runs, measures), self.judged)
 
 
 def _shares(model: UserModel, collection: RankedCollection) -> Shares:
@@ -146,5 +164,7 @@ def _shares(model: UserModel, collection: RankedCollection) -> Shares:
     }
 
 
-def _variant(measure: str, scores: "pd.Series[float]", role: Role, fit: Fit) -> Variant:
-    return Variant(measure=measure, family="ranked", role=role, fit=fit, scores=scores)
+def _variant(
+    measure: str, scores: "pd.Series[float]", role: Role, fit: Fit, drawn: pd.DataFrame | None = None
+) -> Variant:
+    return Variant(measure=measure, family="ranked", role=role, fit=fit, scores=scores, drawn=drawn)

@@ -101,7 +101,7 @@ def _streams(task: JudgedTask, sources: TaskSources) -> ShownTexts:
         for written, item, seconds in zip(run.topics, run.tweets, run.epochs.tolist(), strict=True):
             topic = names.find(written)
             if topic is not None and judged.find(topic) and _day(seconds) in days[topic]:
-                shown.setdefault(topic, []).append((seconds, files.texts.get(item, item)))
+                shown.setdefault(topic, []).append((seconds, files.texts.get(item) or f"[{item}]"))
         for topic, pushed in shown.items():
             lines = [f"{_moment(seconds)} {text}" for seconds, text in sorted(pushed, key=lambda one: one[0])]
             sides.setdefault(topic, {})[run.name] = "\n".join(lines)

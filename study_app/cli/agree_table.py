@@ -109,7 +109,7 @@ def _comparison_lines(comparisons: pd.DataFrame) -> Iterable[str]:
     """Yield a table for each standing, the primary comparison first."""
     for standing, rows in comparisons.groupby("standing", sort=False) if len(comparisons) else ():
         yield ""
-        yield f"{HEADS[str(standing)]} (paired by query{'' if len(rows) == 1 else '; p corrected by Holm'}):"
+        yield f"{HEADS[str(standing)]} (paired by query{_correction(rows)}):"
         yield ""
         yield table_text(
             ["measure", "against", "difference", "95 %", "p", "p sign flips", "detectable"],
@@ -128,3 +128,11 @@ def _comparison_lines(comparisons: pd.DataFrame) -> Iterable[str]:
         ).rstrip("\n")
     if len(comparisons):
         yield "detectable: the smallest true difference that four of five such studies would find."
+
+
+def _correction(rows: pd.DataFrame) -> str:
+    """Say how p was corrected."""
+    if len(rows) == 1:
+        return ""
+    outside = "" if rows["p_holm"].notna().any() else ", none of the family, so without p"
+    return outside or "; p corrected by Holm"
