@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from calibration.plan import Design, Wish
     from study_app.cli.plan_text import Question
 
-F = TypeVar("F", bound=Callable[..., Any])
+Command: TypeAlias = Callable[..., None]
 
 FIGURES = (".svg", ".pdf", ".png")
 DEFAULT_POWER = 0.8
 
 
-def plan_options(*, vary: Sequence[str], studies: int) -> Callable[[F], F]:
+def plan_options(*, vary: Sequence[str], studies: int) -> Callable[[Command], Command]:
     """Add the options that every plan has; they come as one argument ``wanted`` of type `Wanted`.
 
     Parameters
@@ -87,15 +87,16 @@ def plan_options(*, vary: Sequence[str], studies: int) -> Callable[[F], F]:
         ),
     )
 
-    def add(command: F) -> F:
+    def add(command: Command) -> Command:
         @functools.wraps(command)
         def wrapped(*args: Any, **given: Any) -> None:
             names = ("width", "sure", "power", "vary", "studies", "seed", "format_", "figure")
             command(*args, wanted=Wanted(**{name: given.pop(name) for name in names}), **given)
 
+        with_options: Command = wrapped
         for option in reversed(options):
-            wrapped = option(wrapped)
-        return wrapped  # type: ignore[return-value]
+            with_options = option(with_options)
+        return with_options
 
     return add
 

@@ -69,7 +69,9 @@ def command(
         raise click.BadParameter(f"at most {MOST_PAIRS}", param_hint="--pairs")
     wish = wanted.wish(default_width=WIDTH_OF_TRUTH * true, tells=tell_from is not None)
     design = PatienceDesign(
-        **sizes,
+        queries=sizes["queries"],
+        pairs=sizes["pairs"],
+        workers=sizes["workers"],
         true=true,
         text_chars=text_chars,
         judges=Judges(patience_chars=true, effect=effect, unexplained_sd=unexplained),

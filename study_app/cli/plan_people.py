@@ -3,14 +3,14 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 if TYPE_CHECKING:
     from calibration.plan_agreement import People
 
-F = TypeVar("F", bound=Callable[..., Any])
+Command: TypeAlias = Callable[..., None]
 
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 POSITIVE = click.FloatRange(min=0, min_open=True)
@@ -44,7 +44,7 @@ PAIR_SIZES = Sizes(
 )
 
 
-def size_options(command: F) -> F:
+def size_options(command: Command) -> Command:
     """Add ``--queries``, ``--pairs`` and ``--workers``, which come as one argument ``sizes``."""
     options = (
         click.option(
@@ -73,7 +73,7 @@ def size_options(command: F) -> F:
     return _with(options, wrapped)
 
 
-def judged_options(command: F) -> F:
+def judged_options(command: Command) -> Command:
     """Add the sizes, ``--ties`` and what people are like, which comes as one argument ``people``."""
     options = (
         click.option(
@@ -114,7 +114,7 @@ def judged_options(command: F) -> F:
         people = People(strength=strength, tie_weight=tie_weight, query_spread=query_spread)
         command(*args, people=people, **given)
 
-    return size_options(_with(options, wrapped))  # type: ignore[arg-type]
+    return size_options(_with(options, wrapped))
 
 
 def people_words(people: "People") -> str:
@@ -125,7 +125,7 @@ def people_words(people: "People") -> str:
     )
 
 
-def _with(options: tuple[Callable[[Any], Any], ...], command: Callable[..., None]) -> Any:
+def _with(options: tuple[Callable[[Command], Command], ...], command: Command) -> Command:
     for option in reversed(options):
         command = option(command)
     return command

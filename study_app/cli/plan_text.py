@@ -136,7 +136,7 @@ def machine_rows(found: Plan) -> list[list[Cell]]:
 
 def _goal(question: Question, wish: Wish) -> str:
     if wish.width is None:
-        return f"a chance of {percent(wish.power)} that the study {question.found}"
+        return f"a chance of {percent(wish.power or 0)} that the study {question.found}"
     often = "typically" if wish.sure == 0.5 else f"in {percent(wish.sure)} of studies"
     return f"a 95 % interval of {question.subject} that is {often} at most {question.amount(wish.width)} wide"
 
