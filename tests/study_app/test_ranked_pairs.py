@@ -78,6 +78,23 @@ def test_the_querys_own_times_and_the_day_of_asking_stand_above_them(served):
     assert bob.html.time is None
 
 
+def test_many_times_are_folded_away(served):
+    """Some hundred days would push the lists off a phone's screen; a tap shows them."""
+    documents = {"SYH-1": range(1900, 1924), "SYH-2": range(1900, 1925)}
+    years = [(topic, year) for topic, of in documents.items() for year in of]
+    files = {
+        "qrels.txt": "".join(f"{topic} first SYD-{year} 1\n" for topic, year in years),
+        "windows.txt": "".join(f"SYD-{year} {year}\n" for _, year in years),
+    }
+    study = served(files=files)
+    few, many = (
+        study.at_pairs(name, topic=topic).html for name, topic in (("ann", MOON), ("bob", "suez canal"))
+    )
+    assert "open" in few.select_one("details.windows").attrs
+    assert "open" not in many.select_one("details.windows").attrs
+    assert (len(few.select(".windows li")), len(many.select(".windows li"))) == (24, 25)
+
+
 def test_an_empty_list_says_that_it_is_empty(served):
     """It can be judged like any other: a system that found nothing is worse than one that did."""
     study = served()
