@@ -8,6 +8,8 @@ import pytest
 from study_app.messages import LANGUAGES, Messages
 from study_app.resources import resource_folder
 from study_app.shown_sides import FORMS
+from study_app.standard_checks import standard_check
+from study_app.study_entries import KINDS
 from tests.study_app.small_streams import HOURLY
 from tests.study_app.small_study import pairs_task
 from tests.study_app.stream_visits import HOUR, log, stream_study
@@ -17,11 +19,19 @@ MESSAGE_PAGES = (
     *("full", "withdrawn", "device_phone", "device_desktop", "no_study", "no_id"),
     *("bad_address", "bad_form", "bad_request", "too_large", "not_found", "failure"),
 )
+EXAMPLES = ("example", "example_pushes", "example_ranking")
 
 
 @pytest.fixture(scope="module")
 def messages():
     return Messages(TEMPLATES / "locale")
+
+
+def keys_before(kind):
+    """Return the keys of the page before a task."""
+    return {f"guide.{kind}"} | {
+        key for item in standard_check(kind) for key in (item.question, *item.options)
+    }
 
 
 def fields(text):
@@ -48,12 +58,17 @@ def test_japanese_is_japanese(messages):
 
 def test_templates_and_code_use_what_is_there_and_nothing_is_left_over(messages):
     """Keys that are put together at run time are listed here."""
-    code = [path.read_text() for path in (*TEMPLATES.glob("*.html"), *TEMPLATES.glob("sides/*.html"))]
+    folders = ("*.html", "sides/*.html", "examples/*.html")
+    code = [path.read_text() for folder in folders for path in TEMPLATES.glob(folder)]
     code += [path.read_text() for path in (TEMPLATES.parent / "study_app").rglob("*.py")]
     forms = {form.name for form in FORMS.values()}
     built = {f"{form}.{part}" for form in forms for part in ("heading", "topic", "help", "left", "right")}
     built |= {f"pair.choice_{choice}" for choice in ("left", "right", "equally_good", "equally_bad")}
     built |= {f"{page}.{part}" for page in MESSAGE_PAGES for part in ("heading", "text")}
+    built |= {key for kind in KINDS for key in keys_before(kind)}
+    built |= {f"{name}.{way}_reason" for name in EXAMPLES for way in ("left", "right", "good", "bad")}
+    built |= {f"example_questions.{option}" for option in ("daily", "weekly", "rarely")}
+    built |= {f"rate.rating_{rating}" for rating in (0, 2, 4)}
     named = {name for text in code for name in re.findall(r'"([a-z_]+(?:\.[a-z_]+)?)"', text)}
     keys = set(messages.catalogues["en"])
     assert keys - named - built == set()
