@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from calibration.judged_task import JudgedTask
 from calibration.stream_files import read_stream_files
 from calibration.study_sources import PUSH_FILES, TaskSources
-from metrics.push_days import SECONDS_A_DAY
 from metrics.readers.mobileclick import COLUMNS, read_collection_files
 from metrics.readers.mobileclick_runs import read_run
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
@@ -93,14 +92,14 @@ def _summary_lines(summary: Summary, query: Query) -> str:
 def _streams(task: JudgedTask, sources: TaskSources) -> ShownTexts:
     """Return what each system pushed on the days that were judged, oldest first, with the UTC time."""
     files = read_stream_files(sources)
-    days = {topic: set(of_topic) for topic, of_topic in files.pushes.days.items()}
-    names, judged = TopicNames(days), TopicNames(task.topics.tolist())
+    spans = files.spans()
+    names, judged = TopicNames(spans), TopicNames(task.topics.tolist())
     sides: dict[str, dict[str, str]] = {}
     for run in files.push_runs:
         shown: dict[str, list[tuple[int, str]]] = {}
         for written, item, seconds in zip(run.topics, run.tweets, run.epochs.tolist(), strict=True):
             topic = names.find(written)
-            if topic is not None and judged.find(topic) and _day(seconds) in days[topic]:
+            if topic is not None and judged.find(topic) and spans[topic][0] <= seconds < spans[topic][1]:
                 shown.setdefault(topic, []).append((seconds, files.texts.get(item) or f"[{item}]"))
         for topic, pushed in shown.items():
             lines = [f"{_moment(seconds)} {text}" for seconds, text in sorted(pushed, key=lambda one: one[0])]
@@ -143,10 +142,6 @@ _READERS: Mapping[str, Callable[[JudgedTask, TaskSources], ShownTexts]] = {
     "stream_pairs": _streams,
     "ranked_pairs": _ranked,
 }
-
-
-def _day(seconds: int) -> str:
-    return f"{datetime.fromtimestamp(seconds // SECONDS_A_DAY * SECONDS_A_DAY, UTC):%Y%m%d}"
 
 
 def _moment(seconds: int) -> str:

@@ -15,8 +15,9 @@ from metrics.convert import (
     push_run_from_updates,
     update_run_from_push,
 )
-from metrics.errors import input_fault
+from metrics.errors import InputError, input_fault
 from metrics.events import EventCollection, UpdateRun
+from metrics.push_days import SECONDS_A_DAY
 from metrics.push_streams import PushCollection, PushRun, days_between
 from metrics.readers.push import read_push_collection, read_push_run
 from metrics.readers.tempsum import read_events
@@ -30,8 +31,9 @@ class StreamFiles:
 
     Attributes
     ----------
-    pushes : PushCollection
-        As push notifications; ``converted_from`` says whether they were made of events.
+    pushes : PushCollection or None
+        As push notifications; ``converted_from`` says whether they were made of events. None for events that cannot be:
+        nothing tells when their updates were posted.
     push_runs : tuple of PushRun
         By the names of the systems.
     events : EventCollection or None
@@ -42,16 +44,22 @@ class StreamFiles:
         Tweet or update -> text, as far as there are any.
     """
 
-    pushes: PushCollection
+    pushes: PushCollection | None
     push_runs: tuple[PushRun, ...]
     events: EventCollection | None
     update_runs: tuple[UpdateRun, ...]
     texts: Mapping[str, str]
 
-    @property
-    def are_pushes(self) -> bool:
-        """Whether the files are push notifications."""
-        return self.pushes.converted_from is None
+    def spans(self) -> dict[str, tuple[float, float]]:
+        """Return when each topic begins and ends, in seconds."""
+        if self.pushes is not None and self.pushes.converted_from is None:
+            return {
+                topic: (_midnight(days[0]), _midnight(days[-1]) + SECONDS_A_DAY)
+                for topic, days in self.pushes.days.items()
+                if days
+            }
+        events = {} if self.events is None else self.events.topics
+        return {topic: (event.start, event.end) for topic, event in events.items()}
 
 
 def read_stream_files(sources: TaskSources) -> StreamFiles:
@@ -98,7 +106,7 @@ def _read_events(sources: TaskSources, days: tuple[str, ...] | None) -> StreamFi
     events = read if days is None else _within(read, days)
     runs = tuple(read_update_run(source.path, name=name) for name, source in sources.systems.items())
     return StreamFiles(
-        pushes=push_from_events(events),
+        pushes=_as_pushes(events),
         push_runs=tuple(map(push_run_from_updates, runs)),
         events=events,
         update_runs=runs,
@@ -106,6 +114,14 @@ def _read_events(sources: TaskSources, days: tuple[str, ...] | None) -> StreamFi
             name: update.text for event in events.topics.values() for name, update in event.updates.items()
         },
     )
+
+
+def _as_pushes(events: EventCollection) -> PushCollection | None:
+    """Convert events, None where they cannot be."""
+    try:
+        return push_from_events(events)
+    except InputError:
+        return None
 
 
 def _days(sources: TaskSources) -> tuple[str, ...] | None:
@@ -125,7 +141,7 @@ def _days(sources: TaskSources) -> tuple[str, ...] | None:
 
 def _within(events: EventCollection, days: tuple[str, ...]) -> EventCollection:
     """Cut the events to the days that were judged; one that has no part in them is left out."""
-    begin, end = _midnight(days[0]), _midnight(days[-1]) + 86_400
+    begin, end = _midnight(days[0]), _midnight(days[-1]) + SECONDS_A_DAY
     cut = {
         topic: replace(event, start=max(event.start, begin), end=min(event.end, end))
         for topic, event in events.topics.items()

@@ -34,8 +34,8 @@ class StreamScorer:
     ----------
     evidence : Evidence
         For the weights fitted to preferences.
-    pushes : PushScores
-        Cells, ELG and nCG of every stream.
+    pushes : PushScores or None
+        Cells, ELG and nCG of every stream; None for events that cannot be taken for pushes.
     native, other : tuple of Variant
         Measures of updates that nobody's preferences were fitted to: before the push measures where the collection is
         one of events, after them where they are converted.
@@ -46,7 +46,7 @@ class StreamScorer:
     """
 
     evidence: Evidence
-    pushes: PushScores
+    pushes: PushScores | None
     native: tuple[Variant, ...]
     other: tuple[Variant, ...]
     sweeps: tuple[Sweep, ...]
@@ -55,14 +55,15 @@ class StreamScorer:
     def measured(self, task: JudgedTask) -> Measured:
         """Return the measures; weights fitted to these preferences are fitted anew without each topic."""
         notes = list(self.notes)
-        fitted = tuple(self._fitted(task, notes))
+        fixed = () if self.pushes is None else self.pushes.fixed()
+        fitted = () if self.pushes is None else self._fitted(task, self.pushes, notes)
         return Measured(
-            variants=(*self.native, *self.pushes.fixed(), *self.other, *fitted),
+            variants=(*self.native, *fixed, *self.other, *fitted),
             sweeps=self.sweeps,
             notes=tuple(notes),
         )
 
-    def _fitted(self, task: JudgedTask, notes: list[str]) -> Iterator[Variant]:
+    def _fitted(self, task: JudgedTask, pushes: PushScores, notes: list[str]) -> Iterator[Variant]:
         model, drawn = self.evidence.model, self.evidence.drawn
         if model is None:
             return
@@ -72,20 +73,20 @@ class StreamScorer:
         if told:
             try:
                 if fit is Fit.IN_SAMPLE:
-                    without_weights = weights_without_each_topic(task, self.pushes.cells)
+                    without_weights = weights_without_each_topic(task, pushes.cells)
             except NotIdentifiedError as error:
                 notes.append(f"{task.task}: the contingency utility is not cross-fitted, since {error}")
-            yield from fitted_utility(self.pushes, model, drawn, without_weights, fit)
+            yield from fitted_utility(pushes, model, drawn, without_weights, fit)
         if told and len(told) < len(WEIGHT_NAMES):
             missing = listed(name for name in WEIGHT_NAMES if name not in told)
             notes.append(f"{task.task}: the contingency utility counts {missing} as 0, which the model lacks")
         if ALPHA in model.parameters:
             try:
                 if fit is Fit.IN_SAMPLE:
-                    without_alpha = alpha_without_each_topic(task, self.pushes.cells)
+                    without_alpha = alpha_without_each_topic(task, pushes.cells)
             except NotIdentifiedError as error:
                 notes.append(f"{task.task}: alpha is not cross-fitted, since {error}")
-            yield from fitted_t11u(self.pushes, model, drawn, without_alpha, fit)
+            yield from fitted_t11u(pushes, model, drawn, without_alpha, fit)
 
 
 def stream_scorer(task: JudgedTask, evidence: Evidence) -> StreamScorer | None:
@@ -99,12 +100,13 @@ def stream_scorer(task: JudgedTask, evidence: Evidence) -> StreamScorer | None:
     """
     notes: list[str] = []
     files = _files(task, evidence, notes)
-    pushes = _push_scores(task, evidence, files)
-    if pushes is None:
-        return None
-    _check_streams(task, pushes.cells, evidence)
+    pushes = _push_scores(task, evidence, files, notes)
+    if pushes is not None:
+        _check_streams(task, pushes.cells, evidence)
     updates = _update_streams(task, evidence, files, notes)
-    sweeps = [pushes.sweep()]
+    if pushes is None and updates is None:
+        return None
+    sweeps = [] if pushes is None else [pushes.sweep()]
     found: tuple[Variant, ...] = ()
     if updates is not None:
         found = tuple(_update_variants(task, updates, evidence, notes))
@@ -135,14 +137,25 @@ def _files(task: JudgedTask, evidence: Evidence, notes: list[str]) -> StreamFile
     return read_stream_files(sources)
 
 
-def _push_scores(task: JudgedTask, evidence: Evidence, files: StreamFiles | None) -> PushScores | None:
+def _push_scores(
+    task: JudgedTask, evidence: Evidence, files: StreamFiles | None, notes: list[str]
+) -> PushScores | None:
     """Return cells and daily measures: cells of the table where there is one, they are what weights are fitted to."""
     cells = _table_cells(task, evidence)
     if files is None:
         return None if cells is None else PushScores(cells=cells, daily=pd.DataFrame(), converted=False)
-    counted, daily = push_measure_scores(files.pushes, files.push_runs, task.topics.tolist())
     evidence.check_systems(task.task, {run.name for run in files.push_runs})
-    return PushScores(cells=counted if cells is None else cells, daily=daily, converted=not files.are_pushes)
+    if files.pushes is None:
+        notes.append(
+            f"{task.task}: no push measures, since the ids of updates do not say when they were posted"
+        )
+        return None
+    counted, daily = push_measure_scores(files.pushes, files.push_runs, task.topics.tolist())
+    return PushScores(
+        cells=counted if cells is None else cells,
+        daily=daily,
+        converted=files.pushes.converted_from is not None,
+    )
 
 
 def _table_cells(task: JudgedTask, evidence: Evidence) -> pd.DataFrame | None:

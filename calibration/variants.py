@@ -5,6 +5,7 @@ are re-fitted without each query before that query is judged (cross-fitted). M's
 `calibration.m_variants`, those of streams in `calibration.push_variants` and `calibration.msu_variants`.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -121,12 +122,22 @@ def scores_by_metric(scores: Iterable[Score], judged: Iterable[str]) -> pd.DataF
     names = TopicNames(judged)
     columns: dict[str, dict[tuple[str, str], float]] = {}
     for score in scores:
+        of_metric = columns.setdefault(score.metric, {})
         topic = None if score.topic == ALL else names.find(score.topic)
         if topic is not None:
-            columns.setdefault(score.metric, {})[topic, score.run] = score.value
-    frame = pd.DataFrame(columns, dtype="float64")
-    frame.index = pd.MultiIndex.from_tuples(list(frame.index), names=["topic", "system"])
-    return frame
+            of_metric[topic, score.run] = score.value
+    places = list(dict.fromkeys(place for of_metric in columns.values() for place in of_metric))
+    index = pd.MultiIndex.from_arrays(
+        [[one[part] for one in places] for part in (0, 1)], names=["topic", "system"]
+    )
+    return pd.DataFrame(
+        {
+            metric: [of_metric.get(place, math.nan) for place in places]
+            for metric, of_metric in columns.items()
+        },
+        index=index,
+        dtype="float64",
+    )
 
 
 def side_by_side(scores: Sequence["pd.Series[float]"]) -> pd.DataFrame | None:
