@@ -165,7 +165,7 @@ def _best_sentence(result: TaskResult) -> str:
     row = result.row(result.best[0])
     names = listed(result.best, most=3)
     return (
-        f"Of the {counted(len(result.fair_measures), 'measure')} that were not fitted in sample {names} agree"
+        f"Of the {counted(len(result.fair_measures), 'measure')} that were not fitted in sample, {names} agree"
         f"{'s' if len(result.best) == 1 else ''} most often: {percent(row['agreement'])}"
         f" ({percent_interval(row['low'], row['high'])})."
     )

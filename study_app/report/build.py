@@ -15,10 +15,12 @@ from study_app.report.curve_part import ablation_section, curve_sections
 from study_app.report.fit_part import fit_section
 from study_app.report.folder import Material, read_material
 from study_app.report.look import Look
+from study_app.report.methods_part import methods_section
 from study_app.report.page import Report, Section, render
 from study_app.report.provenance_part import provenance_section
 from study_app.report.refit import refit
 from study_app.report.results import TaskResult, task_results
+from study_app.report.stream_part import stream_sections
 from study_app.report.table_files import csv_text, escaped, latex_text
 from study_app.report.workers_part import workers_section
 
@@ -70,8 +72,10 @@ def build_report(material: Material) -> Report:
                 for number, result in enumerate(results)
                 for section in _of_task(result, material, number)
             ),
+            *stream_sections(material),
             fit_section(material.model, material.truth, figures=again.figures, notes=again.notes),
             workers_section(material, again.quality),
+            methods_section(material, results),
             provenance_section(material),
         ),
         version=version("prefcal"),

@@ -68,7 +68,7 @@ class Mark:
 
 def agreement_rows(look: Look, *, marks: Sequence[Mark], ceiling: float, perfect: float) -> Drawing:
     """Draw the agreement of every measure with its interval, one a row, beside the ceilings as a bar across."""
-    drawing = new_drawing(5.0, 0.75 + 0.23 * len(marks))
+    drawing = new_drawing(4.6, 0.75 + 0.23 * len(marks))
     axes = drawing.add_subplot()
     axes.grid(visible=True, axis="x")
     _draw_ceiling(axes.axvspan, look, ceiling, perfect)

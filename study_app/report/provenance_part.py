@@ -1,46 +1,25 @@
 """The report's last part: how the numbers came about, and how to make them again."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from typing import Any
 
 from calibration.study_json import StudyRecord
 from study_app.report.folder import MODEL, TABLES, Material
 from study_app.report.page import Code, Section, Table
 from study_app.report.wording import DASH
 
-METHODS = (
-    (
-        "Each judgment is a vote; equally good and equally bad are half a vote for either side. Repeats of a pair,"
-        " workers left out by the study’s rule and workers who withdrew do not count. Agreement is the share of pairs"
-        " in which the measure scores the system higher that got more than half of the votes (Kato and others, Two-layered"
-        " Summaries for Mobile Search, EVIA 2016)."
-    ),
-    (
-        "Pairs of one query share its summaries and its workers, so the query is the unit of every interval: Student’s t"
-        " over queries, never a binomial one over pairs. Two measures are compared by a paired t test over queries and by"
-        " exchanging them within queries; p values are corrected by Holm’s method over the table they stand in. The band"
-        " of the curve holds all of its points at once."
-    ),
-    (
-        "The ceiling comes from 200 random splits of each pair’s votes into halves. To the agreement of their majorities"
-        " is added what the full size gains by a mixture of vote probabilities fitted to the same votes. Its intervals"
-        " hold the differences between queries, not the error of that mixture: one or two points for a second panel, up"
-        " to five for a perfect measure."
-    ),
-    (
-        "A patience that was fitted to these preferences is fitted anew without each query before that query is judged."
-        " What was fitted is taken as known; the intervals do not hold the uncertainty of the fit."
-    ),
-)
+LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 
 
 def provenance_section(material: Material, key: str = "again") -> Section:
-    """Return methods, hashes, versions, seeds and command lines."""
+    """Return hashes, versions, seeds and command lines."""
     return Section(
         key=key,
         title="How these numbers came about, and how to make them again",
-        short="Methods",
-        paragraphs=(*METHODS, *material.record.get("notes", ()), *_warnings(material)),
+        short="Make it again",
+        paragraphs=tuple(_warnings(material)),
         tables=(
             Table(
                 name="provenance",
@@ -79,6 +58,8 @@ def _rows(material: Material) -> Iterator[tuple[str, str]]:
         yield "prefcal, agreement", str(record.get("prefcal_version", DASH))
         yield "Seed, agreement", str(record.get("seed", DASH))
         yield "Only complete workers", "yes" if record.get("complete_only") else "no"
+    yield "prefcal, report", version("prefcal")
+    yield "Drawn and computed with", ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     for name, label in (("model", "User model"), ("scores", "Scores")):
         if record.get(name):
             yield f"{label}, sha256", str(record[name]["sha256"])
@@ -96,6 +77,12 @@ def _study_rows(study: StudyRecord) -> Iterator[tuple[str, str]]:
                 yield f"{task}, {kind} {name}, sha256", file.sha256 or DASH
 
 
+def _agree_options(record: Mapping[str, Any]) -> str:
+    """Return the options that change what agree finds, as they were given."""
+    options = " --complete-only" if record.get("complete_only") else ""
+    return options + (f" --draws {record['draws']}" if record.get("draws") else "")
+
+
 def _commands(material: Material) -> Iterator[str]:
     if material.record.get("command"):
         yield "# made by"
@@ -108,5 +95,5 @@ def _commands(material: Material) -> Iterator[str]:
     if material.tables:
         model = f" --model {MODEL}" if material.model is not None else ""
         seed = f" --seed {material.record['seed']}" if "seed" in material.record else ""
-        yield f"prefcal agree {TABLES}{model}{seed} -o ."
+        yield f"prefcal agree {TABLES}{model}{_agree_options(material.record)}{seed} -o ."
     yield "prefcal report ."

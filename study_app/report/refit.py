@@ -10,6 +10,7 @@ from functools import partial
 
 from matplotlib.figure import Figure as Drawing
 
+from calibration.durations_result import DurationFit
 from calibration.fit import UserModelFit, fit_user_model
 from calibration.fit_options import FitOptions
 from calibration.fit_plots import PREFIX, plot_names
@@ -104,6 +105,9 @@ def _figures(again: UserModelFit, model: UserModel, differing: set[str]) -> Iter
 
 
 def _has_something(fit: CalibrationResult | IntentFit, method: str) -> bool:
+    """Say whether a fit can draw itself; durations with many cut ones cannot."""
+    if not isinstance(fit, DurationFit):
+        return True
     try:
         getattr(fit, method)(Drawing().add_subplot())
     except NotIdentifiedError:

@@ -297,6 +297,7 @@ def test_sections_stand_in_reading_order(made):
         "parts",
         "parameters",
         "workers",
+        "methods",
         "again",
     ]
 

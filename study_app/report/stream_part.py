@@ -1,0 +1,331 @@
+"""The report's findings on streams: how their measures are related, and which system is best for whom."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from calibration.study_sources import TaskSources, study_sources
+from calibration.user_model import UserModel
+from metrics.correlation import kendall_tau_b
+from metrics.errors import InputError
+from study_app.report.fit_titles import lasting
+from study_app.report.folder import Material
+from study_app.report.page import Figure, Section
+from study_app.report.stream_figures import (
+    Against,
+    BestMap,
+    best_map,
+    one_against_other,
+    tau_over_alpha,
+)
+from study_app.report.stream_scores import (
+    ALPHAS,
+    AWAY_SECONDS,
+    DEFAULT_ALPHA,
+    LATENESSES,
+    MEASURE_NAMES,
+    PAIRS_KIND,
+    SESSION_SECONDS,
+    SPREAD,
+    Scored,
+    StreamScores,
+    stream_scores,
+)
+from study_app.report.stream_tables import push_table, system_table
+from study_app.report.wording import LEVEL, counted, decimal
+
+STREAMS = (PAIRS_KIND, "stream_visits")
+FEWEST_SYSTEMS = 3
+"""Systems from which a rank correlation says anything."""
+
+SPREAD_IN_WORDS = f"Standard deviations are {SPREAD:g} times the means."
+CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.convert)."
+DOTTED = " Dotted: what a system that never pushes scores."
+
+
+class Pair(NamedTuple):
+    """Two measures to be held against each other, and which figure of which paper shows it."""
+
+    x: str
+    y: str
+    source: str
+
+
+PUSH_PAPER = "Tan and others (SIGIR 2016)"
+MSU_PAPER = "Baruah and others (SIGIR 2015)"
+PUSH_PAIRS = (
+    Pair("ELG-1", "nCG-1", f"Fig. 1, left, of {PUSH_PAPER}"),
+    Pair("ELG-1", "ELG-0", f"Fig. 1, middle, of {PUSH_PAPER}"),
+    Pair("nCG-1", "nCG-0", f"Fig. 1, right, of {PUSH_PAPER}"),
+    Pair("silence-precision", "ELG-1", f"Fig. 2, left, of {PUSH_PAPER}"),
+    Pair("silence-recall", "ELG-1", f"Fig. 2, middle, of {PUSH_PAPER}"),
+    Pair("silence-precision", "silence-recall", f"Fig. 2, right, of {PUSH_PAPER}"),
+    Pair("ELG-1", "T11U", f"Fig. 3 of {PUSH_PAPER}"),
+)
+UPDATE_PAIRS = (Pair("ELG", "MSU", f"Fig. 2a of {MSU_PAPER}"), Pair("LC", "MSU", f"Fig. 2b of {MSU_PAPER}"))
+
+
+def stream_sections(material: Material) -> Iterator[Section]:
+    """Yield what there is to say on the streams of each task; why not, where files are missing or faulty."""
+    tasks = [] if material.study is None else list(material.study.tasks)
+    for task, sources in study_sources(material.tables_folder, tasks).items():
+        if sources.kind in STREAMS:
+            yield _scored_or_why_not(task, sources, material.model, f"streams-{_slug(task)}")
+
+
+def _scored_or_why_not(task: str, sources: TaskSources, model: UserModel | None, key: str) -> Section:
+    reason = "; ".join(replace(sources, kind=PAIRS_KIND).problems)
+    if not reason:
+        try:
+            scores = stream_scores(sources, model)
+            return _section(task, scores, model, key, are_pairs=sources.kind == PAIRS_KIND)
+        except InputError as error:
+            reason = str(error.faults[0])
+    return Section(
+        key=key,
+        title=f"The streams of {task} are not scored",
+        short=f"Streams, {task}",
+        paragraphs=(f"Their collection and runs cannot be used: {reason}.",),
+    )
+
+
+def _section(
+    task: str, scores: StreamScores, model: UserModel | None, key: str, *, are_pairs: bool
+) -> Section:
+    """Return the section of a task; push measures only where people judged pairs of streams."""
+    figures: list[Figure] = []
+    tables = []
+    paragraphs = [_people_in_words(scores)]
+    if scores.updates is not None:
+        figures += _pairs(scores.updates, UPDATE_PAIRS, key, converted=scores.updates_converted)
+        figures += _msu_extremes(scores, key)
+        figures += _best_figure(scores, key)
+        tables.append(system_table(scores, key))
+    if are_pairs:
+        figures += _pairs(
+            scores.pushes, PUSH_PAIRS, key, converted=scores.pushes_converted, empty=dict(scores.empty)
+        )
+        figures += _alpha_figure(scores, model, key)
+        tables.append(push_table(scores, key))
+    if len(scores.pushes.systems) < FEWEST_SYSTEMS:
+        paragraphs.append(
+            "With fewer than three systems no rank correlation says anything: nothing is drawn."
+        )
+    return Section(
+        key=key,
+        title=_title(task, scores),
+        short=f"Streams, {task}",
+        paragraphs=tuple(paragraphs),
+        figures=tuple(figures) if len(scores.pushes.systems) >= FEWEST_SYSTEMS else (),
+        tables=tuple(tables),
+    )
+
+
+def _title(task: str, scores: StreamScores) -> str:
+    scored = scores.updates
+    measure = "MSU" if scored is not None else "ELG-1"
+    scored = scored or scores.pushes
+    best = scored.systems[int(np.nanargmax(scored.overall[measure]))]
+    whom = "for the fitted people " if measure == "MSU" and scores.is_fitted else ""
+    return f"Streams of {task}: {whom}system {best} is best of {counted(len(scored.systems), 'system')} by {measure}"
+
+
+def _people_in_words(scores: StreamScores) -> str:
+    people = scores.population
+    who = (
+        "the people who were fitted"
+        if scores.is_fitted
+        else "the paper’s reasonable people, since none were fitted"
+    )
+    return (
+        f"MSU is for {who}: away for {lasting(people.away_mean_seconds)} and there for"
+        f" {lasting(people.session_mean_seconds)} on average, a nugget one visit late being worth"
+        f" {decimal(scores.lateness)}. Every measure is over all judged topics."
+    )
+
+
+def _pairs(
+    scored: Scored,
+    pairs: tuple[Pair, ...],
+    key: str,
+    *,
+    converted: bool,
+    empty: dict[str, float] | None = None,
+) -> Iterator[Figure]:
+    empty = empty or {}
+    for pair in pairs:
+        tau, interval = scored.tau(pair.x, pair.y), scored.tau_interval(pair.x, pair.y)
+        x, y = (MEASURE_NAMES.get(name, name) for name in (pair.x, pair.y))
+        known = ~np.isnan(scored.overall[pair.x] + scored.overall[pair.y])
+        if known.sum() < FEWEST_SYSTEMS:
+            continue
+        dotted = pair.x in empty or pair.y in empty
+        yield Figure(
+            name=f"{key}-{_slug(pair.x)}-{_slug(pair.y)}",
+            title=f"{x} and {y} rank systems {_alike(tau)}: τ = {decimal(tau)}{_in_brackets(interval)}",
+            draw=partial(
+                one_against_other,
+                against=Against(
+                    systems=tuple(
+                        name for name, is_known in zip(scored.systems, known, strict=True) if is_known
+                    ),
+                    x=scored.overall[pair.x][known],
+                    y=scored.overall[pair.y][known],
+                    x_label=x,
+                    y_label=y,
+                    at_x=empty.get(pair.x),
+                    at_y=empty.get(pair.y),
+                ),
+            ),
+            alt=f"{y} against {x}: "
+            + "; ".join(
+                f"{name} {decimal(float(a))}, {decimal(float(b))}"
+                for name, a, b in zip(
+                    scored.systems, scored.overall[pair.x], scored.overall[pair.y], strict=True
+                )
+            ),
+            caption=f"Compare {pair.source}; {counted(int(known.sum()), 'system')}."
+            + (DOTTED if dotted else "")
+            + (f" {CONVERTED}" if converted else ""),
+        )
+
+
+def _msu_extremes(scores: StreamScores, key: str) -> Iterator[Figure]:
+    """Yield the populations for which MSU ranks most and least like ELG (Fig. 3 to 5)."""
+    if scores.updates is None or scores.sweep is None:
+        return
+    elg = scores.updates.overall["ELG"]
+    for measure, values, most, source in (
+        ("MSU", scores.sweep.msu, True, "Fig. 3"),
+        ("MSU", scores.sweep.msu, False, "Fig. 4"),
+        ("MSU/s", scores.sweep.per_second, True, "Fig. 5"),
+    ):
+        taus = np.array([kendall_tau_b(elg, row) for row in values.reshape(-1, values.shape[-1])])
+        if np.isnan(taus).all():
+            continue
+        place = int(np.nanargmax(taus) if most else np.nanargmin(taus))
+        i, j, number = np.unravel_index(place, values.shape[:-1])
+        whom = _population(int(i), int(j), int(number))
+        yield Figure(
+            name=f"{key}-{_slug(measure)}-{'closest' if most else 'farthest'}",
+            title=f"{measure} ranks {'most' if most else 'least'} like ELG for people {whom}: τ = {decimal(taus[place])}",
+            draw=partial(
+                one_against_other,
+                against=Against(
+                    systems=scores.updates.systems,
+                    x=elg,
+                    y=values.reshape(-1, values.shape[-1])[place],
+                    x_label="ELG",
+                    y_label=measure,
+                ),
+            ),
+            alt=f"{measure} against ELG for people {whom}: Kendall’s tau {decimal(taus[place])}.",
+            caption=f"Compare {source} of {MSU_PAPER}: of {counted(taus.size, 'population')} tried the one of"
+            f" {'highest' if most else 'lowest'} τ. {SPREAD_IN_WORDS}"
+            + (f" {CONVERTED}" if scores.updates_converted else ""),
+        )
+
+
+def _best_figure(scores: StreamScores, key: str) -> Iterator[Figure]:
+    if scores.updates is None or scores.sweep is None:
+        return
+    number = int(np.argmin(np.abs(np.array(LATENESSES) - scores.lateness)))
+    best = scores.sweep.msu[:, :, number].argmax(axis=-1)
+    winners = [scores.updates.systems[one] for one in dict.fromkeys(best.ravel().tolist())]
+    shares = {name: float((best == scores.updates.systems.index(name)).mean()) for name in winners}
+    title = (
+        f"System {winners[0]} is best for everybody who was tried"
+        if len(winners) == 1
+        else f"Which of {counted(len(winners), 'system')} is best depends on the people"
+    )
+    people = scores.population
+    where = (
+        _place(people.away_mean_seconds, AWAY_SECONDS),
+        _place(people.session_mean_seconds, SESSION_SECONDS),
+    )
+    yield Figure(
+        name=f"{key}-best",
+        title=title,
+        draw=partial(
+            best_map,
+            found=BestMap(
+                away=[lasting(one) for one in AWAY_SECONDS],
+                session=[_brief(one) for one in SESSION_SECONDS],
+                best=best.astype(np.intp),
+                systems=scores.updates.systems,
+                people=where,
+            ),
+        ),
+        alt="Share of the populations for which each system has the highest MSU: "
+        + "; ".join(f"{name} {share:.0%}" for name, share in shares.items())
+        + ".",
+        caption=f"The system of highest MSU at lateness {LATENESSES[number]:g}, by how long people stay away and how long"
+        f" they stay. Ring: {'the fitted people' if scores.is_fitted else 'the paper’s reasonable people'}. {SPREAD_IN_WORDS}",
+    )
+
+
+def _alpha_figure(scores: StreamScores, model: UserModel | None, key: str) -> Iterator[Figure]:
+    tau = scores.tau_over_alpha
+    if np.isnan(tau).all():
+        return
+    marks = {f"default, {DEFAULT_ALPHA:g}": DEFAULT_ALPHA}
+    entry = None if model is None else model.parameters.get("push_alpha")
+    if entry is not None and entry.estimate is not None:
+        marks[f"fitted, {decimal(entry.estimate)}"] = entry.estimate
+    highest = int(np.nanargmax(tau))
+    yield Figure(
+        name=f"{key}-alpha",
+        title=f"T11U is most like ELG-1, τ = {decimal(tau[highest])}, at α = {decimal(ALPHAS[highest])}",
+        draw=partial(
+            tau_over_alpha,
+            alphas=ALPHAS,
+            tau=tau,
+            band=(scores.tau_low, scores.tau_high),
+            marks=marks,
+        ),
+        alt=(
+            f"Kendall’s tau of T11U and ELG-1: {decimal(tau[0])} at alpha 0, {decimal(tau[highest])} at"
+            f" {decimal(ALPHAS[highest])}, {decimal(tau[-1])} at 1."
+        ),
+        caption=f"Compare Fig. 4 of {PUSH_PAPER}."
+        + (
+            f" Band: {LEVEL} interval over topics, point by point."
+            if np.isfinite(scores.tau_low).any()
+            else ""
+        )
+        + (f" {CONVERTED}" if scores.pushes_converted else ""),
+    )
+
+
+def _alike(tau: float) -> str:
+    if np.isnan(tau):
+        return "in ways that cannot be compared"
+    words = ((0.7, "much alike"), (0.3, "somewhat alike"), (-0.3, "almost unrelatedly"))
+    return next((word for least, word in words if tau >= least), "in opposite orders")
+
+
+def _in_brackets(interval: tuple[float, float]) -> str:
+    return "" if np.isnan(interval).any() else f" ({decimal(interval[0])} to {decimal(interval[1])})"
+
+
+def _population(away: int, session: int, lateness: int) -> str:
+    return (
+        f"away for {lasting(AWAY_SECONDS[away])}, there for {lasting(SESSION_SECONDS[session])}, L ="
+        f" {LATENESSES[lateness]:g}"
+    )
+
+
+def _brief(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"
+
+
+def _place(value: float, grid: tuple[float, ...]) -> float:
+    """Return where a value lies along a grid, on the log scale; the ends beyond it."""
+    return float(np.interp(np.log(value), np.log(grid), np.arange(len(grid))))
+
+
+def _slug(name: str) -> str:
+    return "".join(sign if sign.isalnum() else "-" for sign in name.lower())
