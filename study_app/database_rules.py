@@ -185,7 +185,7 @@ RULES = (
         breaking=select(Showing.id)
         .join(Slot, Slot.id == Showing.slot_id)
         .join(Pair, Pair.id == Showing.pair_id)
-        .where(Pair.topic_id != Slot.topic_id)
+        .where(Pair.topic_id != Slot.topic_id, Showing.repeats_id.is_(None))
         .order_by(Showing.id),
     ),
     Rule(table="showing", problem="shows other systems than its pair has", breaking=_OTHER_SYSTEMS),

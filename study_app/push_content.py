@@ -123,7 +123,7 @@ def _streams(path: Path, name: str, source: PushSource) -> _Streams:
     reasons = [_reason(reason, examples) for reason, examples in left_out.items() if examples]
     if run.topics and not any(pushes.values()):
         raise input_fault(
-            f"none of the {len(run.topics)} pushes of this run can be shown: {'; '.join(reasons)}",
+            f"none of the {len(run.topics)} pushes of this run can be shown: {', '.join(reasons)}",
             path=path,
             line=1,
             cure="name a run about these topics and days, or the texts file that has its tweets",

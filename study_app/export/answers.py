@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 from sqlalchemy import Select, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from calibration.tables import TABLES
 from study_app.export.features import derived_tables, intents_table
@@ -74,6 +74,7 @@ def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
         .join(right, right.id == Showing.right_system_id)
         .outerjoin(first, first.id == Showing.repeats_id),
         study_id,
+        topic=Pair.topic_id,
     ).order_by(Worker.number, Task.position, places.c.place)
     frame = pd.DataFrame(session.execute(answered), columns=list(TABLES["preferences"].column_names))
     return frame.assign(decision_seconds=frame["decision_seconds"].astype("float64") / 1000)
@@ -142,12 +143,15 @@ def stored_features(session: Session, study_id: int) -> dict[str, pd.DataFrame]:
     return derived_tables((task, name, content) for task, name, content in session.execute(stored))
 
 
-def _of_study(rows: Rows, study_id: int) -> Rows:
-    """Join slots with what they belong to, and keep those of people whose rows are exported."""
+def _of_study(rows: Rows, study_id: int, *, topic: InstrumentedAttribute[int] = Slot.topic_id) -> Rows:
+    """Join slots with what they belong to, and keep those of people whose rows are exported.
+
+    ``topic`` is that of the slot; a repeated pair may be one of another topic than its slot's.
+    """
     return (
         rows.join(Slot.assignment)
         .join(Assignment.worker)
         .join(Assignment.task)
-        .join(Slot.topic)
+        .join(Topic, Topic.id == topic)
         .where(takes_part(study_id))
     )

@@ -13,7 +13,19 @@ from sqlalchemy.orm import Session, aliased
 from calibration.tables import SIDES, TABLES
 from study_app.dwell import LoggedEvent, PageReading, read_page
 from study_app.export.logs import logged_events
-from study_app.models import EPOCH, MILLISECOND, PageLoad, Showing, Slot, Summary, System, Task, Topic, Worker
+from study_app.models import (
+    EPOCH,
+    MILLISECOND,
+    PageLoad,
+    Pair,
+    Showing,
+    Slot,
+    Summary,
+    System,
+    Task,
+    Topic,
+    Worker,
+)
 from study_app.page_clock import server_times
 from study_app.text_items import Item, content_items, end_offsets, text_stop
 
@@ -196,8 +208,8 @@ def _page_rows(session: Session, workers: Sequence[int]) -> Iterator[_PageRow]:
         )
         .join(Worker, Worker.id == PageLoad.worker_id)
         .join(Showing, Showing.id == PageLoad.showing_id)
-        .join(Showing.slot)
-        .join(Slot.topic)
+        .join(Showing.pair)
+        .join(Topic, Topic.id == Pair.topic_id)
         .join(Topic.task)
         .join(left, left.id == Showing.left_system_id)
         .join(right, right.id == Showing.right_system_id)

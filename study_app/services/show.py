@@ -6,7 +6,7 @@ from collections.abc import Callable
 from sqlalchemy import select
 
 from study_app.end_pages import FinishPage, StopPage
-from study_app.models import Ballot
+from study_app.models import Ballot, Showing, Slot
 from study_app.pages import (
     AwayPage,
     ChoosePage,
@@ -19,12 +19,14 @@ from study_app.pages import (
     UsefulPage,
     VotePage,
 )
+from study_app.plan import TaskPlan, TopicPlan
 from study_app.services import show_ends, show_streams, show_tasks
 from study_app.services.answers import newest_judgment, search_seconds, showing_of
 from study_app.services.look import Look
 from study_app.services.quota import open_topics
 from study_app.services.slots import listed_topics
 from study_app.shown_sides import FORMS
+from study_app.steps import Step, TaskState
 from study_app.study_entries import JudgedTask, SummaryPairs
 from study_app.task_pages import IntroPage, QuestionsPage, RatePage
 
@@ -125,7 +127,8 @@ def pair_page(look: Look) -> PairPage:
     session, here = look.session, look.here
     task = here.task(look.step)
     showing = look.showing or showing_of(session, here, look.step)
-    topic = task.topic(here.slot(look.step).topic_id)
+    topic = _topic_of(task, here.slot(look.step), showing)
+    number, total = _place(task, here.state.tasks[task.number - 1], look.step)
     newest = newest_judgment(session, showing.id)
     form = FORMS[task.entry.kind]
     left, right = (
@@ -139,8 +142,8 @@ def pair_page(look: Look) -> PairPage:
         description=topic.detail.get("description"),
         windows=tuple(topic.detail.get("windows", ())),
         asked_at=topic.detail.get("asked_at"),
-        number=look.step.pair,
-        total=len(here.state.tasks[task.number - 1].slots[look.step.query - 1].answered),
+        number=number,
+        total=total,
         form=form.name,
         left=left,
         right=right,
@@ -148,6 +151,26 @@ def pair_page(look: Look) -> PairPage:
         choice=None if newest is None else newest.choice,
         error=look.error,
     )
+
+
+def _topic_of(task: TaskPlan, slot: Slot, showing: Showing) -> TopicPlan:
+    """Return what a pair is about: a repeated one may be of another topic than its slot."""
+    found = (topic for topic in task.topics if showing.pair_id in topic.units)
+    return next(found, None) or task.topic(slot.topic_id)
+
+
+def _place(task: TaskPlan, state: TaskState, step: Step) -> tuple[int, int]:
+    """Return which pair this is, and of how many: of the query where it was chosen, else of the whole task.
+
+    Pairs that are still to be taken are counted as if there were room for all of them.
+    """
+    if task.is_chosen:
+        return step.pair, len(state.slots[step.query - 1].answered)
+    answers = [len(slot.answered) for slot in state.slots]
+    to_come = task.wanted - len(state.slots)
+    repeats = getattr(task.entry, "validation_pairs", 0)
+    expected = to_come + min(repeats, task.wanted - 1) if to_come and state.has_room else 0
+    return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected
 
 
 PAGES: dict[str, Callable[[Look], AnyPage]] = {
