@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from study_app.platforms import WayBack
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagePage:
@@ -192,7 +194,10 @@ class UsefulPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwayPage:
-    """See you: until when, and the address to come back by; ``over`` when the days are over."""
+    """See you: until when, and the address to come back by; ``over`` when the days are over.
+
+    ``code``: for the visit that was, where each has one; ``back``: how it is handed in.
+    """
 
     language: str
     query: str
@@ -200,3 +205,5 @@ class AwayPage:
     ends_at: datetime
     over: bool
     several: bool
+    code: str | None
+    back: WayBack | None

@@ -1,5 +1,7 @@
 """The ends of a worker's part: finish and stop, their codes for ever, the text that was agreed to, and withdrawing."""
 
+from datetime import datetime
+
 from flask import Blueprint, make_response, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
@@ -11,7 +13,7 @@ from study_app.log import note_worker
 from study_app.messages import LANGUAGES
 from study_app.platforms import frame_hosts
 from study_app.services import answers, ends
-from study_app.services.codes import end_code, is_noted, note_shown
+from study_app.services.codes import DueCode, end_code, is_noted, note_shown, visit_code
 from study_app.services.entry import consent_text
 from study_app.services.show_ends import end_page
 from study_app.services.whereabouts import Whereabouts, locate
@@ -84,14 +86,32 @@ def _show_code(token: str, step: Step) -> Response:
         page = end_page(here, due, just="just" in request.args)
         is_new = not is_noted(session, here.worker, due)
     if is_new:
-        with transaction(app.database, write=True) as session:
-            there = locate(session, app.plans, worker, now=now, lock=True)
-            note_shown(session, there.worker, due, now=now)
-    permit(form_host=due.back and due.back.host, frame_hosts=frame_hosts(here.plan.entry))
+        _note_shown(worker, due, now=now)
+    permit(form_host=due.form_host, frame_hosts=frame_hosts(here.plan.entry))
     served = PageToken(
         worker=worker, key=app.new_token(PAGE_KEY_LETTERS), step=step.path, showing=None, served_at=now
     )
     return rendered("done", page, tokens={"worker": token, "page": app.signer.page_token(served)})
+
+
+def note_visit_code(token: str, step: Step) -> None:
+    """Store that the code for a visit is shown on a step's page, if one is due there: the first time."""
+    app = server()
+    worker, now = app.signer.worker(token), app.now()
+    with transaction(app.database, write=False) as session:
+        here = locate(session, app.plans, worker, now=now)
+        due = visit_code(session, here) if step in open_steps(here.state) else None
+        is_new = due is not None and not is_noted(session, here.worker, due)
+        permit(form_host=due.form_host if due is not None else None)
+    if due is not None and is_new:
+        _note_shown(worker, due, now=now)
+
+
+def _note_shown(worker: int, due: DueCode, *, now: datetime) -> None:
+    app = server()
+    with transaction(app.database, write=True) as session:
+        here = locate(session, app.plans, worker, now=now, lock=True)
+        note_shown(session, here.worker, due, now=now)
 
 
 @blueprint.get("/w/<token>/consent.txt")

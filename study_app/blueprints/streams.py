@@ -4,6 +4,7 @@ from flask import Blueprint, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
+from study_app.blueprints.ends import note_visit_code
 from study_app.blueprints.walk import (
     PAGE_KEY_LETTERS,
     Onward,
@@ -15,6 +16,7 @@ from study_app.blueprints.walk import (
 )
 from study_app.database import transaction
 from study_app.log import note_worker
+from study_app.platforms import frame_hosts
 from study_app.services import useful as service
 from study_app.services.follows import enrol as begin
 from study_app.services.follows import followed
@@ -24,7 +26,7 @@ from study_app.services.streams import open_view, send_read
 from study_app.services.whereabouts import Whereabouts, locate
 from study_app.steps import Step, current_step, open_steps
 from study_app.tokens import PageToken
-from study_app.web import rendered, server
+from study_app.web import permit, rendered, server
 
 blueprint = Blueprint("streams", __name__, url_prefix="/w/<token>")
 ANSWERS = {"yes": True, "no": False}
@@ -63,6 +65,7 @@ def stream(token: str, task: int, query: int) -> Response:
     with transaction(app.database, write=True) as session:
         here = locate(session, app.plans, worker, now=now, lock=True)
         note_worker(here.worker.pseudonym)
+        permit(frame_hosts=frame_hosts(here.plan.entry))
         if step not in open_steps(here.state):
             return to_step(token, current_step(here.state))
         one = followed(session, app.plans, here, step)
@@ -123,5 +126,7 @@ def post_useful(token: str, task: int, query: int) -> Response:
 
 @blueprint.get("/<int:task>/<int:query>/away")
 def away(token: str, task: int, query: int) -> Response:
-    """Say goodbye until the next visit, or for good."""
-    return show(token, Step("away", task, query))
+    """Say goodbye until the next visit, or for good; with the code for the visit where each has one."""
+    step = Step("away", task, query)
+    note_visit_code(token, step)
+    return show(token, step)

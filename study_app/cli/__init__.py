@@ -60,6 +60,8 @@ SCORE = {
 STUDY = {
     "check": ("study_app.cli.study_check", "Check a study file and everything it names; change nothing."),
     "load": ("study_app.cli.study_load", "Check a study and put it into the database."),
+    "pause": ("study_app.cli.study_pause", "Let nobody new in; whoever has begun goes on."),
+    "resume": ("study_app.cli.study_resume", "Let new workers in again."),
 }
 PLAN = {
     "agreement": ("study_app.cli.plan_agreement", "How well one measure's agreement will be known."),
@@ -82,6 +84,9 @@ COMMANDS = {
     "simulate": ("study_app.cli.simulate", "Let a simulated crowd go through a study."),
     "status": ("study_app.cli.status", "Show how far each study is."),
     "remind": ("study_app.cli.remind", "List the followers of streams to remind, with their addresses."),
+    "reconcile": ("study_app.cli.reconcile", "Compare a platform's list of submissions with what is stored."),
+    "bonus": ("study_app.cli.bonus", "Write a list of bonuses by platform id."),
+    "retention": ("study_app.cli.retention", "Delete who workers are, and what the withdrawn left."),
     "withdraw": ("study_app.cli.withdraw", "Take a worker's consent back, by the worker's code."),
     "db": ("study_app.cli.db", "Upgrade, back up, restore or check the database."),
     "doctor": ("study_app.cli.doctor", "Say whether this installation is fit for a study."),

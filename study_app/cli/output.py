@@ -22,6 +22,9 @@ Cell: TypeAlias = str | float | int | None
 Interval: TypeAlias = tuple[float, float]
 
 FORMATS = ("table", "csv", "json")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet would take for a formula."""
+
 LONG_FRACTION = re.compile(r"\b0\.[0-9]{5,}")
 
 
@@ -95,6 +98,11 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
         [_machine_number(cell) if isinstance(cell, float) else cell for cell in row] for row in rows
     )
     return text.getvalue()
+
+
+def plain_cell(text: str) -> str:
+    """Return a text that no spreadsheet computes: an apostrophe before what would be a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def json_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:

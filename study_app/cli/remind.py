@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from study_app.models import Study
 
 COLUMNS = ("platform_id", "topic", "address")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet would take for a formula."""
 
 
 @click.command()
@@ -64,6 +62,7 @@ def _rows(
     session: "Session", study: "Study", base: str, quiet_hours: float | None, *, now: "datetime"
 ) -> list[tuple[str, str, str]]:
     """Return the lines of the list, and note that everybody on it is reminded now."""
+    from study_app.cli.output import plain_cell
     from study_app.plan import Plans
     from study_app.services.remind import remind
     from study_app.services.settings import SIGNING_KEY, setting
@@ -73,14 +72,9 @@ def _rows(
     signer = Signer(setting(session, SIGNING_KEY) or "")
     return [
         (
-            _plain(one.platform_worker),
-            _plain(one.title),
+            plain_cell(one.platform_worker),
+            plain_cell(one.title),
             f"{base}/w/{signer.worker_token(one.worker)}/?via=reminder",
         )
         for one in remind(session, plan, quiet_hours=quiet_hours, now=now)
     ]
-
-
-def _plain(text: str) -> str:
-    """Return a text that no spreadsheet computes: an apostrophe before what would be a formula."""
-    return f"'{text}" if text.startswith(FORMULA) else text

@@ -8,6 +8,7 @@ from study_app.cli.options import database_option, opened
 from study_app.cli.output import Output, output_options
 
 if TYPE_CHECKING:
+    from study_app.services.handover import Handover
     from study_app.services.progress import StudyProgress
 
 COLUMNS = ("study", "task", "topic", "done", "live", "room")
@@ -45,6 +46,8 @@ def _sentences(progress: "StudyProgress") -> list[str]:
         f"{progress.study}: {progress.arrived} arrived, {progress.consented} consented, "
         f"{progress.completed} completed, {progress.withdrawn} withdrawn"
     )
+    if progress.paused_at is not None:
+        head += f"; paused since {progress.paused_at:%Y-%m-%d %H:%M} UTC"
     pairs = [
         f"  {task.name}: {spread.low} to {spread.high} judgments a pair, median {spread.middle:g}"
         for task in progress.tasks
@@ -59,4 +62,16 @@ def _sentences(progress: "StudyProgress") -> list[str]:
     ]
     failing = " and ".join(f"{number} by {reason}" for reason, number in progress.excluded.items())
     rule = [f"  exclusion rule {progress.rule}: fail {failing}"] if pairs else []
-    return [head, *pairs, *streams, *rule, ""]
+    return [head, *_handover(progress.handover), *pairs, *streams, *rule, ""]
+
+
+def _handover(states: "Handover") -> list[str]:
+    """Say who has complete data and who was told and paid, and how the others ended if any did."""
+    told = f"confirmed by the platform {states.confirmed}, paid {states.paid}"
+    lines = [f"  data complete {states.complete}, code shown {states.shown}, {told}"]
+    if any(states.early.values()):
+        ended = ", ".join(f"{end} {number}" for end, number in states.early.items())
+        lines.append(f"  ended early: {ended}")
+    if states.visit_codes:
+        lines.append(f"  codes for visits shown: {states.visit_codes}")
+    return lines

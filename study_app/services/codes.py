@@ -1,11 +1,11 @@
 """The codes that workers hand in: which one is due, how it is handed in, and when it was first shown."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import exists, or_, select
+from sqlalchemy import exists, or_, select, true
 from sqlalchemy.orm import Session
 
 from study_app.models import PageLoad, PlatformEntry, PlatformIdentity, Worker
@@ -36,6 +36,11 @@ class DueCode:
     back: WayBack | None
     entry: int | None = None
 
+    @property
+    def form_host(self) -> str | None:
+        """The host to which the code is posted; None where it is not."""
+        return None if self.back is None else self.back.host
+
 
 def end_code(session: Session, here: Whereabouts) -> DueCode:
     """Return the code of a worker whose part has ended."""
@@ -56,7 +61,7 @@ def visit_code(session: Session, here: Whereabouts) -> DueCode | None:
     if code is None or latest is None:
         return None
     entry = _first_of_submission(session, latest)
-    if not _has_visited(session, here, since=entry.arrived_at):
+    if not visited_between(session, [follow.id for follow in here.follows.values()], entry.arrived_at):
         return None
     back = _way_back(session, here, "visit", code, entry.parameters)
     return DueCode(kind="visit", code=code, back=back, entry=entry.id)
@@ -105,12 +110,15 @@ def _first_of_submission(session: Session, latest: PlatformEntry) -> PlatformEnt
     )
 
 
-def _has_visited(session: Session, here: Whereabouts, *, since: datetime) -> bool:
-    """Say whether any stream was read since: a page of it logged something, or its form was sent."""
+def visited_between(
+    session: Session, follows: Collection[int], since: datetime, until: datetime | None = None
+) -> bool:
+    """Say whether any of these streams was read in a time: a page of it logged something, or its form was sent."""
     logged = exists().where(PageLoad.key == StreamView.key)
     visited = exists().where(
-        StreamView.follow_id.in_([follow.id for follow in here.follows.values()]),
+        StreamView.follow_id.in_(follows),
         StreamView.served_at >= since,
+        true() if until is None else StreamView.served_at < until,
         or_(StreamView.left_at.is_not(None), logged),
     )
     return bool(session.scalar(select(visited)))

@@ -12,9 +12,10 @@ from sqlalchemy.orm import Session
 from study_app.domain import EXCLUSION_RULE
 from study_app.export.answers import preferences_table, searches_by_task
 from study_app.export.people import validations, workers_table
-from study_app.models import Assignment, PageLoad, Pair, Showing, Slot, Topic, Worker
+from study_app.models import Assignment, PageLoad, Pair, Showing, Slot, Study, Topic, Worker
 from study_app.plan import StudyPlan, TaskPlan
 from study_app.services.follows import system_tallies
+from study_app.services.handover import Handover, handover
 from study_app.services.quota import counts, pair_tallies
 from study_app.stream_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
 from study_app.study_entries import StreamVisits, SummaryPairs
@@ -94,6 +95,10 @@ class StudyProgress:
     ----------
     arrived, consented, completed, withdrawn : int
         Workers; the first three include those who withdrew later.
+    paused_at : datetime or None
+        Since when nobody new is let in.
+    handover : Handover
+        Who has complete data, was shown the code, was confirmed by the platform, was paid.
     judged : int
         Workers to whom the exclusion rule applies.
     excluded : dict of str to int
@@ -108,6 +113,8 @@ class StudyProgress:
     consented: int
     completed: int
     withdrawn: int
+    paused_at: datetime | None
+    handover: Handover
     tasks: tuple[TaskProgress, ...]
     rule: int
     judged: int
@@ -136,6 +143,8 @@ def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> Study
         consented=consented,
         completed=completed,
         withdrawn=withdrawn,
+        paused_at=session.scalar(select(Study.paused_at).where(Study.id == plan.id)),
+        handover=handover(session, plan.id),
         tasks=tuple(_task_progress(session, task, now=now) for task in plan.tasks),
         rule=EXCLUSION_RULE,
         judged=int(workers["withdrawn_at"].isna().sum()),

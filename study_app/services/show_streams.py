@@ -13,6 +13,7 @@ from study_app.pages import (
     StreamsPage,
     UsefulPage,
 )
+from study_app.services.codes import visit_code
 from study_app.services.follows import Followed, followed
 from study_app.services.look import Look
 from study_app.services.streams import Served
@@ -112,6 +113,7 @@ def useful_page(look: Look) -> UsefulPage:
 def away_page(look: Look) -> AwayPage:
     """Return the page between two visits, or after the last."""
     follow = look.here.follow(look.step)
+    due = visit_code(look.session, look.here)
     return AwayPage(
         language=look.language,
         query=look.query,
@@ -119,6 +121,8 @@ def away_page(look: Look) -> AwayPage:
         ends_at=follow.ends_at,
         over=follow.ends_at <= look.now,
         several=_follows_several(look),
+        code=None if due is None else due.code,
+        back=None if due is None else due.back,
     )
 
 

@@ -1,0 +1,26 @@
+"""`prefcal study pause`: let nobody new in."""
+
+import click
+
+from study_app.cli.options import database_option, opened
+
+
+@click.command(name="pause")
+@click.argument("study", metavar="STUDY")
+@database_option
+def command(study: str, database: str | None) -> None:
+    """Let nobody new into STUDY; whoever has begun goes on.
+
+    New visitors are told so before they are asked for anything. Loading the study file again does not end a pause.
+    """
+    from study_app.database import transaction
+    from study_app.services.pause import pause
+    from study_app.services.studies import chosen_study
+    from study_app.tokens import utc_now
+
+    with transaction(opened(database), write=True) as session:
+        found = chosen_study(session, study)
+        changed = pause(session, found, now=utc_now())
+    click.echo(
+        f"{study} {'is paused: nobody new is let in, whoever has begun goes on' if changed else 'was paused already'}"
+    )
