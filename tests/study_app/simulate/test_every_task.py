@@ -1,0 +1,138 @@
+"""A crowd does every kind of task of one study over HTTP: everything is stored once, and nothing gives a system away."""
+
+import re
+from types import SimpleNamespace
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from calibration.quality import quality_report
+from calibration.table_files import read_tables
+from study_app.database import open_database, transaction
+from study_app.database_check import check_database
+from study_app.export.study_export import export_study
+from study_app.models import Study
+from study_app.simulate import trial as trial_module
+from study_app.simulate.trial import run_trial
+from study_app.simulate.truth import Behaviour, Truth
+from study_app.study_content import read_study_content
+from study_app.study_file import read_study_file
+from tests.study_app.every_task import SECRETS, every_task, write_every_task
+
+WORKERS = 3
+
+
+def gone_through(folder, *, workers, behaviour=None, tasks=None, seed=3, **study):
+    """Let a crowd through a study; return its report, and the database and the tables it left."""
+    url = f"sqlite:///{folder / 'crowd.sqlite3'}"
+    content = read_study_content(read_study_file(write_every_task(folder, tasks=tasks, **study)))
+    truth = Truth(patience_preferences=100, patience_stops=100, behaviour=behaviour or Behaviour())
+    report, clock = run_trial(content, url, workers=workers, truth=truth, seed=seed)
+    database = open_database(url)
+    faults = check_database(database)
+    with transaction(database, write=False) as session:
+        export_study(session, session.scalars(select(Study)).one(), folder / "tables", now=clock())
+    database.engine.dispose()
+    return SimpleNamespace(report=report, faults=faults, tables=read_tables(folder / "tables"))
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory):
+    """Three workers, with all bad habits but leaving, in a study of all seven kinds of task with introductions."""
+    seen = []
+
+    def note(answer):
+        answer.read()
+        answer.request.read()
+        sent = answer.request
+        seen.append(
+            (str(sent.url.path), f"{sent.url}\n{sent.content.decode()}\n{answer.headers}\n{answer.text}")
+        )
+
+    class Watched(httpx.Client):
+        def __init__(self, **options):
+            super().__init__(**options, event_hooks={"response": [note]})
+
+    habits = Behaviour(reload=0.2, offline=0.3, double_click=0.3, retry=0.3)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(trial_module, "httpx", SimpleNamespace(Client=Watched))
+        found = gone_through(
+            tmp_path_factory.mktemp("everything"),
+            workers=WORKERS,
+            behaviour=habits,
+            tasks={kind: {"instructions": "standard"} for kind in every_task()},
+        )
+    found.seen = seen
+    return found
+
+
+def test_everybody_gets_through_every_kind_of_task(everything):
+    """With double clicks, reloads and a bad connection; the database keeps all its rules."""
+    assert everything.report.finished == WORKERS
+    assert everything.faults == []
+    assert {"reload", "offline", "double_click", "retry"} <= set(everything.report.habits)
+
+
+def test_each_kind_of_task_leaves_its_rows_once(everything):
+    """What one worker does in each task, times the number of workers."""
+    tables = everything.tables
+    judged = tables["preferences"].groupby(["worker", "task"]).size().unstack()
+    assert (judged["pairs"] == 3 + 1).all()
+    assert (judged["pushes"] == 3).all()
+    assert (judged["lists"] == 3).all()
+    assert (tables["preferences"]["revision"] == 1).all()
+    assert (tables["importance"].groupby("worker").size() == 2 * 4).all()
+    assert tables["intent_votes"]["worker"].nunique() == WORKERS
+    assert (tables["answers"].groupby(["worker", "question"]).size() == 1).all()
+    assert len(tables["follows"]) == WORKERS
+    assert set(tables["reads"]["kind"]) == {"iunit", "link", "update"}
+
+
+def test_the_pairs_of_a_worker_are_all_different(everything):
+    """A pair is leased once to a worker; its repeats are marked as such."""
+    first = everything.tables["preferences"].query("validation_of.isna()")
+    assert not first.duplicated(["worker", "task", "pair"]).any()
+
+
+def test_whether_silent_days_were_shown_is_known_for_push_streams_only(everything):
+    """Drawn once a worker, and written beside each of their judgments."""
+    told = everything.tables["preferences"].groupby("task")["silent_days_revealed"]
+    assert told.count().to_dict() == {"lists": 0, "pairs": 0, "pushes": 3 * WORKERS}
+    of_worker = everything.tables["preferences"].query("task == 'pushes'").groupby("worker")
+    assert (of_worker["silent_days_revealed"].nunique() == 1).all()
+
+
+def test_nothing_gives_a_system_away(everything):
+    """No name of a system, no id of a query, iUnit, tweet, update or document, in any address, page, header or event."""
+    kinds = {re.sub(r"[\w.-]{40,}|\d+", "N", path) for path, _ in everything.seen}
+    pages = {"intro", "choose", "vote", "rate", "pair", "questions", "enrol", "stream", "useful", "finish"}
+    assert pages <= {word for kind in kinds for word in kind.split("/")}
+    for path, seen in everything.seen:
+        for secret in SECRETS:
+            assert secret not in seen, (secret, path)
+
+
+PAIRS = {"summary_pairs": {"validation_pairs": 3, "queries_per_worker": 2}}
+
+
+def quality(tables):
+    """Return what prefcal fit --exclude none writes into quality.json: by the rule the worst are left out before."""
+    everybody = {name: table for name, table in tables.items() if name != "workers"}
+    return quality_report(everybody, seed=1).entries()
+
+
+def test_a_crowd_that_leans_to_one_side_is_found_out(tmp_path):
+    """The interval of the share of left does not hold one half; the rule leaves out most of them."""
+    tables = gone_through(tmp_path, workers=16, behaviour=Behaviour(left_bias=0.7), tasks=PAIRS).tables
+    low, high = quality(tables)["left_share"].interval
+    assert 0.5 < low < quality(tables)["left_share"].estimate < high
+    assert tables["workers"]["excluded"].mean() > 0.3
+
+
+def test_a_careless_crowd_is_found_out(tmp_path):
+    """Answers drawn by lot agree no more than chance would have it: kappa may well be nought, and is surely small."""
+    tables = gone_through(tmp_path, workers=16, behaviour=Behaviour(careless=1.0), tasks=PAIRS).tables
+    low, high = quality(tables)["consistency_kappa"].interval
+    assert low < 0 < high < 0.5
+    assert tables["workers"]["excluded"].mean() > 0.3
