@@ -83,7 +83,7 @@ def write_every_task(
         (folder / kind).mkdir()
         write(folder / kind)
     given = every_task()
-    chosen = tasks or dict.fromkeys(given, {})
+    chosen = tasks or {kind: {} for kind in given}
     whole = {
         "study": "every",
         "title": "A study of everything",
@@ -137,8 +137,8 @@ def _write_pushes(folder: Path) -> None:
 
 
 _FILES = {
-    "queries": lambda folder: small_study.write_small_study(folder),
-    "lists": lambda folder: small_ranked.write_ranked_study(folder),
+    "queries": small_study.write_small_study,
+    "lists": small_ranked.write_ranked_study,
     "news": lambda folder: small_streams.write_events(folder, small_streams.SYSTEMS),
     "pushes": _write_pushes,
 }
