@@ -30,6 +30,7 @@ from study_app.report.stream_scores import (
     PAIRS_KIND,
     SESSION_SECONDS,
     SPREAD,
+    PushScores,
     Scored,
     StreamScores,
     stream_scores,
@@ -80,8 +81,7 @@ def _scored_or_why_not(task: str, sources: TaskSources, model: UserModel | None,
     reason = "; ".join(replace(sources, kind=PAIRS_KIND).problems)
     if not reason:
         try:
-            scores = stream_scores(sources, model)
-            return _section(task, scores, model, key, are_pairs=sources.kind == PAIRS_KIND)
+            return _section(task, stream_scores(sources, model), model, key)
         except InputError as error:
             reason = str(error.faults[0])
     return Section(
@@ -92,10 +92,8 @@ def _scored_or_why_not(task: str, sources: TaskSources, model: UserModel | None,
     )
 
 
-def _section(
-    task: str, scores: StreamScores, model: UserModel | None, key: str, *, are_pairs: bool
-) -> Section:
-    """Return the section of a task; push measures only where people judged pairs of streams."""
+def _section(task: str, scores: StreamScores, model: UserModel | None, key: str) -> Section:
+    """Return the section of a task."""
     figures: list[Figure] = []
     tables = []
     paragraphs = [_people_in_words(scores)]
@@ -104,13 +102,15 @@ def _section(
         figures += _msu_extremes(scores, key)
         figures += _best_figure(scores, key)
         tables.append(system_table(scores, key))
-    if are_pairs:
+    if scores.pushes is not None:
+        pushes = scores.pushes
         figures += _pairs(
-            scores.pushes, PUSH_PAIRS, key, converted=scores.pushes_converted, empty=dict(scores.empty)
+            pushes.scored, PUSH_PAIRS, key, converted=pushes.converted, empty=dict(pushes.empty)
         )
-        figures += _alpha_figure(scores, model, key)
-        tables.append(push_table(scores, key))
-    if len(scores.pushes.systems) < FEWEST_SYSTEMS:
+        figures += _alpha_figure(pushes, model, key)
+        tables.append(push_table(pushes, key))
+    few = len(_first(scores).systems) < FEWEST_SYSTEMS
+    if few:
         paragraphs.append(
             "With fewer than three systems no rank correlation says anything: nothing is drawn."
         )
@@ -119,15 +119,23 @@ def _section(
         title=_title(task, scores),
         short=f"Streams, {task}",
         paragraphs=tuple(paragraphs),
-        figures=tuple(figures) if len(scores.pushes.systems) >= FEWEST_SYSTEMS else (),
+        figures=() if few else tuple(figures),
         tables=tuple(tables),
     )
 
 
+def _first(scores: StreamScores) -> Scored:
+    """Return the scores as updates, else as pushes; there always are the ones or the others."""
+    if scores.updates is not None:
+        return scores.updates
+    if scores.pushes is None:
+        raise TypeError("nothing was scored")
+    return scores.pushes.scored
+
+
 def _title(task: str, scores: StreamScores) -> str:
-    scored = scores.updates
-    measure = "MSU" if scored is not None else "ELG-1"
-    scored = scored or scores.pushes
+    scored = _first(scores)
+    measure = "MSU" if scores.updates is not None else "ELG-1"
     best = scored.systems[int(np.nanargmax(scored.overall[measure]))]
     whom = "for the fitted people " if measure == "MSU" and scores.is_fitted else ""
     return f"Streams of {task}: {whom}system {best} is best of {counted(len(scored.systems), 'system')} by {measure}"
@@ -267,8 +275,8 @@ def _best_figure(scores: StreamScores, key: str) -> Iterator[Figure]:
     )
 
 
-def _alpha_figure(scores: StreamScores, model: UserModel | None, key: str) -> Iterator[Figure]:
-    tau = scores.tau_over_alpha
+def _alpha_figure(pushes: PushScores, model: UserModel | None, key: str) -> Iterator[Figure]:
+    tau = pushes.tau_over_alpha
     if np.isnan(tau).all():
         return
     marks = {f"default, {DEFAULT_ALPHA:g}": DEFAULT_ALPHA}
@@ -283,7 +291,7 @@ def _alpha_figure(scores: StreamScores, model: UserModel | None, key: str) -> It
             tau_over_alpha,
             alphas=ALPHAS,
             tau=tau,
-            band=(scores.tau_low, scores.tau_high),
+            band=(pushes.tau_low, pushes.tau_high),
             marks=marks,
         ),
         alt=(
@@ -293,10 +301,10 @@ def _alpha_figure(scores: StreamScores, model: UserModel | None, key: str) -> It
         caption=f"Compare Fig. 4 of {PUSH_PAPER}."
         + (
             f" Band: {LEVEL} interval over topics, point by point."
-            if np.isfinite(scores.tau_low).any()
+            if np.isfinite(pushes.tau_low).any()
             else ""
         )
-        + (f" {CONVERTED}" if scores.pushes_converted else ""),
+        + (f" {CONVERTED}" if pushes.converted else ""),
     )
 
 

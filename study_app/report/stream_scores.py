@@ -5,8 +5,9 @@ what comes of it is marked as converted.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,11 @@ from calibration.stream_files import StreamFiles, read_stream_files
 from calibration.study_sources import TaskSources
 from calibration.user_model import UserModel
 from metrics.correlation import bootstrap_interval, kendall_tau_b
-from metrics.push import ELG, NCG, T11U, SilencePrecision, SilenceRecall, push_scores
-from metrics.push_streams import PushRun
+from metrics.events import EventCollection, UpdateRun
+from metrics.push import ELG, NCG, T11U, PushMeasure, SilencePrecision, SilenceRecall, push_scores
+from metrics.push_streams import PushCollection, PushRun
+from metrics.readers.tempsum import read_events
+from metrics.readers.tempsum_runs import read_update_run
 from metrics.results import ALL, Score
 from metrics.stream import MSU, MSUPerSecond, Population, SimulatedUsers, StreamMeasure, msu_scores
 from metrics.stream_trails import RANGES
@@ -94,19 +98,41 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PushScores:
+    """Pairs of streams as push notifications.
+
+    Attributes
+    ----------
+    scored : Scored
+        By the measures of push notifications, and by the two ends of T11U, ``gain`` and ``pain``.
+    converted : bool
+        Whether the judgments were made for events.
+    empty : mapping of str to float
+        Measure -> what `EMPTY` scores.
+    tau_over_alpha, tau_low, tau_high : (alphas,) ndarray of float
+        Kendall's tau of T11U with ELG-1 along `ALPHAS`, and its interval; NaN without.
+    """
+
+    scored: Scored
+    converted: bool
+    empty: Mapping[str, float]
+    tau_over_alpha: Floats
+    tau_low: Floats
+    tau_high: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StreamScores:
     """Everything about the streams of a task.
 
     Attributes
     ----------
-    pushes, updates : Scored or None
-        By the measures of push notifications, and of updates about events; None where there is no such form.
-    pushes_converted, updates_converted : bool
-        Whether the judgments were made for the other kind of collection.
-    empty : mapping of str to float
-        Push measure -> what `EMPTY` scores.
-    tau_over_alpha, tau_low, tau_high : (alphas,) ndarray of float
-        Kendall's tau of T11U with ELG-1 along `ALPHAS`, and its interval; NaN without.
+    pushes : PushScores or None
+        None where people visited streams and judged no pairs.
+    updates : Scored or None
+        By the measures of updates about events; None for push notifications without texts.
+    updates_converted : bool
+        Whether the judgments were made for push notifications.
     sweep : Sweep or None
         MSU for many populations.
     population : Population
@@ -117,14 +143,9 @@ class StreamScores:
         Whether they are the user model's.
     """
 
-    pushes: Scored
+    pushes: PushScores | None
     updates: Scored | None
-    pushes_converted: bool
     updates_converted: bool
-    empty: Mapping[str, float]
-    tau_over_alpha: Floats
-    tau_low: Floats
-    tau_high: Floats
     sweep: Sweep | None
     population: Population
     lateness: float
@@ -146,56 +167,80 @@ def stream_scores(sources: TaskSources, model: UserModel | None) -> StreamScores
     InputError
         If a file is faulty, or cannot be converted.
     """
-    days = sources.protocol.get("days")
-    kept = {"days": days} if isinstance(days, (list, tuple)) else {}
-    files = read_stream_files(replace(sources, kind=PAIRS_KIND, protocol=kept))
-    pushes = _scored_pushes(files)
-    empty = PushRun(name=EMPTY, topics=(), tweets=(), epochs=np.zeros(0, dtype=np.int64))
-    nothing = push_scores(files.pushes, [empty], [ELG(), ELG(silent_days=0), NCG(), NCG(silent_days=0)])
     population, lateness, is_fitted = _people(model)
-    updates = _scored_updates(files, population, lateness)
-    tau, low, high = _tau_over_alpha(pushes)
+    files = read_stream_files(sources) if sources.kind == PAIRS_KIND else None
+    streams = _visited(sources) if files is None else _as_updates(files)
+    updates = None if streams is None else _scored_updates(streams, population, lateness)
     return StreamScores(
-        pushes=pushes,
+        pushes=None if files is None or files.pushes is None else _push_scores(files.pushes, files.push_runs),
         updates=updates,
-        pushes_converted=files.pushes.converted_from is not None,
-        updates_converted=files.events is not None and files.events.converted_from is not None,
-        empty={score.metric: score.value for score in nothing if score.topic == ALL},
-        tau_over_alpha=tau,
-        tau_low=low,
-        tau_high=high,
-        sweep=None if updates is None else _swept(files),
+        updates_converted=streams is not None and streams.events.converted_from is not None,
+        sweep=None if streams is None else _swept(streams),
         population=population,
         lateness=lateness,
         is_fitted=is_fitted,
     )
 
 
-def _scored_pushes(files: StreamFiles) -> Scored:
-    measures = [
-        ELG(silent_days=1),
-        ELG(silent_days=0),
-        NCG(silent_days=1),
-        NCG(silent_days=0),
-        T11U(alpha=DEFAULT_ALPHA),
-        SilencePrecision(),
-        SilenceRecall(),
-    ]
-    labels = {one.column.partition("@")[0]: one for one in measures}
-    labels |= {"gain": T11U(alpha=1.0), "pain": T11U(alpha=0.0)}
-    return _scored(push_scores(files.pushes, files.push_runs, labels), [run.name for run in files.push_runs])
+class _Updates(NamedTuple):
+    """Judged events and what the systems told of them."""
+
+    events: EventCollection
+    runs: Sequence[UpdateRun]
 
 
-def _scored_updates(files: StreamFiles, population: Population, lateness: float) -> Scored | None:
-    if files.events is None:
-        return None
-    scores = update_scores(
-        files.events, files.update_runs, [ExpectedLatencyGain(), LatencyComprehensiveness(), UpdateCount()]
+def _as_updates(files: StreamFiles) -> _Updates | None:
+    return None if files.events is None else _Updates(files.events, files.update_runs)
+
+
+def _visited(sources: TaskSources) -> _Updates:
+    """Read the streams of a task of visits, which are updates about events."""
+    events = read_events(
+        topics=sources.path("topics"),
+        nuggets=sources.path("nuggets"),
+        matches=sources.path("matches"),
+        updates=sources.path("updates"),
     )
+    runs = [read_update_run(source.path, name=name) for name, source in sources.systems.items()]
+    return _Updates(events, runs)
+
+
+def _push_scores(collection: PushCollection, runs: Sequence[PushRun]) -> PushScores:
+    scored = _scored(push_scores(collection, runs, _push_measures()), [run.name for run in runs])
+    empty = PushRun(name=EMPTY, topics=(), tweets=(), epochs=np.zeros(0, dtype=np.int64))
+    nothing = push_scores(collection, [empty], [ELG(), ELG(silent_days=0), NCG(), NCG(silent_days=0)])
+    tau, low, high = _tau_over_alpha(scored)
+    return PushScores(
+        scored=scored,
+        converted=collection.converted_from is not None,
+        empty={score.metric: score.value for score in nothing if score.topic == ALL},
+        tau_over_alpha=tau,
+        tau_low=low,
+        tau_high=high,
+    )
+
+
+def _push_measures() -> dict[str, PushMeasure]:
+    """Return the measures by what the figures call them; gain and pain are the ends of T11U."""
+    return {
+        "ELG-1": ELG(silent_days=1),
+        "ELG-0": ELG(silent_days=0),
+        "nCG-1": NCG(silent_days=1),
+        "nCG-0": NCG(silent_days=0),
+        "T11U": T11U(alpha=DEFAULT_ALPHA),
+        "silence-precision": SilencePrecision(),
+        "silence-recall": SilenceRecall(),
+        "gain": T11U(alpha=1.0),
+        "pain": T11U(alpha=0.0),
+    }
+
+
+def _scored_updates(streams: _Updates, population: Population, lateness: float) -> Scored:
+    scores = update_scores(*streams, [ExpectedLatencyGain(), LatencyComprehensiveness(), UpdateCount()])
     users = SimulatedUsers(population=population, count=USERS, seed=SEED)
     measures = {"MSU": MSU(lateness=lateness), "MSU/s": MSUPerSecond(lateness=lateness)}
-    scores += msu_scores(files.events, files.update_runs, measures, users)
-    return _scored(scores, [run.name for run in files.update_runs])
+    scores += msu_scores(*streams, measures, users)
+    return _scored(scores, [run.name for run in streams.runs])
 
 
 def _scored(scores: Sequence[Score], systems: list[str]) -> Scored:
@@ -250,17 +295,15 @@ def _people(model: UserModel | None) -> tuple[Population, float, bool]:
     )
 
 
-def _swept(files: StreamFiles) -> Sweep:
+def _swept(streams: _Updates) -> Sweep:
     """Score MSU and MSU per second for every population of the sweep; the users differ by it alone."""
-    if files.events is None:
-        raise TypeError("there are no events")
     measures: dict[str, StreamMeasure] = {}
     for number, lateness in enumerate(LATENESSES):
         measures |= {
             f"msu {number}": MSU(lateness=lateness),
             f"rate {number}": MSUPerSecond(lateness=lateness),
         }
-    systems = [run.name for run in files.update_runs]
+    systems = [run.name for run in streams.runs]
     shape = (len(AWAY_SECONDS), len(SESSION_SECONDS), len(LATENESSES), len(systems))
     msu, rate = np.zeros(shape), np.zeros(shape)
     for i, away in enumerate(AWAY_SECONDS):
@@ -272,7 +315,7 @@ def _swept(files: StreamFiles) -> Sweep:
                 session_sd_seconds=SPREAD * session,
             )
             users = SimulatedUsers(population=population, count=SWEEP_USERS, seed=SEED)
-            scored = _scored(msu_scores(files.events, files.update_runs, measures, users), systems).overall
+            scored = _scored(msu_scores(*streams, measures, users), systems).overall
             for number in range(len(LATENESSES)):
                 msu[i, j, number], rate[i, j, number] = scored[f"msu {number}"], scored[f"rate {number}"]
     return Sweep(msu=msu, per_second=rate)

@@ -4,7 +4,7 @@ import numpy as np
 
 from study_app.report.fit_titles import lasting
 from study_app.report.page import Table
-from study_app.report.stream_scores import AWAY_SECONDS, LATENESSES, SESSION_SECONDS, Scored, StreamScores
+from study_app.report.stream_scores import AWAY_SECONDS, LATENESSES, SESSION_SECONDS, PushScores, StreamScores
 from study_app.report.wording import quantity
 
 PUSH_COLUMNS = ("ELG-1", "ELG-0", "nCG-1", "nCG-0", "T11U", "silence-precision", "silence-recall")
@@ -51,9 +51,9 @@ def system_table(scores: StreamScores, key: str) -> Table:
     )
 
 
-def push_table(scores: StreamScores, key: str) -> Table:
+def push_table(pushes: PushScores, key: str) -> Table:
     """Return every system by every push measure."""
-    scored: Scored = scores.pushes
+    scored = pushes.scored
     rows = tuple(
         (name, *(quantity(scored.overall[column][number]) for column in PUSH_COLUMNS))
         for number, name in enumerate(scored.systems)
@@ -61,7 +61,7 @@ def push_table(scores: StreamScores, key: str) -> Table:
     return Table(
         name=f"{key}-push",
         caption="Systems by the measures of push notifications"
-        + (" (converted)" if scores.pushes_converted else ""),
+        + (" (converted)" if pushes.converted else ""),
         columns=("System", *PUSH_COLUMNS),
         rows=rows,
         note="T11U at α = 0.66, summed over days. A dash: the system is never quiet, or no day is silent.",

@@ -1,0 +1,209 @@
+"""What the report says about streams: their measures against each other, and who is best for whom."""
+
+import json
+
+import numpy as np
+import pytest
+
+from calibration.study_sources import study_sources
+from calibration.user_model import ParameterEntry, UserModel, write_user_model
+from metrics.correlation import kendall_tau_b
+from study_app.report.build import build_report
+from study_app.report.folder import read_material
+from study_app.report.stream_scores import (
+    ALPHAS,
+    AWAY_SECONDS,
+    LATENESSES,
+    SESSION_SECONDS,
+    stream_scores,
+)
+from study_app.report.wording import decimal
+from tests.study_app.small_streams import DAY, HOUR, START
+
+SYSTEMS = {"prompt": (0, 1), "late": (30, 1), "chatty": (0, 4), "quiet": (2, 0)}
+"""System -> hours that it is late, and how many empty updates it tells beside each."""
+
+NO_PROMPTS = "worker,topic,sent_at\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two events of four days, the last day silent; four systems; people who come every six hours."""
+    folder = tmp_path_factory.mktemp("streams")
+    tables = folder / "tables"
+    tables.mkdir()
+    topics = ("TS14.91", "TS14.92")
+    collection = {kind: [] for kind in ("nuggets", "matches", "updates")}
+    runs = {system: [] for system in SYSTEMS}
+    xml = ""
+    for topic in topics:
+        xml += f"<event><id>{topic}</id><title>x</title><start>{START}</start><end>{START + 4 * DAY}</end></event>"
+        for number in range(8):
+            hour = 8 * number
+            collection["nuggets"].append((topic, f"N{number}", START + hour * HOUR, 1, 3, "fact"))
+            for system, (late, chatter) in SYSTEMS.items():
+                if system == "quiet" and number % 2:
+                    continue
+                told = START + (hour + late) * HOUR + 600
+                document = f"{told}-{system}"
+                for place in range(chatter + 1):
+                    update = f"{document}-{place}"
+                    collection["updates"].append(
+                        (topic, update, document, place, 9, "NULL", "four words of text")
+                    )
+                    if place == 0:
+                        collection["matches"].append((topic, update, f"N{number}", 0, 3, 0))
+                    runs[system].append(f"{topic} team {system} {document} {place} {told} 1.0")
+    (folder / "topics.xml").write_text(f"<events>{xml}</events>")
+    for kind, rows in collection.items():
+        (folder / f"{kind}.tsv").write_text("".join("\t".join(map(str, row)) + "\n" for row in rows))
+    for system, lines in runs.items():
+        (folder / f"{system}.run").write_text("\n".join(lines) + "\n")
+    task = {
+        "kind": "stream_pairs",
+        "language": "en",
+        "collection": {"topics": {"path": "../topics.xml"}}
+        | {kind: {"path": f"../{kind}.tsv"} for kind in collection},
+        "systems": {system: {"path": f"../{system}.run"} for system in SYSTEMS},
+        "protocol": {"reveal_silent_days": "random"},
+    }
+    record = {"study": "streams", "tasks": {"news": task, "visits": task | {"kind": "stream_visits"}}}
+    (tables / "study.json").write_text(json.dumps(record))
+    (tables / "prompts.csv").write_text(NO_PROMPTS)
+    parameters = {
+        "away_mean_seconds": 6.0 * HOUR,
+        "away_sd_seconds": 3.0 * HOUR,
+        "session_mean_seconds": 60.0,
+        "session_sd_seconds": 30.0,
+        "lateness_decay": 0.4,
+        "push_alpha": 0.8,
+    }
+    model = UserModel(parameters={name: ParameterEntry(estimate=value) for name, value in parameters.items()})
+    write_user_model(model, folder / "user-model.json")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def scores(folder):
+    material = read_material(folder)
+    return stream_scores(study_sources(folder / "tables", ["news"])["news"], material.model)
+
+
+@pytest.fixture(scope="module")
+def report(folder):
+    return build_report(read_material(folder))
+
+
+def section(report, key):
+    return next(one for one in report.sections if one.key == key)
+
+
+def test_pairs_of_streams_have_the_figures_of_both_papers(report):
+    """Tan and others Fig. 1 to 4, Baruah and others Fig. 2 to 5, and the table with the best people."""
+    news = section(report, "streams-news")
+    names = [figure.name.removeprefix("streams-news-") for figure in news.figures]
+
+    assert names == [
+        "elg-msu",
+        "lc-msu",
+        "msu-closest",
+        "msu-farthest",
+        "msu-s-closest",
+        "best",
+        "elg-1-ncg-1",
+        "elg-1-elg-0",
+        "ncg-1-ncg-0",
+        "silence-precision-elg-1",
+        "silence-recall-elg-1",
+        "silence-precision-silence-recall",
+        "elg-1-t11u",
+        "alpha",
+    ]
+    assert [table.name for table in news.tables] == ["streams-news-systems", "streams-news-push"]
+
+
+def test_visits_have_no_push_measures(report):
+    """Nobody pushed anything there."""
+    visits = section(report, "streams-visits")
+
+    assert [table.name for table in visits.tables] == ["streams-visits-systems"]
+    assert not any("alpha" in figure.name for figure in visits.figures)
+
+
+def test_what_was_converted_says_so(report):
+    """Judgments for events are no judgments for pushes."""
+    for figure in section(report, "streams-news").figures:
+        is_push = any(word in figure.name for word in ("elg-1", "ncg", "silence", "alpha"))
+        assert ("Converted" in figure.caption) == is_push, figure.name
+
+
+def test_a_title_says_the_tau_of_its_two_measures(report, scores):
+    """The number in the sentence is the correlation of what is drawn."""
+    figure = next(one for one in report.figures if one.name == "streams-news-elg-msu")
+    tau = kendall_tau_b(scores.updates.overall["ELG"], scores.updates.overall["MSU"])
+
+    assert figure.title.endswith(f"τ = {decimal(tau)}")
+    drawn = figure.draw.keywords["against"]
+    assert kendall_tau_b(drawn.x, drawn.y) == tau
+
+
+def test_tau_over_alpha_meets_t11u_at_its_default(scores):
+    """The curve mixes the two ends of T11U: at 0.66 it is T11U itself."""
+    pushes = scores.pushes
+    mixed = 0.66 * pushes.scored.overall["gain"] + 0.34 * pushes.scored.overall["pain"]
+    near = int(np.argmin(np.abs(ALPHAS - 0.66)))
+
+    np.testing.assert_allclose(mixed, pushes.scored.overall["T11U"])
+    assert pushes.tau_over_alpha[near] == pytest.approx(pushes.scored.tau("ELG-1", "T11U"), abs=0.34)
+    assert pushes.tau_over_alpha[0] == kendall_tau_b(
+        pushes.scored.overall["ELG-1"], pushes.scored.overall["pain"]
+    )
+
+
+def test_the_closest_people_are_closest(report, scores):
+    """No population that was tried ranks more like ELG than the one in the title."""
+    elg = scores.updates.overall["ELG"]
+    every = [kendall_tau_b(elg, row) for row in scores.sweep.msu.reshape(-1, len(SYSTEMS))]
+    titles = {figure.name: figure.title for figure in report.figures}
+
+    assert titles["streams-news-msu-closest"].endswith(f"τ = {decimal(np.nanmax(every))}")
+    assert titles["streams-news-msu-farthest"].endswith(f"τ = {decimal(np.nanmin(every))}")
+
+
+def test_the_best_rank_of_a_system_is_found_by_looking_at_every_population(scores):
+    """Against a loop over all of them."""
+    shape = (len(AWAY_SECONDS), len(SESSION_SECONDS), len(LATENESSES))
+    for system in range(len(SYSTEMS)):
+        found = []
+        for place in np.ndindex(shape):
+            row = scores.sweep.msu[place]
+            found.append((1 + int((row > row[system]).sum()), -row[system], place))
+        rank, utility, _ = min(found)
+
+        best, where = scores.sweep.best(system)
+        assert (best, -scores.sweep.msu[where][system]) == (rank, utility)
+
+
+def test_the_section_names_the_people_it_is_for(report):
+    """Fitted: six hours away, a minute there, and how much lateness costs them."""
+    words = section(report, "streams-news").paragraphs[0]
+
+    assert "the people who were fitted" in words
+    assert "away for 6 hours and there for 60 seconds" in words
+    assert "worth 0.40" in words
+
+
+def test_files_that_are_gone_are_a_sentence(folder, tmp_path):
+    """And the rest of the report is as it was."""
+    record = json.loads((folder / "tables" / "study.json").read_text())
+    record["tasks"] = {"news": record["tasks"]["news"]}
+    record["tasks"]["news"]["systems"]["prompt"]["path"] = "../gone.run"
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "study.json").write_text(json.dumps(record))
+    (tmp_path / "tables" / "prompts.csv").write_text(NO_PROMPTS)
+    write_user_model(read_material(folder).model, tmp_path / "user-model.json")
+
+    news = section(build_report(read_material(tmp_path)), "streams-news")
+
+    assert "gone.run is not there" in news.paragraphs[0]
+    assert not news.figures
