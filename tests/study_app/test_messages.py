@@ -63,6 +63,7 @@ def test_templates_and_code_use_what_is_there_and_nothing_is_left_over(messages)
     code += [path.read_text() for path in (TEMPLATES.parent / "study_app").rglob("*.py")]
     forms = {form.name for form in FORMS.values()}
     built = {f"{form}.{part}" for form in forms for part in ("heading", "topic", "help", "left", "right")}
+    built |= {f"pushes.{part}_{side}" for part in ("letter", "same_day") for side in ("left", "right")}
     built |= {f"pair.choice_{choice}" for choice in ("left", "right", "equally_good", "equally_bad")}
     built |= {f"{page}.{part}" for page in MESSAGE_PAGES for part in ("heading", "text")}
     built |= {key for kind in KINDS for key in keys_before(kind)}
