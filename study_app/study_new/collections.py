@@ -1,0 +1,235 @@
+"""Which collections the recognised files make up: what plays which part, which runs belong to them, and what is missing."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from metrics.errors import Fault
+from metrics.readers.run_files import run_name
+from study_app.study_new.recognise import Recognised
+
+ENOUGH = 0.5
+"""Share of ids that two files have in common when the one speaks of the other."""
+ID_LIKE = 0.95
+"""Share of entries without a space that make a column one of ids."""
+
+Choice = Callable[[Recognised], float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A whole collection: ``family`` (summaries, events, pushes, ranked), key of the study file -> file, and the runs."""
+
+    family: str
+    files: Mapping[str, Recognised]
+    runs: tuple[Recognised, ...]
+
+
+@dataclass(slots=True)
+class Search:
+    """The files of one family as they are found; ``missing`` says of each key that was not how such a file looks."""
+
+    family: str
+    pool: Sequence[Recognised]
+    files: dict[str, Recognised] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    doubtful: dict[str, list[Path]] = field(default_factory=dict)
+
+    def of(self, *forms: str) -> list[Recognised]:
+        """Return the files of these forms that play no part yet."""
+        taken = {file.path for file in self.files.values()}
+        return [file for file in self.pool if file.form in forms and file.path not in taken]
+
+    def take(
+        self, key: str, candidates: Iterable[Recognised], *, by: Choice = lambda _file: 1.0, looks: str | None
+    ) -> Recognised | None:
+        """Give the part ``key`` to the best candidate; ``looks`` None: it may be missing."""
+        scored = [(score, file) for file in candidates if (score := by(file)) > ENOUGH]
+        best = max((score for score, _ in scored), default=0.0)
+        equal = [file for score, file in scored if score == best]
+        if len(equal) > 1:
+            self.doubtful[key] = [file.path for file in equal]
+        elif equal:
+            self.files[key] = equal[0]
+            return equal[0]
+        elif looks is not None:
+            self.missing[key] = looks
+        return None
+
+
+def collections(pool: Sequence[Recognised]) -> tuple[list[Found], list[Search]]:
+    """Return the collections that are whole, and the searches for those of which only a part is there."""
+    whole: list[Found] = []
+    partial: list[Search] = []
+    left = list(pool)
+    for find in (_pushes, _summaries, _ranked, _events):
+        search, runs = find(left)
+        if not search.files and not search.doubtful and not runs:
+            continue
+        if search.missing or search.doubtful or not runs:
+            partial.append(search)
+        else:
+            whole.append(Found(family=search.family, files=search.files, runs=tuple(runs)))
+            used = {file.path for file in (*search.files.values(), *runs)}
+            left = [file for file in left if file.path not in used]
+    return whole, partial
+
+
+def faults_of(search: Search, place: Path) -> list[Fault]:
+    """Say what a collection lacks, or which files could both be the same part of it."""
+    faults = [
+        Fault(
+            problem=f"{search.family}: no file that could be {key}",
+            cure=f"add one, {looks}, or name its folder",
+            path=str(place),
+        )
+        for key, looks in search.missing.items()
+    ]
+    for key, paths in search.doubtful.items():
+        named = " and ".join(str(path) for path in paths)
+        faults.append(
+            Fault(
+                problem=f"{search.family}: {named} could both be {key}",
+                cure="name only one of them",
+                path=str(place),
+            )
+        )
+    if not faults:
+        faults.append(
+            Fault(
+                problem=f"{search.family}: there is no run",
+                cure="name the files of your systems too",
+                path=str(place),
+            )
+        )
+    return faults
+
+
+def system_names(runs: Sequence[Recognised]) -> dict[str, Path]:
+    """Name each run like its file, in characters that a study file allows, and no two alike."""
+    named: dict[str, Path] = {}
+    for run in runs:
+        plain = "".join(
+            one if one.isascii() and (one.isalnum() or one in "._-") else "-" for one in run_name(run.path)
+        )
+        base = plain.lstrip("._-")[:60] or "system"
+        name, number = base, 2
+        while name in named:
+            name, number = f"{base}-{number}", number + 1
+        named[name] = run.path
+    return named
+
+
+def _events(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
+    search = Search("events", pool)
+    forms = {"events": "topics", "nuggets": "nuggets", "matches": "matches", "updates": "updates"}
+    looks = {
+        "events": "XML with <events>",
+        "nuggets": "6 columns",
+        "matches": "6 columns",
+        "updates": "7 columns",
+    }
+    for form, key in forms.items():
+        search.take(key, search.of(form), looks=f"{looks[form]} as TREC Temporal Summarization has it")
+    return search, search.of("event run")
+
+
+def _pushes(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
+    search = Search("pushes", pool)
+    search.take("topics", search.of("profiles"), looks="profiles as <top> or as JSON with topid")
+    search.take("qrels", search.of("push qrels"), looks="lines `topic Q0 tweet grade`")
+    search.take("clusters", search.of("clusters"), looks="JSON with topics and their clusters")
+    epochs = search.take("epochs", search.of("epochs"), looks="lines `tweet day epoch`")
+    tweets = epochs.ids(0) if epochs is not None else frozenset()
+    search.take(
+        "texts",
+        search.of("id text", "id word"),
+        by=lambda file: _shared(file.ids(0), tweets),
+        looks="lines `tweet_id TAB text` of the tweets that were pushed (the tracks give out ids only)",
+    )
+    return search, search.of("push run")
+
+
+def _summaries(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
+    search = Search("summaries", pool)
+    runs = search.of("summary run")
+    named = [file for file in search.of("id id text") if _has_ids(file, 1)]
+    if not runs and len(named) < 2:
+        return Search("summaries", ()), []
+    rated = [
+        (file, iunits, intents)
+        for file in search.of("id id id number")
+        for iunits in named
+        for intents in named
+        if iunits is not intents
+        and _shared(file.ids(0, 2), iunits.ids(0, 1)) > ENOUGH
+        and _shared(file.ids(0, 1), intents.ids(0, 1)) > ENOUGH
+    ]
+    if rated:
+        search.files["importance"] = rated[0][0]
+        named = [rated[0][1], rated[0][2]]
+    else:
+        named.sort(key=lambda file: -len(file.rows))
+    search.take("iunits", named[:1], looks="lines `query TAB iunit TAB text`")
+    search.take("intents", named[1:2], looks="lines `query TAB intent TAB text`")
+    topics = search.files["iunits"].ids(0) if "iunits" in search.files else frozenset()
+    search.take(
+        "queries",
+        search.of("id text", "id word"),
+        by=lambda file: _shared(file.ids(0), topics),
+        looks="lines `query TAB text`",
+    )
+    intents = search.files["intents"].ids(0, 1) if "intents" in search.files else frozenset()
+    search.take(
+        "probability", search.of("id id number"), by=lambda file: _shared(file.ids(0, 1), intents), looks=None
+    )
+    return search, runs
+
+
+def _ranked(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
+    search = Search("ranked", pool)
+    runs = search.of("ranked run")
+    if not runs and not search.of("windows"):
+        return search, []
+    listed = frozenset().union(*(run.ids(2) for run in runs))
+    qrels = search.take(
+        "qrels",
+        search.of("id id id number"),
+        by=lambda file: _shared(file.ids(2), listed),
+        looks="lines `topic subtopic docid grade`",
+    )
+    topics, documents = (qrels.ids(0), qrels.ids(2)) if qrels is not None else (frozenset(), listed)
+    search.take(
+        "windows",
+        search.of("windows", "id word"),
+        by=lambda file: _shared(file.ids(0), documents),
+        looks="lines `docid window` or `docid timestamp`",
+    )
+    search.take(
+        "texts",
+        search.of("id id text"),
+        by=lambda file: _shared(file.ids(0), documents),
+        looks="lines `docid TAB title TAB text`",
+    )
+    search.take(
+        "topics",
+        search.of("id text", "id word", "id id text"),
+        by=lambda file: _shared(file.ids(0), topics),
+        looks="lines `topic TAB text`",
+    )
+    parts = qrels.ids(0, 1) if qrels is not None else frozenset()
+    search.take(
+        "intents", search.of("id id number"), by=lambda file: _shared(file.ids(0, 1), parts), looks=None
+    )
+    return search, runs
+
+
+def _shared(some: frozenset[tuple[str, ...]], others: frozenset[tuple[str, ...]]) -> float:
+    """Return which share of the smaller set is in the other too, 0 for an empty one."""
+    smaller = min(len(some), len(others))
+    return len(some & others) / smaller if smaller else 0.0
+
+
+def _has_ids(file: Recognised, column: int) -> bool:
+    entries = [row[column] for row in file.rows]
+    return sum(" " not in entry for entry in entries) >= ID_LIKE * len(entries)

@@ -1,0 +1,230 @@
+"""`prefcal study new`: from a folder of files, whatever they are called, to a study file without a fault."""
+
+import io
+import json
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from metrics.errors import InputError
+from study_app.cli import cli
+from study_app.study_content import read_study_content
+from study_app.study_entries import KINDS
+from study_app.study_file import read_study_file
+from study_app.study_new.protocol import COMMENTS
+from study_app.study_new.recognise import recognise
+from tests.study_app.small_pushes import write_push_files
+from tests.study_app.small_ranked import write_ranked_study
+from tests.study_app.small_streams import write_stream_study
+from tests.study_app.small_study import write_small_study
+
+
+def new(*args):
+    """Run the command as a script would; faults come as an exception, as `main` gets them."""
+    return CliRunner().invoke(cli, ["study", "new", *map(str, args)])
+
+
+def fault(*args):
+    result = new(*args)
+    assert isinstance(result.exception, InputError), result.output
+    return str(result.exception)
+
+
+def written(folder):
+    return read_study_content(read_study_file(folder / "study.yaml"))
+
+
+@pytest.fixture
+def summaries(tmp_path):
+    """A folder with a MobileClick collection and three runs."""
+    folder = tmp_path / "Mobile Click!"
+    folder.mkdir()
+    write_small_study(folder).unlink()
+    return folder
+
+
+WRITERS = {
+    "summaries": (write_small_study, ["intent_votes", "summary_pairs"]),
+    "ranked": (write_ranked_study, ["ranked_pairs"]),
+    "events": (write_stream_study, ["stream_visits"]),
+    "pushes": (write_push_files, ["stream_pairs"]),
+}
+
+
+@pytest.mark.parametrize("family", WRITERS)
+def test_files_are_told_by_what_is_in_them(tmp_path, family):
+    """Names decide nothing but what systems are called: every file gets one that says nothing."""
+    write, kinds = WRITERS[family]
+    write(tmp_path)
+    (tmp_path / "study.yaml").unlink(missing_ok=True)
+    for number, path in enumerate(sorted(tmp_path.rglob("*.*"))):
+        path.rename(tmp_path / f"{(number * 7) % 13}-file.dat")
+    result = new(tmp_path, "--study", "mine")
+    assert result.exit_code == 0, result.output
+    assert [task.entry.kind for task in written(tmp_path).tasks] == kinds
+
+
+@pytest.mark.parametrize(
+    ("family", "kind"),
+    [("summaries", "iunit_importance"), ("events", "stream_visits"), ("pushes", "stream_pairs")],
+)
+def test_other_tasks_can_be_asked_for(tmp_path, family, kind):
+    """In the order in which they are named."""
+    WRITERS[family][0](tmp_path)
+    (tmp_path / "study.yaml").unlink(missing_ok=True)
+    assert new(tmp_path, "--task", kind).exit_code == 0
+    [task] = written(tmp_path).tasks
+    assert task.entry.kind == kind
+    assert "no task 'questions' can be made of these files; possible is" in fault(
+        tmp_path / "other", tmp_path, "--task", "questions"
+    )
+
+
+def test_the_file_says_every_number_and_what_comes_next(summaries):
+    """Nothing is left to look up; workers get prefcal's own introduction; what was recognised is named."""
+    result = new(summaries, "--title", "Which: this?", "--platform", "prolific", "--device", "phone")
+    study = written(summaries).file.entry
+    assert (study.study, study.title, study.platform, study.device) == (
+        "mobile-click", "Which: this?", "prolific", "phone",
+    )  # fmt: skip
+    assert all(task.instructions == "standard" for task in study.tasks)
+    assert list(study.tasks[1].systems) == ["sysalpha", "sysbeta", "sysgamma"]
+    lines = (summaries / "study.yaml").read_text(encoding="utf-8").splitlines()
+    [said] = [line for line in lines if "workers_per_query" in line]
+    assert said.split() == [
+        *[
+            "workers_per_query:",
+            "14",
+            "#",
+            "so",
+            "many",
+            "workers",
+            "judge",
+            "a",
+            "query",
+            "(Kato",
+            "et",
+            "al.",
+            "2016,",
+            "4.2);",
+            "null",
+            "is",
+            "no",
+            "limit",
+        ]
+    ]
+    assert f"  intents      {summaries / 'intents.tsv'}" in result.stdout
+    assert f"prefcal study preview {summaries / 'study.yaml'}" in result.stdout
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"questions"}))
+def test_every_key_of_a_kind_is_written_with_a_comment(kind):
+    """A new number of the protocol makes this fail until it is explained."""
+    elsewhere = {"kind", "name", "language", "collection", "systems"}
+    assert set(COMMENTS[kind]) == set(KINDS[kind].model_fields) - elsewhere
+
+
+def test_a_study_file_is_never_overwritten(summaries):
+    """Not even looked into."""
+    path = summaries / "study.yaml"
+    path.write_text("mine")
+    assert f"{path}:1: there is a study already; name another folder" in fault(summaries)
+    assert path.read_text() == "mine"
+
+
+def test_a_fault_of_the_collection_leaves_nothing_behind(summaries, tmp_path):
+    """It is named with its line; neither the file nor its folder is there afterwards."""
+    with (summaries / "iunits.tsv").open("a", encoding="utf-8") as file:
+        file.write("SYQ-9\tSYU-99\tNobody asked\n")
+    assert f"{summaries / 'iunits.tsv'}:9: unknown query 'SYQ-9'" in fault(tmp_path / "new", summaries)
+    assert not (tmp_path / "new").exists()
+    assert "study.yaml:5: study has a form" in fault(tmp_path / "new", summaries, "--study", "My Study")
+    assert not list(summaries.glob(".study*"))
+
+
+@pytest.mark.parametrize(
+    ("family", "missing", "said"),
+    [
+        (
+            "summaries",
+            "queries.tsv",
+            "summaries: no file that could be queries; add one, lines `query TAB text`",
+        ),
+        ("ranked", "windows.txt", "ranked: no file that could be windows; add one"),
+        ("pushes", "texts.tsv", "pushes: no file that could be texts; add one, lines `tweet_id TAB text`"),
+        ("pushes", "sys*", "pushes: there is no run; name the files of your systems too"),
+    ],
+)
+def test_what_a_collection_lacks_is_said(tmp_path, family, missing, said):
+    """And how such a file looks."""
+    WRITERS[family][0](tmp_path)
+    (tmp_path / "study.yaml").unlink(missing_ok=True)
+    for path in tmp_path.glob(missing):
+        path.unlink()
+    assert said in fault(tmp_path)
+
+
+def test_two_files_that_could_both_be_meant_are_named(summaries):
+    """Nobody guesses which query texts people will see."""
+    (summaries / "other.tsv").write_bytes((summaries / "queries.tsv").read_bytes())
+    found = fault(summaries)
+    assert (
+        f"summaries: {summaries / 'other.tsv'} and {summaries / 'queries.tsv'} could both be queries" in found
+    )
+
+
+def test_places_without_a_collection_are_faults(tmp_path):
+    """A folder that is not there, one with nothing in it, and something else."""
+    assert "nope:1: there is no such file or folder" in fault(tmp_path, tmp_path / "nope")
+    (tmp_path / "notes.txt").write_text("Only some words.\n")
+    assert "nothing of a collection among 1 files" in fault(tmp_path)
+
+
+def test_files_elsewhere_are_named_relative_to_the_study(summaries, tmp_path):
+    """The folder is made; nothing is copied."""
+    assert new(tmp_path / "studies" / "one", summaries).exit_code == 0
+    plain = yaml.safe_load((tmp_path / "studies" / "one" / "study.yaml").read_text(encoding="utf-8"))
+    assert plain["tasks"][0]["collection"]["queries"] == "../../Mobile Click!/queries.tsv"
+
+
+def test_japanese_texts_make_a_japanese_study(summaries):
+    """Pages, criteria and consent are in the language of the texts."""
+    path = summaries / "queries.tsv"
+    path.write_text("SYQ-1\t富士山に登る\nSYQ-2\t緑茶のいれ方\n", encoding="utf-8")
+    assert new(summaries).exit_code == 0
+    study = written(summaries).file.entry
+    assert {task.language for task in study.tasks} == {"ja"}
+    assert "参加は自由です" in study.consent
+
+
+def test_sona_needs_an_address_that_only_the_researcher_knows(summaries):
+    """Asked for on a terminal, an option elsewhere."""
+    assert "platform sona needs an address to return to; --return-url" in fault(
+        summaries, "--platform", "sona"
+    )
+    url = "https://example.org/credit?survey_code={id}"
+    assert new(summaries, "--platform", "sona", "--return-url", url).exit_code == 0
+    assert written(summaries).file.entry.return_url == url
+
+
+def test_on_a_terminal_little_is_asked(summaries, monkeypatch):
+    """Tasks, language, platform, name and device, each with a default; Enter takes it."""
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal("iunit_importance\n\n\nratings\n\n"))
+    cli.main(["study", "new", str(summaries)], standalone_mode=False)
+    study = written(summaries).file.entry
+    assert study.study == "ratings"
+    assert [task.kind for task in study.tasks] == ["iunit_importance"]
+
+
+def test_a_packed_or_damaged_file_is_no_trouble(tmp_path):
+    """What is no text is nothing."""
+    (tmp_path / "image.dat").write_bytes(bytes(range(256)))
+    (tmp_path / "cut.gz").write_bytes(b"\x1f\x8bno")
+    (tmp_path / "numbers.json").write_text(json.dumps([1, 2]))
+    assert [recognise(path) for path in sorted(tmp_path.iterdir())] == [None, None, None]
