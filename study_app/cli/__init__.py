@@ -58,7 +58,9 @@ SCORE = {
     "ranked": ("study_app.cli.score_ranked", "Time-aware and intent-aware measures of ranked lists."),
 }
 STUDY = {
+    "new": ("study_app.cli.study_new", "Write a first study file about a collection and runs."),
     "check": ("study_app.cli.study_check", "Check a study file and everything it names; change nothing."),
+    "preview": ("study_app.cli.study_preview", "Open every page as workers see it; store nothing."),
     "load": ("study_app.cli.study_load", "Check a study and put it into the database."),
     "pause": ("study_app.cli.study_pause", "Let nobody new in; whoever has begun goes on."),
     "resume": ("study_app.cli.study_resume", "Let new workers in again."),
@@ -70,6 +72,15 @@ PLAN = {
     "away": ("study_app.cli.plan_away", "How well the time away, M_A, will be known."),
     "silence": ("study_app.cli.plan_silence", "Whether silence will be seen to be worth something (S_0)."),
 }
+CONVERT = {
+    "tables-to-lines": (
+        "study_app.cli.convert_to_lines",
+        "Preferences as lines of topic, a, b, worker, choice.",
+    ),
+    "lines-to-tables": ("study_app.cli.convert_from_lines", "Such lines as a folder of tables."),
+    "scores-to-trec": ("study_app.cli.convert_to_trec", "Scores in trec_eval's columns, one file a run."),
+    "trec-to-scores": ("study_app.cli.convert_from_trec", "What trec_eval printed as one CSV of scores."),
+}
 DB = {
     "upgrade": ("study_app.cli.db_upgrade", "Bring the tables up to this prefcal."),
     "backup": ("study_app.cli.db_backup", "Copy the database into a file, served or not."),
@@ -79,7 +90,7 @@ DB = {
 COMMANDS = {
     "demo": ("study_app.cli.demo", "The whole loop on the bundled study, then keep serving it."),
     "plan": ("study_app.cli.plan", "Say how large a study must be, by simulating it."),
-    "study": ("study_app.cli.study", "Check or load a study file."),
+    "study": ("study_app.cli.study", "Begin, check, preview or load a study file."),
     "serve": ("study_app.cli.serve", "Serve the loaded studies to workers."),
     "simulate": ("study_app.cli.simulate", "Let a simulated crowd go through a study."),
     "status": ("study_app.cli.status", "Show how far each study is."),
@@ -91,6 +102,8 @@ COMMANDS = {
     "db": ("study_app.cli.db", "Upgrade, back up, restore or check the database."),
     "doctor": ("study_app.cli.doctor", "Say whether this installation is fit for a study."),
     "export": ("study_app.cli.export", "Write a study's tables as CSV and Parquet."),
+    "import": ("study_app.cli.import_preferences", "Turn preferences from another tool into tables."),
+    "convert": ("study_app.cli.convert", "Hand preferences and scores on, or take them over."),
     "check": ("study_app.cli.check", "Check a folder of tables, whoever wrote it."),
     "features": ("study_app.cli.features", "Derive the tables that come from collections and runs."),
     "fit": ("study_app.cli.fit", "Fit every user-model parameter the tables allow."),

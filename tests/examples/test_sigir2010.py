@@ -1,6 +1,7 @@
 """The example of public crowd data: the converter on a file of the same form, and what the real data say."""
 
 import importlib.util
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,10 @@ from calibration.preference_raters import fit_rater_agreement
 from calibration.quality import quality_report
 from calibration.study_json import read_study
 from calibration.table_files import read_tables
+from study_app.cli import cli
+from tests.study_app.prefcal_command import run_here
 
-SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "sigir2010" / "convert.py"
+FOLDER = Path(__file__).resolve().parents[2] / "examples" / "sigir2010"
 HEADER = "HITId,WorkerId,AcceptTime,SubmitTime,WorkTimeInSeconds,Input.query,Input.docA,Input.docB,Answer.comment,Answer.radio"
 ROWS = (
     # worker 1: two overlapping assignments, one that lies within the second, a new visit 10 minutes later
@@ -26,29 +29,51 @@ ROWS = (
 
 
 def load():
-    spec = importlib.util.spec_from_file_location("sigir2010_convert", SCRIPT)
+    spec = importlib.util.spec_from_file_location("sigir2010_scores", FOLDER / "scores.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-CONVERT = load()
+SCORES = load()
 
 
-def written(folder: Path, rows=ROWS, qrel="MTurk\tq\tx\t1\nMTurk\tq\ty\t2\n") -> Path:
+def shown(data: Path, into: Path) -> list[list[str]]:
+    """Return the prefcal commands of the README as lists of words, with folders of ours."""
+    text = (FOLDER / "README.md").read_text(encoding="utf-8").split("## Commands")[1].split("\n## ")[0]
+    lines = text.replace("\\\n", " ").splitlines()
+    commands = [shlex.split(line) for line in lines if line.startswith("    prefcal ")]
+    places = {"tables": str(into / "tables"), "DATA/judgments.csv": str(data / "judgments.csv")}
+    return [[places.get(word, word) for word in command[1:]] for command in commands]
+
+
+def written(folder: Path, rows=ROWS) -> Path:
     day = "Wed Apr 14 {} GMT 2010"
     lines = [
         f'{hit},{worker},"{day.format(start)}","{day.format(end)}",1,{query},{a},{b},"so, nice",{answer}'
         for hit, worker, start, end, query, a, b, answer in rows
     ]
     (folder / "judgments.csv").write_text("\n".join([HEADER, *lines, ""]), encoding="utf-8")
-    (folder / "MTurk.qrel").write_text(qrel, encoding="utf-8")
     return folder
 
 
 @pytest.fixture
-def tables(tmp_path) -> Path:
-    CONVERT.convert(written(tmp_path), tmp_path / "tables")
+def run(monkeypatch, capsys):
+    """Run prefcal with words, or fail on what it says."""
+
+    def run(words):
+        ended = run_here(monkeypatch, capsys, *words)
+        assert ended.code == 0, ended.err
+        return ended
+
+    return run
+
+
+@pytest.fixture
+def tables(tmp_path, run) -> Path:
+    """What the README's first command makes of a few rows."""
+    ended = run(shown(written(tmp_path), tmp_path)[0])
+    assert "4 preferences, 2 follows, 3 visits, 1 without an answer" in ended.out
     return tmp_path / "tables"
 
 
@@ -57,7 +82,7 @@ def test_answers_become_preferences(tables):
     rows = read_tables(tables)["preferences"]
 
     assert rows["choice"].tolist() == ["left", "equally_good", "right", "right"]
-    assert rows["pair"].tolist() == ["H1", "H2", "H3", "H1"]
+    assert rows["pair"].tolist() == ["1", "2", "3", "1"]
     assert rows["decision_seconds"].tolist() == [60, 510, 60, 20]
 
 
@@ -74,13 +99,13 @@ def test_overlapping_assignments_are_one_visit_until_the_last_is_submitted(table
     assert rows["visit"].tolist() == [1, 2, 1]
 
 
-def test_a_longer_gap_unites_visits(tmp_path):
+def test_a_longer_gap_unites_visits(tmp_path, run):
     """The option of the command."""
-    written(tmp_path)
+    words = shown(written(tmp_path), tmp_path)[0]
+    run(["600" if word == "304" else word for word in words])
 
-    assert CONVERT.main([str(tmp_path), "-o", str(tmp_path / "t"), "--visit-gap-seconds", "600"]) == 0
-    assert len(read_tables(tmp_path / "t")["visits"]) == 2
-    assert read_study(tmp_path / "t").visit_gap_seconds == 600
+    assert len(read_tables(tmp_path / "tables")["visits"]) == 2
+    assert read_study(tmp_path / "tables").visit_gap_seconds == 600
 
 
 def test_everybody_is_followed_to_the_end_of_the_study(tables):
@@ -91,39 +116,33 @@ def test_everybody_is_followed_to_the_end_of_the_study(tables):
     assert set(rows["ended_at"].dt.strftime("%H:%M:%S")) == {"19:00:20"}
 
 
-def test_the_published_groups_become_scores(tables):
+def test_the_published_groups_become_scores(tmp_path):
     """The first group is the most similar."""
-    rows = pd.read_csv(tables / "scores.csv")
+    (tmp_path / "MTurk.qrel").write_text("MTurk\tq\tx\t1\nMTurk\tq\ty\t2\n")
 
+    assert SCORES.main([str(tmp_path / "MTurk.qrel"), "-o", str(tmp_path / "scores.csv")]) == 0
+    rows = pd.read_csv(tmp_path / "scores.csv")
     assert rows.to_numpy().tolist() == [["x", "q", "group", -1], ["y", "q", "group", -2]]
 
 
-def test_faults_are_named_with_line_and_cure_and_nothing_is_written(tmp_path, capsys):
-    """As prefcal's own commands do."""
-    rows = [list(row) for row in ROWS]
-    rows[1][7], rows[2][2] = "c", "noon"
-    written(tmp_path, rows)
-
-    assert CONVERT.main([str(tmp_path), "-o", str(tmp_path / "tables")]) == 1
-    said = capsys.readouterr().err.splitlines()
-    assert [line.split(": ")[0].rsplit(":", 1)[1] for line in said] == ["4", "3"]
-    assert not (tmp_path / "tables").exists()
-
-
 def test_a_file_that_is_no_qrel_is_named(tmp_path, capsys):
-    """Lines of three fields, for example."""
-    written(tmp_path, qrel="MTurk q x 1\n")
+    """Lines of three fields, or without a group."""
+    (tmp_path / "MTurk.qrel").write_text("MTurk q x 1\nMTurk\tq\tx\tfirst\n")
 
-    assert CONVERT.main([str(tmp_path), "-o", str(tmp_path / "tables")]) == 1
-    assert "MTurk.qrel:1: not a judgment" in capsys.readouterr().err
+    assert SCORES.main([str(tmp_path / "MTurk.qrel"), "-o", str(tmp_path / "scores.csv")]) == 1
+    said = capsys.readouterr().err
+    assert "MTurk.qrel:1: 4 fields expected" in said
+    assert "MTurk.qrel:2: the group is 'first'" in said
+    assert not (tmp_path / "scores.csv").exists()
 
 
 @pytest.fixture(scope="module")
 def real(shared, tmp_path_factory):
-    """The tables of the real data."""
+    """The tables of the real data, by the README's command."""
     folder = tmp_path_factory.mktemp("sigir2010")
-    CONVERT.convert(shared / "data" / "sigir2010-crowdsourcing", folder)
-    return read_tables(folder), read_study(folder)
+    words = shown(shared / "data" / "sigir2010-crowdsourcing", folder)[0]
+    cli.main(words, standalone_mode=False)
+    return read_tables(folder / "tables"), read_study(folder / "tables")
 
 
 def names(fit) -> list[str]:
