@@ -31,7 +31,6 @@ from metrics.time_aware import (
 from metrics.topics import TopicNames
 from metrics.wording import listed
 
-DEFAULT_DEPTH = 10
 
 Shares = Mapping[str, Mapping[str, float]]
 
@@ -74,7 +73,7 @@ def ranked_scorer(task: JudgedTask, evidence: Evidence) -> RankedScorer | None:
         collection=collection,
         runs=runs,
         judged=task.topics.tolist(),
-        depth=_depth(sources),
+        depth=sources.depth,
         evidence=evidence,
     )
     return RankedScorer(variants=(*lists.given(), *lists.fitted()), notes=())
@@ -97,12 +96,6 @@ def _check_topics(task: JudgedTask, collection: RankedCollection, evidence: Evid
             path=evidence.place,
             cure="name topics as the qrels do",
         )
-
-
-def _depth(sources: TaskSources) -> int:
-    """Return how many entries of each list were shown: the depth at which it is scored."""
-    depth = sources.protocol.get("depth")
-    return depth if isinstance(depth, int) else DEFAULT_DEPTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

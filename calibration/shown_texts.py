@@ -18,8 +18,6 @@ from metrics.readers.xml_tree import read_xml
 from metrics.topics import TopicNames
 from metrics.two_layered import Link, Query, Summary
 
-SHOWN_DEPTH = 10
-
 Texts = Mapping[str, str]
 
 
@@ -130,7 +128,7 @@ def _ranked(task: JudgedTask, sources: TaskSources) -> ShownTexts:
             if judged.find(topic):
                 lines = [
                     f"{rank}. {texts[one].title if one in texts else one} [{collection.windows.get(one, '?')}]"
-                    for rank, one in enumerate(ranking[:SHOWN_DEPTH], start=1)
+                    for rank, one in enumerate(ranking[: sources.depth], start=1)
                 ]
                 sides.setdefault(topic, {})[name] = "\n".join(lines)
     asked = read_ranked_topics(sources.path("topics")) if "topics" in sources.collection else {}

@@ -20,6 +20,7 @@ from metrics.summaries import summary_positions
 from metrics.trailtext import Layers
 from metrics.wording import listed, nearest
 
+DEFAULT_DEPTH = 10
 LAYERS: tuple[Layers, ...] = ("both", "first", "second")
 PUSH_FILES = ("qrels", "clusters", "epochs")
 EVENT_FILES = ("topics", "nuggets", "matches", "updates")
@@ -103,6 +104,12 @@ class TaskSources:
         nothing += [] if self.systems else ["no run is named"]
         found = (source.problem for source in (*self.collection.values(), *self.systems.values()))
         return nothing + [problem for problem in found if problem]
+
+    @property
+    def depth(self) -> int:
+        """How many entries of each ranked list were shown: the depth at which it is scored."""
+        depth = self.protocol.get("depth")
+        return depth if isinstance(depth, int) else DEFAULT_DEPTH
 
     def path(self, kind: str) -> Path:
         """Return where a file of the collection is."""
