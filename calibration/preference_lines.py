@@ -16,7 +16,7 @@ from calibration.exclusion import left_out
 from calibration.imported_preferences import couples
 from calibration.table_files import checked
 from calibration.tables import TABLES
-from metrics.errors import FaultLog, input_fault
+from metrics.errors import Fault, FaultLog, InputError, input_fault
 from metrics.readers.lines import text_lines
 from metrics.wording import listed
 
@@ -139,9 +139,11 @@ def preference_lines(
 
 
 def _check_names(rows: pd.DataFrame) -> None:
-    log = FaultLog("preferences")
-    for column in ("topic", "system_left", "system_right", "worker"):
-        for name in rows[column].unique():
-            if set(name) & set("\t\n\r") or (column == "topic" and name.startswith("#")):
-                log.add(f"{column} {name!r} cannot stand in a line", cure="rename it")
-    log.raise_if_any()
+    faults = [
+        Fault(problem=f"{column} {name!r} cannot stand in a line", cure="rename it")
+        for column in ("topic", "system_left", "system_right", "worker")
+        for name in rows[column].unique()
+        if set(name) & set("\t\n\r") or (column == "topic" and name.startswith("#"))
+    ]
+    if faults:
+        raise InputError(faults)

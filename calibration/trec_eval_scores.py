@@ -157,12 +157,16 @@ def trec_eval_texts(scores: pd.DataFrame) -> dict[str, str]:
 
 
 def _check_names(scores: pd.DataFrame) -> None:
-    log = FaultLog("scores")
-    for column in COLUMNS[:3]:
-        for name in scores[column].unique():
-            if _FORBIDDEN & set(name):
-                log.add(f"{column} {name!r} has a tab or a line feed in it", cure="rename it")
-    for run in scores["run"].unique():
-        if "/" in run or run in {".", ".."}:
-            log.add(f"run {run!r} cannot be the name of a file", cure="rename it")
-    log.raise_if_any()
+    faults = [
+        Fault(problem=f"{column} {name!r} has a tab or a line feed in it", cure="rename it")
+        for column in COLUMNS[:3]
+        for name in scores[column].unique()
+        if _FORBIDDEN & set(name)
+    ]
+    faults += [
+        Fault(problem=f"run {run!r} cannot be the name of a file", cure="rename it")
+        for run in scores["run"].unique()
+        if "/" in run or run in {".", ".."}
+    ]
+    if faults:
+        raise InputError(faults)
