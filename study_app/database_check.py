@@ -8,8 +8,9 @@ from metrics.errors import Fault, input_fault
 from study_app.backup_sqlite import damage
 from study_app.database import Database, faults_named, is_empty, shown_address
 from study_app.database_rules import RULES
-from study_app.schema_version import drift, known_versions, refuse_newer_database, stored_version
+from study_app.database_task_rules import TASK_RULES
 from study_app.schema import METADATA
+from study_app.schema_version import drift, known_versions, refuse_newer_database, stored_version
 
 RESTORE = "restore a backup from before that"
 UPGRADE = "bring the tables up to date: prefcal db upgrade"
@@ -74,7 +75,7 @@ def _lost(constraint: ForeignKeyConstraint) -> Select[int]:
 
 def _broken_rules(connection: Connection) -> list[Fault]:
     faults = []
-    for rule in RULES:
+    for rule in (*RULES, *TASK_RULES):
         rows = list(connection.scalars(rule.breaking))
         if rows:
             shown = ", ".join(map(str, rows[:SHOWN_IDS])) + (", ..." if len(rows) > SHOWN_IDS else "")

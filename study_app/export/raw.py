@@ -13,6 +13,7 @@ from study_app.export.folder import TableStream
 from study_app.export.gaps import MissingLogs
 from study_app.export.people import takes_part, worker_groups
 from study_app.export.raw_tables import RAW_TABLES
+from study_app.export.task_answers import raw_task_tables
 from study_app.models import (
     Assignment,
     Ballot,
@@ -39,6 +40,7 @@ def write_raw(session: Session, study_id: int, folder: Path, *, missing: Missing
     frames = {
         "judgments": _judgments(session, study_id),
         "ballots": _ballots(session, study_id),
+        **raw_task_tables(session, study_id),
         "stream_pages": _stream_pages(session, study_id),
         "useful_answers": _useful_answers(session, study_id),
         "page_gaps": _page_gaps(missing),

@@ -13,6 +13,8 @@ _WORKER = _column("worker", Kind.TEXT, "Pseudonym of the worker")
 _PAGE = _column("page", Kind.TEXT, "Id of the page load")
 _STEP = _column("step", Kind.TEXT, "Which page of the worker's way it was")
 _JUDGMENT = _column("judgment", Kind.TEXT, "The judgment that the page was for")
+_TASK = _column("task", Kind.TEXT, "The task")
+_SHEET = _column("sheet", Kind.INTEGER, "Which page of the intent, from 1")
 _REVISION = _column("revision", Kind.INTEGER, "1 for the first answer; the highest counts")
 _EVENTS = _column("events", Kind.INTEGER, "Events stored")
 _MISSING = _column("missing", Kind.INTEGER, "Events numbered below the highest stored that never came")
@@ -61,6 +63,61 @@ _RAW = (
             _column("intents", Kind.TEXT, "Intents ticked, as a JSON list"),
             _PAGE,
             _column("decided_at", Kind.TIME, "When the votes were stored"),
+        ),
+    ),
+    Table(
+        name="introductions",
+        doc="One row a form of the page before a task: a try at its check.",
+        columns=(
+            _WORKER,
+            _TASK,
+            _column("number", Kind.INTEGER, "Which try, from 1"),
+            _column("answers", Kind.TEXT, "Options picked, from 1, as a JSON list; [] without a check"),
+            _column("passed", Kind.FLAG, "All were right, and the task could begin"),
+            _PAGE,
+            _column("decided_at", Kind.TIME, "When it was stored"),
+        ),
+    ),
+    Table(
+        name="sheets",
+        doc="One row a page of iUnits to rate, as it was drawn for a worker; it may have no ratings.",
+        columns=(
+            _WORKER,
+            _TASK,
+            _column("topic", Kind.TEXT, "The query"),
+            _column("intent", Kind.TEXT, "The intent to assume"),
+            _SHEET,
+            _column("iunits", Kind.TEXT, "iUnits in the order shown, as a JSON list"),
+        ),
+    ),
+    Table(
+        name="ratings",
+        doc="One row a revision of the ratings of a sheet.",
+        columns=(
+            _WORKER,
+            _TASK,
+            _column("topic", Kind.TEXT, "The query"),
+            _column("intent", Kind.TEXT, "The intent to assume"),
+            _SHEET,
+            _REVISION,
+            _column("ratings", Kind.TEXT, "iUnit and rating, 0 to 4, as a JSON object"),
+            _PAGE,
+            _column("decided_at", Kind.TIME, "When they were stored"),
+            _column("late", Kind.FLAG, "The worker's lease had expired and gone to someone else"),
+        ),
+    ),
+    Table(
+        name="replies",
+        doc="One row a revision of a worker's answers to the questions of a task.",
+        columns=(
+            _WORKER,
+            _TASK,
+            _REVISION,
+            _column(
+                "answers", Kind.TEXT, "Question and answer, as a JSON object; what was left out is not in it"
+            ),
+            _PAGE,
+            _column("decided_at", Kind.TIME, "When they were stored"),
         ),
     ),
     Table(

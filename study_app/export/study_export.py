@@ -35,10 +35,13 @@ from study_app.export.stream_tables import (
     visits_rows,
 )
 from study_app.export.study_document import study_record
+from study_app.export.task_answers import answers_table, importance_table
 from study_app.models import Study
 from study_app.plan import read_plan
 from study_app.study_entries import (
     IntentVotes,
+    IUnitImportance,
+    Questions,
     RankedPairs,
     StreamPairs,
     StreamVisits,
@@ -139,6 +142,10 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
     kinds = {type(task.entry) for task in plan.tasks}
     if IntentVotes in kinds:
         tables["intent_votes"] = intent_votes_table(session, study.id)
+    if IUnitImportance in kinds:
+        tables["importance"] = importance_table(session, study.id)
+    if Questions in kinds:
+        tables["answers"] = answers_table(session, study.id)
     if kinds & PAIRS:
         tables["preferences"] = preferences
     if SummaryPairs in kinds:
