@@ -31,7 +31,6 @@ from metrics.time_aware import (
 from metrics.topics import TopicNames
 from metrics.wording import listed
 
-
 Shares = Mapping[str, Mapping[str, float]]
 
 

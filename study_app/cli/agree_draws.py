@@ -45,12 +45,12 @@ def drawn_models(model: UserModel, count: int, seed: int) -> tuple[list[UserMode
         try:
             drawn |= draw(model, names, count, rng)
         except ValueError as error:
-            notes.append(f"--draws: {', '.join(names)} keep their estimates, since {error}")
+            notes.append(f"--draws keeps the estimate of {', '.join(names)}, since {error}")
     intents = [model.intents] * count
     try:
         intents = [_with_shares(model, shares) for shares in draw_shares(model.intents, count, rng)]
     except ValueError as error:
-        notes.append(f"--draws: P(i|q) keeps its estimates, since {error}")
+        notes.append(f"--draws keeps the estimates of P(i|q), since {error}")
     return [_drawn(model, drawn, intents[number], number) for number in range(count)], notes
 
 

@@ -123,6 +123,70 @@ def test_a_score_that_is_called_like_one_of_ours_stands_beside_it(agree, tables,
     assert {"M@1500", "M@1500 (from scores)"} <= set(measures)
 
 
+def test_the_planned_comparison_is_printed_first(agree, tables, tmp_path):
+    """--primary names it, and everything else is called exploratory."""
+    model = tables.parent / "user-model.json"
+    options = (
+        "--primary",
+        "M@preferences",
+        "M@1500",
+        "--compare",
+        "M@stops",
+        "--compare",
+        "M@1500 uniform P",
+    )
+
+    ended = agree(tables, "--model", model, *options, "-o", tmp_path)
+
+    assert ended.code == 0
+    planned, rest = ended.out.split("Exploratory comparisons")
+    assert "Primary comparison, as planned (paired by query):" in planned
+    assert "M@1500 uniform P  M@stops" in rest
+    standing = pd.read_csv(tmp_path / "comparisons.csv")["standing"]
+    assert standing.tolist() == ["primary", *["exploratory"] * (len(standing) - 1)]
+    record = json.loads((tmp_path / "agree.json").read_text())
+    assert record["named"]["summaries"] == {
+        "primary": ["M@preferences", "M@1500"],
+        "compare": ["M@stops", "M@1500 uniform P"],
+    }
+    assert [word for word in record["command"] if word.startswith("M@")] == [
+        "M@preferences",
+        "M@1500",
+        "M@stops",
+        "M@1500 uniform P",
+    ]
+
+
+def test_draws_spread_the_agreement_of_fitted_measures(agree, tables, tmp_path):
+    """A column of the printed table; what cannot be drawn is said."""
+    model = UserModel(
+        parameters={
+            "patience_chars_stops": ParameterEntry(estimate=300.0, interval=(30.0, 3000.0)),
+            "patience_chars_grid": ParameterEntry(estimate=300.0),
+        }
+    )
+    write_user_model(model, tmp_path / "model.json")
+
+    ended = agree(tables, "--model", tmp_path / "model.json", "--draws", 20, "-o", tmp_path / "out")
+
+    assert ended.code == 0
+    assert "drawn anew (20 times)" in ended.out
+    assert "--draws keeps the estimate of patience_chars_grid" in ended.err
+    rows = pd.read_csv(tmp_path / "out" / "agreement.csv").drop_duplicates("measure").set_index("measure")
+    assert rows.loc["M@stops", "draws"] == 20
+    assert json.loads((tmp_path / "out" / "agree.json").read_text())["draws"] == 20
+
+
+def test_the_pairs_that_disagree_most_are_written(agree, tables, tmp_path):
+    """At most ten of a task, the strongest first."""
+    agree(tables, "-o", tmp_path)
+
+    rows = pd.read_csv(tmp_path / "disagreements.csv")
+    assert 0 < len(rows) <= 10
+    assert rows["rank"].tolist() == list(range(1, len(rows) + 1))
+    assert set(rows["measure"]) == {"M@1500"}
+
+
 @pytest.mark.parametrize(
     ("options", "line"),
     [
@@ -132,6 +196,10 @@ def test_a_score_that_is_called_like_one_of_ours_stands_beside_it(agree, tables,
         ),
         (("--model", "{folder}/none.json"), "none.json:1: there is no such file"),
         (("--run", "alpha={folder}/none.xml"), "none.xml:1: there is no such file"),
+        (
+            ("--primary", "M@1500", "M@15OO"),
+            "--primary, --compare: there is no measure 'M@15OO'; did you mean 'M@1500'",
+        ),
         (("--collection", "query={folder}/scores.csv"), "--collection: there is no 'query' in this study"),
     ],
 )
@@ -157,7 +225,15 @@ def test_a_folder_that_cannot_be_made_is_a_fault(agree, tables, tmp_path):
     assert "the folder cannot be made" in ended.err
 
 
-@pytest.mark.parametrize("options", [(), ("-o", "out", "--run", "alpha")])
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("-o", "out", "--run", "alpha"),
+        ("-o", "out", "--draws", "9"),
+        ("-o", "out", "--primary", "M@1500"),
+    ],
+)
 def test_wrong_usage_is_exit_2(agree, tables, options):
-    """-o is needed, and a run is NAME=PATH."""
+    """-o is needed, a run is NAME=PATH, draws need a model, and a comparison two measures."""
     assert agree(tables, *options).code == 2
