@@ -27,6 +27,7 @@ from study_app.report.workers_part import workers_section
 PAGE = "report.html"
 FIGURES, TABLES = "figures", "report-tables"
 INDEX = "captions.csv"
+NOTHING_YET = "No agreement has been measured yet"
 OWN_NAME = re.compile(r"[\w.-]+")
 
 
@@ -56,9 +57,10 @@ def build_report(material: Material) -> Report:
     """Put everything that a folder holds into words, tables and figures; nothing is drawn yet."""
     results = list(task_results(material))
     again = refit(material)
+    streams = list(stream_sections(material))
     return Report(
         study=_study_title(material),
-        headline=headline(results[0]) if results else "No agreement has been measured yet",
+        headline=headline(results[0]) if results else streams[0].title if streams else NOTHING_YET,
         summary=tuple(
             sentence
             for result in results
@@ -72,7 +74,7 @@ def build_report(material: Material) -> Report:
                 for number, result in enumerate(results)
                 for section in _of_task(result, material, number)
             ),
-            *stream_sections(material),
+            *streams,
             fit_section(material.model, material.truth, figures=again.figures, notes=again.notes),
             workers_section(material, again.quality),
             methods_section(material, results),

@@ -59,7 +59,7 @@ def methods_section(material: Material, results: list[TaskResult], key: str = "m
             *_exclusion(material),
             *(COMPUTED if results else ()),
             *material.record.get("notes", ()),
-            "Limits. " + " ".join([*_limits(material, results), *(LIMITS if results else ())]),
+            *_all_limits(material, results),
         ),
     )
 
@@ -188,6 +188,12 @@ def _exclusion(material: Material) -> Iterator[str]:
             )
     if rules:
         yield f"Left out by rule, at analysis and never deleted: workers with {' or '.join(dict.fromkeys(rules))}."
+
+
+def _all_limits(material: Material, results: list[TaskResult]) -> Iterator[str]:
+    limits = [*_limits(material, results), *(LIMITS if results else ())]
+    if limits:
+        yield f"Limits. {' '.join(limits)}"
 
 
 def _limits(material: Material, results: list[TaskResult]) -> Iterator[str]:

@@ -79,7 +79,7 @@ def one_against_other(look: Look, *, against: Against) -> Drawing:
     named = len(against.systems) <= len(SIGNS)
     for number, (x, y) in enumerate(zip(against.x, against.y, strict=True)):
         sign = SIGNS[number] if named else "o"
-        face = look["agree"] if number % 2 == 0 else "none"
+        face = look["agree"] if number % 2 == 0 or not named else "none"
         axes.plot([x], [y], sign, color=look["agree"], markerfacecolor=face, markersize=5, alpha=0.85)
     axes.margins(0.12)
     axes.xaxis.set_major_locator(MaxNLocator(5))

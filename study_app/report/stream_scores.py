@@ -40,7 +40,7 @@ SPREAD = 0.5
 """Standard deviation over mean of the populations that are tried, as in the paper's reasonable setting."""
 USERS, SWEEP_USERS = 1000, 100
 SEED = 1
-RESAMPLES = 500
+RESAMPLES = 300
 FEWEST_TOPICS = 5
 """Topics from which an interval over topics is worth showing."""
 

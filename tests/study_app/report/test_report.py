@@ -24,12 +24,6 @@ from tests.study_app.prefcal_command import run_here
 from tests.study_app.report.agreement_folder import write_folder
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A folder with everything in it."""
-    return write_folder(tmp_path_factory.mktemp("agreement"))
-
-
 @pytest.fixture
 def folder(made, tmp_path):
     """A copy that a test may break."""
@@ -38,7 +32,7 @@ def folder(made, tmp_path):
 
 @pytest.fixture(scope="module")
 def html(made):
-    return write_report(made).read_text(encoding="utf-8")
+    return (made / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
