@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study_app.text_items import end_offsets, reading_order, summary_items, text_stop
+from study_app.text_items import content_items, end_offsets, reading_order, summary_items, text_stop
 
 CONTENT = {
     "first": [
@@ -113,3 +113,23 @@ def test_seeing_more_never_means_having_read_less(seen, more, opened, opens_more
     assert late.chars_read <= late.text_chars + 1e-9
     if late.reached_end:
         assert late.chars_read == pytest.approx(late.text_chars)
+
+
+def test_pushes_and_entries_are_items_under_their_place_in_the_page():
+    """`p12` is a push, `r1` the top of a list; in the tables a push is an update and an entry a link."""
+    texts = [{"id": name, "words": 3, "chars": 11} for name in ("tweet", "other")]
+    pushes = content_items({"pushes": [{**text, "text": "so it is", "at": 0} for text in texts]}, "en")
+    entries = content_items(
+        {"list": [{**text, "title": "", "text": "", "window": None} for text in texts]}, "ja"
+    )
+
+    assert [(item.key, item.id, item.kind, item.layer) for item in pushes] == [
+        ("p1", "tweet", "update", None),
+        ("p2", "other", "update", None),
+    ]
+    assert [(item.key, item.kind, item.length) for item in entries] == [
+        ("r1", "link", 11),
+        ("r2", "link", 11),
+    ]
+    assert end_offsets(pushes, set()) == {"p1": 11, "p2": 22}
+    assert content_items(CONTENT, "en") == ITEMS

@@ -58,6 +58,17 @@ def test_every_text_has_a_row_that_says_how_far_it_was_read(stored, pair, export
     ]
 
 
+def test_only_summaries_have_stops(stored, pair, exported):
+    """The patience of their readers is fitted to them; how far a list or a push stream was read is another matter."""
+    stored.page(*pair, "p1", *READ_AND_OPENED)
+    pair[1].slot.assignment.task.kind = "ranked_pairs"
+
+    tables = exported()
+
+    assert len(tables["reads"]) == 3
+    assert tables["stops"].empty
+
+
 def test_a_reload_goes_on_reading_the_same_text(stored, pair, exported):
     """Reads are by page; a text has one stop, at the furthest point of all loads."""
     stored.page(*pair, "p1", *READ_AND_OPENED)
