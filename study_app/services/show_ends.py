@@ -16,6 +16,9 @@ TEXTS = {
 }
 """How a worker's part ended -> key of what is said about it."""
 
+NOTHING = {"partial": "stopped.nothing"}
+"""The same for those who have answered nothing, where that is said."""
+
 
 def finish_page(look: Look) -> FinishPage:
     """Return the last page before the code."""
@@ -35,7 +38,7 @@ def end_page(here: Whereabouts, due: DueCode, *, just: bool) -> EndPage:
     return EndPage(
         language=here.plan.language,
         heading="done.heading" if finished else "stopped.heading",
-        text=TEXTS[due.kind],
+        text=TEXTS[due.kind] if has_answer(here) else NOTHING.get(due.kind, TEXTS[due.kind]),
         label="done.code" if finished else "stopped.code",
         code=due.code,
         back=due.back,

@@ -98,7 +98,7 @@ def test_stopping_is_asked_once_more_and_then_for_good(campaign):
     form = ann.form()
     ann.send(choice="left").open(ann.html.select_one(".foot a")["href"])
     assert ann.step == "stop"
-    assert ann.html.select_one("a.second")["href"] == "./"
+    assert ann.html.select_one("a.button")["href"] == "./"
     ann.send()
     assert ann.step == "stopped"
     assert ann.html.select_one("[data-code]").get_text() == "CPART"
@@ -123,6 +123,7 @@ def test_who_has_answered_nothing_gets_no_code_for_stopping(campaign):
     assert ann.step == "stopped"
     assert "CPART" not in ann.response.text
     assert not ann.html.select("a.button, [data-code]")
+    assert "before you answered anything" in ann.text
     assert "return or cancel" in ann.text
     assert shown(study) == []
 
@@ -167,7 +168,7 @@ def test_who_finds_the_study_full_after_work_stops_with_a_code(campaign):
     assert ann.step == "full"
     ann.open(ann.home + ann.html.select_one("a.button")["href"])
     assert ann.step == "stop"
-    assert not ann.html.select("a.second")
+    assert not ann.html.select("a.button")
     ann.send()
     assert ann.html.select_one("[data-code]").get_text() == "CPART"
 

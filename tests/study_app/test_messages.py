@@ -16,7 +16,7 @@ from tests.study_app.stream_visits import HOUR, log, stream_study
 
 TEMPLATES = resource_folder("templates")
 MESSAGE_PAGES = (
-    *("full", "withdrawn", "device_phone", "device_desktop", "no_study", "no_id"),
+    *("full", "withdrawn", "paused", "bad_host", "device_phone", "device_desktop", "no_study", "no_id"),
     *("bad_address", "bad_form", "bad_request", "too_large", "not_found", "failure"),
 )
 EXAMPLES = ("example", "example_pushes", "example_ranking")
