@@ -54,7 +54,7 @@ def agreement_table(result: TaskResult, key: str) -> Table:
         rows.append((f"Ceiling: {name}", percent(against[column]), interval, *conventions, DASH, DASH))
     return Table(
         name=key,
-        caption="Agreement with the preferences",
+        caption=f"Agreement with the preferences in task {result.task}",
         columns=(
             "Measure",
             "Agreement",
@@ -93,7 +93,7 @@ def comparison_table(result: TaskResult, key: str) -> Table:
     )
     return Table(
         name=f"{key}-comparisons",
-        caption="Differences between measures, in percentage points",
+        caption=f"Differences between measures in task {result.task}, in percentage points",
         columns=(
             "Measure",
             "Against",
@@ -131,7 +131,7 @@ def exclusion_table(result: TaskResult, key: str) -> Table:
         )
     return Table(
         name=f"{key}-exclusions",
-        caption="With and without the excluded workers",
+        caption=f"With and without the excluded workers in task {result.task}",
         columns=("Measure", "Left out", f"{LEVEL} interval", "Counted", f"{LEVEL} interval"),
         rows=tuple(rows),
         note=(
@@ -161,7 +161,7 @@ def disagreement_tables(result: TaskResult, key: str) -> Iterator[Table]:
     measure = result.disagreements["measure"].iloc[0]
     yield Table(
         name=f"{key}-disagreements",
-        caption=f"Pairs on which {measure} and the votes disagree most",
+        caption=f"Pairs of task {result.task} on which {measure} and the votes disagree most",
         columns=("Topic", "A", "B", "Votes A : B", "Score A less B", "Text of A", "Text of B"),
         rows=rows,
         note="Worth reading before believing a number: what do people see here that the measure does not?",

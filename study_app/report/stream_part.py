@@ -101,14 +101,14 @@ def _section(task: str, scores: StreamScores, model: UserModel | None, key: str)
         figures += _pairs(scores.updates, UPDATE_PAIRS, key, converted=scores.updates_converted)
         figures += _msu_extremes(scores, key)
         figures += _best_figure(scores, key)
-        tables.append(system_table(scores, key))
+        tables.append(system_table(scores, task, key))
     if scores.pushes is not None:
         pushes = scores.pushes
         figures += _pairs(
             pushes.scored, PUSH_PAIRS, key, converted=pushes.converted, empty=dict(pushes.empty)
         )
         figures += _alpha_figure(pushes, model, key)
-        tables.append(push_table(pushes, key))
+        tables.append(push_table(pushes, task, key))
     few = len(_first(scores).systems) < FEWEST_SYSTEMS
     if few:
         paragraphs.append(

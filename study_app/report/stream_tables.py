@@ -10,7 +10,7 @@ from study_app.report.wording import quantity
 PUSH_COLUMNS = ("ELG-1", "ELG-0", "nCG-1", "nCG-0", "T11U", "silence-precision", "silence-recall")
 
 
-def system_table(scores: StreamScores, key: str) -> Table:
+def system_table(scores: StreamScores, task: str, key: str) -> Table:
     """Return MSU and ELG of every system, and the people for whom it is best (Table 3 of the stream paper).
 
     Raises
@@ -41,7 +41,7 @@ def system_table(scores: StreamScores, key: str) -> Table:
         )
     return Table(
         name=f"{key}-systems",
-        caption="Systems by ELG and by MSU, and the people for whom each is best",
+        caption=f"Systems of {task} by ELG and by MSU, and the people for whom each is best",
         columns=("System", "Updates", "ELG", "MSU", "MSU/s", "Best rank", "Away", "Visit", "L"),
         rows=tuple(rows),
         note=(
@@ -51,7 +51,7 @@ def system_table(scores: StreamScores, key: str) -> Table:
     )
 
 
-def push_table(pushes: PushScores, key: str) -> Table:
+def push_table(pushes: PushScores, task: str, key: str) -> Table:
     """Return every system by every push measure."""
     scored = pushes.scored
     rows = tuple(
@@ -60,7 +60,7 @@ def push_table(pushes: PushScores, key: str) -> Table:
     )
     return Table(
         name=f"{key}-push",
-        caption="Systems by the measures of push notifications"
+        caption=f"Systems of {task} by the measures of push notifications"
         + (" (converted)" if pushes.converted else ""),
         columns=("System", *PUSH_COLUMNS),
         rows=rows,

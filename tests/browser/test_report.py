@@ -12,6 +12,7 @@ from tests.browser.conftest import SCREENS
 from tests.browser.study_server import screenshots
 from tests.browser.test_accessibility import OPTIONS, TOO_WIDE
 from tests.study_app.report.agreement_folder import write_folder
+from tests.study_app.report.stream_folder import write_stream_folder
 
 OVERLAPPING = """
 () => [...document.querySelectorAll("svg")].flatMap((drawing) => {
@@ -33,38 +34,77 @@ OUTSIDE = """
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report with every part."""
-    return write_report(write_folder(tmp_path_factory.mktemp("agreement")))
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A report with every part about summaries, and one about streams."""
+    return {
+        "summaries": write_report(write_folder(tmp_path_factory.mktemp("agreement"))),
+        "streams": write_report(write_stream_folder(tmp_path_factory.mktemp("streams"))),
+    }
 
 
-@pytest.fixture(params=[(screen, scheme) for screen in SCREENS for scheme in ("light", "dark")], ids="-".join)
-def page(request: pytest.FixtureRequest, browser: Browser, report: Path) -> Iterator[Page]:
-    """The report, opened."""
-    screen, scheme = request.param
+@pytest.fixture(
+    params=[
+        *(("summaries", screen, scheme) for screen in SCREENS for scheme in ("light", "dark")),
+        ("streams", "phone", "light"),
+    ],
+    ids="-".join,
+)
+def page(
+    request: pytest.FixtureRequest, browser: Browser, reports: dict[str, Path]
+) -> Iterator[tuple[Page, list[str]]]:
+    """The report, opened, and what it asked for or complained about meanwhile."""
+    about, screen, scheme = request.param
     context = browser.new_context(**SCREENS[screen], color_scheme=scheme)
     opened = context.new_page()
-    opened.goto(report.as_uri())
-    screenshots(f"report-{screen}-{scheme}")(opened, "report")
-    yield opened
+    noted: list[str] = []
+    opened.on("request", lambda asked: noted.append(asked.url))
+    opened.on("console", lambda said: noted.append(said.text))
+    opened.on("pageerror", lambda error: noted.append(str(error)))
+    opened.goto(reports[about].as_uri())
+    screenshots(f"report-{about}-{screen}-{scheme}")(opened, "report")
+    yield opened, noted
     context.close()
 
 
-def test_everybody_can_use_it_and_nothing_overlaps(page: Page) -> None:
-    """No accessibility rule is broken, nobody scrolls sideways, every label can be read."""
-    found = Axe().run(page, options=OPTIONS)
+def test_everybody_can_use_it_and_nothing_overlaps(page: tuple[Page, list[str]]) -> None:
+    """It asks for itself alone, breaks no accessibility rule, scrolls nobody sideways, and every label can be read."""
+    opened, noted = page
+    assert noted == [opened.url]
+
+    found = Axe().run(opened, options=OPTIONS)
 
     assert found.violations_count == 0, found.generate_report()
-    assert not page.evaluate(TOO_WIDE)
-    assert page.evaluate(OVERLAPPING) == []
-    assert page.evaluate(OUTSIDE) == []
+    assert not opened.evaluate(TOO_WIDE)
+    assert opened.evaluate(OVERLAPPING) == []
+    assert opened.evaluate(OUTSIDE) == []
 
 
-def test_on_paper_it_is_light_even_in_a_dark_browser(browser: Browser, report: Path) -> None:
+def test_a_wide_table_keeps_its_first_column_and_says_that_it_goes_on(
+    browser: Browser, reports: dict[str, Path]
+) -> None:
+    """On a phone: one sees that there is more, and whose numbers they are."""
+    context = browser.new_context(**SCREENS["phone"])
+    opened = context.new_page()
+    opened.goto(reports["summaries"].as_uri())
+    region = opened.locator("#agreement .scroll").first
+
+    assert opened.locator("#agreement .cue").first.is_visible()
+    region.evaluate("(one) => { one.scrollLeft = one.scrollWidth; }")
+    left, first, last = region.evaluate(
+        """(one) => [one.getBoundingClientRect().left, one.querySelector("tbody th").getBoundingClientRect().left,
+                     one.querySelector("tbody td:last-child").getBoundingClientRect().right]"""
+    )
+    context.close()
+
+    assert first == left
+    assert last <= SCREENS["phone"]["viewport"]["width"]
+
+
+def test_on_paper_it_is_light_even_in_a_dark_browser(browser: Browser, reports: dict[str, Path]) -> None:
     """Ink is dear."""
     context = browser.new_context(color_scheme="dark")
     opened = context.new_page()
-    opened.goto(report.as_uri())
+    opened.goto(reports["summaries"].as_uri())
     opened.emulate_media(media="print", color_scheme="dark")
 
     ground = opened.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
