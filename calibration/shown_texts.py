@@ -12,6 +12,7 @@ from calibration.stream_files import read_stream_files
 from calibration.study_sources import PUSH_FILES, TaskSources
 from metrics.readers.mobileclick import COLUMNS, read_collection_files
 from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.profiles import read_profiles
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 from metrics.readers.ranked_texts import read_document_texts, read_ranked_topics
 from metrics.readers.xml_tree import read_xml
@@ -88,7 +89,10 @@ def _summary_lines(summary: Summary, query: Query) -> str:
 
 
 def _streams(task: JudgedTask, sources: TaskSources) -> ShownTexts:
-    """Return what each system pushed on the days that were judged, oldest first, with the UTC time."""
+    """Return what each system pushed on the days that were judged, oldest first, with the UTC time.
+
+    A push without a text was not shown; where nothing has a text, ids stand for texts.
+    """
     files = read_stream_files(sources)
     spans = files.spans()
     names, judged = TopicNames(spans), TopicNames(task.topics.tolist())
@@ -96,9 +100,12 @@ def _streams(task: JudgedTask, sources: TaskSources) -> ShownTexts:
     for run in files.push_runs:
         shown: dict[str, list[tuple[int, str]]] = {}
         for written, item, seconds in zip(run.topics, run.tweets, run.epochs.tolist(), strict=True):
-            topic = names.find(written)
-            if topic is not None and judged.find(topic) and spans[topic][0] <= seconds < spans[topic][1]:
-                shown.setdefault(topic, []).append((seconds, files.texts.get(item) or f"[{item}]"))
+            topic, text = names.find(written), files.texts.get(item, "") if files.texts else item
+            if not text or topic is None or judged.find(topic) is None:
+                continue
+            begin, end = spans[topic]
+            if begin <= seconds < end:
+                shown.setdefault(topic, []).append((seconds, text))
         for topic, pushed in shown.items():
             lines = [f"{_moment(seconds)} {text}" for seconds, text in sorted(pushed, key=lambda one: one[0])]
             sides.setdefault(topic, {})[run.name] = "\n".join(lines)
@@ -106,9 +113,11 @@ def _streams(task: JudgedTask, sources: TaskSources) -> ShownTexts:
 
 
 def _stream_topics(sources: TaskSources) -> Texts:
-    """Return the titles of events; nothing for interest profiles, whose texts no measure reads."""
-    if sources.form == PUSH_FILES:
+    """Return the titles of interest profiles or events."""
+    if "topics" not in sources.collection:
         return {}
+    if sources.form == PUSH_FILES:
+        return {name: profile.title for name, profile in read_profiles(sources.path("topics")).items()}
     events = [
         {child.tag: child.text.strip() for child in event.children}
         for event in read_xml(sources.path("topics")).children

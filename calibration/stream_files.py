@@ -51,8 +51,8 @@ class StreamFiles:
     texts: Mapping[str, str]
 
     def spans(self) -> dict[str, tuple[float, float]]:
-        """Return when each topic begins and ends, in seconds."""
-        if self.pushes is not None and self.pushes.converted_from is None:
+        """Return when the days of each topic begin and end, in seconds; of events without days when the event does."""
+        if self.pushes is not None:
             return {
                 topic: (_midnight(days[0]), _midnight(days[-1]) + SECONDS_A_DAY)
                 for topic, days in self.pushes.days.items()

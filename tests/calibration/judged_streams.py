@@ -18,7 +18,13 @@ SYSTEMS = ("calm", "chatty", "keen")
 DAYS = ("20150720", "20150721", "20150722")
 TOPICS = ("MB1", "MB2", "MB3", "MB4")
 MIDNIGHT = int(datetime(2015, 7, 20, tzinfo=UTC).timestamp())
-PUSH_FILES = {"qrels": "qrels.txt", "clusters": "clusters.json", "epochs": "epochs.txt", "texts": "texts.tsv"}
+PUSH_FILES = {
+    "topics": "topics.txt",
+    "qrels": "qrels.txt",
+    "clusters": "clusters.json",
+    "epochs": "epochs.txt",
+    "texts": "texts.tsv",
+}
 
 
 def table(name, rows):
@@ -71,6 +77,9 @@ def write_push_study(folder, seed=1):
                     pushes[name].append(f"{topic} {tweet} {posted + int(rng.integers(0, 3000))} {name}")
         clusters[topic] = {"clusters": [group for group in groups if group]}
     contents = {
+        "topics.txt": "\n".join(
+            f"<top>\n<num> Number: {topic}\n<title> What is new about {topic}\n</top>" for topic in TOPICS
+        ),
         "qrels.txt": "\n".join(qrels),
         "epochs.txt": "\n".join(epochs),
         "texts.tsv": "\n".join(texts),

@@ -348,6 +348,7 @@ def test_the_pairs_that_disagree_most_come_with_what_was_pushed(found, push_stud
     assert text == sorted(text)
     assert "2015-07-20 0" in text[0]
     assert "the news" in text[0]
+    assert set(rows["topic_text"]) <= {f"What is new about MB{n}" for n in (1, 2, 3, 4)}
 
 
 def test_short_topic_names_mean_the_long_ones(push_study):
