@@ -202,10 +202,11 @@ def read_plan(session: Session, study_id: int) -> StudyPlan:
 
 
 def _units(session: Session, task: Task, entry: AnyTask) -> Mapping[int, Sequence[int]]:
-    """Return topic -> what of it is leased one by one."""
+    """Return topic -> what of it is leased one by one; of a query without iUnits there is nothing to rate."""
     match entry:
         case IUnitImportance():
-            return {topic.id: [intent.id for intent in topic.intents] for topic in task.topics}
+            rated = [topic for topic in task.topics if (topic.detail or {}).get("iunits")]
+            return {topic.id: [intent.id for intent in topic.intents] for topic in rated}
         case StreamPairs():
             units: dict[int, list[int]] = {topic.id: [] for topic in task.topics}
             pairs = select(Pair.topic_id, Pair.id).where(Pair.topic_id.in_(units)).order_by(Pair.id)

@@ -114,6 +114,17 @@ def test_going_back_shows_what_was_rated_and_a_change_is_a_revision(study):
     assert (ann.step, len(ratings(study))) == ("done", 5)
 
 
+def test_a_query_without_iunits_is_passed_over(new_campaign):
+    """There is nothing to rate in it; the other query's intents are all there is to do."""
+    study = new_campaign("bare", tasks=[rating_task(intents_per_worker=4)])
+    iunits = study.folder / "iunits.tsv"
+    kept = [line for line in iunits.read_text().splitlines(keepends=True) if line.startswith("SYQ-1")]
+    iunits.write_text("".join(kept))
+    study.load_file(study.folder / "study.yaml")
+    ann = rate_all(study.arrive().send())
+    assert (ann.step, len(study.rows(select(Slot.id)))) == ("finish", 2)
+
+
 def test_no_id_reaches_the_browser(study):
     """Only numbers on the page; and a page that is not open yet leads to the one that is."""
     ann = study.arrive().send()
