@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -19,15 +19,15 @@ from metrics.wording import listed
 
 
 @contextmanager
-def fresh_folder(folder: Path, *, ours: Collection[str]) -> Iterator[Path]:
+def fresh_folder(folder: Path, *, is_ours: Callable[[str], bool]) -> Iterator[Path]:
     """Yield an empty folder that takes the place of ``folder`` when the block ends well, and vanishes when not.
 
     Parameters
     ----------
     folder : Path
-        Where the result is to stand. What stands there is replaced if it holds nothing but ``ours``.
-    ours : collection of str
-        Names of the files that an earlier export may have left, relative to the folder.
+        Where the result is to stand. What stands there is replaced if it holds nothing of others.
+    is_ours : callable
+        Says of a file's name, relative to the folder, whether an earlier export may have left it.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def fresh_folder(folder: Path, *, ours: Collection[str]) -> Iterator[Path]:
         If ``folder`` is a file, holds anything else, or cannot be written.
     """
     folder = folder.absolute()
-    _check_replaceable(folder, ours)
+    _check_replaceable(folder, is_ours)
     new, old = (folder.with_name(f".{folder.name}.{word}-{os.getpid()}") for word in ("new", "old"))
     try:
         new.mkdir(parents=True)
@@ -56,7 +56,7 @@ def fresh_folder(folder: Path, *, ours: Collection[str]) -> Iterator[Path]:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _check_replaceable(folder: Path, ours: Collection[str]) -> None:
+def _check_replaceable(folder: Path, is_ours: Callable[[str], bool]) -> None:
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -64,7 +64,7 @@ def _check_replaceable(folder: Path, ours: Collection[str]) -> None:
     others = sorted(
         str(path.relative_to(folder))
         for path in folder.rglob("*")
-        if not path.is_dir() and path.relative_to(folder).as_posix() not in ours
+        if not path.is_dir() and not is_ours(path.relative_to(folder).as_posix())
     )
     if others:
         raise input_fault(

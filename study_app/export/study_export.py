@@ -18,6 +18,7 @@ from study_app.export.answers import (
     stored_features,
     stored_intents,
 )
+from study_app.export.consents import NAME, write_consents
 from study_app.export.folder import TableStream, fresh_folder
 from study_app.export.gaps import LogGaps, missing_logs
 from study_app.export.people import validations, worker_groups, workers_table
@@ -56,7 +57,7 @@ FILES = frozenset(
     + [f"{name}.{suffix}" for name in TABLES for suffix in ("csv", "parquet")]
     + [f"{RAW_FOLDER}/{name}.{suffix}" for name in RAW_TABLES for suffix in ("csv", "parquet")]
 )
-"""Everything that an export may write, relative to its folder."""
+"""Everything that an export may write, relative to its folder, besides consent texts."""
 
 PAIRS: frozenset[type[TaskEntry]] = frozenset({SummaryPairs, StreamPairs, RankedPairs})
 """Kinds of task whose answers are preferences."""
@@ -129,8 +130,12 @@ def export_study(
     InputError
         If ``folder`` holds anything that no export wrote, or cannot be written.
     """
-    with fresh_folder(Path(folder), ours=FILES) as new:
+    with fresh_folder(Path(folder), is_ours=_is_ours) as new:
         return _write(session, study, new, now=now, raw=raw)
+
+
+def _is_ours(name: str) -> bool:
+    return name in FILES or NAME.fullmatch(name) is not None
 
 
 def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: bool) -> ExportSummary:
@@ -160,6 +165,7 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
     rows = {name: len(frame) for name, frame in tables.items()}
     rows |= _write_logs(session, study.id, folder, kinds, now=now)
     write_study(study_record(session, study, now=now), folder)
+    write_consents(session, study.id, folder)
     missing = missing_logs(session, study.id)
     if raw:
         written = write_raw(session, study.id, folder / RAW_FOLDER, missing=missing)

@@ -10,7 +10,7 @@ from study_app.export.folder import TableStream, fresh_folder
 
 
 def fill(folder, text="new", ours=("a.csv", "raw/b.csv")):
-    with fresh_folder(folder, ours=ours) as new:
+    with fresh_folder(folder, is_ours=ours.__contains__) as new:
         (new / "a.csv").write_text(text)
 
 
