@@ -1,14 +1,13 @@
 """The engine, the only place that commits, and the migrations.
 
-Reads see one consistent state and wait for nobody. In SQLite, writes queue behind a lock of the process, which is
-fair, instead of behind SQLite's busy handler, which sleeps; the database's own lock holds other processes off. In
-PostgreSQL writes run side by side and wait for each other's rows only.
+Reads see one consistent state and wait for nobody. In SQLite, the writes of this process take turns and share commits
+(`study_app.shared_writes`) instead of waiting for SQLite's busy handler, which sleeps; the database's own lock holds other
+processes off. In PostgreSQL writes run side by side and wait for each other's rows only.
 """
 
 import os
-import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 
 from metrics.errors import PrefcalError, input_fault
+from study_app.shared_writes import SharedWrites
 
 BUSY_TIMEOUT_MS = 10_000
 POOL_SIZE = 20
@@ -27,12 +27,12 @@ MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Database:
-    """An open database; `transaction` is how to use it. ``lock`` is held while this process writes."""
+    """An open database; `transaction` is how to use it. ``shared``: how this process writes into a SQLite file."""
 
     engine: Engine
     readers: sessionmaker[Session]
     writers: sessionmaker[Session]
-    lock: AbstractContextManager[Any]
+    shared: SharedWrites | None
 
     @property
     def is_sqlite(self) -> bool:
@@ -70,7 +70,7 @@ def open_database(url: str) -> Database:
         engine=engine,
         readers=sessionmaker(reading, expire_on_commit=False),
         writers=sessionmaker(writing, expire_on_commit=False),
-        lock=threading.Lock() if is_sqlite else nullcontext(),
+        shared=SharedWrites(writing) if is_sqlite else None,
     )
 
 
@@ -85,7 +85,7 @@ def _with_driver(url: str) -> URL:
 def transaction(database: Database, *, write: bool) -> Iterator[Session]:
     """Open a session; a writing one commits at the end of the block, and nothing of it stays if the block raises."""
     if write:
-        with database.lock, database.writers.begin() as session:
+        with database.shared.session() if database.shared else database.writers.begin() as session:
             yield session
     else:
         with database.readers() as session:
@@ -129,7 +129,8 @@ def schema_change(database: Database) -> Iterator[Connection]:
     SQLite changes a table by copying it and dropping the old one, which references to it forbid: so they are not
     enforced in the block, and are all looked at in the end.
     """
-    with database.lock, database.engine.execution_options(prefcal_write=True).connect() as connection:
+    writing = database.engine.execution_options(prefcal_write=True)
+    with database.shared.alone() if database.shared else nullcontext(), writing.connect() as connection:
         _enforce_references(database, connection, "OFF")
         try:
             with connection.begin():
