@@ -45,7 +45,7 @@ def test_a_failure_leaves_everything_as_it_was(tmp_path):
     fill(folder, "old")
 
     def fail():
-        with fresh_folder(folder, ours=("a.csv",)) as new:
+        with fresh_folder(folder, is_ours={"a.csv"}.__contains__) as new:
             (new / "a.csv").write_text("new")
             raise KeyboardInterrupt
 
@@ -61,7 +61,10 @@ def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(tmp_path):
     folder = tmp_path / "tables"
     fill(folder, "old")
 
-    with pytest.raises(InputError, match="cannot be written"), fresh_folder(folder, ours=("a.csv",)) as new:
+    with (
+        pytest.raises(InputError, match="cannot be written"),
+        fresh_folder(folder, is_ours={"a.csv"}.__contains__) as new,
+    ):
         new.rmdir()
 
     assert (folder / "a.csv").read_text() == "old"
