@@ -57,7 +57,7 @@ def add(session, name):
 def slow_commits(database, seen, *, fails=False):
     """Note every commit, and let it take as long as a disk may; or fail as a full one does."""
 
-    def on_commit(connection):  # noqa: ARG001
+    def on_commit(connection):
         seen.append(time.monotonic())
         time.sleep(0.02)
         if fails:
@@ -143,10 +143,15 @@ def test_a_transaction_that_sqlite_gave_up_is_told_to_everybody_who_was_in_it(da
 
 def test_a_lonely_writer_that_fails_leaves_the_file_free(database):
     """Another process can write at once."""
-    with pytest.raises(ValueError, match="no"), transaction(database, write=True) as session:
-        add(session, "lost")
-        session.flush()
-        raise ValueError("no")
+
+    def lose():
+        with transaction(database, write=True) as session:
+            add(session, "lost")
+            session.flush()
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        lose()
     with sqlite3.connect(database.engine.url.database, timeout=0) as other:
         other.execute("INSERT INTO setting VALUES ('other', 'x')")
     with transaction(database, write=False) as session:
