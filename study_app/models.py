@@ -113,7 +113,7 @@ class Topic(Base):
     """A query of a task, an event, an interest profile; ``detail`` is what a kind of task needs of it besides.
 
     For iunit_importance {"iunits": {iunit: text}}; for stream_pairs {"description", "days": [YYYYMMDD, ...], "silent": [YYYYMMDD,
-    ...]}; for ranked_pairs {"windows": [window, ...]}.
+    ...]}; for ranked_pairs {"windows": [window, ...], "asked_at": YYYY-MM-DD where it is known}.
     """
 
     __tablename__ = "topic"
