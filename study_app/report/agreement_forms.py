@@ -36,6 +36,8 @@ def with_every_column(name: str, frame: pd.DataFrame | None) -> pd.DataFrame | N
         "alpha": np.nan,
         "lateness": np.nan,
         "patience_chars": np.nan,
+        "draw_low": np.nan,
+        "draw_high": np.nan,
     }
     files: dict[str, dict[str, object]] = {AGREEMENT: missing, CURVE: {"converted": False}}
     wanted = files.get(name, {})

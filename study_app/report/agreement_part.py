@@ -67,7 +67,7 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
     decided = "" if np.isnan(seconds) else f" A decision took {seconds:.1f} seconds on average."
     yield (
         f"{counted(row['workers'], crowd)} compared {counted(row['pairs'], 'pair')} of systems over"
-        f" {counted(row['queries'], 'query', 'queries')} in {counted(row['judgments'], 'judgment')}.{decided}"
+        f" {result.topics_counted} in {counted(row['judgments'], 'judgment')}.{decided}"
     )
     others = (percent(result.row(result.main, ties)["agreement"]) for ties in ("half", "drop", "weighted"))
     half, drop, weighted = others

@@ -16,7 +16,6 @@ from study_app.report.wording import (
     points,
     points_interval,
     quantity,
-    shortened,
 )
 
 FITS = {
@@ -26,13 +25,14 @@ FITS = {
     "in_sample": "these preferences, in sample",
 }
 STANDINGS = {"primary": "named beforehand", "family": "of the family", "exploratory": "exploratory"}
-MOST_TEXT = 280
+MOST_TEXT = 120
 """Characters of a text that are shown."""
 
 
 def agreement_table(result: TaskResult, key: str) -> Table:
     """Return every measure in the three conventions and by votes, and the ceilings."""
     rows = []
+    drawn = result.rows["draw_low"].notna().any()
     for measure in result.measures:
         against = result.row(measure)
         rows.append(
@@ -43,6 +43,7 @@ def agreement_table(result: TaskResult, key: str) -> Table:
                 *(percent(result.row(measure, ties)["agreement"]) for ties in ("half", "drop", "weighted")),
                 str(against["metric_ties"]),
                 FITS[str(against["fit"])],
+                *([percent_interval(against["draw_low"], against["draw_high"])] if drawn else []),
             )
         )
     for name, column in (("a second panel", "ceiling"), ("a perfect measure", "perfect")):
@@ -51,7 +52,17 @@ def agreement_table(result: TaskResult, key: str) -> Table:
         conventions = (
             percent(result.row(result.main, ties)[column]) for ties in ("half", "drop", "weighted")
         )
-        rows.append((f"Ceiling: {name}", percent(against[column]), interval, *conventions, DASH, DASH))
+        rows.append(
+            (
+                f"Ceiling: {name}",
+                percent(against[column]),
+                interval,
+                *conventions,
+                DASH,
+                DASH,
+                *([DASH] if drawn else []),
+            )
+        )
     return Table(
         name=key,
         caption=f"Agreement with the preferences in task {result.task}",
@@ -64,13 +75,14 @@ def agreement_table(result: TaskResult, key: str) -> Table:
             "By votes",
             "Equal scores",
             "Fitted to",
+            *(["By draws"] if drawn else []),
         ),
         rows=tuple(rows),
         note=(
             "Agreement: share of pairs in which the better score is the majority’s choice, a tie counting against the"
             " measure. Ties half: a tie counts half. Ties out: tied pairs are left out. By votes: share of single votes"
             " for the measure’s choice. Rows in sample were fitted to the preferences they are judged by and are too"
-            " good."
+            " good." + (" By draws: agreement when the fitted parameters are drawn anew." if drawn else "")
         ),
         text_columns=frozenset({0, 7}),
     )
@@ -108,7 +120,7 @@ def comparison_table(result: TaskResult, key: str) -> Table:
         note=(
             "Paired by query: t test, and exchange of the two measures within queries (not corrected). Holm’s correction"
             " is over the rows of one standing. Detectable: the smallest true difference that such a study finds in four"
-            " of five cases. A dash: no variation."
+            " of five cases. A dash: no variation, or no correction for what is exploratory."
         ),
         text_columns=frozenset({0, 1, 7}),
     )
@@ -175,4 +187,7 @@ def _topic(row: "dict[str, object]") -> str:
 
 
 def _text(text: object) -> str:
-    return DASH if not isinstance(text, str) else shortened(" ".join(text.split()), MOST_TEXT)
+    if not isinstance(text, str):
+        return DASH
+    words = " ".join(text.split())
+    return words if len(words) <= MOST_TEXT else f"{words[:MOST_TEXT].rstrip()}…"

@@ -206,7 +206,7 @@ def _limits(material: Material, results: list[TaskResult]) -> Iterator[str]:
         detectable = result.comparisons["minimum_detectable"].dropna()
         if len(detectable):
             yield (
-                f"With {counted(result.row(result.main)['queries'], 'query', 'queries')} in task {result.task} true"
+                f"With {result.topics_counted} in task {result.task} true"
                 f" differences below {points(float(detectable.min())).lstrip('+')} to"
                 f" {points(float(detectable.max())).lstrip('+')} points, depending on the measures, are mostly missed."
             )

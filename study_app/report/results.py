@@ -17,6 +17,7 @@ from study_app.report.page import Figure
 from study_app.report.wording import counted, percent, points, points_interval, quantity
 
 FAIR_FITS = (Fit.CROSS_FITTED, Fit.OTHER_DATA)
+STREAM_FAMILIES = ("push", "updates", "msu")
 PREFERRED = ("M@preferences", "M@stops")
 """Fitted measures that are shown before others."""
 
@@ -64,6 +65,13 @@ class TaskResult:
     def measures(self) -> list[str]:
         """Every measure, in the order of the table."""
         return list(dict.fromkeys(self.rows["measure"].tolist()))
+
+    @property
+    def topics_counted(self) -> str:
+        """`8 queries`, or `8 topics` where nobody asked anything."""
+        row = self.row(self.main)
+        words = ("topic", "topics") if row["family"] in STREAM_FAMILIES else ("query", "queries")
+        return counted(row["queries"], *words)
 
     @property
     def main(self) -> str:
