@@ -29,6 +29,8 @@ def test_answers_are_stored_in_the_words_of_the_study_file(study):
     ann.send(**ANSWERS)
     assert replies(study) == [{"age": 25, "phone": "Now and then", "where": ["At home", "At work"]}]
     assert ann.step == "2/1/rate/1"
+    done = study.rows(select(Slot.done_at).order_by(Slot.id))
+    assert [at for (at,) in done] == [study.clock(), None]
 
 
 def test_a_form_that_is_wrong_comes_back_filled_in_with_every_reason(study):

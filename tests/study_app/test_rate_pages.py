@@ -38,6 +38,10 @@ def test_every_iunit_of_the_query_is_rated_once_for_each_intent(study):
     assert seen[0][1] != seen[2][1]
     assert len({topic for (topic,) in study.rows(select(Slot.topic_id))}) == 1
     assert ann.step == "finish"
+    study.clock.forward(3600)
+    assert [(at is not None, late) for at, late in study.rows(select(Slot.done_at, Slot.late))] == [
+        (True, False)
+    ] * 2
     assert ann.send().step == "done"
 
 
