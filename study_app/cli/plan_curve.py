@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibration.plan import Plan, Wish
+from calibration.plan_search import Plan, Wish
 from calibration.uncertainty import Floats
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
 
 from calibration.drawing import LEGEND_BELOW
-from calibration.plan import Plan, PlanRow, Wish
+from calibration.plan import PlanRow
+from calibration.plan_search import Plan, Wish
 from study_app.cli.plan_curve import percent
 from study_app.cli.plan_text import Question, headline
 

@@ -10,7 +10,8 @@ import click
 from study_app.cli.output import FORMATS
 
 if TYPE_CHECKING:
-    from calibration.plan import Design, Wish
+    from calibration.plan import Design
+    from calibration.plan_search import Wish
     from study_app.cli.plan_text import Question
 
 Command: TypeAlias = Callable[..., None]
@@ -142,7 +143,7 @@ class Wanted:
         tells : bool
             There is a value to be told from.
         """
-        from calibration.plan import Wish
+        from calibration.plan_search import Wish
 
         if self._power is not None and not tells:
             raise click.UsageError(
@@ -159,7 +160,7 @@ def answer(design: "Design", question: "Question", wish: "Wish", wanted: Wanted)
     """Plan, print the answer and draw it."""
     from tqdm import tqdm
 
-    from calibration.plan import plan
+    from calibration.plan_search import plan
     from study_app.cli.output import Output
     from study_app.cli.plan_text import COLUMNS, machine_rows, plan_text
 

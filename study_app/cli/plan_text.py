@@ -5,7 +5,8 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from calibration.plan import Plan, PlanRow, Wish
+from calibration.plan import PlanRow
+from calibration.plan_search import Plan, Wish
 from study_app.cli.output import Cell, table_text
 from study_app.cli.plan_curve import percent, text_curve
 

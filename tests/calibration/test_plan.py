@@ -8,10 +8,11 @@ import pytest
 
 from calibration.durations import fit_away
 from calibration.judged_task import judged_tasks
-from calibration.plan import NOTHING, Outcome, Wish, plan, plan_row
+from calibration.plan import NOTHING, Outcome, plan_row
 from calibration.plan_agreement import AgreementDesign, DifferenceDesign, People, systems_for
 from calibration.plan_away import AwayDesign
 from calibration.plan_patience import MOST_PAIRS, PatienceDesign, _some_queries
+from calibration.plan_search import Wish, plan
 from calibration.plan_silence import SilenceDesign
 from calibration.push_weights import fit_weights_to
 from calibration.simulate import Judges, simulate_preferences, simulate_summaries
@@ -78,6 +79,18 @@ def test_a_chance_is_searched_as_a_width_is():
 
     assert found.needed == pytest.approx(80, rel=0.15)
     assert found.row(found.needed).power >= 0.9
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_plan_does_not_contradict_its_table(seed):
+    """Few studies are noisy: still every size in the table from the answer on meets the wish, the one below not."""
+    wish = Wish(power=0.7)
+    found = plan(SquareRoot(), "number", wish, studies=25, seed=seed)
+    met = [wish.met(row) for row in found.rows]
+    place = [row.size for row in found.rows].index(found.needed)
+
+    assert all(met[place:])
+    assert place == 0 or not met[place - 1]
 
 
 def test_a_row_is_the_same_whatever_other_rows_are_made():

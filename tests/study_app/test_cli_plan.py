@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from calibration.plan import Plan, PlanRow, Wish
+from calibration.plan import PlanRow
+from calibration.plan_search import Plan, Wish
 from study_app.cli import PLAN, cli
 from study_app.cli.plan_figure import figure_bytes
 from study_app.cli.plan_text import COLUMNS, Question, headline, plan_text
