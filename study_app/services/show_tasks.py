@@ -16,7 +16,7 @@ from study_app.services.look import Look
 from study_app.services.ratings import newest_rating, sent_ratings, sheet_of
 from study_app.services.replies import newest_reply
 from study_app.standard_checks import STANDARD, CheckItem, check_of
-from study_app.study_entries import Question, Questions
+from study_app.study_entries import AnyTask, Question, Questions
 from study_app.task_pages import AskedQuestion, CheckLine, IntroPage, QuestionsPage, RatedLine, RatePage
 
 EXAMPLE_DAY = datetime(2026, 9, 4, tzinfo=UTC)
@@ -103,18 +103,25 @@ def _asked(question: Question, said: Sequence[str], refusal: Refusal | None) -> 
 def intro_page(look: Look) -> IntroPage:
     """Return the page before a task; after a failed try it says which answers were wrong."""
     task = look.here.task(look.step)
-    entry, stand = task.entry, standing(look.session, look.here.worker, task)
+    stand = standing(look.session, look.here.worker, task)
+    return introduction(task.entry, look.language, stand, look.sent, look.error)
+
+
+def introduction(
+    entry: AnyTask, language: str, stand: Standing, sent: Mapping[str, Sequence[str]], error: str | None
+) -> IntroPage:
+    """Return the page before a task for a worker who is so far; ``sent`` and ``error`` as `Look` has them."""
     own = (entry.instructions or "").split("\n\n") if entry.instructions != STANDARD else ()
     return IntroPage(
-        language=look.language,
+        language=language,
         kind=entry.kind,
         paragraphs=tuple(text for text in map(str.strip, own) if text),
         example=entry.example,
         example_day=EXAMPLE_DAY,
-        check=() if stand.passed else _check(check_of(entry, entry.kind), stand, look.sent),
+        check=() if stand.passed else _check(check_of(entry, entry.kind), stand, sent),
         tries_left=stand.tries_left,
         passed=stand.passed,
-        error=look.error,
+        error=error,
     )
 
 

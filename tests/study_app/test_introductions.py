@@ -1,19 +1,27 @@
 """The page before a task: instructions, example, and a check with two tries."""
 
+import re
+
 import pytest
+from bs4 import BeautifulSoup
 from sqlalchemy import select
 
 from study_app.models import Slot, Worker
+from study_app.services.introductions import Standing
+from study_app.services.show_tasks import introduction
 from study_app.standard_checks import check_of, standard_check
 from study_app.study_entries import KINDS
 from study_app.task_models import Introduction
-from tests.study_app.small_study import pairs_task, votes_task
+from study_app.web import rendered
+from tests.study_app.conftest import Campaign
+from tests.study_app.small_study import votes_task
 from tests.study_app.small_tasks import ANSWERS, pass_check, questions_task, rating_task, shown
 
 CHECK = [
     {"question": "Is it raining?", "options": ["Yes", "No"], "answer": 2},
     {"question": "Is it warm?", "options": ["Yes", "No", "A little"], "answer": 3},
 ]
+STANDING = Standing(passed=False, tries_left=2, picked=())
 RIGHT = {"check-1": "2", "check-2": "3"}
 
 
@@ -136,16 +144,33 @@ def test_the_standard_check_goes_with_the_standard_text():
         assert check_of(made.model_copy(update={"instructions": "Look outside."}), kind) == ()
 
 
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    """A server; which study it has does not matter."""
+    folder = tmp_path_factory.mktemp("intro")
+    made = Campaign(folder, f"sqlite:///{folder / 'test.sqlite3'}")
+    made.load()
+    yield made.serve().app
+    made.database.engine.dispose()
+
+
 @pytest.mark.parametrize("language", ["en", "ja"])
-def test_before_a_pair_stands_a_pair_and_an_answer_for_each_option(new_campaign, language):
-    """With the markup of the task itself and out of the form, no side being suggested, in the language of the task."""
-    study = new_campaign(language, tasks=[pairs_task(language=language, instructions="standard")])
-    ann = study.arrive().send()
-    assert ann.html.html["lang"] == language
-    example = ann.html.select_one(".example")
-    assert {side["data-side"] for side in example.select("section.summary")} == {"left", "right"}
-    assert example.select("details > summary")
-    assert len(example.select(".voices li")) == 4
-    assert not example.select("form, [name]")
-    assert not ann.html.select("[data-module]")
-    assert pass_check(ann, 1, 2).step == "1/choose"
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_text_example_and_check_in_every_language(app, kind, language):
+    """The example has nothing to send and nothing that logs; of a pair there is somebody for each of the four answers."""
+    entry = KINDS[kind].model_construct(kind=kind, instructions="standard", check=None, example=True)
+    page = introduction(entry, language, STANDING, {}, None)
+    with app.test_request_context():
+        answer = rendered("intro", page, tokens={"worker": "w", "page": "p"})
+    html = BeautifulSoup(answer.get_data(as_text=True), "html.parser")
+    assert len(html.select(".guide p")) >= 2
+    assert [len(one.select("input[required]")) for one in html.select("main form fieldset")] == [3, 3]
+    example = html.select_one(".example")
+    assert example.get_text(strip=True)
+    assert not example.select("form, [name], [data-module]")
+    assert all(control.has_attr("disabled") for control in example.select("input, button, textarea"))
+    if kind.endswith("_pairs"):
+        assert {side["data-side"] for side in example.select("section[data-side]")} == {"left", "right"}
+        assert len({voice.strong.get_text() for voice in example.select(".voices li")}) == 4
+    if language == "ja":
+        assert not re.findall(r"[A-Za-z]{2,}", html.main.get_text(" ").replace("UTC", ""))
