@@ -13,10 +13,15 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import binomtest
 
+from calibration.judged_task import judged_tasks
+from calibration.table_files import checked
+from calibration.tables import TABLES
+from calibration.weighted_interval import weighted_interval
 from metrics.agreement import agreement, pair_credit
 from metrics.ceiling import ceiling
 from metrics.comparison import compare
@@ -54,6 +59,26 @@ def coverage_of_intervals(studies: int, rng: Rng, *, queries: int) -> dict[str, 
         )
         for name, (low, high) in zip(covered, intervals, strict=True):
             covered[name] += low <= truth <= high
+    return {name: count / studies for name, count in covered.items()}
+
+
+def coverage_of_weighted_intervals(studies: int, rng: Rng, *, queries: int, workers: int) -> dict[str, float]:
+    """The same people, of different tastes, judge one pair of every query; truth .7."""
+    covered = dict.fromkeys(("weighted: query t", "weighted: query and worker"), 0)
+    for _ in range(studies):
+        chance = rng.normal(0.7, 0.05, (queries, 1)) + rng.normal(0, 0.14, workers)
+        chose = rng.random(chance.shape) < chance
+        rows = [
+            {"worker": f"w{worker}", "task": "t", "topic": f"q{query:03d}", "pair": f"q{query}"}
+            | {"system_left": "a", "system_right": "b", "choice": "left" if chose[query, worker] else "right"}
+            for query, worker in np.ndindex(chose.shape)
+        ]
+        (task,) = judged_tasks({"preferences": checked(pd.DataFrame(rows), TABLES["preferences"])})
+        difference = np.ones(len(task.pairs))
+        mean = agreement(difference, task.share, task.topics, ties="weighted").mean
+        intervals = (mean.confidence_interval(LEVEL), weighted_interval(task, difference, LEVEL))
+        for name, (low, high) in zip(covered, intervals, strict=True):
+            covered[name] += low <= 0.7 <= high
     return {name: count / studies for name, count in covered.items()}
 
 
@@ -124,6 +149,8 @@ def main() -> None:
         print(f"\n{queries} queries: coverage of 95 % intervals")
         for name, share in coverage_of_intervals(studies, rng, queries=queries).items():
             print(f"  {name:24s} {share:.3f}")
+        for name, share in coverage_of_weighted_intervals(studies, rng, queries=queries, workers=14).items():
+            print(f"  {name:26s} {share:.3f}")
         print(f"  {'simultaneous band':24s} {coverage_of_bands(studies, rng, queries=queries):.3f}")
         print(f"{queries} queries: rejections of a true null hypothesis at 5 %")
         for name, share in rejections_under_the_null(studies, rng, queries=queries).items():

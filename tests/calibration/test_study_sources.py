@@ -126,6 +126,58 @@ def test_a_file_that_changed_or_is_gone_is_not_used_and_the_reason_is_said(folde
     assert "two.xml is not there" in note
 
 
+def test_streams_and_lists_are_found_through_study_json_like_summaries(folder):
+    """Kind, files, runs and protocol of every task; a file named by hand reaches the tasks that have its kind."""
+    for name in ("qrels.txt", "clusters.json", "epochs.txt", "topics.txt", "windows.txt", "other.txt"):
+        (folder / name).write_text(name)
+    pushes = {
+        kind: record(folder / name)
+        for kind, name in (("qrels", "qrels.txt"), ("clusters", "clusters.json"), ("epochs", "epochs.txt"))
+    }
+    runs = {"one": record(folder / "one.xml")}
+    protocol = {"days": ["20150720", "20150721"], "primary": ["ELG-1", "ELG-0"], "depth": 5}
+    tasks = {
+        "pushes": TaskRecord(kind="stream_pairs", collection=pushes, systems=runs, protocol=protocol),
+        "lists": TaskRecord(
+            kind="ranked_pairs",
+            collection={"qrels": record(folder / "qrels.txt"), "windows": record(folder / "windows.txt")},
+            systems=runs,
+        ),
+    }
+    write_study(StudyRecord(study="small", tasks=tasks), folder)
+
+    found = study_sources(folder, ["pushes", "lists"], collection={"epochs": folder / "other.txt"})
+
+    assert found["pushes"].problems == []
+    assert found["pushes"].form == ("qrels", "clusters", "epochs")
+    assert found["pushes"].protocol == protocol
+    assert found["pushes"].path("epochs") == folder / "other.txt"
+    assert (found["pushes"].depth, found["lists"].depth) == (5, 10)
+    assert found["lists"].problems == []
+    assert "epochs" not in found["lists"].collection
+
+
+@pytest.mark.parametrize(
+    ("kinds", "task_kind", "missing"),
+    [
+        (("queries", "iunits"), "summary_pairs", "intents"),
+        (("qrels", "clusters"), "stream_pairs", "epochs"),
+        (("topics", "nuggets", "matches"), "stream_pairs", "updates"),
+        (("windows",), "ranked_pairs", "qrels"),
+    ],
+)
+def test_without_study_json_the_kinds_of_files_tell_the_kind_of_task(folder, kinds, task_kind, missing):
+    """Logs from elsewhere: what is still missing is that kind's."""
+    run = folder / "one.xml"
+
+    found = study_sources(
+        folder, [TASK], collection=dict.fromkeys(kinds, folder / "queries.tsv"), runs={"one": run}
+    )[TASK]
+
+    assert found.kind == task_kind
+    assert found.problems == [f"no file of {missing} is named"]
+
+
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
