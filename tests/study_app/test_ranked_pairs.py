@@ -1,11 +1,16 @@
 """Ranked lists of a historical query, judged in pairs."""
 
+import json
 import re
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import select
 
-from study_app.models import Judgment, Pair, Showing, System
+from calibration.table_files import read_tables
+from study_app.database import transaction
+from study_app.export import export_study
+from study_app.models import Judgment, Pair, Showing, Study, System
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_ranked import ranked_task, write_ranked_study
 
@@ -136,3 +141,44 @@ def test_names_of_systems_and_documents_never_reach_the_browser(served, language
         assert not re.findall("SYD-|SYH-|sysalpha|sysbeta|sysgamma|opening", ann.text)
         ann.send(choice="right")
     assert ann.step == "finish"
+
+
+def test_the_tables_name_the_documents_that_were_seen(served, tmp_path):
+    """An entry is a link: a list is looked through rather than read to its end, so it says nothing of reading speed."""
+    study = served()
+    ann = study.at_pairs(topic=MOON)
+    sides = go_to_pair(study, ann, "sysalpha", "sysgamma")
+    log(ann, sides["sysalpha"], "r1", "r3")
+    study.clock.forward(60)
+    study.judge_all(ann)
+    with transaction(study.database, write=False) as session:
+        stored = session.scalars(select(Study)).one()
+        export_study(session, stored, tmp_path / "tables", now=study.clock() + timedelta(hours=1))
+    tables = read_tables(tmp_path / "tables")
+
+    columns = ["topic", "system", "item", "kind", "words", "dwell_seconds", "end_offset_chars"]
+    assert list(tables["reads"][columns].itertuples(index=False, name=None)) == [
+        ("SYH-1", "sysalpha", "SYD-1", "link", 10, 2.0, 35),
+        ("SYH-1", "sysalpha", "SYD-n", "link", 2, 2.0, 67),
+    ]
+    assert "stops" not in tables
+    assert sorted(tables["preferences"]["pair"]) == [f"SYH-1:{pair}" for pair in PAIRS]
+
+
+def log(visitor, side, *keys):
+    """Send what a browser logs: 2 s of each entry alone."""
+    happened = [(0, {"kind": "open", "layout": "stacked", "width": 390, "height": 844, "restored": False})]
+    happened += [(0, {"kind": "visible"}), (0, {"kind": "focus"})]
+    for number, key in enumerate(keys):
+        for seconds, share in ((0, 1), (2, 0)):
+            seen = {"kind": "see", "side": side, "item": key, "share": share}
+            happened.append((2000 * number + 1000 * seconds, seen))
+    events = [
+        {"n": number, "ms": ms, "wall": 1_800_000_000_000 + ms, **event}
+        for number, (ms, event) in enumerate(happened, start=1)
+    ]
+    batch = {"page": visitor.page_token, "sent_ms": 0, "sent_wall_ms": 0, "events": events}
+    answer = visitor.client.post(
+        f"/e/{visitor.token}", data=json.dumps(batch), content_type="application/json"
+    )
+    assert answer.json == {"upto": len(events)}
