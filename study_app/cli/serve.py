@@ -67,7 +67,7 @@ def _serve_processes(app: "Flask", url: str, *, host: str, port: int, processes:
     from study_app.cli.serve_processes import serve_processes
     from study_app.web import NAME
 
-    sock = _bound(host, port)
+    sock = bound(host, port)
     _announce(app, host, sock.getsockname()[1])
     app.extensions[NAME].database.engine.dispose()
     serve_processes(url, sock, processes)
@@ -85,7 +85,7 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
 
     server = create_server(
         app,
-        sockets=[_bound(host, port)],
+        sockets=[bound(host, port)],
         threads=THREADS,
         connection_limit=CONNECTIONS,
         asyncore_use_poll=True,
@@ -95,7 +95,8 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
     server.run()
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; raises `InputError` if the port is taken or the host is none of this machine."""
     from metrics.errors import input_fault
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

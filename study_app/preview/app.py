@@ -1,0 +1,165 @@
+"""The server of a preview: a list of all pages, and every page in a copy of the study of its own.
+
+Addresses of workers lead to the copy that signed them; `/p/NUMBER/` stands before those that name nobody yet.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from flask import Flask, Response, abort, make_response, redirect, render_template
+from jinja2 import StrictUndefined
+from werkzeug.wrappers import Response as AnyResponse
+
+from study_app.preview.copies import Copies, Copy
+from study_app.preview.stations import Station, stations
+from study_app.resources import resource_folder
+from study_app.simulate.person import DESKTOP, PHONE
+from study_app.simulate.site import PageError
+
+if TYPE_CHECKING:
+    from study_app.study_content import StudyContent
+
+MOST_COPIES = 100
+"""Older ones are let go; a page of theirs then says that it is gone."""
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; "
+    "form-action 'self'; base-uri 'none'"
+)
+
+Environ = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedPage:
+    """A page on the list: its number and name."""
+
+    number: int
+    name: str
+
+
+class Preview:
+    """The preview of one study, as a WSGI application.
+
+    Parameters
+    ----------
+    content : StudyContent
+        The study.
+    folder : Path
+        Where the copies' databases go; whoever made it throws it away.
+    """
+
+    def __init__(self, content: "StudyContent", folder: Path) -> None:
+        self._copies = Copies(content, folder)
+        self.stations: tuple[Station, ...] = stations(self._copies.content)
+        self._opened: dict[int, tuple[Copy, str]] = {}
+        self._count, self._lock = 0, Lock()
+        self._front = self._made_front()
+
+    def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Answer a request: the list's own pages, or the copy that it is meant for."""
+        first, _, rest = str(environ["PATH_INFO"]).lstrip("/").partition("/")
+        if first in {"w", "e"}:
+            copy = self._signer(rest.partition("/")[0])
+        elif first == "p":
+            number, _, inner = rest.partition("/")
+            copy = self._entered(number, f"/{inner}", environ)
+        else:
+            copy = self._latest() if first == "withdraw" else None
+            return (self._front if copy is None else copy.app)(environ, start_response)
+        if copy is None:
+            return self._front({**environ, "PATH_INFO": "/gone"}, start_response)
+        return copy.app(environ, _framed(start_response))
+
+    def _signer(self, token: str) -> Copy | None:
+        return next((copy for copy, _ in list(self._opened.values()) if copy.knows(token)), None)
+
+    def _latest(self) -> Copy | None:
+        return next((copy for copy, _ in reversed(list(self._opened.values()))), None)
+
+    def _entered(self, number: str, path: str, environ: Environ) -> Copy | None:
+        """Return a copy that is entered at its door, with the browser that is to be seen there."""
+        found = self._opened.get(int(number)) if number.isdigit() else None
+        if found is None:
+            return None
+        copy, agent = found
+        environ.update({"PATH_INFO": path, "HTTP_USER_AGENT": agent})
+        environ.pop("HTTP_SEC_CH_UA_MOBILE", None)
+        return copy
+
+    def _open(self, number: int) -> AnyResponse:
+        """Lead a new worker to a page and go there."""
+        station = self._station(number)
+        copy = self._copies.new()
+        try:
+            path = station.lead(copy)
+        except PageError as error:
+            return self._page("unreached", page=station, reason=str(error))
+        agents = {DESKTOP[0], PHONE[0]} - {copy.agent}
+        with self._lock:
+            self._count += 1
+            self._opened[self._count] = copy, agents.pop() if station.other_device else copy.agent
+            if len(self._opened) > MOST_COPIES:
+                old, _ = self._opened.pop(next(iter(self._opened)))
+                old.server.database.engine.dispose()
+        return redirect(f"/p/{self._count}{path}" if station.at_door else path, code=303)
+
+    def _pass(self, seconds: int) -> Response:
+        """Let time pass in every copy; the page from which it was asked stays."""
+        for copy, _ in list(self._opened.values()):
+            copy.clock.skip(seconds)
+        return make_response("", 204)
+
+    def _look(self, number: int) -> Response:
+        return self._page("look", page=self._station(number), number=number, last=len(self.stations) - 1)
+
+    def _list(self) -> Response:
+        numbered = list(enumerate(self.stations))
+        parts = [
+            (part, [ListedPage(number=number, name=station.name) for number, station in group])
+            for part, group in groupby(numbered, key=lambda one: one[1].part)
+        ]
+        return self._page("index", study=self._copies.content.file.entry, parts=parts)
+
+    def _station(self, number: int) -> Station:
+        if number >= len(self.stations):
+            abort(404)
+        return self.stations[number]
+
+    @staticmethod
+    def _page(template: str, **shown: Any) -> Response:
+        response = make_response(render_template(f"preview/{template}.html", **shown))
+        response.headers["Content-Security-Policy"] = POLICY
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    def _made_front(self) -> Flask:
+        front = Flask(
+            "study_app.preview",
+            template_folder=str(resource_folder("templates")),
+            static_folder=str(Path(__file__).parents[1] / "static"),
+        )
+        front.jinja_env.undefined = StrictUndefined
+        front.add_url_rule("/", "index", self._list)
+        front.add_url_rule("/look/<int:number>", "look", self._look)
+        front.add_url_rule("/open/<int:number>", "open", self._open)
+        front.add_url_rule("/pass/<int:seconds>", "pass", self._pass, methods=["POST"])
+        front.add_url_rule("/gone", "gone", lambda: (self._page("gone"), 404))
+        return front
+
+
+def _framed(start_response: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a page stand in a frame of the preview; elsewhere none may."""
+
+    def started(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+        allowed = [
+            (name, re.sub(r"frame-ancestors [^;]*", "frame-ancestors 'self'", value))
+            for name, value in headers
+        ]
+        return start_response(status, allowed, *more)
+
+    return started

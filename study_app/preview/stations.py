@@ -1,0 +1,210 @@
+"""Which pages a study has: each with where it stands in the study and how a copy's worker is led to it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from study_app.capacity import capacity, topic_count
+from study_app.preview.copies import Copy
+from study_app.preview.walker import Wanted
+from study_app.simulate.site import Page
+from study_app.standard_checks import check_of
+from study_app.study_content import StudyContent
+from study_app.study_entries import AnyTask, JudgedTask, Questions, StreamVisits, SummaryPairs
+
+Lead = Callable[[Copy], str]
+"""Brings a copy to a page; returns the page's address, from the slash on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Station:
+    """One page: the part of the study it belongs to, what it is called, and how it is reached.
+
+    Attributes
+    ----------
+    at_door : bool
+        It is reached by the study's own address, before anybody has a worker's address.
+    other_device : bool
+        It is looked at with the device that the study is not for.
+    """
+
+    part: str
+    name: str
+    lead: Lead
+    at_door: bool = False
+    other_device: bool = False
+
+
+def stations(content: StudyContent) -> tuple[Station, ...]:
+    """Return every page that a worker of the study can see, in the order in which workers see them."""
+    entry = content.file.entry
+    found = [*_door(content)]
+    for number in range(1, len(entry.tasks) + 1):
+        found += _of_task(content, number)
+    return (*found, *_ends(content))
+
+
+def _door(content: StudyContent) -> Iterator[Station]:
+    entry = content.file.entry
+    part = "At the door"
+    yield Station(part=part, name="The platform's link", lead=lambda copy: copy.entrance, at_door=True)
+    yield Station(part=part, name="Consent", lead=_first("consent"))
+    if entry.platform == "mturk":
+        yield Station(part=part, name="Before the work is accepted", lead=_door_without_id, at_door=True)
+    else:
+        yield Station(part=part, name="Without an id", lead=_door_without_id, at_door=True)
+    if entry.device != "any":
+        yield Station(
+            part=part,
+            name="On the wrong device",
+            lead=lambda copy: copy.entrance,
+            at_door=True,
+            other_device=True,
+        )
+    yield Station(part=part, name="Paused", lead=_paused, at_door=True)
+    if _can_be_full(content):
+        yield Station(part=part, name="Full", lead=_full, at_door=True)
+
+
+def _of_task(content: StudyContent, number: int) -> Iterator[Station]:
+    task = content.tasks[number - 1]
+    entry = task.entry
+    part = f"Task {number}: {entry.name}"
+    if entry.instructions is not None:
+        yield Station(part=part, name="Introduction", lead=_first("intro", number))
+    for name, step, nth in _pages(entry, topic_count(task)):
+        yield Station(part=part, name=name, lead=_first(step, number, nth))
+
+
+def _pages(entry: AnyTask, topics: int) -> Iterator[tuple[str, str, int]]:
+    """Yield (name, kind of page, the how manieth of that kind) of a task's pages after its introduction."""
+    kind = entry.kind
+    chosen = not isinstance(entry, Questions) and kind not in {"stream_pairs", "iunit_importance"}
+    if chosen and topics > 1:
+        yield "Choice", "choose", 1
+    if isinstance(entry, SummaryPairs) and entry.search_seconds:
+        yield "Search", "search", 1
+    if kind == "intent_votes":
+        yield "Votes", "vote", 1
+    elif kind == "iunit_importance":
+        yield "Ratings", "rate", 1
+    elif isinstance(entry, Questions):
+        yield "Questions", "questions", 1
+    elif isinstance(entry, JudgedTask):
+        yield "First pair", "pair", 1
+        yield "Second pair", "pair", 2
+    elif isinstance(entry, StreamVisits):
+        yield from _stream_pages(entry, topics)
+
+
+def _stream_pages(entry: StreamVisits, topics: int) -> Iterator[tuple[str, str, int]]:
+    yield "Enrolment", "enrol", 1
+    yield "Stream, first visit", "stream", 1
+    yield "Away", "away", 1
+    yield "Stream, a day later", "stream", 2
+    if entry.ask_per_visit:
+        yield "Still of use?", "useful", 1
+    if min(entry.topics_per_worker, topics) > 1:
+        yield "Everything that is followed", "streams", 1
+
+
+def _ends(content: StudyContent) -> Iterator[Station]:
+    entry = content.file.entry
+    part = "The end"
+    yield Station(part=part, name="Finish", lead=_first("finish"))
+    yield Station(part=part, name="Done", lead=_first("done"))
+    yield Station(part=part, name="Stop here?", lead=_stopping)
+    yield Station(part=part, name="Stopped", lead=_stopped)
+    checked = next((n for n, task in enumerate(entry.tasks, start=1) if _has_check(task)), None)
+    if checked is not None:
+        yield Station(part=part, name="Failed the check", lead=_failed(checked))
+    screening = next((n for n, task in enumerate(entry.tasks, start=1) if _screens(task)), None)
+    if screening is not None:
+        yield Station(part=part, name="Screened out", lead=_screened(screening))
+    if _can_be_full(content):
+        yield Station(part=part, name="Full in the meantime", lead=_full_meanwhile)
+    yield Station(part=part, name="Withdraw", lead=lambda _copy: "/withdraw", at_door=True)
+
+
+def _can_be_full(content: StudyContent) -> bool:
+    held = [found for task in content.tasks if (found := capacity(task)) is not None]
+    return bool(held) and all(found.workers is not None for found in held)
+
+
+def _has_check(task: AnyTask) -> bool:
+    return task.instructions is not None and bool(check_of(task, task.kind))
+
+
+def _screens(task: AnyTask) -> bool:
+    return isinstance(task, Questions) and any(question.screen_out for question in task.questions)
+
+
+def _nth(step: str, task: int | None, nth: int) -> Wanted:
+    """Return what is true of the ``nth`` different page of that kind; two loads of one stream are two."""
+    seen: list[str] = []
+
+    def wanted(page: Page) -> bool:
+        if page.step != step or (task is not None and page.task != task):
+            return False
+        seen.append(page.url)
+        return len(seen) >= nth
+
+    return wanted
+
+
+def _first(step: str, task: int | None = None, nth: int = 1) -> Lead:
+    return lambda copy: _path(copy.walker.walk(copy.entrance, _nth(step, task, nth)))
+
+
+def _path(page: Page) -> str:
+    return page.url.removeprefix("http://localhost")
+
+
+def _door_without_id(copy: Copy) -> str:
+    return copy.entrance.partition("?")[0]
+
+
+def _paused(copy: Copy) -> str:
+    copy.pause()
+    return copy.entrance
+
+
+def _full(copy: Copy) -> str:
+    copy.fill()
+    return copy.entrance
+
+
+def _full_meanwhile(copy: Copy) -> str:
+    page = copy.walker.walk(copy.entrance, _nth("consent", None, 1))
+    copy.fill()
+    return _path(copy.walker.open(copy.walker.send(page, agree="yes"), ""))
+
+
+def _begun(copy: Copy) -> Page:
+    """Return the page after consent."""
+    page = copy.walker.walk(copy.entrance, _nth("consent", None, 1))
+    return copy.walker.answer(page)
+
+
+def _stopping(copy: Copy) -> str:
+    return _path(copy.walker.open(_begun(copy), "stop"))
+
+
+def _stopped(copy: Copy) -> str:
+    page = copy.walker.open(_begun(copy), "stop")
+    return _path(copy.walker.open(copy.walker.send(page, stop="yes"), ""))
+
+
+def _failed(task: int) -> Lead:
+    def lead(copy: Copy) -> str:
+        page = copy.walker.walk(copy.entrance, _nth("intro", task, 1))
+        return _path(copy.walker.open(copy.walker.fail_check(page), ""))
+
+    return lead
+
+
+def _screened(task: int) -> Lead:
+    def lead(copy: Copy) -> str:
+        page = copy.walker.walk(copy.entrance, _nth("questions", task, 1))
+        return _path(copy.walker.open(copy.walker.screen_out(page), ""))
+
+    return lead
