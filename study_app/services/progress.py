@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,17 +13,20 @@ from study_app.domain import EXCLUSION_RULE
 from study_app.export.answers import preferences_table, searches_by_task
 from study_app.export.people import validations, workers_table
 from study_app.models import Assignment, PageLoad, Pair, Showing, Slot, Study, Topic, Worker
-from study_app.plan import StudyPlan, TaskPlan
+from study_app.plan import StudyPlan, TaskPlan, TopicPlan
 from study_app.services.follows import system_tallies
 from study_app.services.handover import Handover, handover
-from study_app.services.quota import counts, pair_tallies
+from study_app.services.quota import counts, pair_tallies, taken_units
 from study_app.stream_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
-from study_app.study_entries import StreamVisits, SummaryPairs
+from study_app.study_entries import JudgedTask, StreamVisits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryProgress:
-    """Slots of one query or event: answered, held by somebody now, and still to give (None without a limit)."""
+    """Slots of one query, event or profile: answered, held by somebody now, and still to give (None without a limit).
+
+    Where pairs or intents are leased one by one, they are counted together.
+    """
 
     topic: str
     text: str
@@ -157,7 +160,7 @@ def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> Study
 
 
 def _task_progress(session: Session, task: TaskPlan, *, now: datetime) -> TaskProgress:
-    has_pairs = isinstance(task.entry, SummaryPairs)
+    has_pairs = isinstance(task.entry, JudgedTask)
     return TaskProgress(
         name=str(task.entry.name),
         kind=task.entry.kind,
@@ -181,12 +184,22 @@ def _query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple
         .group_by(Slot.topic_id, is_done)
     )
     numbers = {(topic, bool(done)): number for topic, done, number in session.execute(counted)}
+    units = taken_units(session, task, now=now) if task.has_units else {}
     queries = []
     for topic in task.topics:
         done, live = numbers.get((topic.id, True), 0), numbers.get((topic.id, False), 0)
-        room = None if task.limit is None else max(0, task.limit - done - live)
+        room = _room(topic, task, units, done + live)
         queries.append(QueryProgress(topic=topic.name, text=topic.text, done=done, live=live, room=room))
     return tuple(queries)
+
+
+def _room(topic: TopicPlan, task: TaskPlan, units: Mapping[int, int], taken: int) -> int | None:
+    """Return how many slots a topic still has: those of its units where they are leased one by one."""
+    if task.limit is None:
+        return None
+    if task.has_units:
+        return sum(max(0, task.limit - units[unit]) for unit in topic.units)
+    return max(0, task.limit - taken)
 
 
 def stream_progress(session: Session, task: TaskPlan, *, now: datetime) -> StreamProgress:

@@ -9,6 +9,7 @@ from study_app.plan import Plans
 from study_app.services.entry import find_study
 from study_app.services.progress import QueryProgress, Spread, StreamProgress, study_progress
 from study_app.services.withdraw import withdraw
+from tests.study_app.every_task import write_every_task
 from tests.study_app.small_streams import PROMPT
 from tests.study_app.small_study import QUERIES, votes_task
 from tests.study_app.stream_visits import HOUR, come_back, follow, stream_study
@@ -147,3 +148,32 @@ def test_streams_are_counted(campaign):
     assert "answered 1" in page
     assert "Exclusion rule" not in page
     assert "sysprompt" not in page
+
+
+def test_every_kind_of_task_is_counted_by_what_it_leases(campaign, tmp_path):
+    """Pairs of push streams and intents one by one, queries whole, questions without an end."""
+    study = campaign()
+    (tmp_path / "every").mkdir()
+    kinds = {
+        "questions": {},
+        "stream_pairs": {"judgments_per_pair": 2, "pairs_per_worker": 1},
+        "iunit_importance": {"assessors_per_iunit": 2},
+        "ranked_pairs": {"judgments_per_pair": 2},
+    }
+    study.load_file(write_every_task(tmp_path / "every", tasks=kinds))
+    ann = study.arrive("ann", study="every").send().send(**{"q-phone": "1"})
+    ann.send(choice="left")
+
+    def rows():
+        with transaction(study.database, write=False) as session:
+            found = study_progress(session, find_study(session, Plans(), "every"), now=study.clock())
+        return {task.kind: [(one.done, one.live, one.room) for one in task.queries] for task in found.tasks}
+
+    counted = rows()
+    assert counted["questions"] == [(1, 0, None)]
+    assert sorted(counted["stream_pairs"]) == [(0, 0, 6), (1, 0, 5)]
+    assert sorted(counted["iunit_importance"]) == [(0, 0, 4), (0, 1, 3)]
+    assert all(room == 2 for _, _, room in counted["ranked_pairs"])
+    page = study.app.test_client().get(address(study).replace("/r/small", "/r/every")).text
+    for head in ("Questions", "Profile", "Judgments a pair: 0 to 1"):
+        assert head in page
