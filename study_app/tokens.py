@@ -104,8 +104,13 @@ def _text(signed: str | bytes) -> str:
 
 
 def secret_token(length: int) -> str:
-    """Return an unguessable name."""
-    return "".join(secrets.choice(LETTERS) for _ in range(length))
+    """Return an unguessable name; drawn at once, since each call for randomness is one to the system."""
+    number = secrets.randbelow(len(LETTERS) ** length)
+    letters = []
+    for _ in range(length):
+        number, place = divmod(number, len(LETTERS))
+        letters.append(LETTERS[place])
+    return "".join(letters)
 
 
 def seeded_tokens(seed: int) -> NewToken:
