@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from metrics.errors import FaultLog
+from metrics.push_streams import parsed_day
 from study_app.study_entries import (
     AnyTask,
     EventFiles,
@@ -18,6 +19,9 @@ from study_app.study_entries import (
 Place: TypeAlias = tuple[str | int, ...]
 Found: TypeAlias = tuple[Place, str, str]
 """Where, what is wrong, how to mend it."""
+
+MOST_DAYS = 100
+"""Of push streams: each has its place on the page, also one without pushes."""
 
 NEEDS_RETURN_URL = {
     "sona": "https://SCHOOL.sona-systems.com/webstudy_credit.aspx?experiment_id=…&credit_token=…&survey_code={id}"
@@ -132,5 +136,21 @@ def _days(task: StreamPairs) -> Iterator[Found]:
         yield ((), "days is missing", "write days: [YYYYMMDD, YYYYMMDD], the first and the last")
     if task.days is not None and is_events:
         yield (("days",), "days are those of the events", "remove days")
-    if task.days is not None and task.days[0] > task.days[1]:
-        yield (("days",), "the first day is after the last", "exchange them")
+    if task.days is not None:
+        yield from _span(*task.days)
+
+
+def _span(first: str, last: str) -> Iterator[Found]:
+    try:
+        days = (parsed_day(last) - parsed_day(first)).days + 1
+    except ValueError as error:
+        yield ("days",), str(error), "write each as YYYYMMDD"
+        return
+    if days < 1:
+        yield ("days",), "the first day is after the last", "exchange them"
+    if days > MOST_DAYS:
+        yield (
+            ("days",),
+            f"{days} days are more than anybody can judge on a page",
+            f"take {MOST_DAYS} days or fewer",
+        )

@@ -80,6 +80,11 @@ def test_every_kind_of_task_is_read(read):
         ),
         ({**PUSHES, "days": None}, "days is missing; write days: [YYYYMMDD, YYYYMMDD]"),
         ({**PUSHES, "days": [20150729, 20150720]}, "the first day is after the last; exchange them"),
+        ({**PUSHES, "days": [20150231, 20150720]}, "there is no day 20150231; write each as YYYYMMDD"),
+        (
+            {**PUSHES, "days": [20150101, 20151231]},
+            "365 days are more than anybody can judge on a page; take 100 days or fewer",
+        ),
         ({**PUSHES, "days": [20150729]}, "tasks.1.days has too few entries; write days: [YYYYMMDD, YYYYMMDD]"),
         ({**PUSHES, "collection": EVENTS}, "days are those of the events; remove days"),
         (
