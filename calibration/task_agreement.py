@@ -10,16 +10,18 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from calibration.judged_task import JudgedTask
 from calibration.variants import Sweep, Variant
-from calibration.weighted_interval import weighted_interval
-from metrics.agreement import TIES, Ties, agreement, agreements, pair_credit, score_difference
+from calibration.weighted_interval import weighted_interval, weighted_reach
+from metrics.agreement import TIES, Agreement, Ties, agreement, agreements, pair_credit, score_difference
 from metrics.ceiling import Ceiling
 from metrics.query_mean import simultaneous_band
 
 Row = dict[str, Any]
 Floats: TypeAlias = NDArray[np.float64]
+Interval: TypeAlias = tuple[float, float]
 
 DRAW_COLUMNS = ("draws", "draw_low", "draw_high", "draw_sd")
 
@@ -89,9 +91,9 @@ def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> l
     rows: list[Row] = []
     for ties in TIES:
         points = [agreement(one, task.share, task.topics, ties=ties) for one in differences]
-        low, high = simultaneous_band([point.mean for point in points], rng=rng)
+        band = simultaneous_band([point.mean for point in points], rng=rng)
         for index, (value, point) in enumerate(zip(sweep.scores.columns, points, strict=True)):
-            pointwise = _interval(task, differences[index], point.mean.confidence_interval(), ties)
+            ends = (float(band[0][index]), float(band[1][index]))
             rows.append(
                 {
                     "task": task.task,
@@ -100,12 +102,7 @@ def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> l
                     "over": sweep.over,
                     "value": value,
                     "ties": ties,
-                    "agreement": point.value,
-                    "low": pointwise[0],
-                    "high": pointwise[1],
-                    "band_low": low[index],
-                    "band_high": high[index],
-                    "metric_ties": point.metric_ties,
+                    **_point(task, point, differences[index], ends),
                 }
             )
     return rows
@@ -144,7 +141,7 @@ def _agreement_rows(
     task: JudgedTask, variant: Variant, difference: Floats, ceiling: Ceiling, exclusions: str
 ) -> Iterator[Row]:
     for ties, found in agreements(difference, task.share, task.topics).items():
-        low, high = _interval(task, difference, found.mean.confidence_interval(), ties)
+        low, high = _interval(task, found, difference)
         ceiling_low, ceiling_high = ceiling.panel_interval(ties)
         perfect_low, perfect_high = ceiling.perfect_interval(ties)
         yield {
@@ -181,11 +178,28 @@ def _agreement_rows(
         }
 
 
-def _interval(
-    task: JudgedTask, difference: Floats, over_queries: tuple[float, float], ties: Ties
-) -> tuple[float, float]:
+def _interval(task: JudgedTask, found: Agreement, difference: Floats) -> Interval:
     """Return the interval over queries; over queries and workers where no majority is taken."""
-    return weighted_interval(task, difference) if ties == "weighted" else over_queries
+    if found.ties == "weighted":
+        return weighted_interval(task, difference)
+    return found.mean.confidence_interval()
+
+
+def _point(task: JudgedTask, found: Agreement, difference: Floats, band: Interval) -> Row:
+    """Return one point of a curve; its band is as much wider as its interval is where workers count too."""
+    low, high = _interval(task, found, difference)
+    if found.ties == "weighted":
+        alone = float(stdtrit(found.mean.units - 1, 0.975)) * found.mean.standard_error
+        wider = weighted_reach(task, difference) / alone if alone > 0 else np.nan
+        band = tuple(np.clip(found.value + wider * (np.array(band) - found.value), 0.0, 1.0).tolist())
+    return {
+        "agreement": found.value,
+        "low": low,
+        "high": high,
+        "band_low": band[0],
+        "band_high": band[1],
+        "metric_ties": found.metric_ties,
+    }
 
 
 def _draw_columns(task: JudgedTask, variant: Variant, ties: Ties) -> Row:

@@ -40,6 +40,13 @@ def weighted_interval(task: JudgedTask, difference: Floats, level: float = 0.95)
     (float, float)
         Cut at 0 and 1; of a single worker over queries alone; NaN for a single query, or without variation.
     """
+    value = float(pair_credit(difference, task.share, ties="weighted").mean())
+    reach = weighted_reach(task, difference, level)
+    return (max(0.0, value - reach), min(1.0, value + reach)) if reach > 0 else (math.nan, math.nan)
+
+
+def weighted_reach(task: JudgedTask, difference: Floats, level: float = 0.95) -> float:
+    """Return half the width of `weighted_interval`, uncut; NaN where there is none. Parameters as there."""
     pairs, judged = task.pairs, task.judgments
     couple = ["topic", "system_a", "system_b"]
     number = pd.Series(np.arange(len(pairs)), index=pd.MultiIndex.from_frame(pairs[couple]))
@@ -52,10 +59,7 @@ def weighted_interval(task: JudgedTask, difference: Floats, level: float = 0.95)
     query, worker = (pd.factorize(judged[name])[0] for name in ("topic", "worker"))
     error = _two_way_error(influence, query, worker)
     units = min(query.max(), worker.max() or query.max()) + 1
-    if units < 2 or not error > 0:
-        return math.nan, math.nan
-    reach = float(stdtrit(units - 1, (1 + level) / 2)) * error
-    return max(0.0, value - reach), min(1.0, value + reach)
+    return float(stdtrit(units - 1, (1 + level) / 2)) * error if units > 1 and error > 0 else math.nan
 
 
 def _two_way_error(influence: Floats, query: NDArray[np.intp], worker: NDArray[np.intp]) -> float:

@@ -11,9 +11,9 @@ from calibration.agree import agree
 from calibration.cross_fit import patience_without_each_topic
 from calibration.evidence import Evidence
 from calibration.judged_task import judged_tasks
+from calibration.m_variants import sweep
 from calibration.study_sources import SourceFile, TaskSources
 from calibration.user_model import IntentEntry, ParameterEntry, UserModel
-from calibration.m_variants import sweep
 from metrics.errors import InputError
 from metrics.summaries import m_from_positions
 from tests.calibration.judged_summaries import SYSTEMS, TASK, study, table
@@ -284,6 +284,16 @@ def test_pairs_have_their_votes_and_the_difference_under_every_measure(tables, p
     assert row["difference M@1500"] == pytest.approx(
         m[row["topic"], row["system_a"]] - m[row["topic"], row["system_b"]]
     )
+
+
+def test_a_band_holds_more_than_its_points_under_every_convention(plain):
+    """Also where people count as a sample: a band that is narrower than an interval would hold nothing."""
+    known = plain.curve.dropna(subset=["low", "band_low"])
+
+    assert set(known["ties"]) == {"against", "half", "drop", "weighted"}
+    assert (plain.curve["low"].isna() == plain.curve["band_low"].isna()).all()
+    assert (known["band_low"] <= known["low"] + 1e-12).all()
+    assert (known["band_high"] >= known["high"] - 1e-12).all()
 
 
 def test_comparisons_are_with_the_first_measure_and_corrected(tables):
