@@ -90,7 +90,7 @@ class TaskEntry(Entry):
     """What every task has.
 
     ``instructions``: the page before the task; ``standard`` for prefcal's own words, None for no page. On that page stand an
-    ``example`` and the questions of ``check`` (None for prefcal's own, () for none).
+    ``example`` and the questions of ``check`` (None for prefcal's own beside its own words and for none beside others, () for none).
     """
 
     name: Name | None = None
