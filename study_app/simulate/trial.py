@@ -1,5 +1,6 @@
 """A whole simulated study: load, serve on a virtual clock, and let a crowd go through it."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from urllib.parse import urlencode
@@ -13,7 +14,7 @@ from study_app import create_app
 from study_app.config import Config
 from study_app.database import migrate, open_database, shown_address, transaction
 from study_app.models import PlatformIdentity, Study
-from study_app.platforms import PLATFORMS, Platform
+from study_app.platforms import platform_of
 from study_app.services.load import load_study
 from study_app.services.settings import create_keys
 from study_app.simulate.clock import VirtualClock
@@ -22,10 +23,14 @@ from study_app.simulate.server import serving
 from study_app.simulate.truth import Truth
 from study_app.simulate.worlds import build_worlds
 from study_app.study_content import StudyContent
+from study_app.study_entries import StudyEntry
 from study_app.tokens import seeded_tokens
 
 MARK = "simulated-"
 """How the platform ids of simulated workers begin."""
+
+FIRST_NUMBER = 1_000_000
+"""From here on simulated workers are counted whose ids must be numbers."""
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 TIMEOUT_SECONDS = 60
@@ -77,7 +82,7 @@ def run_trial(
     with serving(app) as address, httpx.Client(base_url=address, timeout=TIMEOUT_SECONDS) as http:
         report = run_crowd(
             http,
-            lambda number: entrance(entry.study, PLATFORMS[entry.platform], number),
+            lambda number: entrance(entry, number),
             workers=workers,
             clock=clock,
             tasks=tasks,
@@ -88,9 +93,15 @@ def run_trial(
     return report, clock
 
 
-def entrance(study: str, platform: Platform, number: int) -> str:
-    """Return the address at which simulated worker ``number`` arrives."""
-    return f"/s/{study}?{urlencode({platform.worker_parameter: f'{MARK}{number:05d}'})}"
+def entrance(entry: StudyEntry, number: int) -> str:
+    """Return the address at which simulated worker ``number`` arrives, with an id of the form that the platform's ids have."""
+    platform = platform_of(entry)
+    named = f"{MARK}{number:05d}"
+    is_word = re.fullmatch(platform.worker_form, named) is not None
+    parameters = {platform.worker_parameter: named if is_word else str(FIRST_NUMBER + number)}
+    if platform.takes_form:
+        parameters["assignmentId"] = named
+    return f"/s/{entry.study}?{urlencode(parameters)}"
 
 
 def _load(content: StudyContent, url: str, clock: VirtualClock, seed: int) -> None:

@@ -1,5 +1,7 @@
 """Each platform: how it announces a worker, what is refused, and how a code is handed in."""
 
+from urllib.parse import parse_qsl
+
 import pytest
 from sqlalchemy import select
 
@@ -17,6 +19,7 @@ from study_app.platforms import (
     way_back,
     worker_id,
 )
+from study_app.simulate.trial import entrance
 from study_app.study_entries import StudyEntry
 from tests.study_app.small_study import votes_task
 
@@ -205,6 +208,17 @@ def test_only_a_platform_that_frames_pages_may_frame_them():
     """Everybody else could make a worker press a button they do not see."""
     assert frame_hosts(study_entry(platform="prolific")) == ()
     assert "worker.mturk.com" in frame_hosts(study_entry(platform="mturk"))
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_simulated_worker_is_let_in_on_every_platform(platform):
+    """A rehearsal of a study is a rehearsal of its entrance too."""
+    entry = study_entry(platform=platform, id_parameter="person")
+    path, _, query = entrance(entry, 7).partition("?")
+    given = dict(parse_qsl(query))
+    assert path == "/s/s"
+    assert worker_id(platform_of(entry), given)
+    assert not is_preview(platform_of(entry), given)
 
 
 def policy(answer):
