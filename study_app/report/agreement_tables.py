@@ -119,8 +119,8 @@ def comparison_table(result: TaskResult, key: str) -> Table:
         rows=rows,
         note=(
             "Paired by query: t test, and exchange of the two measures within queries (not corrected). Holm’s correction"
-            " is over the rows of one standing. Detectable: the smallest true difference that such a study finds in four"
-            " of five cases. A dash: no variation, or no correction for what is exploratory."
+            " is over the family of comparisons. Detectable: the smallest true difference that such a study finds in four"
+            " of five cases. A dash: no variation, or not in the family."
         ),
         text_columns=frozenset({0, 1, 7}),
     )
