@@ -21,9 +21,9 @@ from study_app.report.wording import (
     counted,
     p_value,
     percent,
-    percent_interval,
     points,
     points_interval,
+    said_interval,
 )
 
 SIGNIFICANT = 0.05
@@ -73,7 +73,7 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
     half, drop, weighted = others
     yield (
         f"{result.in_words(result.main)} is on the side of the majority in {percent(row['agreement'])} of the pairs"
-        f" ({LEVEL} interval {percent_interval(row['low'], row['high'])}, over queries). A tie counts against the"
+        f" ({LEVEL} interval over queries: {said_interval(row['low'], row['high'])}). A tie counts against the"
         f" measure here; {row['vote_ties']} votes and {row['metric_ties']} scores are tied. With a tie as half an"
         f" agreement it is {half}, without the tied pairs {drop}, and {weighted} of all single votes are for the"
         " measure’s choice."
@@ -81,8 +81,8 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
     yield (
         f"People do not agree with each other all the time: a second panel of the same size would be on the side of"
         f" this one in {percent(row['ceiling'])} of the pairs"
-        f" ({percent_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most"
-        f" people prefer in {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])})."
+        f" ({said_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most"
+        f" people prefer in {percent(row['perfect'])} ({said_interval(row['perfect_low'], row['perfect_high'])})."
     )
     if result.fitted is not None:
         yield _fitted_sentence(result, result.fitted)
@@ -132,7 +132,7 @@ def _rows_figure(result: TaskResult, key: str) -> Figure:
         ),
         alt="Agreement of each measure: "
         + "; ".join(
-            f"{mark.label} {percent(mark.value)} ({percent_interval(mark.low, mark.high)})" for mark in marks
+            f"{mark.label} {percent(mark.value)} ({said_interval(mark.low, mark.high)})" for mark in marks
         )
         + f". A second panel {percent(row['ceiling'])}, a perfect measure {percent(row['perfect'])}.",
         caption=(
@@ -167,7 +167,7 @@ def _best_sentence(result: TaskResult) -> str:
     return (
         f"Of the {counted(len(result.fair_measures), 'measure')} that were not fitted in sample, {names} agree"
         f"{'s' if len(result.best) == 1 else ''} most often: {percent(row['agreement'])}"
-        f" ({percent_interval(row['low'], row['high'])})."
+        f" ({said_interval(row['low'], row['high'])})."
     )
 
 
@@ -180,7 +180,7 @@ def _fitted_sentence(result: TaskResult, measure: str) -> str:
     )
     sentence = (
         f"{result.in_words(measure)} agrees in {percent(row['agreement'])}"
-        f" ({percent_interval(row['low'], row['high'])}; {source})"
+        f" ({said_interval(row['low'], row['high'])}; {source})"
     )
     if comparison is None or np.isnan(comparison["low"]):
         return f"{sentence}."

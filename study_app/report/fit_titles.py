@@ -7,7 +7,7 @@ from types import MappingProxyType
 from calibration.intents import IntentFit
 from calibration.results import CalibrationResult
 from calibration.user_model import ParameterEntry, UserModel
-from study_app.report.wording import counted, percent, percent_interval, points, quantity, quantity_interval
+from study_app.report.wording import counted, percent, points, quantity, quantity_interval, said_interval
 
 _INSIDE = "Grey: 95\u202f% of studies simulated from the fit, with workers and exposure as in this one; "
 CAPTIONS: Mapping[str, str] = MappingProxyType(
@@ -95,7 +95,7 @@ def _reads(fit: object, _: list[ParameterEntry]) -> str:
 
 def _lateness(_: object, entries: list[ParameterEntry]) -> str:
     decay = entries[0]
-    interval = percent_interval(*decay.interval)
+    interval = said_interval(*decay.interval)
     return f"Each visit late leaves {percent(decay.estimate)} of an update’s use ({interval})"
 
 

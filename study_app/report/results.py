@@ -169,7 +169,7 @@ def scatters(result: TaskResult, measures: Sequence[str], key: str) -> Iterator[
                 f"Vote share against score difference for {counted(row['pairs'], 'pair')} under {measure}:"
                 f" {percent(row['agreement'])} lie in the quadrants of agreement, {row['tied_pairs']} are tied."
             ),
-            caption=f"{result.in_words(measure)}.",
+            caption="" if result.in_words(measure) == measure else f"{result.in_words(measure)}.",
         )
 
 

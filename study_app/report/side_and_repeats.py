@@ -13,7 +13,7 @@ from calibration.results import LEVEL as SHARE_LEVEL
 from calibration.user_model import ParameterEntry
 from calibration.worker_quality import SIDED
 from study_app.report.page import Figure
-from study_app.report.wording import LEVEL, counted, decimal, percent, percent_interval
+from study_app.report.wording import LEVEL, counted, decimal, percent, said_interval
 from study_app.report.worker_figures import Shares, worker_shares
 
 EVEN = 0.5
@@ -81,7 +81,7 @@ def side_figure(
             name=name,
             title=(
                 f"{percent(overall.estimate)} of the answers for a side are for the left one"
-                f" ({percent_interval(*ends)}): {lean}"
+                f" ({said_interval(*ends)}): {lean}"
             ),
             draw=partial(
                 worker_shares,

@@ -22,6 +22,12 @@ def percent_interval(low: float | None, high: float | None) -> str:
     return f"{100 * low:.1f} to {100 * high:.1f}{NARROW}%"  # type: ignore[operator]
 
 
+def said_interval(low: float | None, high: float | None) -> str:
+    """`76.0 to 89.4 %` within a sentence, `no interval` where it is undefined."""
+    shown = percent_interval(low, high)
+    return "no interval" if shown == DASH else shown
+
+
 def points(difference: float | None) -> str:
     """`+3.6`: percentage points with their sign, `0.0` for none, a dash where undefined."""
     if _undefined(difference):

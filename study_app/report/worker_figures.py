@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from study_app.report.canvas import new_drawing
@@ -78,6 +79,7 @@ def worker_shares(look: Look, *, shares: Shares) -> Drawing:
     axes.axhline(shares.reference, color=look["muted"], linewidth=0.9, linestyle=(0, (4, 3)))
     axes.vlines(place, shares.low[order], shares.high[order], color=look["accent"], linewidth=0.8)
     _signs(axes, look, place.astype(np.float64), shares.value[order], shares.excluded[order])
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes.set_xlabel("workers, in order")
     axes.set_ylabel(shares.label)
     axes.set_ylim(min(-0.05, float(shares.low.min(initial=0.0)) - 0.05), 1.05)

@@ -13,7 +13,7 @@ from metrics.query_mean import QueryMean
 from study_app.report.folder import Material
 from study_app.report.page import Figure, Section, Table
 from study_app.report.side_and_repeats import consistency_figure, side_figure
-from study_app.report.wording import DASH, LEVEL, counted, decimal, percent, percent_interval, quantity
+from study_app.report.wording import DASH, LEVEL, counted, decimal, percent, quantity, said_interval
 from study_app.report.worker_figures import worker_scatter
 
 EVEN = 0.5
@@ -213,4 +213,4 @@ def _care(preferences: pd.DataFrame, workers: pd.DataFrame | None) -> list[str]:
 
 def _share(mean: QueryMean) -> str:
     low, high = mean.confidence_interval()
-    return f"{percent(mean.value)} ({percent_interval(low, high)}, over workers)"
+    return f"{percent(mean.value)} ({said_interval(low, high)}, over workers)"
