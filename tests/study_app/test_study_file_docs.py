@@ -6,45 +6,71 @@ from pathlib import Path
 import pytest
 from pydantic_core import PydanticUndefined
 
+from study_app import study_entries, workload
 from study_app.study_entries import (
+    KINDS,
+    CheckQuestion,
+    Codes,
+    Entry,
     EventFiles,
-    IntentVotes,
-    StreamVisits,
+    JudgedTask,
+    PushFiles,
+    Question,
+    RankedFiles,
     StudyEntry,
     SummaryFiles,
-    SummaryPairs,
     TaskEntry,
 )
 
 PAGE = (Path(__file__).parents[2] / "docs" / "study-file.md").read_text(encoding="utf-8")
-SECTIONS = {
-    "## The study": set(StudyEntry.model_fields),
-    "## Every task": {*TaskEntry.model_fields, "kind", "collection", "queries_per_worker"},
-    "### Collection": set(SummaryFiles.model_fields),
-    "## intent_votes": {"votes_per_query"},
-    "## summary_pairs": set(SummaryPairs.model_fields)
-    - set(TaskEntry.model_fields)
-    - {"kind", "collection", "queries_per_worker"},
-    "### Events": set(EventFiles.model_fields),
-    "## stream_visits": set(StreamVisits.model_fields) - set(TaskEntry.model_fields) - {"kind", "collection"},
-}
-MODELS = {
+SHARED = {"kind", "collection", "queries_per_worker"}
+"""Described once for all kinds that have them."""
+
+MODELS: dict[str, type[Entry]] = {
     "## The study": StudyEntry,
-    "## Every task": IntentVotes,
+    "### Codes": Codes,
+    "## Every task": TaskEntry,
+    "### Introduction": CheckQuestion,
     "### Collection": SummaryFiles,
-    "## intent_votes": IntentVotes,
-    "## summary_pairs": SummaryPairs,
     "### Events": EventFiles,
-    "## stream_visits": StreamVisits,
+    "### Pushes": PushFiles,
+    "### Documents": RankedFiles,
+    "### Judged pairs": JudgedTask,
+    "### Question": Question,
+    **{f"## {kind}": model for kind, model in KINDS.items()},
 }
 IN_WORDS = {
     "completion_code": "one per worker",
     "return_url": "Prolific's own; no button for `generic`",
     "name": "its kind",
-    "criteria": "the two of §4.2, in the task's language",
+    "criteria": "the kind's own, in the task's language",
     "importance": "none",
     "probability": "none",
+    "codes": "none",
+    "screened_out": "none",
+    "failed_checks": "none",
+    "partial": "none",
 }
+
+
+def described_keys(section):
+    """Return the keys that a section is to describe: those of its model that no section before it has."""
+    model = MODELS[section]
+    keys = set(model.model_fields)
+    if section == "## Every task":
+        return keys | SHARED
+    if issubclass(model, TaskEntry):
+        keys -= set(TaskEntry.model_fields) | SHARED
+    if issubclass(model, JudgedTask) and model is not JudgedTask:
+        keys -= set(JudgedTask.model_fields)
+    return keys
+
+
+def field(section, key):
+    """Return the field of the schema that a row describes; those shared by kinds are alike in all."""
+    if section == "## Every task" and key in SHARED:
+        return KINDS["intent_votes"].model_fields[key]
+    return MODELS[section].model_fields[key]
 
 
 def rows(section):
@@ -58,23 +84,27 @@ def rows(section):
     return found
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("section", MODELS)
 def test_every_key_stands_in_its_section_and_no_other(section):
     """A key without its entry would be found by nobody."""
-    assert set(rows(section)) == SECTIONS[section]
+    assert set(rows(section)) == described_keys(section)
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("section", MODELS)
 def test_every_default_is_the_real_one(section):
     """What the page says is what happens."""
     for key, said in rows(section).items():
-        default = MODELS[section].model_fields[key].default
-        if key in IN_WORDS:
+        default = field(section, key).default
+        if key in IN_WORDS and default is not PydanticUndefined:
             expected = IN_WORDS[key]
         elif default is PydanticUndefined:
             expected = "required"
         elif default is None:
             expected = "`null`"
+        elif default == ():
+            expected = "none"
+        elif isinstance(default, tuple):
+            expected = ", ".join(f"`{one}`" for one in default)
         elif isinstance(default, bool):
             expected = f"`{str(default).lower()}`"
         else:
@@ -82,8 +112,43 @@ def test_every_default_is_the_real_one(section):
         assert said == expected, key
 
 
-def test_together_the_sections_have_every_key_of_every_kind():
-    """A new key of the schema makes this fail until it is described."""
-    described = set().union(*SECTIONS.values())
-    for model in (StudyEntry, IntentVotes, SummaryPairs, StreamVisits, SummaryFiles, EventFiles):
-        assert set(model.model_fields) <= described
+def test_every_group_of_keys_has_its_section():
+    """A new kind of task, collection or group makes this fail until it is described."""
+    groups = {
+        model
+        for model in vars(study_entries).values()
+        if isinstance(model, type) and issubclass(model, Entry)
+    }
+    assert set(MODELS.values()) == groups - {Entry}
+
+
+def test_what_kinds_share_is_alike_in_all():
+    """One row stands for all of them."""
+    several = [model.model_fields for model in KINDS.values() if "queries_per_worker" in model.model_fields]
+    assert {fields["queries_per_worker"].default for fields in several} == {1}
+
+
+def test_the_assumptions_of_the_estimate_are_the_real_ones():
+    """Numbers that somebody pays by."""
+    text = PAGE.split("## What it asks for")[1]
+    for said in (
+        f"{workload.WORDS_PER_SECOND:g} words a second, {workload.CHARS_PER_SECOND:g} characters",
+        f"{workload.READ_ONCE.low * 100:.0f} % to all of it",
+        f"{workload.READ_AGAIN.low * 100:.0f} % to {workload.READ_AGAIN.high * 100:.0f} % of it",
+        f"and {_range(workload.AGREEING)}",
+        f"{_range(workload.STANDARD_INTRODUCTION)}; one of yours: reading, {_range(workload.EXAMPLE)} for the",
+        f"{_range(workload.CHECK_QUESTION)} for each question of its check",
+        f"choosing a query | {_range(workload.CHOOSING)}",
+        f"and up to {workload.AFTER_SEARCH.high:g}",
+        f"{_range(workload.TICKING)}, {_range(workload.RATING)}, {_range(workload.DECIDING)} besides",
+        (
+            f"{_range(workload.VISITS_A_DAY)} visits a day of the event with {_range(workload.OPENING)} each, "
+            f"{_range(workload.STILL_OF_USE)} for each"
+        ),
+        ", ".join(f"{kind} {_range(span)}" for kind, span in workload.ANSWERING.items()),
+    ):
+        assert said in text
+
+
+def _range(span):
+    return f"{span.low:g} to {span.high:g}"
