@@ -37,6 +37,7 @@ CURES = {
     "failed_checks": CODE_CURE,
     "partial": CODE_CURE,
     "return_url": "write an address that begins with https://",
+    "early_return_url": "write an address that begins with https://",
     "currency": "write the three letters of a currency, such as USD, EUR or JPY",
     "platform_fee": "write it as a share of the reward: 0.33 is 33 percent",
     "instructions": "write standard, or a text of your own",

@@ -7,6 +7,7 @@ import pytest
 from pydantic_core import PydanticUndefined
 
 from study_app import study_entries, workload
+from study_app.services import load_changes
 from study_app.study_entries import (
     KINDS,
     CheckQuestion,
@@ -126,6 +127,16 @@ def test_what_kinds_share_is_alike_in_all():
     """One row stands for all of them."""
     several = [model.model_fields for model in KINDS.values() if "queries_per_worker" in model.model_fields]
     assert {fields["queries_per_worker"].default for fields in several} == {1}
+
+
+def test_what_may_change_while_answers_exist_is_listed():
+    """And what may only be raised."""
+    free, raised = (
+        set(re.findall(r"`(\w+)`", cell))
+        for cell in PAGE.split("## Changing a loaded study")[1].split("|---|---|---|")[1].split("|")[1:3]
+    )
+    assert free == (load_changes.FREE_OF_STUDY | load_changes.FREE_OF_TASK) - {"folder"}
+    assert raised == load_changes.LIMITS_OF_TASK
 
 
 def test_the_assumptions_of_the_estimate_are_the_real_ones():
