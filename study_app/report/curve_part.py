@@ -28,7 +28,10 @@ AXES = {
     "alpha": "α, weight of gain against pain",
     "lateness": "L, worth of a nugget one visit late",
 }
-UNITS = {PATIENCE: " characters of patience", "alpha": " of α", "lateness": " of L"}
+WORDS = {PATIENCE: ("", " characters of patience"), "alpha": ("α = ", ""), "lateness": ("L = ", "")}
+"""What varies -> what stands before and after its value."""
+FITTED = {PATIENCE: "M@", "alpha": "T11U@", "lateness": "MSU@"}
+"""What varies -> how measures begin that have it fitted."""
 NAMES = {PATIENCE: "Patience", "alpha": "Gain against pain", "lateness": "Lateness"}
 
 
@@ -76,10 +79,14 @@ def _curve_section(
 ) -> Section:
     best = curve[curve["agreement"] == curve["agreement"].max()]
     low, high = best["value"].min(), best["value"].max()
-    where = f"at {quantity(low)}" if low == high else f"between {quantity(low)} and {quantity(high)}"
+    before, after = WORDS.get(over, (f"{over} = ", ""))
+    where = f"at {before}{quantity(low)}{after}"
+    if low != high:
+        where = f"from {before}{quantity(low)} to {quantity(high)}{after}"
     highest = percent(best["agreement"].iloc[0])
-    title = f"Along the curve agreement of {measure} is highest, {highest}, {where}{UNITS.get(over, f' of {over}')}"
-    crossed = (result.rows["fit"] == Fit.CROSS_FITTED).any()
+    title = f"Along the curve agreement of {measure} is highest, {highest}, {where}"
+    fitted = result.rows[result.rows["measure"].str.startswith(FITTED.get(over, over))]
+    crossed = (fitted["fit"] == Fit.CROSS_FITTED).any()
     figure = Figure(
         name=f"{key}-curve",
         title=title,
