@@ -29,6 +29,9 @@ from study_app.push_sources import PushSource, read_push_source, tried
 from study_app.study_entries import StreamPairs, collection_paths
 from study_app.task_content import TaskContent, TopicContent
 
+LONG_STREAM = 200
+"""So many notifications of one profile are read at a stretch; the tracks allow ten a day, for ten days."""
+
 REASONS = (
     "are about topics that are not judged",
     "are about topics without a profile",
@@ -131,8 +134,19 @@ def _streams(path: Path, name: str, source: PushSource) -> _Streams:
     return _Streams(
         run=run,
         pushes=pushes,
-        notes=tuple(f"{name}: of {len(run.topics)} pushes {reason} and are not shown" for reason in reasons),
+        notes=(
+            *(f"{name}: of {len(run.topics)} pushes {reason} and are not shown" for reason in reasons),
+            *_note_of_long_streams(name, pushes),
+        ),
     )
+
+
+def _note_of_long_streams(name: str, pushes: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Say that nobody will read all of some streams through."""
+    longest = max(pushes, key=lambda topic: len(pushes[topic]))
+    long = sum(len(of_topic) > LONG_STREAM for of_topic in pushes.values())
+    told = f"{name}: {long} of {len(pushes)} streams have more than {LONG_STREAM} notifications on one page"
+    return [f"{told}, {longest} has {len(pushes[longest]):,}"] if long else []
 
 
 def _reason(reason: str, examples: Sequence[str]) -> str:

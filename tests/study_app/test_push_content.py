@@ -116,6 +116,20 @@ def test_what_no_worker_will_see_is_said_with_its_number(tmp_path):
     assert [topic.id for topic in content.topics] == ["SYP-1", "SYP-2"]
 
 
+def test_a_stream_that_nobody_would_read_through_is_named(tmp_path):
+    """It is shown all the same."""
+    path = write_push_study(tmp_path)
+    run = "".join(f"SYP-1 SYT-a {MIDNIGHT + minute * MINUTE} x\n" for minute in range(201))
+    (tmp_path / "sysfast.txt").write_text(run)
+
+    content = content_of(path)
+
+    assert content.notes == (
+        "sysfast: 1 of 2 streams have more than 200 notifications on one page, SYP-1 has 201",
+    )
+    assert len(content.shown["SYP-1", "sysfast"]["pushes"]) == 201
+
+
 def test_a_run_of_which_nothing_can_be_shown_is_a_fault(tmp_path):
     """It is surely of another collection. One that never pushed is a run like any other."""
     path = write_push_study(tmp_path)

@@ -3,9 +3,11 @@
 import re
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pandas as pd
 import pytest
+from jinja2 import Environment, FileSystemLoader
 from sqlalchemy import select
 from sqlalchemy.orm import aliased
 
@@ -14,7 +16,9 @@ from calibration.tables import TABLES
 from study_app.database import transaction
 from study_app.export import export_study
 from study_app.export.features import feature_tables
+from study_app.messages import Messages
 from study_app.models import Pair, Showing, Study, System, Topic
+from study_app.resources import resource_folder
 from study_app.shown_pushes import shown_pushes
 from study_app.study_content import read_study_content
 from study_app.study_file import read_study_file
@@ -101,13 +105,13 @@ def test_every_day_stands_in_order_with_what_was_pushed_and_quiet_days_say_so(pl
     assert days(ann, sides["sysfast"]) == {
         "20200101": (
             [
-                ("p1", "2020-01-01T08:00:00Z", "The bridge is closed"),
-                ("p2", "2020-01-01T10:01:00Z", "I like bridges"),
+                ("p1", "2020-01-01T08:00Z", "The bridge is closed"),
+                ("p2", "2020-01-01T10:01Z", "I like bridges"),
             ],
             [],
         ),
         "20200102": ([], [QUIET]),
-        "20200103": ([("p3", "2020-01-03T02:30:00Z", "The bridge is open again")], []),
+        "20200103": ([("p3", "2020-01-03T02:30Z", "The bridge is open again")], []),
     }
     assert set(days(ann, sides["sysmute"])) == {"20200101", "20200102", "20200103"}
     assert all(told == ([], [QUIET]) for told in days(ann, sides["sysmute"]).values())
@@ -138,7 +142,7 @@ def test_silent_days_are_told_on_both_sides_alike_where_the_study_reveals_them(s
         told = days(ann, side)
         assert [day for day, (_, lines) in told.items() if SILENT in lines] == ["20200102"]
     assert days(ann, sides["sysslow"])["20200102"] == (
-        [("p2", "2020-01-02T02:00:00Z", "Look at this bridge")],
+        [("p2", "2020-01-02T02:00Z", "Look at this bridge")],
         [SILENT],
     )
 
@@ -254,6 +258,23 @@ def test_a_day_ends_at_midnight_utc():
 
     assert [push.text for push in first.pushes] == ["late"]
     assert [(push.key, push.at) for push in second.pushes] == [("p2", datetime(2020, 1, 2, tzinfo=UTC))]
+
+
+def test_two_streams_of_ten_a_day_for_ten_days_make_a_page_of_less_than_60_kb():
+    """It is read on a train; the page around them has 4 KB more."""
+    names = [f"202001{day:02}" for day in range(1, 11)]
+    texts = [{"text": "x" * 140, "at": MIDNIGHT + place * 144 * MINUTE} for place in range(100)]
+    detail = {"description": None, "days": names, "silent": []}
+    pages = Environment(loader=FileSystemLoader(resource_folder("templates")), autoescape=True)
+    both = '{% import "sides/pushes.html" as form with context %}{{ form.side("left", day) ~ form.side("right", day) }}'
+
+    html = pages.from_string(both).render(
+        day=shown_pushes({"pushes": texts}, detail, reveals_silence=False),
+        t=partial(Messages(resource_folder("templates") / "locale").text, "en"),
+    )
+
+    assert html.count("<li") == 200
+    assert len(html.encode()) < 56_000
 
 
 def test_only_a_revealed_silent_day_is_called_silent():
