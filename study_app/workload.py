@@ -6,6 +6,7 @@ Whoever has tried the study out knows better; until then these numbers are what 
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,17 +77,27 @@ STILL_OF_USE = Span(3, 8)
 ANSWERING = {"text": Span(15, 60), "single": Span(3, 8), "multiple": Span(5, 15), "number": Span(3, 10)}
 FINISHING = Span(2, 10)
 
-ASSUMPTIONS = (
-    f"reading {WORDS_PER_SECOND:g} words/s, in Japanese {CHARS_PER_SECOND:g} characters/s",
-    f"{READ_ONCE.low:.0%} to {READ_ONCE.high:.0%} of a text is read, {READ_AGAIN.low:.0%} to {READ_AGAIN.high:.0%} when it comes again",
-    f"{DECIDING.low:g} to {DECIDING.high:g} s to decide on a pair",
-    f"{RATING.low:g} to {RATING.high:g} s a rating",
-    f"{TICKING.low:g} to {TICKING.high:g} s a tick",
-    f"{STANDARD_INTRODUCTION.low:g} to {STANDARD_INTRODUCTION.high:g} s for a standard introduction",
-    f"up to {AFTER_SEARCH.high:g} s of search more than is asked for",
-    f"{VISITS_A_DAY.low:g} to {VISITS_A_DAY.high:g} visits of a stream a day of its event",
+PAIRS = {"summary_pairs", "stream_pairs", "ranked_pairs"}
+ASSUMPTIONS: tuple[tuple[str, AbstractSet[str] | None], ...] = (
+    (f"reading {WORDS_PER_SECOND:g} words/s, in Japanese {CHARS_PER_SECOND:g} characters/s", None),
+    (f"{READ_ONCE.low:.0%} to {READ_ONCE.high:.0%} of a text is read", None),
+    (f"{READ_AGAIN.low:.0%} to {READ_AGAIN.high:.0%} when it comes again", PAIRS),
+    (f"{DECIDING.low:g} to {DECIDING.high:g} s to decide on a pair", PAIRS),
+    (f"{RATING.low:g} to {RATING.high:g} s a rating", {"iunit_importance"}),
+    (f"{TICKING.low:g} to {TICKING.high:g} s a tick", {"intent_votes"}),
+    (f"up to {AFTER_SEARCH.high:g} s of search more than is asked for", {"summary_pairs"}),
+    (
+        f"{VISITS_A_DAY.low:g} to {VISITS_A_DAY.high:g} visits of a stream a day of its event",
+        {"stream_visits"},
+    ),
 )
-"""What the lengths rest on, in words."""
+"""What the lengths rest on, in words, and for which kinds of task (None: for all)."""
+
+
+def assumptions(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Return what the lengths of tasks of these kinds rest on."""
+    present = set(kinds)
+    return tuple(words for words, where in ASSUMPTIONS if where is None or where & present)
 
 
 def reading_seconds(text: str, language: str) -> float:

@@ -13,7 +13,7 @@ from study_app.study_entries import IUnitImportance, Questions, RankedPairs, Str
 from study_app.study_estimate import Cost, StudyEstimate, TaskEstimate
 from study_app.summary_content import SummaryContent
 from study_app.task_content import TaskContent
-from study_app.workload import ASSUMPTIONS, DAY_SECONDS, Span, pairs_of_a_worker, stream_days
+from study_app.workload import DAY_SECONDS, Span, assumptions, pairs_of_a_worker, stream_days
 
 MINUTE_SECONDS = 60
 LINE_LENGTH = 100
@@ -40,7 +40,7 @@ def as_text(content: StudyContent, found: StudyEstimate, left_out: Sequence[str]
         lines += ["", "Look at this", *(f"  {line}" for line in found.warnings)]
     if left_out:
         lines += ["", "What no worker will see", *left_out]
-    basis = f"Minutes are estimates: {'; '.join(ASSUMPTIONS)}."
+    basis = f"Minutes are estimates: {'; '.join(assumptions(task.kind for task in entry.tasks))}. See docs/study-file.md."
     return "\n".join([*lines, "", *textwrap.wrap(basis, LINE_LENGTH)]) + "\n"
 
 
@@ -58,7 +58,7 @@ def as_json(content: StudyContent, found: StudyEstimate, left_out: Sequence[str]
         "cost": _cost_json(found.cost),
         "warnings": list(found.warnings),
         "left_out": [line.strip() for line in left_out],
-        "assumptions": list(ASSUMPTIONS),
+        "assumptions": list(assumptions(task.kind for task in entry.tasks)),
     }
     return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
 
