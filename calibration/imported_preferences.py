@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -172,7 +173,7 @@ def _choices(
             log.add(
                 f"{columns.choice}: what {said!r} means is not known",
                 line=line,
-                cure=f"say it with --answer {said}=CHOICE, CHOICE one of {listed(ANSWERS, most=len(ANSWERS))}",
+                cure=f"say it with --answer {quote(said)}=CHOICE, CHOICE one of {listed(ANSWERS, most=len(ANSWERS))}",
             )
         choices.append(meant or NO_ANSWER)
     return choices

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from study_app.cli import COMMANDS, DB, SCORE, STUDY, cli
+from study_app.cli import COMMANDS, CONVERT, DB, PLAN, SCORE, STUDY, cli
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -59,7 +59,13 @@ def test_every_command_line_shown_exists_with_its_options(page, line):
         *COMMANDS,
         *(
             f"{group} {name}"
-            for group, names in {"score": SCORE, "study": STUDY, "db": DB}.items()
+            for group, names in {
+                "score": SCORE,
+                "study": STUDY,
+                "db": DB,
+                "plan": PLAN,
+                "convert": CONVERT,
+            }.items()
             for name in names
         ),
     ],
