@@ -109,13 +109,13 @@ def agree(
     scorers = {task.task: task_scorer(task, evidence) for task in everybody}
     every = [_Scored(task=task, measured=scorers[task.task].measured(task)) for task in tasks]
     scored = [one for one in every if one.measured.variants]
+    notes = [note for one in every for note in one.measured.notes]
     if not scored:
         raise input_fault(
-            "nothing scores the systems that were judged",
+            f"nothing scores the systems that were judged ({'; '.join(notes)})",
             path=evidence.place,
             cure="name collection and runs, add table positions or push_cells (prefcal features), or give --scores",
         )
-    notes = [note for one in every for note in one.measured.notes]
     named = _named(evidence, scored, wanted, notes)
     rng = np.random.default_rng(seed)
     results = [_result(one, named[one.task.task], evidence, rng) for one in scored]

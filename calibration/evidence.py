@@ -93,6 +93,17 @@ class Scorer(Protocol):
         """Return every measure; what was fitted to these preferences is cross-fitted to those that count."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FixedScorer:
+    """Measures that no preference has a part in, perhaps none at all; see `Scorer`."""
+
+    found: Measured
+
+    def measured(self, task: JudgedTask) -> Measured:  # noqa: ARG002 - whichever judgments count
+        """Return the measures."""
+        return self.found
+
+
 def fitted_entry(model: UserModel, name: str, language: str) -> ParameterEntry | None:
     """Return a parameter of a model, that of the language where there are several; None where there is none."""
     return model.parameters.get(f"{name}[{language}]") or model.parameters.get(name)

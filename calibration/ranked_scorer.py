@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from calibration.evidence import Evidence, Measured
+from calibration.evidence import Evidence, FixedScorer, Measured
 from calibration.judged_task import JudgedTask
 from calibration.score_files import judged_summaries
 from calibration.study_sources import TaskSources
@@ -34,20 +34,8 @@ from metrics.wording import listed
 Shares = Mapping[str, Mapping[str, float]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RankedScorer:
-    """Ranked lists scored; see `calibration.evidence.Scorer`."""
-
-    variants: tuple[Variant, ...]
-    notes: tuple[str, ...]
-
-    def measured(self, task: JudgedTask) -> Measured:  # noqa: ARG002 - nothing is fitted to these preferences
-        """Return the measures, whichever judgments count."""
-        return Measured(variants=self.variants, notes=self.notes)
-
-
-def ranked_scorer(task: JudgedTask, evidence: Evidence) -> RankedScorer | None:
-    """Score the ranked lists of a task, None where its files cannot be used.
+def ranked_scorer(task: JudgedTask, evidence: Evidence) -> FixedScorer:
+    """Score the ranked lists of a task; without its files there is no measure.
 
     Raises
     ------
@@ -57,11 +45,10 @@ def ranked_scorer(task: JudgedTask, evidence: Evidence) -> RankedScorer | None:
     """
     sources = evidence.sources.get(task.task)
     if sources is None:
-        return None
+        return FixedScorer(found=Measured())
     if sources.problems:
-        return RankedScorer(
-            variants=(), notes=(f"{task.task}: no scores, since {'; '.join(sources.problems)}",)
-        )
+        note = f"{task.task}: no time-aware measures, since {'; '.join(sources.problems)}"
+        return FixedScorer(found=Measured(notes=(note,)))
     collection = _collection(sources)
     runs = [
         read_ranked_run(source.path, collection.grades, name=name) for name, source in sources.systems.items()
@@ -75,7 +62,7 @@ def ranked_scorer(task: JudgedTask, evidence: Evidence) -> RankedScorer | None:
         depth=sources.depth,
         evidence=evidence,
     )
-    return RankedScorer(variants=(*lists.given(), *lists.fitted()), notes=())
+    return FixedScorer(found=Measured(variants=(*lists.given(), *lists.fitted())))
 
 
 def _collection(sources: TaskSources) -> RankedCollection:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from calibration.evidence import Evidence, Measured
+from calibration.evidence import Evidence, FixedScorer, Measured, Scorer
 from calibration.judged_task import JudgedTask
 from calibration.msu_variants import UpdateStreams
 from calibration.push_cross_fit import alpha_without_each_topic, weights_without_each_topic
@@ -89,8 +89,8 @@ class StreamScorer:
             yield from fitted_t11u(pushes, model, drawn, without_alpha, fit)
 
 
-def stream_scorer(task: JudgedTask, evidence: Evidence) -> StreamScorer | None:
-    """Read what scores the streams of a task, None where nothing does.
+def stream_scorer(task: JudgedTask, evidence: Evidence) -> Scorer:
+    """Read what scores the streams of a task.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def stream_scorer(task: JudgedTask, evidence: Evidence) -> StreamScorer | None:
         _check_streams(task, pushes.cells, evidence)
     updates = _update_streams(task, evidence, files, notes)
     if pushes is None and updates is None:
-        return None
+        return FixedScorer(found=Measured(notes=tuple(notes)))
     sweeps = [] if pushes is None else [pushes.sweep()]
     found: tuple[Variant, ...] = ()
     if updates is not None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.cross_fit import patience_without_each_topic
-from calibration.evidence import Evidence, Measured, fitted_entry
+from calibration.evidence import Evidence, FixedScorer, Measured, Scorer, fitted_entry
 from calibration.judged_task import JudgedTask
 from calibration.m_variants import (
     FittedPatience,
@@ -89,8 +89,8 @@ class SummaryScorer:
             return None
 
 
-def summary_scorer(task: JudgedTask, evidence: Evidence) -> SummaryScorer | None:
-    """Read what scores the summaries of a task, None where nothing does.
+def summary_scorer(task: JudgedTask, evidence: Evidence) -> Scorer:
+    """Read what scores the summaries of a task.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def summary_scorer(task: JudgedTask, evidence: Evidence) -> SummaryScorer | None
     notes: list[str] = []
     positions = _positions(task, evidence, notes)
     if not positions:
-        return None
+        return FixedScorer(found=Measured(notes=tuple(notes)))
     topics = set(task.topics.tolist())
     fitted = FittedShares(
         estimate=_intents(evidence.model, topics),

@@ -1,9 +1,9 @@
 """Everything that scores the systems of one task: the measures of its kind, and scores from elsewhere."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from calibration.evidence import Evidence, Measured, Scorer
+from calibration.evidence import Evidence, FixedScorer, Measured, Scorer
 from calibration.judged_task import JudgedTask
 from calibration.ranked_scorer import ranked_scorer
 from calibration.score_files import scores_of_task
@@ -14,7 +14,11 @@ from calibration.variants import Fit, Role, Variant
 SCORES_MARK = "from scores"
 """Stands behind the name of a measure from elsewhere that is called like one of ours."""
 
-SCORERS = {"summary_pairs": summary_scorer, "stream_pairs": stream_scorer, "ranked_pairs": ranked_scorer}
+SCORERS: Mapping[str, Callable[[JudgedTask, Evidence], Scorer]] = {
+    "summary_pairs": summary_scorer,
+    "stream_pairs": stream_scorer,
+    "ranked_pairs": ranked_scorer,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -22,7 +26,7 @@ class TaskScorer:
     """What scores one task: files are read and systems scored once, see `calibration.evidence.Scorer`."""
 
     evidence: Evidence
-    own: Scorer | None
+    own: Scorer
 
     def measured(self, task: JudgedTask) -> Measured:
         """Return every measure that the evidence allows.
@@ -32,12 +36,11 @@ class TaskScorer:
         InputError
             If a score is missing.
         """
-        found = Measured() if self.own is None else self.own.measured(task)
+        found = self.own.measured(task)
         elsewhere = _from_elsewhere(task, self.evidence, {one.measure for one in found.variants})
         notes = found.notes
         if not found.variants and not elsewhere:
-            cure = "name its collection and runs, add the table positions or push_cells, or give --scores"
-            notes += (f"{task.task}: nothing scores its systems; {cure}",)
+            notes += (f"{task.task}: nothing scores its systems",)
         return Measured(variants=(*found.variants, *elsewhere), sweeps=found.sweeps, notes=notes)
 
 
@@ -51,7 +54,8 @@ def task_scorer(task: JudgedTask, evidence: Evidence) -> TaskScorer:
         faulty.
     """
     scorer_of = SCORERS.get(_kind(task.task, evidence))
-    return TaskScorer(evidence=evidence, own=None if scorer_of is None else scorer_of(task, evidence))
+    own = FixedScorer(found=Measured()) if scorer_of is None else scorer_of(task, evidence)
+    return TaskScorer(evidence=evidence, own=own)
 
 
 def _kind(task: str, evidence: Evidence) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from calibration.agree import agree
@@ -372,3 +373,23 @@ def test_a_topic_that_is_not_on_the_days_of_the_task_is_named(events_study):
         InputError, match=r"judged, but without cells: a on TS14\.2, b on TS14\.2, c on TS14\.2"
     ):
         agree(Evidence(tables={"preferences": preferences}, sources={TASK: away}))
+
+
+def test_scores_of_your_own_need_no_files_and_the_reason_for_no_others_is_said(push_study):
+    """A file that changed since the study is not used."""
+    sources, preferences = push_study
+    files = {kind: replace(file, sha256="0" * 64) for kind, file in sources.collection.items()}
+    scores = pd.DataFrame(
+        [
+            {"run": system, "topic": topic, "metric": "mine", "value": float(rank)}
+            for topic in preferences["topic"].unique()
+            for rank, system in enumerate(SYSTEMS)
+        ]
+    )
+    changed = {TASK: replace(sources, collection=files)}
+
+    found = agree(Evidence(tables={"preferences": preferences}, sources=changed, scores=scores))
+
+    assert list(measures(found).index) == ["mine"]
+    assert "qrels.txt is not the file that the study used" in found.notes[0]
+    assert found.curve.empty
