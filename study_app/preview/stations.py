@@ -11,6 +11,9 @@ from study_app.standard_checks import check_of
 from study_app.study_content import StudyContent
 from study_app.study_entries import AnyTask, JudgedTask, Questions, StreamVisits, SummaryPairs
 
+ANSWERED = {"vote", "rate", "pair", "questions", "enrol"}
+"""Pages on which the first answer of a task is given."""
+
 Lead = Callable[[Copy], str]
 """Brings a copy to a page; returns the page's address, from the slash on."""
 
@@ -122,7 +125,12 @@ def _ends(content: StudyContent) -> Iterator[Station]:
         yield Station(part=part, name="Screened out", lead=_screened(screening))
     if _can_be_full(content):
         yield Station(part=part, name="Full in the meantime", lead=_full_meanwhile)
-    yield Station(part=part, name="Withdraw", lead=lambda _copy: "/withdraw", at_door=True)
+    yield Station(
+        part=part,
+        name="Withdraw",
+        lead=lambda _copy: f"/withdraw?language={entry.tasks[0].language}",
+        at_door=True,
+    )
 
 
 def _can_be_full(content: StudyContent) -> bool:
@@ -190,7 +198,9 @@ def _stopping(copy: Copy) -> str:
 
 
 def _stopped(copy: Copy) -> str:
-    page = copy.walker.open(_begun(copy), "stop")
+    """Stop after a first answer, so that there is a code for that."""
+    page = copy.walker.walk(copy.entrance, lambda page: page.step in ANSWERED)
+    page = copy.walker.open(copy.walker.answer(page), "stop")
     return _path(copy.walker.open(copy.walker.send(page, stop="yes"), ""))
 
 
