@@ -7,8 +7,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from study_app.domain import drawn
-from study_app.models import Assignment, Slot, Topic, Worker
+from study_app.models import Assignment, Slot, Worker
 from study_app.plan import Plans, TaskPlan
+from study_app.services.slots import queue_for
 from study_app.services.whereabouts import Whereabouts
 from study_app.steps import Step
 from study_app.stream_models import Follow
@@ -52,7 +53,7 @@ def enrol(session: Session, plans: Plans, here: Whereabouts, step: Step, *, now:
     slot, task = here.slot(step), here.task(step)
     if slot.id in here.follows:
         return here.follows[slot.id]
-    session.execute(select(Topic.id).where(Topic.id == slot.topic_id).with_for_update())
+    queue_for(session, task)
     rng = drawn(here.plan.entry.seed, here.worker.number, f"system {task.number}.{slot.position}")
     tallies = system_tallies(session, task, slot.topic_id)
     system = rng.choice(fewest(tallies, task.following.workers_per_stream))

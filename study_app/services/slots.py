@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from study_app.domain import drawn, has_room, topic_order
-from study_app.models import Slot, Task, Topic
+from study_app.models import Slot, Task
 from study_app.plan import TaskPlan, TopicPlan
 from study_app.services.draw import assignment_of, draw_pages
 from study_app.services.quota import open_topics, open_units, taken, taken_units
@@ -22,7 +22,7 @@ def listed_topics(here: Whereabouts, task: TaskPlan) -> list[TopicPlan]:
 
 def take_slot(session: Session, here: Whereabouts, task: TaskPlan, topic: int, *, now: datetime) -> bool:
     """Give the worker a query and draw its pages; False when somebody else was faster."""
-    _queue_for_query(session, topic)
+    queue_for(session, task)
     held = here.slots[task.number]
     if topic not in open_topics(session, task, besides={slot.topic_id for slot in held}, now=now):
         return False
@@ -32,7 +32,7 @@ def take_slot(session: Session, here: Whereabouts, task: TaskPlan, topic: int, *
 
 def take_unit(session: Session, here: Whereabouts, task: TaskPlan, *, now: datetime) -> bool:
     """Give the worker the unit that was done and is held least, of the topic at hand if it has one; False when none is left."""
-    _queue_for_units(session, task)
+    queue_for(session, task)
     held = here.slots[task.number]
     counted = open_units(session, task, besides={slot.unit for slot in held}, now=now)
     if not counted:
@@ -102,12 +102,12 @@ def keep_alive(session: Session, here: Whereabouts, *, now: datetime) -> None:
 def renew(session: Session, slot: Slot, task: TaskPlan, *, until: datetime, now: datetime) -> None:
     """Prolong one slot; it becomes late when it had expired and what it holds is full without it."""
     if slot.expires_at <= now and not slot.late:
-        if task.has_units:
-            _queue_for_units(session, task)
-            others = taken_units(session, task, now=now, besides_slot=slot.id)[slot.unit]
-        else:
-            _queue_for_query(session, slot.topic_id)
-            others = taken(session, [slot.topic_id], now=now, besides_slot=slot.id)[slot.topic_id]
+        queue_for(session, task)
+        others = (
+            taken_units(session, task, now=now, besides_slot=slot.id)[slot.unit]
+            if task.has_units
+            else taken(session, [slot.topic_id], now=now, besides_slot=slot.id)[slot.topic_id]
+        )
         slot.late = not has_room(others, task.limit)
     slot.expires_at = max(until, slot.expires_at)
 
@@ -117,11 +117,9 @@ def lease(here: Whereabouts) -> timedelta:
     return timedelta(minutes=here.plan.entry.lease_minutes)
 
 
-def _queue_for_query(session: Session, topic: int) -> None:
-    """Keep others from counting a query's slots until this transaction ends (in SQLite it keeps off everybody anyway)."""
-    session.execute(select(Topic.id).where(Topic.id == topic).with_for_update())
+def queue_for(session: Session, task: TaskPlan) -> None:
+    """Keep others from counting what a task gives out until this transaction ends (SQLite keeps off everybody anyway).
 
-
-def _queue_for_units(session: Session, task: TaskPlan) -> None:
-    """Keep others from counting the units of a task, of whichever topic, until this transaction ends."""
-    session.execute(select(Task.id).where(Task.id == task.id).with_for_update())
+    One lock a task, and tasks only in their order, so that no two workers ever wait for each other.
+    """
+    session.execute(select(Task.id).where(Task.id == task.id).with_for_update(key_share=True))

@@ -264,3 +264,17 @@ def test_a_unit_taken_while_its_holder_comes_back_is_over_quota_for_one_of_them(
     mine = servers.study.rows(select(Judgment.late).order_by(Judgment.id))[-1][0]
     assert late == ([True, False] if mine else [])
     assert bob.step == ("1/1/pair/1" if mine else "full")
+
+
+def test_people_who_go_on_to_each_others_query_do_not_block_each_other(serve):
+    """Both come back after their leases expired, and take with their last answer what the other one holds."""
+    task = {"pairs": 1, "queries_per_worker": 2, "workers_per_query": 2, "validation_pairs": 0}
+    servers = serve({"summary_pairs": task}, lease_minutes=1)
+    ann, bob = (servers.arrive(name).send() for name in ("ann", "bob"))
+    ann.send(topic=number_of(ann, "mount fuji"))
+    bob.send(topic=number_of(bob, "green tea"))
+    servers.study.clock.forward(61)
+    bob = servers.window(1, bob.path)
+    servers.collide("UPDATE slot", lambda: ann.send(choice="left"), lambda: bob.send(choice="left"))
+    assert [ann.step, bob.step] == ["1/2/pair/1", "1/2/pair/1"]
+    assert servers.study.rows(select(Slot.late)) == [(False,)] * 4
