@@ -139,7 +139,7 @@ def test_without_usable_files_there_are_no_scores(ranked_study):
     sources, _ = ranked_study
     few = {kind: file for kind, file in sources.collection.items() if kind != "windows"}
 
-    with pytest.raises(InputError, match="nothing scores the systems .*no file of windows is named"):
+    with pytest.raises(InputError, match=r"nothing scores the systems .*no file of windows is named"):
         run_agree(ranked_study, collection=few)
 
 

@@ -1,5 +1,6 @@
 """What `agree` says of pairs of streams: push measures, MSU, utilities, conversions."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -393,3 +394,32 @@ def test_scores_of_your_own_need_no_files_and_the_reason_for_no_others_is_said(p
     assert list(measures(found).index) == ["mine"]
     assert "qrels.txt is not the file that the study used" in found.notes[0]
     assert found.curve.empty
+
+
+def test_the_tracks_own_scores_of_2015_come_out_through_agreement(shared):
+    """From the track's files to the pairs: per-topic ELG and nCG of the official script, 13 digits."""
+    qrels, gold = shared / "data" / "mb-2015" / "qrels", shared / "gold" / "push" / "mb-2015"
+    names = {"qrels": "qrels.txt", "clusters": "clusters-2015.json", "epochs": "tweet2dayepoch.txt"}
+    names |= {"topics": "TREC2015-MB-testtopics.txt"}
+    runs = ("noisy_mix", "oracle_d60", "silent_aware")
+    official = json.loads((gold / "expected.json").read_text(encoding="utf-8"))
+    topics = {run: official[run]["reference"]["topics"] for run in runs}
+    sources = TaskSources(
+        kind="stream_pairs",
+        collection={kind: SourceFile(path=qrels / name) for kind, name in names.items()},
+        systems={run: SourceFile(path=gold / "runs" / run) for run in runs},
+        protocol={"days": ["20150720", "20150729"]},
+    )
+    preferences = choices(runs, sorted(topics[runs[0]]), np.random.default_rng(1), workers=2)
+
+    found = agree(Evidence(tables={"preferences": preferences}, sources={TASK: sources}))
+
+    for measure, name in (("ELG-1", "ELG"), ("nCG-1", "nCG")):
+        expected = {
+            pair: topics[pair[1]][pair[0]][name] - topics[pair[2]][pair[0]][name]
+            for pair in differences(found, measure)
+        }
+        assert differences(found, measure) == pytest.approx(expected, abs=1e-9)
+    first = found.disagreements.iloc[0]
+    assert first["topic_text"]
+    assert first["text_a"].startswith("2015-07-2")
