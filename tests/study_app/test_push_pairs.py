@@ -156,6 +156,8 @@ def test_a_page_leads_from_a_day_to_the_same_day_of_the_other_side(plain):
     assert set(ids.values()) == {1}
     assert {link[1:] for link in links} <= set(ids)
     assert links[0] == "#right-20200101"
+    # else the browser would send the place along, and begin the next page there
+    assert ann.html.select_one("form.answer")["action"] == "?"
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
