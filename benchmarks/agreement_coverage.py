@@ -21,7 +21,7 @@ from scipy.stats import binomtest
 from calibration.judged_task import judged_tasks
 from calibration.table_files import checked
 from calibration.tables import TABLES
-from calibration.weighted_interval import weighted_interval
+from calibration.weighted_interval import votes_by_person
 from metrics.agreement import agreement, pair_credit
 from metrics.ceiling import ceiling
 from metrics.comparison import compare
@@ -76,7 +76,7 @@ def coverage_of_weighted_intervals(studies: int, rng: Rng, *, queries: int, work
         (task,) = judged_tasks({"preferences": checked(pd.DataFrame(rows), TABLES["preferences"])})
         difference = np.ones(len(task.pairs))
         mean = agreement(difference, task.share, task.topics, ties="weighted").mean
-        intervals = (mean.confidence_interval(LEVEL), weighted_interval(task, difference, LEVEL))
+        intervals = (mean.confidence_interval(LEVEL), votes_by_person(task).interval(difference, LEVEL))
         for name, (low, high) in zip(covered, intervals, strict=True):
             covered[name] += low <= 0.7 <= high
     return {name: count / studies for name, count in covered.items()}

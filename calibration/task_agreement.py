@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 
 from calibration.judged_task import JudgedTask
 from calibration.variants import Sweep, Variant
-from calibration.weighted_interval import weighted_interval, weighted_reach
+from calibration.weighted_interval import VotesByPerson, votes_by_person
 from metrics.agreement import TIES, Agreement, Ties, agreement, agreements, pair_credit, score_difference
 from metrics.ceiling import Ceiling
 from metrics.query_mean import simultaneous_band
@@ -61,11 +61,11 @@ def task_agreement(
     differences = {
         variant.measure: score_differences(task, variant.scores.to_frame())[:, 0] for variant in variants
     }
-    ceiling = task.ceiling(rng)
+    judges = _Judges(votes=votes_by_person(task), ceiling=task.ceiling(rng), exclusions=exclusions)
     rows = [
         row
         for variant in variants
-        for row in _agreement_rows(task, variant, differences[variant.measure], ceiling, exclusions)
+        for row in _agreement_rows(task, variant, differences[variant.measure], judges)
     ]
     return TaskAgreement(rows=rows, differences=differences)
 
@@ -87,7 +87,7 @@ def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> l
     list of dict
         One row a convention for ties and value.
     """
-    differences = score_differences(task, sweep.scores).T
+    differences, votes = score_differences(task, sweep.scores).T, votes_by_person(task)
     rows: list[Row] = []
     for ties in TIES:
         points = [agreement(one, task.share, task.topics, ties=ties) for one in differences]
@@ -102,7 +102,7 @@ def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> l
                     "over": sweep.over,
                     "value": value,
                     "ties": ties,
-                    **_point(task, point, differences[index], ends),
+                    **_point(votes, point, differences[index], ends),
                 }
             )
     return rows
@@ -137,11 +137,18 @@ def score_differences(task: JudgedTask, scores: pd.DataFrame) -> Floats:
     return score_difference(*sides)
 
 
-def _agreement_rows(
-    task: JudgedTask, variant: Variant, difference: Floats, ceiling: Ceiling, exclusions: str
-) -> Iterator[Row]:
+class _Judges(NamedTuple):
+    """What all measures of a task share: its votes, how well people agree, and who counts."""
+
+    votes: VotesByPerson
+    ceiling: Ceiling
+    exclusions: str
+
+
+def _agreement_rows(task: JudgedTask, variant: Variant, difference: Floats, judges: _Judges) -> Iterator[Row]:
+    ceiling = judges.ceiling
     for ties, found in agreements(difference, task.share, task.topics).items():
-        low, high = _interval(task, found, difference)
+        low, high = _interval(judges.votes, found, difference)
         ceiling_low, ceiling_high = ceiling.panel_interval(ties)
         perfect_low, perfect_high = ceiling.perfect_interval(ties)
         yield {
@@ -155,7 +162,7 @@ def _agreement_rows(
             "patience_chars": variant.patience_chars,
             "alpha": variant.alpha,
             "lateness": variant.lateness,
-            "exclusions": exclusions,
+            "exclusions": judges.exclusions,
             "ties": ties,
             "agreement": found.value,
             "low": low,
@@ -178,19 +185,19 @@ def _agreement_rows(
         }
 
 
-def _interval(task: JudgedTask, found: Agreement, difference: Floats) -> Interval:
+def _interval(votes: VotesByPerson, found: Agreement, difference: Floats) -> Interval:
     """Return the interval over queries; over queries and workers where no majority is taken."""
     if found.ties == "weighted":
-        return weighted_interval(task, difference)
+        return votes.interval(difference)
     return found.mean.confidence_interval()
 
 
-def _point(task: JudgedTask, found: Agreement, difference: Floats, band: Interval) -> Row:
+def _point(votes: VotesByPerson, found: Agreement, difference: Floats, band: Interval) -> Row:
     """Return one point of a curve; its band is as much wider as its interval is where workers count too."""
-    low, high = _interval(task, found, difference)
+    low, high = _interval(votes, found, difference)
     if found.ties == "weighted":
         alone = float(stdtrit(found.mean.units - 1, 0.975)) * found.mean.standard_error
-        wider = weighted_reach(task, difference) / alone if alone > 0 else np.nan
+        wider = votes.reach(difference) / alone if alone > 0 else np.nan
         band = tuple(np.clip(found.value + wider * (np.array(band) - found.value), 0.0, 1.0).tolist())
     return {
         "agreement": found.value,

@@ -11,6 +11,7 @@ is no mean over votes, and workers are not resampled there: that would break maj
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -21,57 +22,90 @@ from calibration.judged_task import WORTH, JudgedTask
 from metrics.agreement import pair_credit
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+NOTHING = 1e-24
+"""Variances below are rounding errors."""
 
 
-def weighted_interval(task: JudgedTask, difference: Floats, level: float = 0.95) -> tuple[float, float]:
-    """Return the interval of the vote-weighted agreement of one measure.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class VotesByPerson:
+    """The votes on one task's p pairs with what they are samples of; one entry a judgment.
 
-    Parameters
+    Attributes
     ----------
-    task : JudgedTask
-        With p pairs and n judgments.
-    difference : (p,) ndarray of float
-        Score of system_a less that of system_b.
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    (float, float)
-        Cut at 0 and 1; of a single worker over queries alone; NaN for a single query, or without variation.
+    share : (p,) ndarray of float
+        Vote share of system_a in every pair.
+    pair, query, worker, both : (n,) ndarray of int
+        Codes from 0 without holes; ``both`` is one of a query and worker.
+    for_a : (n,) ndarray of float
+        What the judgment adds to the share of system_a: 0, 0.5 or 1.
+    weight : (n,) ndarray of float
+        Its part in the mean over pairs.
     """
-    value = float(pair_credit(difference, task.share, ties="weighted").mean())
-    reach = weighted_reach(task, difference, level)
-    return (max(0.0, value - reach), min(1.0, value + reach)) if reach > 0 else (math.nan, math.nan)
+
+    share: Floats
+    pair: Ints
+    query: Ints
+    worker: Ints
+    both: Ints
+    for_a: Floats
+    weight: Floats
+
+    def interval(self, difference: Floats, level: float = 0.95) -> tuple[float, float]:
+        """Return the interval of the vote-weighted agreement of one measure.
+
+        Parameters
+        ----------
+        difference : (p,) ndarray of float
+            Score of system_a less that of system_b.
+        level : float
+            Confidence level.
+
+        Returns
+        -------
+        (float, float)
+            Cut at 0 and 1; of a single worker over queries alone; NaN for a single query, or without variation.
+        """
+        value = float(pair_credit(difference, self.share, ties="weighted").mean())
+        reach = self.reach(difference, level)
+        return (max(0.0, value - reach), min(1.0, value + reach)) if reach > 0 else (math.nan, math.nan)
+
+    def reach(self, difference: Floats, level: float = 0.95) -> float:
+        """Return half the width of the interval, uncut; NaN where there is none. Parameters as there."""
+        value = pair_credit(difference, self.share, ties="weighted").mean()
+        credit = 0.5 + np.sign(difference)[self.pair] * (self.for_a - 0.5)
+        influence = (credit - value) * self.weight
+        by_query, by_worker, by_both = (
+            _variance(influence, code) for code in (self.query, self.worker, self.both)
+        )
+        error = math.sqrt(max(by_query, by_query + by_worker - by_both))
+        units = min(self.query.max(), self.worker.max() or self.query.max()) + 1
+        return float(stdtrit(units - 1, (1 + level) / 2)) * error if units > 1 and error > 0 else math.nan
 
 
-def weighted_reach(task: JudgedTask, difference: Floats, level: float = 0.95) -> float:
-    """Return half the width of `weighted_interval`, uncut; NaN where there is none. Parameters as there."""
+def votes_by_person(task: JudgedTask) -> VotesByPerson:
+    """Return the votes of a task, ready for the intervals of all its measures."""
     pairs, judged = task.pairs, task.judgments
     couple = ["topic", "system_a", "system_b"]
     number = pd.Series(np.arange(len(pairs)), index=pd.MultiIndex.from_frame(pairs[couple]))
-    of_vote = number.loc[pd.MultiIndex.from_frame(judged[couple])].to_numpy()
-    for_a = judged["vote"].map(WORTH).to_numpy(np.float64)
-    credit = 0.5 + np.sign(difference)[of_vote] * (for_a - 0.5)
-    value = pair_credit(difference, task.share, ties="weighted").mean()
-    votes = pairs["votes"].to_numpy(np.float64)[of_vote]
-    influence = (credit - value) / (votes * len(pairs))
+    pair = number.loc[pd.MultiIndex.from_frame(judged[couple])].to_numpy(np.intp)
     query, worker = (pd.factorize(judged[name])[0] for name in ("topic", "worker"))
-    error = _two_way_error(influence, query, worker)
-    units = min(query.max(), worker.max() or query.max()) + 1
-    return float(stdtrit(units - 1, (1 + level) / 2)) * error if units > 1 and error > 0 else math.nan
+    return VotesByPerson(
+        share=task.share,
+        pair=pair,
+        query=query,
+        worker=worker,
+        both=np.unique(query * (worker.max() + 1) + worker, return_inverse=True)[1],
+        for_a=judged["vote"].map(WORTH).to_numpy(np.float64),
+        weight=1 / (pairs["votes"].to_numpy(np.float64)[pair] * len(pairs)),
+    )
 
 
-def _two_way_error(influence: Floats, query: NDArray[np.intp], worker: NDArray[np.intp]) -> float:
-    both = query * (worker.max() + 1) + worker
-    by_query, by_worker, by_both = (_variance(influence, code) for code in (query, worker, both))
-    return math.sqrt(max(by_query, by_query + by_worker - by_both))
-
-
-def _variance(influence: Floats, cluster: NDArray[np.intp]) -> float:
-    """Return c / (c - 1) sum over the c clusters of (their influence)^2; 0 for one cluster, and for rounding errors."""
-    sums = pd.Series(influence).groupby(cluster).sum().to_numpy()
+def _variance(influence: Floats, cluster: Ints) -> float:
+    """Return c / (c - 1) sum over the c clusters of (their influence)^2; 0 for a single one."""
+    sums = np.bincount(cluster, influence)
     if sums.size < 2:
         return 0.0
     variance = float(sums.size / (sums.size - 1) * (sums**2).sum())
-    return variance if variance > 1e-24 else 0.0
+    return variance if variance > NOTHING else 0.0

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import stdtrit
 
 from calibration.judged_task import judged_tasks
-from calibration.weighted_interval import weighted_interval
+from calibration.weighted_interval import votes_by_person
 from metrics.agreement import agreement
 from tests.calibration.judged_summaries import study, table
 
@@ -63,7 +63,7 @@ def test_it_is_the_two_way_formula():
     (task,) = judged_tasks(study(topics=5, workers=6))
     difference = np.random.default_rng(1).normal(size=len(task.pairs))
 
-    assert weighted_interval(task, difference) == pytest.approx(slow_interval(task, difference))
+    assert votes_by_person(task).interval(difference) == pytest.approx(slow_interval(task, difference))
 
 
 def test_where_every_worker_judges_one_query_it_is_the_interval_over_queries():
@@ -73,7 +73,7 @@ def test_where_every_worker_judges_one_query_it_is_the_interval_over_queries():
     difference = np.ones(len(task.pairs))
 
     over_queries = agreement(difference, task.share, task.topics, ties="weighted").mean.confidence_interval()
-    assert weighted_interval(task, difference) == pytest.approx(over_queries)
+    assert votes_by_person(task).interval(difference) == pytest.approx(over_queries)
 
 
 def test_people_who_judge_many_queries_widen_it():
@@ -82,7 +82,7 @@ def test_people_who_judge_many_queries_widen_it():
     task = task_of(votes([0.7] * 12, [range(5)] * 12, rng, taste=0.25))
     difference = np.ones(len(task.pairs))
 
-    low, high = weighted_interval(task, difference)
+    low, high = votes_by_person(task).interval(difference)
     narrow = agreement(difference, task.share, task.topics, ties="weighted").mean.confidence_interval()
 
     assert high - low > 1.5 * (narrow[1] - narrow[0])
@@ -97,7 +97,7 @@ def test_it_holds_the_truth_where_the_interval_over_queries_does_not():
         difference = np.ones(len(task.pairs))
         mean = agreement(difference, task.share, task.topics, ties="weighted").mean
         for name, (low, high) in (
-            ("both", weighted_interval(task, difference)),
+            ("both", votes_by_person(task).interval(difference)),
             ("queries", mean.confidence_interval()),
         ):
             held += name == "both" and low <= 0.7 <= high
@@ -114,6 +114,6 @@ def test_one_query_has_none_and_one_worker_the_one_over_queries():
     one = task_of(votes([0.9, 0.5, 0.7], [[0]] * 3, rng))
     same = np.ones(len(one.pairs))
 
-    assert np.isnan(weighted_interval(alone, np.ones(len(alone.pairs)))).all()
+    assert np.isnan(votes_by_person(alone).interval(np.ones(len(alone.pairs)))).all()
     mean = agreement(same, one.share, one.topics, ties="weighted").mean
-    assert weighted_interval(one, same) == pytest.approx(mean.confidence_interval())
+    assert votes_by_person(one).interval(same) == pytest.approx(mean.confidence_interval())
