@@ -73,7 +73,7 @@ def workers_to_fill(places: int, limit: int | None, wanted: int) -> int | None:
     """
     if limit is None:
         return None
-    return max(limit, math.ceil(limit * places / min(wanted, places)))
+    return math.ceil(limit * places / min(wanted, places))
 
 
 def _of_votes(content: AnyContent, entry: IntentVotes) -> Capacity:

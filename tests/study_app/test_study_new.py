@@ -12,6 +12,7 @@ from study_app.cli import cli
 from study_app.study_content import read_study_content
 from study_app.study_entries import KINDS
 from study_app.study_file import read_study_file
+from study_app.study_new import write
 from study_app.study_new.protocol import COMMENTS
 from study_app.study_new.recognise import recognise
 from tests.study_app.small_pushes import write_push_files
@@ -131,6 +132,21 @@ def test_a_study_file_is_never_overwritten(summaries):
     path.write_text("mine")
     assert f"{path}:1: there is a study already; name another folder" in fault(summaries)
     assert path.read_text() == "mine"
+
+
+def test_a_study_that_appears_meanwhile_is_left_alone(summaries, monkeypatch):
+    """Two who begin at the same time do not overwrite each other."""
+    path = summaries / "study.yaml"
+    monkeypatch.setattr(write, "read_study_content", lambda _file: path.write_text("theirs"))
+    assert "there is a study already" in fault(summaries)
+    assert path.read_text() == "theirs"
+    assert not list(summaries.glob(".study*"))
+
+
+def test_a_file_about_other_queries_is_not_taken_for_theirs(summaries):
+    """One id in common is chance."""
+    (summaries / "queries.tsv").write_text("SYQ-1\tmount fuji\nQ-7\tlake biwa\nQ-8\tnara deer\n")
+    assert "summaries: no file that could be queries" in fault(summaries)
 
 
 def test_a_fault_of_the_collection_leaves_nothing_behind(summaries, tmp_path):
