@@ -40,7 +40,6 @@ consent: |
   You may stop at any time by closing the page.
 return_url: https://platform.example/return
 return_at_once: false
-return_at_once: false
 tasks:
   - kind: intent_votes
     collection: &files
