@@ -33,10 +33,10 @@ LONG_STREAM = 200
 """So many notifications of one profile are read at a stretch; the tracks allow ten a day, for ten days."""
 
 REASONS = (
-    "are about topics that are not judged",
-    "are about topics without a profile",
-    "fall on other days",
-    "have no text",
+    "about topics that are not judged",
+    "about topics without a profile",
+    "on other days",
+    "without a text",
 )
 """Why a push may not be shown."""
 
@@ -114,13 +114,13 @@ def _streams(path: Path, name: str, source: PushSource) -> _Streams:
         topic = topic_of[written]
         text = "" if topic is None else source.text(topic, tweet)
         if topic is None:
-            left_out["are about topics that are not judged"].append(written)
+            left_out["about topics that are not judged"].append(written)
         elif topic not in pushes:
-            left_out["are about topics without a profile"].append(written)
+            left_out["about topics without a profile"].append(written)
         elif _day(at) not in days[topic]:
-            left_out["fall on other days"].append(_day(at))
+            left_out["on other days"].append(_day(at))
         elif not text:
-            left_out["have no text"].append(tweet)
+            left_out["without a text"].append(tweet)
         else:
             pushes[topic].append(_shown_push(tweet, text, at))
     reasons = [_reason(reason, examples) for reason, examples in left_out.items() if examples]
@@ -135,7 +135,7 @@ def _streams(path: Path, name: str, source: PushSource) -> _Streams:
         run=run,
         pushes=pushes,
         notes=(
-            *(f"{name}: of {len(run.topics)} pushes {reason} and are not shown" for reason in reasons),
+            *([f"{name}: not shown of {len(run.topics)} pushes: {', '.join(reasons)}"] if reasons else []),
             *_note_of_long_streams(name, pushes),
         ),
     )

@@ -12,13 +12,13 @@ def read_texts(path: str | Path) -> dict[str, str]:
     Raises
     ------
     InputError
-        With every line that has no tab or several or is not UTF-8, and every tweet that stands twice.
+        With every line that has no tab or several or is not UTF-8, and every tweet that has another text above. A line that
+        stands twice is no fault: lists of pooled tweets name a tweet once for each of its topics.
     """
     log = FaultLog(path)
     texts: dict[str, str] = {}
     for line, (tweet, text) in rows(path, ("tweet_id", "text"), log):
-        if tweet in texts:
-            log.add(f"tweet {tweet} stands twice", line=line, cure="delete one of the two lines")
-        texts[tweet] = text
+        if texts.setdefault(tweet, text) != text:
+            log.add(f"tweet {tweet} has another text above", line=line, cure="delete one of the two lines")
     log.raise_if_any()
     return texts

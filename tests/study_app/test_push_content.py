@@ -106,11 +106,13 @@ def test_what_no_worker_will_see_is_said_with_its_number(tmp_path):
 
     content = content_of(path)
 
-    assert content.notes == (
-        "topics.txt: 1 of 3 judged topics have no profile there and are not shown, such as SYP-3",
-        "sysslow: of 6 pushes 1 are about topics that are not judged (SYP-9) and are not shown",
-        "sysslow: of 6 pushes 2 fall on other days (20191231, ...) and are not shown",
-        "sysslow: of 6 pushes 1 have no text (SYT-lost) and are not shown",
+    of_topics, of_run = content.notes
+    assert (
+        of_topics == "topics.txt: 1 of 3 judged topics have no profile there and are not shown, such as SYP-3"
+    )
+    assert of_run == (
+        "sysslow: not shown of 6 pushes: 1 about topics that are not judged (SYP-9), 2 on other days (20191231, ...), "
+        "1 without a text (SYT-lost)"
     )
     assert [push["id"] for push in content.shown["SYP-1", "sysslow"]["pushes"]] == ["SYT-b", "SYT-y"]
     assert [topic.id for topic in content.topics] == ["SYP-1", "SYP-2"]
@@ -137,8 +139,8 @@ def test_a_run_of_which_nothing_can_be_shown_is_a_fault(tmp_path):
 
     [fault] = faults_of(path)
     assert fault == (
-        "sysfast.txt:1: none of the 2 pushes of this run can be shown: 1 are about topics that are not judged (SYP-9), "
-        "1 have no text (SYT-q); name a run about these topics and days, or the texts file that has its tweets"
+        "sysfast.txt:1: none of the 2 pushes of this run can be shown: 1 about topics that are not judged (SYP-9), "
+        "1 without a text (SYT-q); name a run about these topics and days, or the texts file that has its tweets"
     )
 
 
@@ -257,7 +259,7 @@ def test_the_real_track_of_2015(shared, tmp_path):
     assert len(content.topics) == 51
     assert sum(len(topic.detail["silent"]) for topic in content.topics) == 126
     assert content.topics[0].text == "Hershey, PA quilt show"
-    assert content.notes == ("noisy_mix: of 2746 pushes 3 fall on other days (20150730) and are not shown",)
+    assert content.notes == ("noisy_mix: not shown of 2746 pushes: 3 on other days (20150730)",)
     shown = sum(len(content.shown[topic.id, "noisy_mix"]["pushes"]) for topic in content.topics)
     assert shown == 2746 - 3
     empty = cells_of(content).query("system == 'empty' and convention == 'track'")

@@ -17,6 +17,13 @@ def test_texts_by_tweet(tmp_path):
     assert read_texts(path) == {"1": 'A "b" c', "2": "", "3": "日本 語"}
 
 
+def test_a_line_that_stands_twice_is_no_fault(tmp_path):
+    """Lists of pooled tweets name a tweet once for each of its topics, and so do files made from them."""
+    path = tmp_path / "texts.tsv"
+    path.write_text("1\ta\n2\tb\n1\ta\n", encoding="utf-8")
+    assert read_texts(path) == {"1": "a", "2": "b"}
+
+
 def test_every_fault_is_named_at_once(tmp_path):
     """With its line."""
     path = tmp_path / "texts.tsv"
