@@ -32,12 +32,8 @@ from study_app.task_content import TaskContent, TopicContent
 LONG_STREAM = 200
 """So many notifications of one profile are read at a stretch; the tracks allow ten a day, for ten days."""
 
-REASONS = (
-    "about topics that are not judged",
-    "about topics without a profile",
-    "on other days",
-    "without a text",
-)
+STRANGE, NO_PROFILE = "about topics that are not judged", "about topics without a profile"
+OTHER_DAY, NO_TEXT = "on other days", "without a text"
 """Why a push may not be shown."""
 
 
@@ -104,41 +100,42 @@ def _streams(path: Path, name: str, source: PushSource) -> _Streams:
         pushed is a run like any other.
     """
     run = source.read_run(path, name)
-    names = TopicNames(source.judged.days)
-    topic_of = {written: names.find(written) for written in set(run.topics)}
-    days = {topic: frozenset(of_topic) for topic, of_topic in source.judged.days.items()}
-    pushes: dict[str, list[dict[str, Any]]] = {topic: [] for topic in source.profiles}
-    left_out: dict[str, list[str]] = {reason: [] for reason in REASONS}
-    for push in np.argsort(run.epochs, kind="stable").tolist():
-        written, tweet, at = run.topics[push], run.tweets[push], int(run.epochs[push])
-        topic = topic_of[written]
-        text = "" if topic is None else source.text(topic, tweet)
-        if topic is None:
-            left_out["about topics that are not judged"].append(written)
-        elif topic not in pushes:
-            left_out["about topics without a profile"].append(written)
-        elif _day(at) not in days[topic]:
-            left_out["on other days"].append(_day(at))
-        elif not text:
-            left_out["without a text"].append(tweet)
-        else:
-            pushes[topic].append(_shown_push(tweet, text, at))
-    reasons = [_reason(reason, examples) for reason, examples in left_out.items() if examples]
+    pushes, left_out = _sorted_out(run, source)
+    reasons = ", ".join(_reason(reason, examples) for reason, examples in left_out.items() if examples)
     if run.topics and not any(pushes.values()):
         raise input_fault(
-            f"none of the {len(run.topics)} pushes of this run can be shown: {', '.join(reasons)}",
+            f"none of the {len(run.topics)} pushes of this run can be shown: {reasons}",
             path=path,
             line=1,
             cure="name a run about these topics and days, or the texts file that has its tweets",
         )
-    return _Streams(
-        run=run,
-        pushes=pushes,
-        notes=(
-            *([f"{name}: not shown of {len(run.topics)} pushes: {', '.join(reasons)}"] if reasons else []),
-            *_note_of_long_streams(name, pushes),
-        ),
-    )
+    notes = [f"{name}: not shown of {len(run.topics)} pushes: {reasons}"] if reasons else []
+    return _Streams(run=run, pushes=pushes, notes=(*notes, *_note_of_long_streams(name, pushes)))
+
+
+def _sorted_out(
+    run: PushRun, source: PushSource
+) -> tuple[dict[str, list[dict[str, Any]]], dict[str, list[str]]]:
+    """Return what is shown of each topic, and for each reason what is not, both in the order of time."""
+    names = TopicNames(source.judged.days)
+    topic_of = {written: names.find(written) for written in set(run.topics)}
+    days = {topic: frozenset(of_topic) for topic, of_topic in source.judged.days.items()}
+    pushes: dict[str, list[dict[str, Any]]] = {topic: [] for topic in source.profiles}
+    left_out: dict[str, list[str]] = {reason: [] for reason in (STRANGE, NO_PROFILE, OTHER_DAY, NO_TEXT)}
+    for push in np.argsort(run.epochs, kind="stable").tolist():
+        written, tweet, at = run.topics[push], run.tweets[push], int(run.epochs[push])
+        topic = topic_of[written]
+        if topic is None:
+            left_out[STRANGE].append(written)
+        elif topic not in pushes:
+            left_out[NO_PROFILE].append(written)
+        elif _day(at) not in days[topic]:
+            left_out[OTHER_DAY].append(_day(at))
+        elif text := source.text(topic, tweet):
+            pushes[topic].append(_shown_push(tweet, text, at))
+        else:
+            left_out[NO_TEXT].append(tweet)
+    return pushes, left_out
 
 
 def _note_of_long_streams(name: str, pushes: Mapping[str, Sequence[Any]]) -> list[str]:
