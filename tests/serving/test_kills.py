@@ -1,0 +1,53 @@
+"""The server is killed under load and started again: nothing that was acknowledged is lost, nothing is there twice."""
+
+import random
+import time
+
+import pytest
+
+from tests.serving.campaign import Told, assert_kept, end_campaign, start_campaign
+from tests.serving.serving import serving
+
+LIMIT = 15
+
+
+def killed_again_and_again(url, *arguments, kills, workers):
+    """Let a crowd through a study while its server is killed so many times; return what the crowd was told."""
+    told, moments = Told(), random.Random(1)
+    with serving(url, *arguments) as server:
+        crowd = start_campaign(server.address, "small", workers, told)
+        done = 0
+        while done < kills and any(worker.is_alive() for worker in crowd):
+            time.sleep(moments.uniform(0.3, 0.9))
+            server.kill()
+            server.start()
+            done += 1
+        end_campaign(crowd)
+    return told, done
+
+
+def test_kills_under_load_lose_nothing(loaded, sqlite_url):
+    """Every worker gets through all the same, or is told that the study is full."""
+    url = loaded(sqlite_url, task={"search_seconds": 0, "workers_per_query": LIMIT})
+    told, kills = killed_again_and_again(url, kills=3, workers=2 * LIMIT + 4)
+    assert kills == 3
+    assert told.broken > 0
+    assert len(told.codes) == 2 * LIMIT
+    assert len(told.turned_away) == 4
+    assert_kept(url, told, limit=LIMIT)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_twenty_kills_lose_nothing(loaded, sqlite_url, durable_postgres, database):
+    """The same with more of everything, on either database; PostgreSQL with two processes."""
+    is_sqlite = database == "sqlite"
+    url = loaded(
+        sqlite_url if is_sqlite else durable_postgres.new_database("kills"),
+        task={"search_seconds": 0, "workers_per_query": 150, "validation_pairs": 3},
+    )
+    processes = () if is_sqlite else ("--processes", "2")
+    told, kills = killed_again_and_again(url, *processes, kills=20, workers=310)
+    assert kills == 20
+    assert len(told.codes) == 300
+    assert_kept(url, told, limit=150)
