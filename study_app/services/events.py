@@ -42,7 +42,7 @@ def store_events(
         If the page's worker is not in this database.
     """
     found = session.execute(
-        select(Worker.pseudonym, Worker.withdrawn_at, Study.id, Study.version)
+        select(Worker.pseudonym, Worker.withdrawn_at, Worker.stopped_at, Study.id, Study.version)
         .join(Study)
         .where(Worker.id == page.worker)
     ).one_or_none()
@@ -53,8 +53,9 @@ def store_events(
     load = _page_load(session, page, now=now)
     _insert_new(session, Event, [_row(load, event, now=now) for event in events])
     load.upto = _contiguous(session, load)
-    lease = timedelta(minutes=plans.of(session, found.id, found.version).entry.lease_minutes)
-    _keep_lease(session, plans, page.worker, lease, now=now)
+    if found.stopped_at is None:
+        lease = timedelta(minutes=plans.of(session, found.id, found.version).entry.lease_minutes)
+        _keep_lease(session, plans, page.worker, lease, now=now)
     return Receipt(worker=found.pseudonym, upto=load.upto)
 
 
@@ -109,12 +110,15 @@ def _contiguous(session: Session, load: PageLoad) -> int:
 
 
 def _keep_lease(session: Session, plans: Plans, worker: int, lease: timedelta, *, now: datetime) -> None:
-    """Prolong the worker's live slot by one statement; an expired one takes the longer way."""
+    """Prolong the worker's live slot by one statement; an expired one takes the longer way.
+
+    The worker's row comes before the slot's, as where forms are taken: else the two would wait for each other.
+    """
     mine = select(Assignment.id).where(Assignment.worker_id == worker)
     unfinished = (Slot.assignment_id.in_(mine), Slot.done_at.is_(None))
     expired = session.scalar(select(Slot.id).where(*unfinished, Slot.expires_at <= now).limit(1))
     if expired is not None:
         keep_alive(session, locate(session, plans, worker, now=now, lock=True), now=now)
         return
-    session.execute(update(Slot).where(*unfinished).values(expires_at=now + lease))
     session.execute(update(Worker).where(Worker.id == worker).values(last_seen_at=now))
+    session.execute(update(Slot).where(*unfinished).values(expires_at=now + lease))

@@ -12,8 +12,12 @@ from study_app.plan import TaskPlan
 
 
 def counts(now: datetime) -> ColumnElement[bool]:
-    """Return the condition that a slot counts; the query joins `Slot` with its assignment and worker."""
-    return and_(or_(Slot.done_at.is_not(None), Slot.expires_at > now), Worker.withdrawn_at.is_(None))
+    """Return the condition that a slot counts; the query joins `Slot` with its assignment and worker.
+
+    Who has stopped holds nothing, whatever a page of theirs that is still open logs.
+    """
+    live = and_(Slot.expires_at > now, Worker.stopped_at.is_(None))
+    return and_(or_(Slot.done_at.is_not(None), live), Worker.withdrawn_at.is_(None))
 
 
 def taken(

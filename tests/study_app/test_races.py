@@ -55,18 +55,23 @@ class Servers:
         return [self.window(server, visitor.path) for server in (0, 1)]
 
     def collide(self, writes, *acts):
-        """Do all of it at once, and return what each act does; they meet before the first statement with one of ``writes``."""
-        self.writes, self.meeting = writes, threading.Barrier(len(acts))
+        """Do all of it at once, and return what each act does; they meet before the first statement that begins with ``writes``."""
+        return self.collide_at(*((writes, act) for act in acts))
+
+    def collide_at(self, *acts):
+        """Do the same where each act, (writes, act), has a statement of its own to meet at."""
+        self.meeting = threading.Barrier(len(acts))
         with ThreadPoolExecutor(len(acts)) as threads:
             return list(threads.map(self._act, acts))
 
-    def _act(self, act):
-        self.own.is_awaited = True
+    def _act(self, writes_and_act):
+        self.own.writes, act = writes_and_act
         return act()
 
     def _meet(self, _connection, _cursor, statement, *_):
-        if getattr(self.own, "is_awaited", False) and statement.startswith(self.writes):
-            self.own.is_awaited = False
+        writes = getattr(self.own, "writes", None)
+        if writes is not None and statement.startswith(writes):
+            self.own.writes = None
             with suppress(threading.BrokenBarrierError):
                 self.meeting.wait(PATIENCE_SECONDS)
 
@@ -278,3 +283,42 @@ def test_people_who_go_on_to_each_others_query_do_not_block_each_other(serve):
     servers.collide("UPDATE slot", lambda: ann.send(choice="left"), lambda: bob.send(choice="left"))
     assert [ann.step, bob.step] == ["1/2/pair/1", "1/2/pair/1"]
     assert servers.study.rows(select(Slot.late)) == [(False,)] * 4
+
+
+def post_events(visitor, number=1):
+    """Send an event of a page."""
+    events = [{"n": number, "kind": "beat", "ms": 0, "wall": 0}]
+    batch = {"page": visitor.page_token, "sent_ms": 0, "sent_wall_ms": 0, "events": events}
+    return visitor.client.post(f"/e/{visitor.token}", json=batch)
+
+
+def test_what_a_page_logs_as_its_form_is_sent_is_stored_with_the_answer(serve):
+    """Browsers send both at the same moment: one must not wait for what the other holds, and the other way round."""
+    servers = serve({"summary_pairs": {}})
+    ann = servers.arrive().send()
+    ann.send(topic="1")
+    log = servers.window(1, ann.path)
+    post_events(log, 1)
+    servers.study.clock.forward(10)
+    answer, receipt = servers.collide_at(
+        ("UPDATE slot", lambda: ann.send(choice="left")), ("UPDATE worker", lambda: post_events(log, 2))
+    )
+    assert (answer.sent, receipt.json) == (303, {"upto": 2})
+    assert len(servers.study.rows(select(Judgment))) == 1
+
+
+def test_a_page_that_still_logs_holds_no_place_for_who_has_stopped(serve):
+    """The last events of a page come with the form that stops, or after it from another tab."""
+    servers = serve({"summary_pairs": {"workers_per_query": 1}})
+    ann = servers.arrive().send()
+    ann.send(topic=number_of(ann, "mount fuji"))
+    stopping, other = servers.window(1, f"{ann.home}stop"), servers.window(0, ann.path)
+    servers.study.clock.forward(10)
+    servers.collide(
+        ("UPDATE worker", "UPDATE slot"), lambda: stopping.send(stop="yes"), lambda: post_events(ann)
+    )
+    for seconds in (0, 10):
+        servers.study.clock.forward(seconds)
+        assert post_events(other).status_code == 200
+        bob = servers.arrive(f"bob{seconds}").send()
+        assert set(bob.options("topic").values()) == {"mount fuji", "green tea"}
