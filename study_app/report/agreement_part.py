@@ -35,10 +35,7 @@ SIGNS = (
 
 def headline(result: TaskResult) -> str:
     """Say the main finding in one sentence."""
-    row = result.row(result.main)
-    sentence = f"{result.main} agrees with the preferences on {percent(row['agreement'])} of the pairs"
-    if not np.isnan(row["ceiling"]):
-        sentence += f", {_from_ceiling(float(row['agreement']), float(row['ceiling']))}"
+    sentence = _finding(result)
     if result.fitted is None:
         return sentence
     fitted, comparison = result.row(result.fitted), result.comparison(result.fitted)
@@ -49,6 +46,14 @@ def headline(result: TaskResult) -> str:
         else "what was fitted makes no difference that this study could detect"
     )
     return f"{sentence}; {change}"
+
+
+def _finding(result: TaskResult) -> str:
+    row = result.row(result.main)
+    sentence = f"{result.main} agrees with the preferences on {percent(row['agreement'])} of the pairs"
+    if np.isnan(row["ceiling"]):
+        return sentence
+    return f"{sentence}, {_from_ceiling(float(row['agreement']), float(row['ceiling']))}"
 
 
 def _from_ceiling(agreement: float, ceiling: float) -> str:
@@ -125,7 +130,7 @@ def _rows_figure(result: TaskResult, key: str) -> Figure:
     ]
     return Figure(
         name=key,
-        title=f"Highest of {counted(len(result.fair_measures), 'measure')}: {best}",
+        title=f"{_finding(result)}; highest of {counted(len(result.fair_measures), 'measure')}: {best}",
         wide=True,
         draw=partial(
             agreement_rows, marks=marks, ceiling=float(row["ceiling"]), perfect=float(row["perfect"])

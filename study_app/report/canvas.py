@@ -79,7 +79,7 @@ def _style(look: Look) -> AbstractContextManager[None]:
     installed = set(fontManager.get_font_names())
     fonts = [*([look.font] if look.font else []), "DejaVu Sans"]
     style: Any = {
-        "font.family": [*fonts, *(font for font in OTHER_SCRIPTS if font in installed)],
+        "font.family": [*fonts, *(font for font in OTHER_SCRIPTS if font in installed), "sans-serif"],
         "font.size": look.font_points,
         "axes.titlesize": look.font_points,
         "axes.spines.top": False,

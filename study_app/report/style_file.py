@@ -59,10 +59,10 @@ def read_look(path: str | Path) -> Look:
     found: dict[str, Any] = {}
     for key, node in _entries(root, _Place(log, root, "the file"), "write keys such as colours: and font:"):
         place = _Place(log, node, key)
-        if key in _CHECKS:
-            found[key] = _CHECKS[key](node, place)
+        if key in CHECKS:
+            found[key] = CHECKS[key](node, place)
         else:
-            place.unknown(_CHECKS)
+            place.unknown(CHECKS)
     raise_all([log])
     light = told_apart({**LIGHT, **found.pop("colours", {})})
     return Look(light=light, dark={**DARK, **found.pop("dark", {})}, **found)
@@ -169,7 +169,7 @@ def _matplotlib(node: yaml.Node, place: _Place) -> dict[str, object]:
     return found
 
 
-_CHECKS: Mapping[str, Check] = {
+CHECKS: Mapping[str, Check] = {
     "colours": _colours,
     "dark": _colours,
     "font": _font,
@@ -177,3 +177,4 @@ _CHECKS: Mapping[str, Check] = {
     "page_font": _page_font,
     "matplotlib": _matplotlib,
 }
+"""Key -> what reads its value and notes its faults."""

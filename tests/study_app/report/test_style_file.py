@@ -1,12 +1,16 @@
 """The style file: what it may say, and what is said about its faults."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from metrics.errors import InputError
 from study_app.report.look import DARK, LIGHT, Look, told_apart
-from study_app.report.style_file import read_look
+from study_app.report.style_file import CHECKS, read_look
 from tests.study_app.prefcal_command import run_here
 
+ROOT = Path(__file__).parents[3]
 FAULTY = """\
 colours:
   agre: "#000000"
@@ -91,3 +95,31 @@ def test_colours_of_two_roles_stay_apart():
     assert "#000000" not in same.values()
     assert same["ink"] == "#000001"
     assert same["raised"] == "#fffffe"
+
+
+def test_the_documentation_lists_every_key_and_every_role():
+    """And nothing that is not there: its example is a valid file."""
+    text = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    example = text.split("```yaml\n")[1].split("```")[0]
+    roles = {
+        role
+        for row in re.findall(r"^\| (`.+?) \|", text, re.MULTILINE)
+        for role in re.findall(r"`(\w+)`", row)
+    }
+
+    assert set(re.findall(r"^(\w+):", example, re.MULTILINE)) == set(CHECKS)
+    assert set(LIGHT) <= roles
+
+
+def test_the_documented_example_is_valid(tmp_path):
+    """Copied into a file it restyles the report."""
+    text = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    path = tmp_path / "style.yaml"
+    path.write_text(text.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
+
+    look = read_look(path)
+
+    assert look["agree"] == "#1b7837"
+    assert look.dark["agree"] == "#7fbf7b"
+    assert (look.font, look.font_points, look.page_font) == ("DejaVu Serif", 9.0, "Georgia, serif")
+    assert look.matplotlib == {"axes.grid": True, "lines.linewidth": 2.0}
