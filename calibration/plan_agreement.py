@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from calibration.davidson import choice_probabilities
 from calibration.plan import MOST, NOTHING, Outcome
 from calibration.uncertainty import Floats
-from metrics.agreement import Ties, agreement
+from metrics.agreement import Ties, agreement, pair_credit
 from metrics.comparison import Comparison
 from metrics.errors import input_fault
 from metrics.query_mean import QueryMean, standard_error
@@ -64,11 +64,17 @@ class _Votes(NamedTuple):
     pairs: NDArray[np.intp]
     share: Floats
 
-    def credit(self, scores: Floats, ties: Ties) -> QueryMean:
+    def agreement(self, scores: Floats, ties: Ties) -> QueryMean:
         """Return the agreement with a measure's (queries, systems) scores."""
-        difference = scores[:, self.pairs[:, 0]] - scores[:, self.pairs[:, 1]]
         names = np.repeat(np.arange(len(scores)).astype(str), len(self.pairs))
-        return agreement(difference.ravel(), self.share.ravel(), names, ties=ties).mean
+        return agreement(self._difference(scores), self.share.ravel(), names, ties=ties).mean
+
+    def value(self, scores: Floats, ties: Ties) -> float:
+        """Return the value of the agreement alone."""
+        return float(np.nanmean(pair_credit(self._difference(scores), self.share.ravel(), ties=ties)))
+
+    def _difference(self, scores: Floats) -> Floats:
+        return (scores[:, self.pairs[:, 0]] - scores[:, self.pairs[:, 1]]).ravel()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +155,7 @@ class AgreementDesign:
     def simulated(self, rng: np.random.Generator) -> Outcome:
         """Draw a study and return the query t interval of the agreement."""
         votes = _drawn(self, self.queries, rng)
-        mean = votes.credit(_measure(votes.liked, self.rho, self.judges.query_spread, rng), self.ties)
+        mean = votes.agreement(_measure(votes.liked, self.rho, self.judges.query_spread, rng), self.ties)
         low, high = mean.confidence_interval(LEVEL)
         return _outcome(mean.value, low, high, mean.standard_error, mean.units, self.tell_from)
 
@@ -230,7 +236,7 @@ class DifferenceDesign:
         study = self.study
         votes = _drawn(study, study.queries, rng)
         first, second = (
-            votes.credit(scores, study.ties)
+            votes.agreement(scores, study.ties)
             for scores in _two_measures(votes.liked, self, study.judges.query_spread, rng)
         )
         units = int(((first.counts > 0) | (second.counts > 0)).sum())
@@ -329,7 +335,7 @@ def _search(design: AgreementDesign, wanted: float) -> float:
 
     def reached(rho: float) -> float:
         draws = np.random.default_rng(seed)  # the same draws for every rho, so that agreement rises with it
-        return votes.credit(_measure(votes.liked, rho, design.judges.query_spread, draws), design.ties).value
+        return votes.value(_measure(votes.liked, rho, design.judges.query_spread, draws), design.ties)
 
     least, most = reached(-_CLOSEST), reached(_CLOSEST)
     if not least < wanted < most:

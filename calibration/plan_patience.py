@@ -21,7 +21,7 @@ from calibration.summary_pairs import Summaries, SummaryPairs, summary_pairs
 
 MOST_PAIRS = len(KINDS) * (len(KINDS) - 1) // 2
 """Of the kinds of summaries that the generator makes."""
-STOCK = 120
+STOCK = 80
 """Queries that are made once; each study draws its own from them."""
 _STOCK_SEED = 11
 
