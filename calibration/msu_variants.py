@@ -29,6 +29,7 @@ REASONABLE = Population(
 """People who come for 2 minutes every 3 hours: what Baruah et al. (SIGIR 2015, section 4) call a reasonable setting."""
 REASONABLE_LATENESS = 0.5
 LATENESS = "lateness_decay"
+SPEED = ("reading_speed_mu", "reading_speed_sigma")
 LATENESSES = np.linspace(0.0, 1.0, 21)
 USERS = 1000
 
@@ -116,13 +117,15 @@ class UpdateStreams:
         return self._parameters(model).get(LATENESS, REASONABLE_LATENESS)
 
     def _parameters(self, model: UserModel) -> Mapping[str, float]:
-        """Return what the model says of the population; a speed in characters is of no use for words."""
+        """Return what the model says of the population; half a law of speed, or one in characters, is of no use."""
         entries = {name: fitted_entry(model, name, self.language) for name in (*RANGES, LATENESS)}
-        return {
+        found = {
             name: entry.estimate
             for name, entry in entries.items()
             if entry is not None and entry.estimate is not None and "character" not in entry.unit
         }
+        has_speed = set(SPEED) <= set(found)
+        return {name: value for name, value in found.items() if has_speed or name not in SPEED}
 
     def _variant(
         self,

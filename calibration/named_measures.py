@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from types import MappingProxyType
 
 from pydantic import JsonValue
 
@@ -15,20 +16,20 @@ from metrics.wording import listed, nearest
 
 _AT_DEFAULT = tuple(f"M@{short_number(patience)}" for patience in PAPER_PATIENCE.values())
 _PARTS = ("", " first layer only", " second layers only", " uniform P", " fitted P")
-_UTILITIES = ("T11U@preferences", "Contingency@preferences")
-_DEPTHS = ("TIA-nDCG@10", "TIA-P@10", "TIA-ERR@10", "TIA-AP", "T-SBR@10", "TIA-SBR@10")
-_PLAIN = ("IA-nDCG@10", "IA-P@10", "IA-ERR@10", "SBR@10")
 
-POSSIBLE: Mapping[str, frozenset[str]] = {
-    "summary_pairs": frozenset(
-        ("".join(name) for name in product(_AT_DEFAULT, _PARTS)),
-    )
-    | {"M@preferences", "M@grid", "M@stops"},
-    "stream_pairs": frozenset(
-        ("ELG-1", "ELG-0", "nCG-1", "nCG-0", "T11U", "MSU@0.5", "MSU@fitted", "ELG", "LC", "HM", *_UTILITIES)
-    ),
-    "ranked_pairs": frozenset((*_DEPTHS, *_PLAIN, *(f"{name} fitted P" for name in _DEPTHS))),
-}
+POSSIBLE: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "summary_pairs": frozenset("".join(parts) for parts in product(_AT_DEFAULT, _PARTS))
+        | {"M@preferences", "M@grid", "M@stops"},
+        "stream_pairs": frozenset({"ELG-1", "ELG-0", "nCG-1", "nCG-0", "T11U", "MSU@0.5", "ELG", "LC", "HM"})
+        | {"T11U@preferences", "Contingency@preferences", "MSU@fitted"},
+        "ranked_pairs": frozenset(
+            {"TIA-nDCG@10", "TIA-P@10", "TIA-ERR@10", "TIA-AP", "T-SBR@10", "TIA-SBR@10"}
+        )
+        | {"IA-nDCG@10", "IA-P@10", "IA-ERR@10", "SBR@10"}
+        | {"TIA-nDCG@10 fitted P", "TIA-ERR@10 fitted P", "TIA-SBR@10 fitted P"},
+    }
+)
 """Kind of task -> what its measures can be called, whether or not files and model for them are there; unmarked."""
 
 

@@ -4,7 +4,9 @@ import doctest
 from pathlib import Path
 
 from calibration.agree import agree
+from calibration.disagreements import COLUMNS as DISAGREEMENTS
 from calibration.evidence import Evidence
+from calibration.named_measures import POSSIBLE
 from metrics.agreement import TIES
 from metrics.correlation import COEFFICIENTS
 from study_app.cli.agree import command
@@ -21,7 +23,7 @@ def test_its_examples_are_true():
     assert result.failed == 0
 
 
-def test_it_names_every_column_option_convention_and_coefficient():
+def test_it_names_every_column_measure_option_convention_and_coefficient():
     """What is missing here cannot be looked up anywhere."""
     text = DOC.read_text(encoding="utf-8")
     found = agree(Evidence(tables=study(topics=2)))
@@ -33,7 +35,8 @@ def test_it_names_every_column_option_convention_and_coefficient():
     ]
     options = [name for option in command.params for name in option.opts if name.startswith("--")]
 
-    for name in (*columns, *TIES, *COEFFICIENTS):
+    measures = [name for names in POSSIBLE.values() for name in names if not name.startswith("M@500 ")]
+    for name in (*columns, *DISAGREEMENTS, *TIES, *COEFFICIENTS, *measures):
         assert f"`{name}`" in text, name
     for name in options:
         assert name in text or name == "--output", name

@@ -7,6 +7,7 @@ import pytest
 
 from calibration.agree import agree
 from calibration.evidence import Evidence
+from calibration.named_measures import POSSIBLE
 from calibration.study_sources import SourceFile, TaskSources
 from calibration.user_model import IntentEntry, UserModel
 from metrics.errors import InputError
@@ -90,6 +91,7 @@ def test_every_time_aware_measure_is_that_of_the_score_command(ranked_study):
 
     assert rows.index[0] == "TIA-nDCG@10"
     assert sorted(rows.index) == sorted(one.column for one in DEFAULTS)
+    assert set(rows.index) <= POSSIBLE["ranked_pairs"]
     assert rows["role"].to_dict()["IA-P@10"] == "ablation"
     assert set(rows["family"]) == {"ranked"}
     for measure in rows.index:

@@ -9,6 +9,7 @@ import pytest
 
 from calibration.agree import agree
 from calibration.evidence import Evidence
+from calibration.named_measures import POSSIBLE
 from calibration.study_sources import SourceFile, TaskSources
 from calibration.user_model import ParameterEntry, UserModel
 from metrics.convert import push_from_events, push_run_from_updates
@@ -90,6 +91,9 @@ def by_hand(scores, metric, pairs):
 
 
 def measures(found):
+    """One row a measure; every one of them can be named in a study file."""
+    names = found.agreement.loc[found.agreement["fit"] != "in_sample", "measure"]
+    assert set(names.str.removesuffix(" (converted)")) <= POSSIBLE["stream_pairs"] | {"mine"}
     return found.agreement.drop_duplicates("measure").set_index("measure")
 
 
@@ -267,10 +271,12 @@ def test_updates_that_do_not_say_when_they_were_posted_are_no_pushes(events_stud
 
 
 def test_the_fitted_population_reads_and_what_it_lacks_is_the_papers(events_study):
-    """Away, session and speed from the model; the sentence names the rest."""
+    """Away and lateness are the model's; half a law of speed is none; the sentence names the rest."""
     sources, preferences, paths, runs = events_study
     fitted = {"away_mean_seconds": 40_000.0, "away_sd_seconds": 9_000.0, "lateness_decay": 0.25}
-    model = UserModel(parameters={name: entry(value) for name, value in fitted.items()})
+    model = UserModel(
+        parameters={name: entry(value) for name, value in (fitted | {"reading_speed_mu": 0.1}).items()}
+    )
 
     found = agree(Evidence(tables={"preferences": preferences}, sources={TASK: sources}, model=model))
 
