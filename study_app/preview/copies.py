@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -10,24 +11,24 @@ from urllib.parse import urlencode
 
 import httpx
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from study_app import create_app
 from study_app.config import Config
 from study_app.database import migrate, open_database, transaction
-from study_app.models import Assignment, Slot, Study, Worker
-from study_app.plan import StudyPlan, TaskPlan, read_plan
+from study_app.models import Assignment, Setting, Slot, Study, Worker
+from study_app.plan import Plans, StudyPlan, TaskPlan, read_plan
 from study_app.platforms import platform_of
 from study_app.preview.clock import SkippingClock
 from study_app.preview.walker import Walker
 from study_app.services import pause
 from study_app.services.load import load_study
-from study_app.services.settings import create_keys
+from study_app.services.settings import SIGNING_KEY, create_keys, setting
 from study_app.simulate.person import DESKTOP, PHONE
 from study_app.simulate.site import Site
 from study_app.study_content import StudyContent
-from study_app.tokens import BadTokenError, secret_token, utc_now
+from study_app.tokens import BadTokenError, Signer, secret_token, utc_now
 from study_app.web import NAME, Server
 
 BASE = "http://localhost"
@@ -91,24 +92,28 @@ class Copies:
         database = open_database(_url(self._template))
         migrate(database)
         with transaction(database, write=True) as session:
+            create_keys(session, new_token=secret_token)
             load_study(session, self.content, now=utc_now())
         database.engine.dispose()
+        self._app = create_app(Config(database=_url(self._template)))
+        self._server.database.engine.dispose()
 
     @property
     def _template(self) -> Path:
         return self._folder / "template.sqlite3"
+
+    @property
+    def _server(self) -> Server:
+        server: Server = self._app.extensions[NAME]
+        return server
 
     def new(self) -> Copy:
         """Return a fresh copy into which nobody has come yet."""
         self._number += 1
         path = self._folder / f"{self._number}.sqlite3"
         shutil.copy(self._template, path)
-        database = open_database(_url(path))
-        with transaction(database, write=True) as session:
-            create_keys(session, new_token=secret_token)
-        database.engine.dispose()
         clock = SkippingClock(utc_now())
-        app = create_app(Config(database=_url(path)), now=clock)
+        app = self._twin(path, clock)
         entry = self.content.file.entry
         agent, _ = DESKTOP if entry.device == "desktop" else PHONE
         site = Site(httpx.Client(transport=httpx.WSGITransport(app=app), base_url=BASE), agent)
@@ -119,6 +124,20 @@ class Copies:
             entrance=f"/s/{entry.study}?{urlencode(self._arrival())}",
             walker=Walker(site, entry, clock),
         )
+
+    def _twin(self, path: Path, clock: SkippingClock) -> Flask:
+        """Return the server of another database: the same routes and templates, which take long to prepare."""
+        database = open_database(_url(path))
+        with transaction(database, write=True) as session:
+            session.execute(delete(Setting))
+            create_keys(session, new_token=secret_token)
+            key = setting(session, SIGNING_KEY)
+        if key is None:
+            raise RuntimeError("a key that was just made is not there")
+        twin = copy(self._app)
+        parts = replace(self._server, database=database, plans=Plans(), signer=Signer(key), now=clock)
+        twin.extensions = {**self._app.extensions, NAME: parts}
+        return twin
 
     def _arrival(self) -> Mapping[str, str]:
         platform = platform_of(self.content.file.entry)
