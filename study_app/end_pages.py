@@ -44,7 +44,7 @@ class EndPage:
     back : WayBack or None
         How the code is handed in.
     at_once : bool
-        The browser goes back by itself: only right after the worker's part ended.
+        The browser goes back by itself: only right after the last form of who finished.
     """
 
     language: str

@@ -19,7 +19,7 @@ from study_app.services.look import Look
 from study_app.services.show import page_of
 from study_app.services.slots import keep_alive, take_next
 from study_app.services.whereabouts import Whereabouts, locate
-from study_app.steps import DONE, STOPPED, Step, after_page, current_step, open_steps
+from study_app.steps import DONE, Step, after_page, current_step, open_steps
 from study_app.tokens import BadTokenError, PageToken
 from study_app.web import permit, rendered, said, server
 
@@ -27,8 +27,8 @@ PAGE_KEY_LETTERS = 16
 REFUSED = 422
 ARRIVALS = {"reminder", "invitation"}
 RECENT_MS = 60_000
-JUST_ENDED = "just=1"
-"""The query of the page with the code when the form before it ended the worker's part."""
+JUST_FINISHED = "just=1"
+"""The query of the last page when the form before it was the last."""
 
 NUMBERED = {"pair", "rate"}
 """Kinds of steps of which a slot has several."""
@@ -129,8 +129,7 @@ def take(token: str, step: Step, act: Act) -> Response:
         keep_alive(session, here, now=now)
         onward = act(session, here, served) or Onward(_following(session, here, step, now=now))
     if isinstance(onward, Onward):
-        ended = onward.step in {DONE, STOPPED}
-        return to_step(token, onward.step, JUST_ENDED if ended else onward.query)
+        return to_step(token, onward.step, JUST_FINISHED if onward.step == DONE else onward.query)
     return show(token, step, error=onward)
 
 

@@ -52,20 +52,21 @@ def command(
     if days is not None and all_identities:
         raise click.UsageError("name --identities or --all-identities, not both")
     store = opened(database)
-    with transaction(store, write=is_real) as session:
-        found = chosen_study(session, study)
-        parts = _parts(
-            session, found, days, now=utc_now(), all_identities=all_identities, withdrawn=withdrawn
-        )
-        rows = count_rows(session, parts)
+    try:
+        with transaction(store, write=is_real) as session:
+            found = chosen_study(session, study)
+            parts = _parts(
+                session, found, days, now=utc_now(), all_identities=all_identities, withdrawn=withdrawn
+            )
+            rows = count_rows(session, parts)
+            if is_real:
+                _overwrite(session, store)
+                delete_rows(session, parts)
+            held, name = kept(session, found.id), found.name
         if is_real:
-            _overwrite(session, store)
-            delete_rows(session, parts)
-        held = kept(session, found.id)
-        name = found.name
-    if is_real:
-        _empty_journal(store)
-    store.engine.dispose()
+            _empty_journal(store)
+    finally:
+        store.engine.dispose()
     click.echo(_told(rows, is_real=is_real, is_asked=bool(all_identities or withdrawn or days is not None)))
     click.echo(
         f"{name} {'keeps' if is_real else 'holds'} {held.workers} workers under pseudonyms, {held.identified} "

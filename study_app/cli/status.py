@@ -25,8 +25,10 @@ def command(database: str | None, *, output: Output) -> None:
     from study_app.services.progress import study_progress
     from study_app.tokens import utc_now
 
-    with transaction(opened(database), write=False) as session:
+    store = opened(database)
+    with transaction(store, write=False) as session:
         found = [study_progress(session, plan, now=utc_now()) for plan in loaded_studies(session, Plans())]
+    store.engine.dispose()
     if output.format == "table":
         for progress in found:
             click.echo("\n".join(_sentences(progress)))

@@ -18,9 +18,12 @@ def command(study: str, database: str | None) -> None:
     from study_app.services.studies import chosen_study
     from study_app.tokens import utc_now
 
-    with transaction(opened(database), write=True) as session:
-        found = chosen_study(session, study)
-        changed = pause(session, found, now=utc_now())
+    store = opened(database)
+    try:
+        with transaction(store, write=True) as session:
+            changed = pause(session, chosen_study(session, study), now=utc_now())
+    finally:
+        store.engine.dispose()
     click.echo(
         f"{study} {'is paused: nobody new is let in, whoever has begun goes on' if changed else 'was paused already'}"
     )

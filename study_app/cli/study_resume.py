@@ -14,7 +14,10 @@ def command(study: str, database: str | None) -> None:
     from study_app.services.pause import resume
     from study_app.services.studies import chosen_study
 
-    with transaction(opened(database), write=True) as session:
-        found = chosen_study(session, study)
-        changed = resume(session, found)
+    store = opened(database)
+    try:
+        with transaction(store, write=True) as session:
+            changed = resume(session, chosen_study(session, study))
+    finally:
+        store.engine.dispose()
     click.echo(f"{study} {'lets new workers in again' if changed else 'was not paused'}")

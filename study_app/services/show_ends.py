@@ -33,8 +33,12 @@ def stop_page(look: Look) -> StopPage:
 
 
 def end_page(here: Whereabouts, due: DueCode, *, just: bool) -> EndPage:
-    """Return the page with the code; ``just``: the worker's part ended with the form before."""
+    """Return the page with the code; ``just``: the worker finished with the form before.
+
+    Who ended early is told why before going back.
+    """
     finished = due.kind == "complete"
+    leads_on = due.back is not None and not due.back.fields
     return EndPage(
         language=here.plan.language,
         heading="done.heading" if finished else "stopped.heading",
@@ -42,7 +46,7 @@ def end_page(here: Whereabouts, due: DueCode, *, just: bool) -> EndPage:
         label="done.code" if finished else "stopped.code",
         code=due.code,
         back=due.back,
-        at_once=just and here.plan.entry.return_at_once and due.back is not None and not due.back.fields,
+        at_once=just and finished and leads_on and here.plan.entry.return_at_once,
         withdrawal_code=here.worker.withdrawal_code,
     )
 
