@@ -14,6 +14,7 @@ def command(file: str, port: int) -> None:
     Each page opens as a worker finds it, at the width of a phone and of a desktop, in a copy of the study of its own that
     is thrown away; searches and days pass by themselves, and one can click on from there.
     """
+    import logging
     import signal
     import sys
     from pathlib import Path
@@ -31,6 +32,7 @@ def command(file: str, port: int) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the folder is thrown away then, too
     with TemporaryDirectory(prefix="prefcal-preview-") as folder:
         preview = Preview(content, Path(folder))
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # two frames at a time are no crowd
         server = create_server(preview, sockets=[sock])
         click.echo(
             f"{len(preview.stations)} pages: http://127.0.0.1:{server.effective_port}/\nCtrl-C ends it."
