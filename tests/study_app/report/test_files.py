@@ -178,16 +178,20 @@ def test_numbers_in_the_summary_are_numbers_of_the_tables(page):
 
 def test_files_of_an_earlier_report_go_and_others_stay(made, tmp_path):
     """A figure that this report has not would be taken for one of its own."""
-    copy = shutil.copytree(made, tmp_path / "copy")
-    (copy / "figures" / "mine.svg").write_text("mine")
+    for name in ("agreement.csv", "curve.csv", "comparisons.csv"):
+        shutil.copy(made / name, tmp_path)
+    write_report(tmp_path)
+    (tmp_path / "figures" / "mine.svg").write_text("mine")
+    before = {path.name for path in (tmp_path / "figures").iterdir()}
     for name in ("curve.csv", "comparisons.csv"):
-        (copy / name).unlink()
+        (tmp_path / name).unlink()
 
-    write_report(copy)
+    write_report(tmp_path)
 
-    assert not (copy / "figures" / "patience-curve.svg").exists()
-    assert not (copy / "report-tables" / "agreement-comparisons.tex").exists()
-    assert (copy / "figures" / "mine.svg").read_text() == "mine"
+    gone = before - {path.name for path in (tmp_path / "figures").iterdir()}
+    assert gone == {"patience-curve.svg", "patience-curve.pdf"}
+    assert not (tmp_path / "report-tables" / "agreement-comparisons.tex").exists()
+    assert (tmp_path / "figures" / "mine.svg").read_text() == "mine"
 
 
 def test_a_style_file_restyles_page_and_figures(made, tmp_path):
