@@ -188,6 +188,9 @@ def test_the_days_of_the_task_are_those_that_count(push_study):
     cut = replace(collection, days=dict.fromkeys(collection.days, days_between(*DAYS[:2])))
     actual = differences(found, "ELG-0")
     assert actual == pytest.approx(by_hand(score_push(cut, runs, [ELG(silent_days=0)]), "ELG-0", actual))
+    shown = "\n".join([*found.disagreements["text_a"], *found.disagreements["text_b"]])
+    assert "2015-07-21 " in shown
+    assert "2015-07-22 " not in shown
     wrong = replace(sources, protocol={"days": ["20150722", "20150720"]})
     with pytest.raises(InputError, match="20150720 comes before 20150722; write the first and the last"):
         agree(Evidence(tables={"preferences": preferences}, sources={TASK: wrong}))

@@ -134,7 +134,7 @@ def test_the_spread_of_the_agreement_is_over_the_drawn_parameters():
 def test_cross_fitted_parameters_move_with_the_common_one(make, names):
     """Draws at the estimate itself leave every agreement where it is; wide draws spread it."""
     tables = make()
-    estimate = 700.0 if names[0].startswith("patience") else 0.5
+    estimate = 700.0 if names[0].startswith("patience") else 0.4
     model = UserModel(parameters={name: entry(estimate, estimate / 3, estimate * 1.9) for name in names})
     spread, _ = drawn_models(model, 30, 1)
 
@@ -145,4 +145,5 @@ def test_cross_fitted_parameters_move_with_the_common_one(make, names):
     assert "cross_fitted" in set(still.loc[fitted, "fit"])
     for end in ("draw_low", "draw_high"):
         assert still.loc[fitted, end].tolist() == pytest.approx(still.loc[fitted, "agreement"].tolist())
-    assert (moved.loc[fitted & (still["fit"] == "cross_fitted"), "draw_sd"] > 0).any()
+    crossed = moved[moved["fit"] == "cross_fitted"]
+    assert (crossed.groupby("measure")["draw_sd"].max() > 1e-6).all()
