@@ -72,6 +72,12 @@ def _platform(entry: StudyEntry) -> Iterator[Found]:
             f"platform {entry.platform} needs return_url, which only you know",
             f"write return_url: {form}",
         )
+    if entry.platform == "sona" and entry.return_url is not None and "{id}" not in entry.return_url:
+        yield (
+            ("return_url",),
+            "return_url without {id}: SONA could not tell whom to credit",
+            "write {id} after survey_code=, in the place of XXXX",
+        )
     if entry.id_parameter in entry.extra_parameters:
         yield (
             ("extra_parameters",),

@@ -23,6 +23,7 @@ from study_app.plan import TaskPlan, TopicPlan
 from study_app.services import show_ends, show_streams, show_tasks
 from study_app.services.answers import newest_judgment, search_seconds, showing_of
 from study_app.services.look import Look
+from study_app.services.pause import is_paused
 from study_app.services.quota import open_topics
 from study_app.services.slots import listed_topics
 from study_app.shown_sides import FORMS
@@ -64,8 +65,12 @@ def consent_page(look: Look) -> ConsentPage:
         text_sha256=here.plan.consent_sha256,
         withdrawal_code=here.worker.withdrawal_code,
         given=here.state.consented,
-        error=look.error,
+        error=look.error or ("consent.paused" if _must_wait(look) else None),
     )
+
+
+def _must_wait(look: Look) -> bool:
+    return not look.here.state.consented and is_paused(look.session, look.here.plan.id)
 
 
 def consent_paragraphs(text: str) -> tuple[str, ...]:

@@ -225,6 +225,7 @@ def test_a_paused_study_lets_nobody_new_in_and_stops_nobody(campaign):
     assert "Nobody new can begin" in cleo.html.h1.get_text()
     assert len(study.rows(select(Worker))) == 2
     assert study.arrive("bob").status == 503
+    assert "Nobody new can begin" in bob.open(bob.home).text
     bob.send()
     assert (bob.status, bob.step) == (422, "consent")
     assert "Nobody new can begin" in bob.text
