@@ -126,7 +126,7 @@ def _stream_topics(sources: TaskSources) -> Texts:
 
 
 def _ranked(task: JudgedTask, sources: TaskSources) -> ShownTexts:
-    """Return the titles of each list's documents with their windows, best first."""
+    """Return the titles of each list's documents with their windows, best first; one without a text was not shown."""
     collection = read_ranked_collection(qrels=sources.path("qrels"), windows=sources.path("windows"))
     texts = read_document_texts(sources.path("texts")) if "texts" in sources.collection else {}
     judged = TopicNames(task.topics.tolist())
@@ -136,8 +136,9 @@ def _ranked(task: JudgedTask, sources: TaskSources) -> ShownTexts:
         for topic, ranking in run.rankings.items():
             if judged.find(topic):
                 lines = [
-                    f"{rank}. {texts[one].title if one in texts else one} [{collection.windows.get(one, '?')}]"
+                    f"{rank}. {texts[one].title if texts else one} [{collection.windows.get(one, '?')}]"
                     for rank, one in enumerate(ranking[: sources.depth], start=1)
+                    if one in texts or not texts
                 ]
                 sides.setdefault(topic, {})[name] = "\n".join(lines)
     asked = read_ranked_topics(sources.path("topics")) if "topics" in sources.collection else {}
