@@ -100,14 +100,9 @@ def headline(found: Plan, question: Question, wish: Wish) -> str:
     goal = _goal(question, wish)
     if found.needed is None:
         largest = found.rows[-1]
-        reached = (
-            f"the interval is {question.amount(largest.width_of(wish.sure))} wide"
-            if wish.width is not None
-            else f"the chance is {percent(largest.power)}"
-        )
         return (
-            f"Not within reach: even with {question.count(found.vary, largest.size)}, {reached}. To get {goal}, change "
-            f"another size, with {_others(found, question)}."
+            f"Not within reach: even with {question.count(found.vary, largest.size)} {_reached(question, wish, largest)}. "
+            f"Change another size: {_others(found, question)}."
         )
     needed = question.count(found.vary, found.needed)
     if found.needed <= found.asked:
@@ -140,6 +135,14 @@ def _goal(question: Question, wish: Wish) -> str:
         return f"a chance of {percent(wish.power or 0)} that the study {question.found}"
     often = "typically" if wish.sure == 0.5 else f"in {percent(wish.sure)} of studies"
     return f"a 95 % interval of {question.subject} that is {often} at most {question.amount(wish.width)} wide"
+
+
+def _reached(question: Question, wish: Wish, row: PlanRow) -> str:
+    if wish.width is None:
+        return f"the chance that the study {question.found} is {percent(row.power)}, not {percent(wish.power or 0)}"
+    often = "typically" if wish.sure == 0.5 else f"in {percent(wish.sure)} of studies at most"
+    reached, wanted = (question.number(width) for width in (row.width_of(wish.sure), wish.width))
+    return f"the 95 % interval of {question.subject} is {often} {reached} wide, not {wanted}{question.unit}"
 
 
 def _others(found: Plan, question: Question) -> str:

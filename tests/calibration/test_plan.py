@@ -9,7 +9,7 @@ import pytest
 from calibration.durations import fit_away
 from calibration.judged_task import judged_tasks
 from calibration.plan import NOTHING, Outcome, plan_row
-from calibration.plan_agreement import AgreementDesign, DifferenceDesign, People, systems_for
+from calibration.plan_agreement import AgreementDesign, DifferenceDesign, People, _two_measures, systems_for
 from calibration.plan_away import AwayDesign
 from calibration.plan_patience import MOST_PAIRS, PatienceDesign, _some_queries
 from calibration.plan_search import Wish, plan
@@ -204,6 +204,25 @@ def test_measures_that_choose_alike_are_easier_to_tell_apart():
 
     assert alike.width < 0.8 * apart.width
     assert alike.detectable < apart.detectable
+
+
+@pytest.mark.parametrize("same_choice", [0.6, 0.85])
+def test_two_measures_choose_the_same_system_as_often_as_one_says(same_choice):
+    """Over all pairs, though they do better on some queries than on others."""
+    design = difference(0.6, same_choice)
+    rng = np.random.default_rng(1)
+    one, other = _two_measures(rng.standard_normal((4000, 5)), design, 0.4, rng)
+    same = [np.sign(one[:, a] - one[:, b]) == np.sign(other[:, a] - other[:, b]) for a, b in [(0, 1), (2, 3)]]
+
+    assert np.mean(same) == pytest.approx(same_choice, abs=0.015)
+
+
+def test_measures_that_are_nearly_one_do_well_on_the_same_queries():
+    """What a query does to one it does to the other, however much queries differ."""
+    study = AgreementDesign(queries=20, pairs=10, workers=6, true=0.65, judges=People(query_spread=1.0))
+    one = DifferenceDesign(study=study, other=0.65, same_choice=0.99).searched()
+
+    assert plan_row(one, "queries", studies=40, seed=1).width < 0.06
 
 
 def test_measures_that_cannot_be_so_alike_are_refused_with_what_can_be():

@@ -165,8 +165,16 @@ ROWS = (row(10, float("inf"), 0.2), row(20, 4.0, 0.6), row(40, 2.0, 0.9))
         ),
         (20, Wish(power=0.6), "Your 20 workers are enough to get a chance of 60 % that the study tells"),
         (10, Wish(width=9.0, sure=0.9), "in 90 % of studies at most 9.0 hours wide; 10 workers would do."),
-        (None, Wish(width=1.0), "even with 40 workers, the interval is 2.0 hours wide."),
-        (None, Wish(power=0.99), "even with 40 workers, the chance is 90 %."),
+        (
+            None,
+            Wish(width=1.0),
+            "even with 40 workers the 95 % interval of the thing is typically 2.0 wide, not 1.0 hours.",
+        ),
+        (
+            None,
+            Wish(power=0.99),
+            "the chance that the study tells 1 from 2 hours is 90 %, not 99 %. Change another size",
+        ),
     ],
 )
 def test_the_headline_says_what_to_do(needed, wish, said):
@@ -174,7 +182,7 @@ def test_the_headline_says_what_to_do(needed, wish, said):
     line = headline(of(*ROWS, needed=needed), QUESTION, wish)
 
     assert said in line
-    assert (needed is not None) or line.endswith("with --vary days.")
+    assert (needed is not None) or line.endswith("--vary days.")
 
 
 def test_an_open_interval_is_said_and_left_out_of_the_curve():
