@@ -128,17 +128,20 @@ def test_status_and_the_researchers_page_show_the_four_states(study, run):
 
 
 def test_a_visit_is_paid_by_its_own_submission(campaign, run):
-    """A diary: two submissions of one worker; for the second they came and read nothing."""
+    """A diary: three submissions of one worker; for the first and the third they came and read nothing."""
     study = stream_study(campaign, platform="prolific", visit_code="CVISIT")
-    ann = study.visitor().open("/s/small?PROLIFIC_PID=ann&STUDY_ID=d1&SESSION_ID=s1").send().send()
-    ann.send(done="1")
-    study.clock.forward(24 * HOUR)
-    study.visitor().open("/s/small?PROLIFIC_PID=ann&STUDY_ID=d2&SESSION_ID=s2")
-    lines = "s1,ann,AWAITING REVIEW,2026,NOCODE\ns2,ann,AWAITING REVIEW,2026,CVISIT\n"
+    ann = study.visitor().open("/s/small?PROLIFIC_PID=ann&STUDY_ID=d0&SESSION_ID=s0").send().send()
+    for day in (1, 2):
+        study.clock.forward(24 * HOUR)
+        ann.open(f"/s/small?PROLIFIC_PID=ann&STUDY_ID=d{day}&SESSION_ID=s{day}")
+        if day == 1:
+            ann.send(done="1")
+    codes = {"s0": "NOCODE", "s1": "NOCODE", "s2": "CVISIT"}
+    lines = "".join(f"{name},ann,AWAITING REVIEW,2026,{code}\n" for name, code in codes.items())
     run(study, "reconcile", "small", written(study, lines), "-o", study.folder / "out.csv")
     with (study.folder / "out.csv").open(encoding="utf-8") as file:
         found = {row["submission"]: row["finding"] for row in csv.DictReader(file)}
-    assert found == {"s1": "pay_without_code", "s2": "wrong_code"}
+    assert found == {"s0": "no_data", "s1": "pay_without_code", "s2": "wrong_code"}
 
 
 @pytest.mark.parametrize(
