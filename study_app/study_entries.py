@@ -207,6 +207,11 @@ class Questions(TaskEntry):
     title: Text | None = None
     questions: Annotated[tuple[Question, ...], Field(min_length=1, max_length=100, strict=False)]
 
+    @property
+    def screens(self) -> bool:
+        """Whether some answer ends the worker's part."""
+        return any(question.screen_out for question in self.questions)
+
 
 AnyTask: TypeAlias = (
     IntentVotes | IUnitImportance | SummaryPairs | StreamPairs | StreamVisits | RankedPairs | Questions

@@ -10,11 +10,13 @@ from metrics.errors import InputError
 from metrics.registry import parse_measure
 from study_app.capacity import Capacity, capacity, topic_count
 from study_app.domain import MIN_VALIDATIONS
+from study_app.standard_checks import check_of
 from study_app.study_content import AnyContent, StudyContent
 from study_app.study_entries import (
     IntentVotes,
     IUnitImportance,
     JudgedTask,
+    Questions,
     RankedPairs,
     StreamPairs,
     StudyEntry,
@@ -26,6 +28,8 @@ from study_app.workload import FINISHING, Span, consent_seconds, pairs_of_a_work
 
 FIXED_CODE = {"prolific", "connect"}
 """Platforms that compare what a worker brings with one code."""
+ONLY_OF = {"id_parameter": "generic", "extra_parameters": "generic", "submit_hosts": "mturk"}
+"""Key -> the platform that it is for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +118,24 @@ def _cost(entry: StudyEntry, seconds: Span, workers: int | None) -> Cost | None:
     )
 
 
+def _of_platform(entry: StudyEntry) -> Iterator[str]:
+    """Say which codes a platform waits for, and which keys it does not use."""
+    if entry.platform in FIXED_CODE:
+        if entry.completion_code is None:
+            yield f"platform {entry.platform} checks one code for everybody; write it as completion_code"
+        if entry.codes.failed_checks is None and any(check_of(task, task.kind) for task in entry.tasks):
+            yield "whoever fails a check gets no code; write one as codes: failed_checks"
+        if entry.codes.screened_out is None and any(
+            isinstance(task, Questions) and task.screens for task in entry.tasks
+        ):
+            yield "whoever is screened out gets no code; write one as codes: screened_out"
+    for key, platform in ONLY_OF.items():
+        if key in entry.model_fields_set and entry.platform != platform:
+            yield f"{key} is for platform {platform} only, and not used"
+
+
 def _of_study(entry: StudyEntry, tasks: tuple[TaskEstimate, ...], workers: int | None) -> Iterator[str]:
-    if entry.platform in FIXED_CODE and entry.completion_code is None:
-        yield f"platform {entry.platform} checks one code for everybody; write it as completion_code"
+    yield from _of_platform(entry)
     if all(task.capacity is None for task in tasks):
         yield "there are only questions, which never make room for anybody; add another task"
     for task in tasks:

@@ -8,6 +8,7 @@ from metrics.push_streams import parsed_day
 from study_app.study_entries import (
     AnyTask,
     EventFiles,
+    JudgedTask,
     Question,
     Questions,
     StreamPairs,
@@ -92,6 +93,8 @@ def _of_task(task: AnyTask) -> Iterator[Found]:
         yield from _questions(task)
     if isinstance(task, StreamPairs):
         yield from _days(task)
+    if isinstance(task, JudgedTask) and task.primary is not None and task.primary[0] == task.primary[1]:
+        yield ("primary",), "a measure is compared with itself", "name two"
 
 
 def _check(task: TaskEntry) -> Iterator[Found]:

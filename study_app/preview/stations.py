@@ -143,7 +143,7 @@ def _has_check(task: AnyTask) -> bool:
 
 
 def _screens(task: AnyTask) -> bool:
-    return isinstance(task, Questions) and any(question.screen_out for question in task.questions)
+    return isinstance(task, Questions) and task.screens
 
 
 def _nth(step: str, task: int | None, nth: int) -> Wanted:

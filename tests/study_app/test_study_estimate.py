@@ -12,6 +12,7 @@ from study_app.study_file import read_study_file
 from study_app.task_content import TaskContent, TopicContent
 from study_app.workload import Span, consent_seconds, reading_seconds, task_seconds
 from tests.study_app.small_study import pairs_task, votes_task, write_small_study
+from tests.study_app.small_tasks import questions_task
 
 RANKED = dict.fromkeys(("topics", "qrels", "windows", "texts"), "f")
 PUSHES = dict.fromkeys(("topics", "qrels", "clusters", "epochs", "texts"), "f")
@@ -174,6 +175,9 @@ def test_the_cost_is_the_reward_with_the_fee_for_all_who_can_come(small):
         ({"pairs": 1, "workers_per_query": 2}, {}, "summaries: some pairs would be judged by nobody"),
         ({"compare": ["MMeasur"]}, {}, "summaries: 'MMeasur' is no measure of prefcal (did you mean"),
         ({}, {"platform": "prolific"}, "platform prolific checks one code for everybody"),
+        ({"instructions": "standard"}, {"platform": "prolific"}, "whoever fails a check gets no code"),
+        ({}, {"tasks": [questions_task(), pairs_task()], "platform": "connect"}, "whoever is screened out gets"),
+        ({}, {"platform": "prolific", "id_parameter": "who"}, "id_parameter is for platform generic only"),
         ({}, {"tasks": [pairs_task(workers_per_query=1), votes_task()]}, "pairs is full after 2 workers; 18 can"),
     ],
 )  # fmt: skip

@@ -97,6 +97,7 @@ def test_every_kind_of_task_is_read(read):
         ),
         ({**RANKED, "depht": 5}, "tasks.1.depht is not known; did you mean 'depth'?"),
         ({**RANKED, "primary": ["MMeasure"]}, "tasks.1.primary has too few entries; write a list of two"),
+        ({**RANKED, "primary": ["RBP", "RBP"]}, "a measure is compared with itself; name two"),
         (asked(options=["a", "b"]), "a number question has no options; remove them, or write type: single"),
         (asked(min=5, max=2), "min is more than max; exchange them"),
         (asked(type="single"), "a single question needs two options at least; list its options"),
