@@ -142,8 +142,8 @@ def _note_of_long_streams(name: str, pushes: Mapping[str, Sequence[Any]]) -> lis
     """Say that nobody will read all of some streams through."""
     longest = max(pushes, key=lambda topic: len(pushes[topic]))
     long = sum(len(of_topic) > LONG_STREAM for of_topic in pushes.values())
-    told = f"{name}: {long} of {len(pushes)} streams have more than {LONG_STREAM} notifications on one page"
-    return [f"{told}, {longest} has {len(pushes[longest]):,}"] if long else []
+    told = f"{name}: nobody reads more than {LONG_STREAM} notifications on a page through; {long} of {len(pushes)} streams"
+    return [f"{told} have more, {longest} has {len(pushes[longest]):,}"] if long else []
 
 
 def _reason(reason: str, examples: Sequence[str]) -> str:

@@ -127,7 +127,7 @@ def test_a_stream_that_nobody_would_read_through_is_named(tmp_path):
     content = content_of(path)
 
     assert content.notes == (
-        "sysfast: 1 of 2 streams have more than 200 notifications on one page, SYP-1 has 201",
+        "sysfast: nobody reads more than 200 notifications on a page through; 1 of 2 streams have more, SYP-1 has 201",
     )
     assert len(content.shown["SYP-1", "sysfast"]["pushes"]) == 201
 
