@@ -7,6 +7,7 @@ in docs/agreement.md.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from calibration.judged_task import JudgedTask, has_exclusions, judged_tasks
 from calibration.named_measures import Wanted, resolved, resolved_for_all, wanted_by_study
 from calibration.score_files import check_runs
 from calibration.shown_texts import shown_texts
+from calibration.study_json import STUDY_FILE
 from calibration.task_agreement import DRAW_COLUMNS, Row, pair_rows, sweep_rows, task_agreement
 from calibration.task_measures import TaskScorer, task_scorer
 from metrics.errors import input_fault
@@ -149,7 +151,7 @@ def _named(
     """Return which comparisons are named for each task: by the caller, else by the study."""
     if wanted is not None:
         variants = {one.task.task: one.measured.variants for one in scored}
-        return resolved_for_all(wanted, variants, place="--primary, --compare")
+        return resolved_for_all(wanted, variants)
     named: dict[str, Wanted] = {}
     for one in scored:
         task = one.task.task
@@ -162,7 +164,7 @@ def _named(
             one.measured.variants,
             task=task,
             kind=sources.kind,
-            place="study.json",
+            place=str(Path(evidence.place).with_name(STUDY_FILE)),
         )
         notes += missing
     return named

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from types import MappingProxyType
 
@@ -14,6 +14,7 @@ from metrics.errors import Fault, InputError
 from metrics.types import short_number
 from metrics.wording import listed, nearest
 
+OPTIONS = "--primary, --compare"
 _AT_DEFAULT = tuple(f"M@{short_number(patience)}" for patience in PAPER_PATIENCE.values())
 _PARTS = ("", " first layer only", " second layers only", " uniform P", " fitted P")
 
@@ -94,10 +95,10 @@ def resolved(
     fair = {one.measure for one in variants if one.fit is not Fit.IN_SAMPLE}
     missing = [name for name in wanted.names if name not in found]
     absent = [name for name in missing if _plain(name, kind) in POSSIBLE.get(kind, ())]
-    faults = [_unknown(name, fair, task, place) for name in missing if name not in absent]
-    faults += [_in_sample(full, task, place) for full in found.values() if full not in fair]
+    faults = [_unknown(name, fair, f"task {task}") for name in missing if name not in absent]
+    faults += [_in_sample(full, f"task {task}") for full in found.values() if full not in fair]
     if faults:
-        raise InputError(faults)
+        raise InputError([replace(fault, path=place) for fault in faults])
     notes = [
         f"{task}: no comparison with {name}, which the study names: its files or its model are not here"
         for name in absent
@@ -105,9 +106,7 @@ def resolved(
     return wanted.without(absent).renamed(found), notes
 
 
-def resolved_for_all(
-    wanted: Wanted, variants: Mapping[str, Sequence[Variant]], *, place: str
-) -> dict[str, Wanted]:
+def resolved_for_all(wanted: Wanted, variants: Mapping[str, Sequence[Variant]]) -> dict[str, Wanted]:
     """Return what a command wants of each task, by the measures' full names; a task compares what it has of it.
 
     Parameters
@@ -116,8 +115,6 @@ def resolved_for_all(
         What is named.
     variants : mapping of str to sequence of Variant
         By task.
-    place : str
-        How messages call what the measures are looked for in.
 
     Raises
     ------
@@ -127,11 +124,11 @@ def resolved_for_all(
     found = {task: found_measures(wanted.names, of_task) for task, of_task in variants.items()}
     fair = {one.measure for of_task in variants.values() for one in of_task if one.fit is not Fit.IN_SAMPLE}
     known = {name for of_task in found.values() for name in of_task}
-    faults = [_unknown(name, fair, None, place) for name in wanted.names if name not in known]
+    faults = [_unknown(name, fair, "any task") for name in wanted.names if name not in known]
     full = dict.fromkeys(full for of_task in found.values() for full in of_task.values())
-    faults += [_in_sample(name, None, place) for name in full if name not in fair]
+    faults += [_in_sample(name, "any task") for name in full if name not in fair]
     if faults:
-        raise InputError(faults)
+        raise InputError([replace(fault, problem=f"{OPTIONS}: {fault.problem}") for fault in faults])
     return {
         task: wanted.without(set(wanted.names) - set(names)).renamed(names) for task, names in found.items()
     }
@@ -155,19 +152,17 @@ def _plain(name: str, kind: str) -> str:
     return name.removesuffix(f" {CONVERTED_MARK}")
 
 
-def _unknown(name: str, known: Collection[str], task: str | None, place: str) -> Fault:
-    where = "" if task is None else f" in task {task}"
+def _unknown(name: str, known: Collection[str], task: str) -> Fault:
     near = nearest(name, known)
     cure = f"did you mean {near!r}? " if near else ""
     return Fault(
-        problem=f"{place}: there is no measure {name!r}{where}",
+        problem=f"there is no measure {name!r} in {task}",
         cure=f"{cure}known are {listed(sorted(known), most=30)}",
     )
 
 
-def _in_sample(name: str, task: str | None, place: str) -> Fault:
-    where = "" if task is None else f" in task {task}"
+def _in_sample(name: str, task: str) -> Fault:
     return Fault(
-        problem=f"{place}: {name!r}{where} was fitted to the preferences that would judge it",
+        problem=f"{name!r} was fitted to the preferences of {task} that would judge it",
         cure=f"name {name.replace(' in sample', '')!r}, which is cross-fitted",
     )

@@ -113,7 +113,7 @@ def test_an_unknown_measure_is_refused_with_the_nearest_one():
     """A slip of the hand must not become an exploratory comparison in silence."""
     with pytest.raises(
         InputError,
-        match=r"study.json: there is no measure 'ELG1' in task t; did you mean 'ELG-1'\? known are ELG-0",
+        match=r"study.json:1: there is no measure 'ELG1' in task t; did you mean 'ELG-1'\? known are ELG-0",
     ):
         resolved(Wanted(compare=("ELG1",)), MEASURES, task="t", kind="stream_pairs", place="study.json")
 
@@ -121,7 +121,7 @@ def test_an_unknown_measure_is_refused_with_the_nearest_one():
 def test_an_in_sample_measure_is_refused_with_its_fair_form():
     """Its agreement is flattered."""
     with pytest.raises(InputError, match="name 'T11U@preferences', which is cross-fitted"):
-        resolved_for_all(Wanted(compare=("T11U@preferences in sample",)), {"t": MEASURES}, place="--compare")
+        resolved_for_all(Wanted(compare=("T11U@preferences in sample",)), {"t": MEASURES})
 
 
 def test_what_a_study_names_and_nothing_scores_here_is_left_out_with_a_sentence():
@@ -146,14 +146,16 @@ def test_options_hold_for_every_task_that_has_the_measures():
     other = (variant("M@1500"), variant("M@stops"))
     wanted = Wanted(primary=("ELG-1", "ELG-0"), compare=("T11U", "M@stops"))
 
-    found = resolved_for_all(wanted, {"pushes": MEASURES, "summaries": other}, place="--compare")
+    found = resolved_for_all(wanted, {"pushes": MEASURES, "summaries": other})
 
     assert found == {
         "pushes": Wanted(primary=("ELG-1", "ELG-0"), compare=("T11U",)),
         "summaries": Wanted(compare=("M@stops",)),
     }
-    with pytest.raises(InputError, match="--compare: there is no measure 'M@stop'; did you mean 'M@stops'"):
-        resolved_for_all(Wanted(compare=("M@stop",)), {"summaries": other}, place="--compare")
+    with pytest.raises(
+        InputError, match="--compare: there is no measure 'M@stop' in any task; did you mean 'M@stops'"
+    ):
+        resolved_for_all(Wanted(compare=("M@stop",)), {"summaries": other})
 
 
 def test_the_study_file_names_them_for_each_task():

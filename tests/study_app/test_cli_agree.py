@@ -198,7 +198,7 @@ def test_the_pairs_that_disagree_most_are_written(agree, tables, tmp_path):
         (("--run", "alpha={folder}/none.xml"), "none.xml:1: there is no such file"),
         (
             ("--primary", "M@1500", "M@15OO"),
-            "--primary, --compare: there is no measure 'M@15OO'; did you mean 'M@1500'",
+            "--primary, --compare: there is no measure 'M@15OO' in any task; did you mean 'M@1500'",
         ),
         (("--collection", "query={folder}/scores.csv"), "--collection: there is no 'query' in this study"),
     ],
