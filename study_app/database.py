@@ -50,7 +50,10 @@ def open_database(url: str) -> Database:
     """
     try:
         engine = create_engine(
-            _with_driver(url), pool_size=POOL_SIZE, pool_pre_ping=not url.startswith("sqlite")
+            _with_driver(url),
+            pool_size=POOL_SIZE,
+            pool_pre_ping=not url.startswith("sqlite"),
+            hide_parameters=True,  # they are answers and platform ids, and errors get into logs
         )
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise input_fault(

@@ -5,7 +5,6 @@ Each look is a function that returns findings; what is asked of a database serve
 
 import os
 import platform
-import shutil
 import sqlite3
 import stat
 import time
@@ -17,6 +16,7 @@ from typing import Final, Literal
 
 from filelock import FileLock, Timeout
 
+from study_app.disk_room import FULL_BYTES, LOW_BYTES, free_bytes
 from study_app.serving_lock import SUFFIX
 
 OK: Final = "ok"
@@ -26,7 +26,6 @@ State = Literal["ok", "warning", "fault"]
 EARLIEST_YEAR, LATEST_YEAR = 2025, 2100
 CLOCK_SAMPLE_SECONDS = 0.05
 CLOCK_STEP_SECONDS = 0.5
-LOW_BYTES, FULL_BYTES = 1 << 30, 100 << 20
 OLDEST_SQLITE = (3, 35, 0)
 
 
@@ -75,9 +74,7 @@ def clock(
     return Finding(what="clock", state=OK, found=found)
 
 
-def room(
-    folder: Path, free_bytes: Callable[[Path], int] = lambda path: shutil.disk_usage(path).free
-) -> Finding:
+def room(folder: Path, free_bytes: Callable[[Path], int] = free_bytes) -> Finding:
     """Look at the room that is left where the database is."""
     free = free_bytes(folder)
     found = f"{free / (1 << 30):,.1f} GiB free in {folder}"

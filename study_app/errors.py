@@ -1,8 +1,10 @@
 """What goes wrong, in a plain sentence with a reference number; never a trace."""
 
 import logging
+import sqlite3
 
 from flask import Flask, Response, jsonify, request
+from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
 
 from study_app.log import reference
@@ -11,6 +13,7 @@ from study_app.tokens import BadTokenError
 from study_app.web import said
 
 LOGGER = logging.getLogger("prefcal.errors")
+RETRY_SECONDS = 30
 
 
 def install(app: Flask) -> None:
@@ -18,6 +21,8 @@ def install(app: Flask) -> None:
     app.register_error_handler(BadTokenError, bad_address)
     app.register_error_handler(UnknownWorkerError, bad_address)
     app.register_error_handler(HTTPException, http_error)
+    app.register_error_handler(OperationalError, unavailable)
+    app.register_error_handler(sqlite3.Error, unavailable)
     app.register_error_handler(Exception, failure)
 
 
@@ -30,6 +35,14 @@ def http_error(error: HTTPException) -> Response:
     """Answer what Flask refuses by itself: unknown pages, wrong methods, forms too large."""
     known = {404: "not_found", 413: "too_large"}
     return _answer(known.get(error.code or 500, "bad_request"), error.code or 500)
+
+
+def unavailable(error: Exception) -> Response:
+    """Answer when the database cannot be read or written: a full disk, a server that restarts."""
+    LOGGER.error("request %s failed: the database does not answer (%s)", reference(), error)
+    response = _answer("unavailable", 503)
+    response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response
 
 
 def failure(error: Exception) -> Response:

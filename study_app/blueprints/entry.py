@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from study_app.database import transaction
+from study_app.disk_room import is_nearly_full
 from study_app.end_pages import PreviewPage
 from study_app.log import note_worker
 from study_app.plan import StudyPlan
@@ -65,6 +66,8 @@ def _refusal(session: Session, plan: StudyPlan, visitor: Visitor) -> Response | 
         return None
     if not _fits_device(plan):
         return said(f"device_{plan.entry.device}", status=403, language=plan.language)
+    if is_nearly_full(server().database):
+        return said("no_room", status=503, language=plan.language)
     if is_full(session, plan, now=server().now()):
         return said("full", status=409, language=plan.language)
     return None

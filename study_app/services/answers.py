@@ -130,7 +130,7 @@ def finish(session: Session, here: Whereabouts, *, now: datetime, new_token: New
     if worker.completed_at is None:
         if not here.state.has_all:
             return False
-        worker.completed_at = now
+        worker.completed_at = max(now, worker.last_seen_at)  # also when the clock was set back
         worker.completion_code = here.plan.entry.completion_code or new_token(COMPLETION_LETTERS).upper()
         session.flush()
     return True

@@ -19,7 +19,7 @@ def stop(session: Session, here: Whereabouts, end: End, *, now: datetime) -> Non
     worker = here.worker
     if worker.completed_at is not None or worker.stopped_at is not None:
         return
-    worker.stopped_at, worker.stopped_as = now, end
+    worker.stopped_at, worker.stopped_as = max(now, worker.last_seen_at), end
     if end != "partial" or has_answer(here):
         worker.completion_code = getattr(here.plan.entry.codes, end)
     for slots in here.slots.values():

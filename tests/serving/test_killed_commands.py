@@ -1,0 +1,111 @@
+"""Commands that write are killed at any moment: what they were to write is there whole, or not at all."""
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from calibration.table_files import read_tables
+from calibration.user_model import read_user_model
+from study_app.database import is_empty, open_database, transaction
+from study_app.database_check import check_database
+from study_app.export.study_export import export_study
+from study_app.models import Study, Topic
+from study_app.simulate.trial import run_trial
+from study_app.simulate.truth import Truth
+from study_app.study_content import read_study_content
+from study_app.study_file import read_study_file
+from tests.study_app.small_study import write_small_study
+
+KILLS = 8
+SLOWEST_SECONDS = 30
+STUDY = {"search_seconds": 0, "workers_per_query": None}
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """A small study that ten simulated workers have done: its file, its database, its tables."""
+    folder = tmp_path_factory.mktemp("judged")
+    url = f"sqlite:///{folder / 'study.sqlite3'}"
+    content = read_study_content(read_study_file(write_small_study(folder, task=STUDY)))
+    _, clock = run_trial(content, url, workers=10, truth=Truth(patience_preferences=100), seed=1)
+    database = open_database(url)
+    with transaction(database, write=False) as session:
+        export_study(session, session.scalars(select(Study)).one(), folder / "tables", now=clock())
+    database.engine.dispose()
+    return folder / "study.yaml", url, folder / "tables"
+
+
+def killed(*arguments, after):
+    """Run prefcal and kill it after so many seconds; say whether it had ended by itself before."""
+    command = [sys.executable, "-c", "from study_app.cli import main; main()", *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            return process.wait(timeout=after) == 0
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return False
+
+
+def moments(*arguments):
+    """Return moments spread over the time that the command takes when it is left alone."""
+    began = time.monotonic()
+    assert killed(*arguments, after=SLOWEST_SECONDS)
+    whole = time.monotonic() - began
+    rng = random.Random(1)
+    return [whole * rng.uniform(0.3, 1.05) for _ in range(KILLS)]
+
+
+def left_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} if folder.exists() else set()
+
+
+@pytest.mark.soak
+def test_a_killed_load_leaves_the_database_empty_or_loaded(judged, tmp_path):
+    """One transaction."""
+    file, _, _ = judged
+    for number, after in enumerate(
+        moments("study", "load", file, "--database", f"sqlite:///{tmp_path / 'x'}")
+    ):
+        url = f"sqlite:///{tmp_path / f'{number}.sqlite3'}"
+        killed("study", "load", file, "--database", url, after=after)
+        database = open_database(url)
+        if (tmp_path / f"{number}.sqlite3").exists() and not is_empty(database):
+            with transaction(database, write=False) as session:
+                studies = session.scalar(select(func.count()).select_from(Study))
+                topics = session.scalar(select(func.count()).select_from(Topic))
+            assert (studies, topics) in {(0, 0), (1, 2)}
+            assert check_database(database) == []
+        database.engine.dispose()
+        assert killed("study", "load", file, "--database", url, after=SLOWEST_SECONDS)
+
+
+@pytest.mark.soak
+def test_a_killed_export_leaves_a_whole_folder_or_none(judged, tmp_path):
+    """Tables without one of them would pass for a smaller study."""
+    _, url, tables = judged
+    wanted = {path.name for path in tables.iterdir()}
+    for number, after in enumerate(moments("export", tmp_path / "whole", "--database", url)):
+        target = tmp_path / str(number) / "tables"
+        target.parent.mkdir()
+        killed("export", target, "--database", url, after=after)
+        assert left_in(target) in (set(), wanted)
+        if target.exists():
+            assert read_tables(target).keys() == read_tables(tables).keys()
+        assert killed("export", target, "--database", url, after=SLOWEST_SECONDS) or target.exists()
+
+
+@pytest.mark.soak
+def test_a_killed_fit_leaves_a_whole_model_or_none(judged, tmp_path):
+    """Half a model would be half a paper."""
+    _, _, tables = judged
+    for number, after in enumerate(moments("fit", tables, "-o", tmp_path / "whole.json")):
+        target = tmp_path / f"{number}.json"
+        killed("fit", tables, "-o", target, after=after)
+        if target.exists():
+            assert read_user_model(target).parameters
+        assert killed("fit", tables, "-o", target, after=SLOWEST_SECONDS)

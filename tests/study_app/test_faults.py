@@ -1,0 +1,97 @@
+"""What workers see when the disk is full, cannot be written, or the clock is set back; and what is stored then."""
+
+import logging
+
+import pytest
+from sqlalchemy import event, func, select
+
+from study_app import disk_room
+from study_app.database_check import check_database
+from study_app.errors import LOGGER
+from study_app.models import Event, Judgment, Worker
+
+
+@pytest.fixture
+def study(campaign):
+    """A study without search on SQLite."""
+    return campaign(task={"search_seconds": 0})
+
+
+def on_every_connection(study, pragma):
+    """Set something on each connection that is used from now on; return what undoes it."""
+
+    def prepare(connection, *_):
+        connection.execute(f"PRAGMA {pragma}")
+
+    event.listen(study.database.engine, "checkout", prepare)
+    return lambda: event.remove(study.database.engine, "checkout", prepare)
+
+
+def batch(ann, first, size):
+    events = [
+        {"n": n, "kind": "choice", "ms": n, "wall": n, "choice": "left"} for n in range(first, first + size)
+    ]
+    return {"page": ann.page_token, "sent_ms": 0, "sent_wall_ms": 0, "events": events}
+
+
+def test_a_full_disk_is_said_and_what_was_sent_can_be_sent_again(study):
+    """Events are not acknowledged, so the page keeps them; nothing of the batch is stored, and later all of it is."""
+    ann = study.at_pairs()
+    address = f"/e/{ann.token}"
+    undo = on_every_connection(study, "max_page_count = 1")
+    refused = ann.client.post(address, json=batch(ann, 1, 500))
+    assert refused.status_code == 503
+    assert refused.headers["Retry-After"] == "30"
+    assert refused.json["error"] == "unavailable"
+    assert study.rows(select(func.count()).select_from(Event)) == [(0,)]
+    undo()
+    on_every_connection(study, "max_page_count = 1000000")
+    assert ann.client.post(address, json=batch(ann, 1, 500)).json == {"upto": 500}
+    assert study.rows(select(func.count()).select_from(Event)) == [(500,)]
+
+
+def test_a_disk_that_cannot_be_written_keeps_the_form_usable(study, caplog):
+    """A plain page with a reference says what to do; the same form is taken as soon as it can be."""
+    caplog.set_level(logging.ERROR, LOGGER.name)
+    ann = study.at_pairs()
+    form, address = ann.form(), ann.path
+    undo = on_every_connection(study, "query_only = ON")
+    ann.send(form=form, to=address, choice="equally_bad")
+    assert ann.status == 503
+    assert "Nothing can be saved just now" in ann.text
+    assert "Reference:" in ann.text
+    assert ann.open(address).status == 200
+    undo()
+    on_every_connection(study, "query_only = OFF")
+    ann.send(form=form, to=address, choice="equally_bad")
+    assert study.rows(select(Judgment.choice)) == [("equally_bad",)]
+    assert "readonly database" in caplog.text
+    assert "equally_bad" not in caplog.text
+
+
+def test_with_little_room_left_nobody_new_comes_in_and_those_inside_go_on(study, monkeypatch):
+    """Said before consent; a full disk would take the answers of everybody."""
+    ann = study.at_pairs()
+    monkeypatch.setattr(disk_room, "free_bytes", lambda _folder: disk_room.FULL_BYTES - 1)
+    bob = study.arrive("bob")
+    assert (bob.status, "little room left" in bob.text) == (503, True)
+    study.judge_all(ann).send()
+    assert ann.step == "done"
+    assert study.rows(select(func.count()).select_from(Worker)) == [(1,)]
+    monkeypatch.setattr(disk_room, "free_bytes", lambda _folder: disk_room.FULL_BYTES)
+    assert study.arrive("bob").step == "consent"
+
+
+@pytest.mark.parametrize("hours", [1, 24 * 400])
+def test_a_clock_that_is_set_back_changes_no_answer(study, hours):
+    """Answers are stored, no duration is negative, and nobody seems to have answered after the end."""
+    ann = study.at_pairs()
+    ann.send(choice="left")
+    study.clock.forward(-3600 * hours)
+    study.judge_all(ann).send()
+    assert ann.step == "done"
+    assert ann.open(ann.home).step == "done"
+    judged = study.rows(select(Judgment.choice, Judgment.decision_ms, Judgment.timing))
+    assert len(judged) == 4
+    assert all(milliseconds >= 0 for _, milliseconds, _ in judged)
+    assert check_database(study.database) == []
