@@ -29,9 +29,9 @@ from study_app.summary_content import SummaryContent
 from study_app.task_content import TaskContent
 
 WORDS_PER_SECOND = 4.0
-"""Silent reading of English, of easy texts."""
+"""Silent reading of English: near the 238 words a minute of Brysbaert's meta-analysis (Journal of Memory and Language, 2019)."""
 CHARS_PER_SECOND = 6.0
-"""Silent reading of Japanese."""
+"""Silent reading of Japanese; assumed."""
 DAY_SECONDS = 86_400
 
 

@@ -1,4 +1,4 @@
-"""`prefcal study`: what is done with a study file before it is served."""
+"""`prefcal study`: what is done with a study file."""
 
 import click
 
@@ -7,4 +7,4 @@ from study_app.cli import STUDY, LazyGroup
 
 @click.group(cls=LazyGroup, modules=STUDY, name="study")
 def command() -> None:
-    """Check a study file, or load it into the database."""
+    """Begin a study, check it, look at it, load it, and pause it."""
