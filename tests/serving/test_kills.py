@@ -51,3 +51,24 @@ def test_twenty_kills_lose_nothing(loaded, sqlite_url, durable_postgres, databas
     assert kills == 20
     assert len(told.codes) == 300
     assert_kept(url, told, limit=150)
+
+
+@pytest.mark.soak
+def test_a_database_that_restarts_under_load_loses_nothing(loaded, durable_postgres):
+    """PostgreSQL is stopped at once, five times, while two processes serve: workers wait, and go on."""
+    url = loaded(
+        durable_postgres.new_database("restarts"), task={"search_seconds": 0, "workers_per_query": 60}
+    )
+    told, moments = Told(), random.Random(2)
+    with serving(url, "--processes", "2") as server:
+        crowd = start_campaign(server.address, "small", 124, told)
+        for _ in range(5):
+            time.sleep(moments.uniform(0.5, 1.5))
+            durable_postgres.stop("immediate")
+            time.sleep(0.3)
+            durable_postgres.start(durable=True)
+        end_campaign(crowd)
+    assert told.refusals[503] > 0
+    assert set(told.refusals) == {503}
+    assert len(told.codes) == 120
+    assert_kept(url, told, limit=60)
