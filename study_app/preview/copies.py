@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -88,7 +89,7 @@ class Copies:
     def __init__(self, content: StudyContent, folder: Path) -> None:
         entry = content.file.entry.model_copy(update={"return_at_once": False})
         self.content = replace(content, file=replace(content.file, entry=entry))
-        self._folder, self._number = folder, 0
+        self._folder, self._numbers = folder, count(1)
         database = open_database(_url(self._template))
         migrate(database)
         with transaction(database, write=True) as session:
@@ -109,8 +110,7 @@ class Copies:
 
     def new(self) -> Copy:
         """Return a fresh copy into which nobody has come yet."""
-        self._number += 1
-        path = self._folder / f"{self._number}.sqlite3"
+        path = self._folder / f"{next(self._numbers)}.sqlite3"
         shutil.copy(self._template, path)
         clock = SkippingClock(utc_now())
         app = self._twin(path, clock)

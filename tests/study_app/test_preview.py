@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -151,6 +152,17 @@ def test_each_page_has_a_study_of_its_own_and_goes_on_from_there(previewed):
     assert browser.get(second).status_code == 200
     assert "choose" in browser.get(first.removesuffix("consent"), follow_redirects=True).request.path
     assert browser.get("/w/nobody/consent").status_code == 404
+
+
+def test_two_frames_may_ask_at_the_same_moment(previewed):
+    """As they do when both widths are opened."""
+    preview, _ = previewed(write_small_study)
+    [consent] = numbers(preview, "Consent")
+    with ThreadPoolExecutor(4) as threads:
+        opened = list(
+            threads.map(lambda _: Client(preview).get(f"/open/{consent}").headers["Location"], range(4))
+        )
+    assert len(set(opened)) == 4
 
 
 def test_time_can_be_let_pass(previewed):

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from study_app.capacity import capacity, workers_to_fill
+from study_app.cli.study_told import what_is_collected, what_is_done
 from study_app.study_content import StudyContent, read_study_content
 from study_app.study_entries import Questions, RankedPairs, StreamPairs
 from study_app.study_estimate import estimate
@@ -154,6 +155,37 @@ def test_summary_pairs_votes_and_ratings_are_counted(small):
     assert (pairs.workers, pairs.each, pairs.things, pairs.a_worker) == (6, (2, 2), 6, 2)
     assert (votes.workers, votes.each, votes.things) == (20, (10, 10), 2)
     assert (ratings.workers, ratings.each, ratings.things, ratings.a_worker) == (3, (2, 2), 16, 12)
+
+
+@pytest.mark.parametrize(
+    ("task", "done", "collected"),
+    [
+        (
+            content(ranked(systems=3, depth=5), LISTED, topics=("T1", "T2")),
+            "chooses 1 of 2 queries and judges 3 pairs of 3 systems, 3 of them twice, 5 entries a list",
+            "20 workers; 10 judgments of each of 6 pairs",
+        ),
+        (
+            content(ranked(judgments_per_pair=None), LISTED),
+            "takes the only query and judges 1 pair of 2 systems, 10 entries a list",
+            "no limit of workers; each adds judgments of 1 of 1 pair",
+        ),
+        (
+            content(pushed(systems=3, validation_pairs=4), PUSHED, topics=("T1", "T2")),
+            "judges 6 of 6 pairs, 4 of them twice: 3 systems, 2 profiles, 0 days",
+            "10 workers; 10 judgments of each of 6 pairs",
+        ),
+        (
+            content(Questions(kind="questions", questions=[{"id": "a", "text": "Age?", "type": "number"}])),
+            "answers 1 question",
+            "answers of everybody",
+        ),
+    ],
+)
+def test_each_task_is_told_in_two_lines(task, done, collected):
+    """What a worker does, and what the study has then."""
+    assert what_is_done(task) == done
+    assert what_is_collected(capacity(task)) == collected
 
 
 def test_the_cost_is_the_reward_with_the_fee_for_all_who_can_come(small):
