@@ -101,12 +101,12 @@ class Preview:
             return self._page("unreached", page=station, reason=str(error))
         agents = {DESKTOP[0], PHONE[0]} - {copy.agent}
         with self._lock:
-            self._count += 1
-            self._opened[self._count] = copy, agents.pop() if station.other_device else copy.agent
+            self._count = place = self._count + 1
+            self._opened[place] = copy, agents.pop() if station.other_device else copy.agent
             if len(self._opened) > MOST_COPIES:
                 old, _ = self._opened.pop(next(iter(self._opened)))
                 old.server.database.engine.dispose()
-        return redirect(f"/p/{self._count}{path}" if station.at_door else path, code=303)
+        return redirect(f"/p/{place}{path}" if station.at_door else path, code=303)
 
     def _pass(self, seconds: int) -> Response:
         """Let time pass in every copy; the page from which it was asked stays."""
