@@ -92,7 +92,8 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
     if result.fitted is not None:
         yield _fitted_sentence(result, result.fitted)
     yield from _primary_sentence(result)
-    yield _best_sentence(result)
+    if len(result.fair_measures) > 1:
+        yield _best_sentence(result)
 
 
 def agreement_section(result: TaskResult, key: str) -> Section:
@@ -130,7 +131,12 @@ def _rows_figure(result: TaskResult, key: str) -> Figure:
     ]
     return Figure(
         name=key,
-        title=f"{_finding(result)}; highest of {counted(len(result.fair_measures), 'measure')}: {best}",
+        title=_finding(result)
+        + (
+            f"; highest of {len(result.fair_measures)} measures: {best}"
+            if len(result.fair_measures) > 1
+            else ""
+        ),
         wide=True,
         draw=partial(
             agreement_rows, marks=marks, ceiling=float(row["ceiling"]), perfect=float(row["perfect"])

@@ -158,26 +158,36 @@ def disagreement_tables(result: TaskResult, key: str) -> Iterator[Table]:
     """Yield the pairs on which measure and people disagree most, with what the people saw; nothing without the file."""
     if result.disagreements.empty:
         return
+    shown = result.disagreements.sort_values("rank")
+    has_texts = shown[["text_a", "text_b"]].notna().any(axis=None)
     rows = tuple(
         (
             _topic(row),
             str(row["system_a"]),
             str(row["system_b"]),
             f"{row['votes_a']:.0f} : {row['votes_b']:.0f}",
+            f"{row['equally_good'] + row['equally_bad']:.0f}",
             quantity(row["difference"]),
-            _text(row["text_a"]),
-            _text(row["text_b"]),
+            *((_text(row["text_a"]), _text(row["text_b"])) if has_texts else ()),
         )
-        for row in result.disagreements.sort_values("rank").to_dict("records")
+        for row in shown.to_dict("records")
     )
-    measure = result.disagreements["measure"].iloc[0]
+    measure = shown["measure"].iloc[0]
     yield Table(
         name=f"{key}-disagreements",
         caption=f"Pairs of task {result.task} on which {measure} and the votes disagree most",
-        columns=("Topic", "A", "B", "Votes A : B", "Score A less B", "Text of A", "Text of B"),
+        columns=(
+            "Topic",
+            "A",
+            "B",
+            "Votes A : B",
+            "Equal",
+            "Score A less B",
+            *(("Text of A", "Text of B") if has_texts else ()),
+        ),
         rows=rows,
         note="Worth reading before believing a number: what do people see here that the measure does not?",
-        text_columns=frozenset({0, 1, 2, 5, 6}),
+        text_columns=frozenset({0, 1, 2, 6, 7} if has_texts else {0, 1, 2}),
     )
 
 

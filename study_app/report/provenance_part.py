@@ -1,9 +1,8 @@
 """The report's last part: how the numbers came about, and how to make them again."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.metadata import version
-from typing import Any
 
 from calibration.study_json import StudyRecord
 from study_app.report.folder import MODEL, TABLES, Material
@@ -77,9 +76,14 @@ def _study_rows(study: StudyRecord) -> Iterator[tuple[str, str]]:
                 yield f"{task}, {kind} {name}, sha256", file.sha256 or DASH
 
 
-def _agree_options(record: Mapping[str, Any]) -> str:
+def _agree_options(material: Material) -> str:
     """Return the options that change what agree finds, as they were given."""
-    options = " --complete-only" if record.get("complete_only") else ""
+    record = material.record
+    has_model = record.get("model") if record else material.model is not None
+    options = f" --model {MODEL}" if has_model else ""
+    if record.get("scores"):
+        options += f" --scores {shlex.quote(str(record['scores']['path']))}"
+    options += " --complete-only" if record.get("complete_only") else ""
     return options + (f" --draws {record['draws']}" if record.get("draws") else "")
 
 
@@ -93,7 +97,6 @@ def _commands(material: Material) -> Iterator[str]:
         seed = "" if material.model.seed is None else f" --seed {material.model.seed}"
         yield f"prefcal fit {TABLES} -o {MODEL}{seed}"
     if material.tables:
-        model = f" --model {MODEL}" if material.model is not None else ""
         seed = f" --seed {material.record['seed']}" if "seed" in material.record else ""
-        yield f"prefcal agree {TABLES}{model}{_agree_options(material.record)}{seed} -o ."
+        yield f"prefcal agree {TABLES}{_agree_options(material)}{seed} -o ."
     yield "prefcal report ."

@@ -11,12 +11,12 @@ from calibration.consistency import clopper_pearson, consistency_by_worker
 from calibration.exclusion import left_out
 from calibration.results import LEVEL as SHARE_LEVEL
 from calibration.user_model import ParameterEntry
-from calibration.worker_quality import SIDED
 from study_app.report.page import Figure
 from study_app.report.wording import LEVEL, counted, decimal, percent, said_interval
 from study_app.report.worker_figures import Shares, worker_shares
 
 EVEN = 0.5
+SIDED = ("left", "right")
 CAPTION = (
     f"Each sign is a worker with an exact {LEVEL} interval; crosses were left out. Band across: all counted workers"
     " together. Dashed: "

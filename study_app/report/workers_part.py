@@ -1,5 +1,6 @@
 """The report's part on the workers: who was left out, how they searched, how consistent they were, which side they like."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -8,8 +9,6 @@ import pandas as pd
 from calibration.exclusion import left_out
 from calibration.quality import QualityReport
 from calibration.user_model import ParameterEntry
-from calibration.worker_quality import worker_quality
-from metrics.query_mean import QueryMean
 from study_app.report.folder import Material
 from study_app.report.page import Figure, Section, Table
 from study_app.report.side_and_repeats import consistency_figure, side_figure
@@ -44,6 +43,8 @@ def workers_section(material: Material, quality: QualityReport | None, key: str 
     workers, preferences = material.tables.get("workers"), material.tables.get("preferences")
     title = "Nothing is known about the workers"
     if workers is None:
+        if preferences is not None:
+            title = f"{counted(preferences['worker'].nunique(), 'worker')} judged"
         paragraphs.append("There is no table of workers, so nobody could be left out.")
     else:
         title, sentence = _exclusions(workers)
@@ -53,7 +54,7 @@ def workers_section(material: Material, quality: QualityReport | None, key: str 
     if preferences is None:
         paragraphs.append("There is no table of preferences, so sides and repeats cannot be judged.")
     else:
-        paragraphs += _care(preferences, workers)
+        paragraphs += _care(entries)
         figures += consistency_figure(preferences, workers, entries, f"{key}-consistency")
         figures += side_figure(preferences, workers, entries, f"{key}-sides")
     return Section(
@@ -188,29 +189,40 @@ def _figure(workers: pd.DataFrame, limits: tuple[float | None, float | None], ke
     ]
 
 
-def _care(preferences: pd.DataFrame, workers: pd.DataFrame | None) -> list[str]:
-    quality = worker_quality(preferences, workers=workers)
+def _care(entries: Mapping[str, ParameterEntry]) -> list[str]:
+    """Say how far people lean to a side, and how far they answer repeats alike."""
     sentences = []
-    if quality.left.units:
-        low, high = quality.left.confidence_interval()
-        verdict = "which shows no lean to a side"
-        if not (np.isnan(low) or low <= EVEN <= high):
-            verdict = f"a lean to the {'left' if low > EVEN else 'right'}"
+    left, alike = entries.get("left_share"), entries.get("consistency_share")
+    if left is not None:
         sentences.append(
-            f"Of all answers for one side {_share(quality.left)} were for the left one, {verdict}. Sides were drawn by"
-            " lot, so a lean adds noise and no bias."
+            f"Of all answers for one side {_share(left)} were for the left one, {_verdict(left)}. {_sides(left)}"
         )
-    if quality.consistent.units:
+    if alike is not None:
         sentences.append(
-            f"Pairs shown a second time were answered alike in {_share(quality.consistent)} of the cases: the same"
-            f" system, or an equal option, both times; with the same of the four options in"
-            f" {_share(quality.identical)}."
+            f"Pairs shown a second time were answered alike in {_share(alike)} of the cases: the same"
+            " system, or an equal option, both times; with the same of the four options in"
+            f" {_share(entries['identical_share'])}."
         )
     else:
         sentences.append("No pair was shown twice, so consistency is unknown.")
     return sentences
 
 
-def _share(mean: QueryMean) -> str:
-    low, high = mean.confidence_interval()
-    return f"{percent(mean.value)} ({said_interval(low, high)}, over workers)"
+def _verdict(left: ParameterEntry) -> str:
+    low, high = left.interval
+    if low is None or high is None or low <= EVEN <= high:
+        return "which shows no lean to a side"
+    return f"a lean to the {'left' if low > EVEN else 'right'}"
+
+
+def _sides(left: ParameterEntry) -> str:
+    """Say what a lean does: that hangs on how the sides were drawn."""
+    told = {one.name: one.sentence for one in left.diagnostics}
+    for name in ("sides_not_drawn", "uneven_sides"):
+        if name in told:
+            return told[name]
+    return "The sides look drawn by lot, so a lean adds noise and no bias."
+
+
+def _share(entry: ParameterEntry) -> str:
+    return f"{percent(entry.estimate)} ({said_interval(*entry.interval)}, over workers)"

@@ -59,7 +59,11 @@ def write_folder(folder, *, title="Which summary helps?", scores=None):
     write_user_model(model, folder / "user-model.json")
     write_user_model(truth, folder / "truth.json")
     found = agree(Evidence(tables=tables, model=model, scores=scores))
-    write_agreement(
-        found, folder, {"tables_sha256": digest, "seed": 1, "command": ["prefcal", "agree", "tables"]}
-    )
+    record = {
+        "tables_sha256": digest,
+        "seed": 1,
+        "command": ["prefcal", "agree", "tables"],
+        "model": {"path": "user-model.json", "sha256": "0" * 64},
+    }
+    write_agreement(found, folder, record)
     return folder

@@ -1,0 +1,172 @@
+"""Single parts of the report: fits drawn again, methods, workers, the primary comparison, older folders."""
+
+import dataclasses
+import json
+
+import pandas as pd
+import pytest
+
+from calibration.fit import fit_user_model
+from calibration.fit_options import FitOptions
+from study_app.report.agreement_forms import with_every_column
+from study_app.report.agreement_part import headline, summary
+from study_app.report.agreement_tables import disagreement_tables
+from study_app.report.fit_titles import lasting
+from study_app.report.folder import read_material
+from study_app.report.methods_part import methods_section
+from study_app.report.provenance_part import provenance_section
+from study_app.report.refit import refit
+from study_app.report.results import task_results
+from study_app.report.wording import quantity
+from study_app.report.workers_part import workers_section
+
+
+@pytest.fixture(scope="module")
+def material(made):
+    return read_material(made)
+
+
+@pytest.fixture(scope="module")
+def fitted(material):
+    """The same folder with a user model that was fitted to its tables."""
+    fit = fit_user_model(material.tables, seed=3, options=FitOptions(simulations=0), record=material.study)
+    return dataclasses.replace(material, model=fit.model)
+
+
+def test_a_fit_is_drawn_with_the_numbers_of_the_user_model(fitted):
+    """The title's estimate is the model's."""
+    again = refit(fitted)
+    figure = next(one for one in again.figures if one.name == "fit-patience-chars-preferences-profile")
+    entry = fitted.model.parameters["patience_chars_preferences"]
+
+    assert f"a patience of {quantity(entry.estimate)} characters" in figure.title
+    assert again.notes == ()
+
+
+def test_a_fit_with_other_numbers_is_not_drawn(material):
+    """The model's patience was written by hand: a figure of another one would contradict the table."""
+    again = refit(material)
+
+    assert [one for one in again.figures if "patience" in one.name] == []
+    assert "Not drawn: patience_chars" in again.notes[0]
+    assert "prefcal fit --plots" in again.notes[0]
+
+
+def test_methods_have_the_numbers_of_the_protocol(material):
+    """What was done, with what limits, and who was left out."""
+    said = " ".join(methods_section(material, list(task_results(material))).paragraphs)
+
+    assert "8 simulated workers took part" in said
+    assert "all pairs of two-layered summaries" in said
+    assert "a mean search under 200 seconds or less than 0.4 of at least 3 repeats" in said
+    assert "With 6 queries in task summaries true differences below" in said
+    assert "The workers were simulated" in said
+
+
+def test_sides_that_were_not_drawn_by_lot_are_said_to_be_so(material):
+    """Then a lean cannot be told from a liking; on real data this was overlooked once."""
+    rows = material.tables["preferences"]
+    swapped = rows["system_left"] > rows["system_right"]
+    fixed = rows.assign(
+        system_left=rows["system_left"].where(~swapped, rows["system_right"]),
+        system_right=rows["system_right"].where(~swapped, rows["system_left"]),
+    )
+    other = dataclasses.replace(material, tables={**material.tables, "preferences": fixed})
+
+    drawn_by_lot, not_drawn = (
+        " ".join(workers_section(one, refit(one).quality).paragraphs) for one in (material, other)
+    )
+
+    assert "look drawn by lot" in drawn_by_lot
+    assert "look drawn by lot" not in not_drawn
+    assert "shown the same way round every time" in not_drawn
+
+
+def test_the_comparison_that_was_named_beforehand_comes_in_the_summary(material):
+    """With its own p, not corrected for the others."""
+    result = next(task_results(material))
+    rows = result.comparisons.copy()
+    rows.loc[rows.index[0], ["standing", "p_t"]] = ["primary", 0.0123]
+    named = dataclasses.replace(result, comparisons=rows)
+
+    said = " ".join(summary(named, simulated=False))
+
+    assert "The comparison named beforehand: " in said
+    assert "p = 0.012)" in said
+    assert "named beforehand" not in " ".join(summary(result, simulated=False))
+
+
+def test_the_headline_says_how_far_the_ceiling_is(material):
+    """In points, below or above."""
+    result = next(task_results(material))
+    rows = result.rows.assign(agreement=0.712, ceiling=0.832)
+
+    assert headline(dataclasses.replace(result, rows=rows)).startswith(
+        "M@1500 agrees with the preferences on 71.2\u202f% of the pairs, 12.0 points below what a second panel would reach"
+    )
+
+
+def test_pairs_that_disagree_most_stand_with_their_texts(material):
+    """Texts are cut, votes and ties are counted."""
+    row = {
+        "task": "summaries",
+        "measure": "M@1500",
+        "rank": 1,
+        "topic": "q0",
+        "topic_text": "the query",
+        "system_a": "alpha",
+        "system_b": "beta",
+        "votes_a": 5,
+        "votes_b": 1,
+        "equally_good": 1,
+        "equally_bad": 2,
+        "difference": -0.25,
+        "text_a": "word " * 100,
+        "text_b": None,
+    }
+    result = dataclasses.replace(next(task_results(material)), disagreements=pd.DataFrame([row]))
+
+    (table,) = disagreement_tables(result, "agreement")
+
+    assert table.rows[0][:6] == ("q0: the query", "alpha", "beta", "5 : 1", "3", "−0.25")
+    assert table.rows[0][6].endswith("word…")
+    assert table.rows[0][7] == "–"
+
+
+def test_an_older_folder_is_read_as_today_s():
+    """Families, standings and curves came later."""
+    curve = pd.DataFrame({"task": ["t"], "ties": ["against"], "patience_chars": [500.0], "agreement": [0.5]})
+    agreement = pd.DataFrame({"measure": ["M@1500", "mine"], "role": ["default", "scores"]})
+
+    read = with_every_column("curve.csv", curve)
+    assert read[["measure", "over", "value"]].to_dict("records") == [
+        {"measure": "M", "over": "patience_chars", "value": 500.0}
+    ]
+    assert with_every_column("agreement.csv", agreement)["family"].tolist() == ["summaries", "scores"]
+    comparisons = with_every_column("comparisons.csv", pd.DataFrame({"measure": ["a"]}))
+    assert comparisons["standing"].tolist() == ["family"]
+    assert with_every_column("pairs.csv", None) is None
+
+
+def test_the_command_lines_repeat_what_was_given(material):
+    """Scores, draws and complete workers change what agree finds; a model only where one was given."""
+    record = {
+        "scores": {"path": "my scores.csv", "sha256": "x"},
+        "draws": 20,
+        "complete_only": True,
+        "seed": 7,
+    }
+    section = provenance_section(dataclasses.replace(material, record=record))
+
+    lines = section.code[0].lines
+    assert "prefcal agree tables --scores 'my scores.csv' --complete-only --draws 20 --seed 7 -o ." in lines
+    assert json.dumps(section.tables[0].rows).count("sha256") >= 2
+
+
+@pytest.mark.parametrize(
+    ("seconds", "written"),
+    [(45, "45 seconds"), (119, "119 seconds"), (120, "2 minutes"), (7200, "2 hours"), (None, "∞ hours")],
+)
+def test_durations_are_in_the_unit_that_people_would_use(seconds, written):
+    """The largest one that they have twice."""
+    assert lasting(seconds) == written
