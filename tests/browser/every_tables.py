@@ -1,0 +1,146 @@
+"""A walk through a study of any kinds of tasks, and whether the exported tables are what was done on it."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from playwright.sync_api import Browser
+from sqlalchemy import select
+
+from calibration.table_files import read_tables
+from study_app.export import export_study
+from study_app.models import Summary, System, Task, Topic
+from tests.browser.conftest import SCREENS
+from tests.browser.every_walk import SEARCH_SECONDS, Hands, Judged, Notes, Walk, stay
+from tests.browser.study_server import Look, StudyServer, study_server
+from tests.study_app.every_task import PROFILES, every_task, write_every_task
+from tests.study_app.small_ranked import TOPICS as LISTS
+from tests.study_app.small_streams import EVENTS
+from tests.study_app.small_study import INTENTS, IUNITS, QUERIES
+
+KINDS = tuple(every_task())
+NAMES = {kind: str(task["name"]) for kind, task in every_task().items()}
+LAYOUTS = {"phone": "stacked", "desktop": "side_by_side"}
+SMALL = {
+    "iunit_importance": {"iunits_per_page": 4},
+    "summary_pairs": {"search_seconds": SEARCH_SECONDS, "min_search_seconds": SEARCH_SECONDS},
+    "stream_pairs": {"pairs_per_worker": 2},
+}
+"""What makes a task worth walking through, and short."""
+
+
+_LISTS = dict(line.split("\t")[:2] for line in LISTS.splitlines())
+_TOPICS = {text: name for texts in (QUERIES, PROFILES, _LISTS, EVENTS) for name, text in texts.items()}
+_INTENTS = {text: name for texts in INTENTS.values() for name, text in texts.items()}
+_IUNITS = {text: name for texts in IUNITS.values() for name, text in texts.items()}
+
+
+def walked(
+    browser: Browser,
+    folder: Path,
+    screen: str,
+    *,
+    kinds: tuple[str, ...] = KINDS,
+    language: str = "en",
+    script: bool = True,
+    by: type[Hands] = Hands,
+    look: Look = stay,
+    wavering: bool = False,
+) -> None:
+    """Go through a study of some kinds, and compare what its tables say with what was done."""
+    texts = {"language": language, "instructions": "standard"}
+    tasks = {kind: texts | SMALL.get(kind, {}) for kind in kinds}
+    with study_server(folder, write_every_task(folder, tasks=tasks)) as server:
+        with browser.new_context(**SCREENS[screen], java_script_enabled=script) as context:
+            context.set_default_timeout(10_000)
+            page = context.new_page()
+            notes = Walk(page, server, kinds, by=by, look=look, wavering=wavering).go()
+            assert page.locator("html").get_attribute("lang") == language
+        compare(
+            tables_of(server, folder),
+            notes,
+            kinds,
+            layout=LAYOUTS[screen] if script else None,
+            language=language,
+        )
+        shown_as_stored(server, tables_of(server, folder)["preferences"], notes.judged, kinds)
+
+
+def tables_of(server: StudyServer, folder: Path) -> dict[str, pd.DataFrame]:
+    """Export what is stored."""
+    with server.reading() as session:
+        export_study(session, server.study(session), folder / "tables", now=server())
+    return dict(read_tables(folder / "tables"))
+
+
+def compare(
+    tables: Mapping[str, pd.DataFrame],
+    notes: Notes,
+    kinds: tuple[str, ...],
+    *,
+    layout: str | None,
+    language: str,
+) -> None:
+    """Hold every table of answers against the notes."""
+    told = tables["preferences"].sort_values("decided_at")
+    assert rows(told, "task", "topic", "choice") == [
+        (NAMES[kinds[one.task - 1]], _TOPICS[one.query], one.choice) for one in notes.judged
+    ]
+    assert set(told["language"]) <= {language}
+    assert set(told["timing"]) <= {"browser" if layout else "server"}
+    assert set(told["layout"].dropna()) == ({layout} if layout and notes.judged else set())
+    assert rows(tables["intent_votes"], "topic", "intent") == sorted(
+        (_TOPICS[query], _INTENTS[intent]) for query, intent in notes.votes
+    )
+    assert {row[:3]: row[3] for row in rows(tables["importance"], "topic", "intent", "iunit", "rating")} == {
+        (_TOPICS[query], _INTENTS[intent], _IUNITS[iunit]): rating
+        for (query, intent, iunit), rating in notes.ratings.items()
+    }
+    assert dict(rows(tables["answers"], "question", "value")) == notes.replies
+    assert [topic for (topic,) in rows(tables["searches"], "topic")] == [_TOPICS[q] for q in notes.searched]
+    assert (tables["searches"]["seconds"] >= SEARCH_SECONDS).all()
+    assert [topic for (topic,) in rows(tables["follows"], "topic")] == [_TOPICS[e] for e in notes.followed]
+    assert len(tables["visits"]) == notes.stays
+    assert Counter(tables["lateness"]["useful"]) == Counter(notes.useful)
+
+
+def rows(table: pd.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
+    """Return some columns of a table as tuples, in its order."""
+    return list(table[list(columns)].itertuples(index=False, name=None))
+
+
+def shown_as_stored(
+    server: StudyServer, told: pd.DataFrame, judged: list[Judged], kinds: tuple[str, ...]
+) -> None:
+    """Hold what stood on either side of each pair against what the system that the table names there shows."""
+    with server.reading() as session:
+        wanted = (
+            select(Task.name, Topic.name, System.name, Summary.content)
+            .select_from(Summary)
+            .join(Topic, Summary.topic_id == Topic.id)
+            .join(System, Summary.system_id == System.id)
+            .join(Task, Topic.task_id == Task.id)
+        )
+        stored = {
+            (task, topic, system): words(content) for task, topic, system, content in session.execute(wanted)
+        }
+    ordered = told.sort_values("decided_at")
+    for one, (task, topic, *systems) in zip(
+        judged, rows(ordered, "task", "topic", "system_left", "system_right"), strict=True
+    ):
+        assert task == NAMES[kinds[one.task - 1]]
+        for shown, system in zip((one.left, one.right), systems, strict=True):
+            expected = stored[task, topic, system]
+            assert len(shown) == len(expected)
+            assert all(text in item for item, texts in zip(shown, expected, strict=True) for text in texts)
+
+
+def words(content: Mapping[str, Any]) -> list[list[str]]:
+    """Return the words of each item of what a system shows (`study_app.models.Summary`), in order."""
+    (items,) = content.values()
+    return [
+        [item.get("title", ""), item["text"], *(one["text"] for one in item.get("second", []))]
+        for item in items
+    ]
