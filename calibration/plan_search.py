@@ -111,7 +111,7 @@ def plan(
     needed = None
     if wish.width is not None or wish.power is not None:
         most = min(most, LARGEST_FACTOR * asked)
-        start = min(most, max(least, _guess(at(asked), wish)))
+        start = min(most, max(least, _guess(rows[max(rows)], wish)))
         if _smallest(lambda size: wish.met(at(size)), start, (least, most), 1 / math.sqrt(studies)):
             while not wish.met(rows[max(rows)]) and max(rows) < most:
                 at(min(most, math.ceil(max(rows) * STEP)))
