@@ -23,7 +23,7 @@ from tests.study_app.every_task import write_every_task
 from tests.study_app.visitor import Visitor
 
 pytestmark = pytest.mark.both_databases
-PATIENCE_SECONDS = 0.25
+PATIENCE_SECONDS = 0.2
 """For how long a request waits for the others that a lock keeps off."""
 
 
