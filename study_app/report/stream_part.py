@@ -9,41 +9,34 @@ import numpy as np
 
 from calibration.study_sources import TaskSources, study_sources
 from calibration.user_model import UserModel
-from metrics.correlation import kendall_tau_b
 from metrics.errors import InputError
 from study_app.report.fit_titles import lasting
 from study_app.report.folder import Material
+from study_app.report.msu_part import MSU_PAPER, best_figure, msu_extremes
 from study_app.report.page import Figure, Section
 from study_app.report.stream_figures import (
     Against,
-    BestMap,
-    best_map,
     one_against_other,
     tau_over_alpha,
 )
 from study_app.report.stream_scores import (
     ALPHAS,
-    AWAY_SECONDS,
+    CONVERTED,
     DEFAULT_ALPHA,
-    LATENESSES,
     MEASURE_NAMES,
     PAIRS_KIND,
-    SESSION_SECONDS,
-    SPREAD,
     PushScores,
     Scored,
     StreamScores,
     stream_scores,
 )
 from study_app.report.stream_tables import push_table, system_table
-from study_app.report.wording import LEVEL, counted, decimal
+from study_app.report.wording import LEVEL, counted, decimal, slug
 
 STREAMS = (PAIRS_KIND, "stream_visits")
 FEWEST_SYSTEMS = 3
 """Systems from which a rank correlation says anything."""
 
-SPREAD_IN_WORDS = f"Standard deviations are {SPREAD:g} times the means."
-CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.convert)."
 DOTTED = " Dotted: what a system that never pushes scores."
 
 
@@ -56,7 +49,6 @@ class Pair(NamedTuple):
 
 
 PUSH_PAPER = "Tan and others (SIGIR 2016)"
-MSU_PAPER = "Baruah and others (SIGIR 2015)"
 PUSH_PAIRS = (
     Pair("ELG-1", "nCG-1", f"Fig. 1, left, of {PUSH_PAPER}"),
     Pair("ELG-1", "ELG-0", f"Fig. 1, middle, of {PUSH_PAPER}"),
@@ -74,7 +66,7 @@ def stream_sections(material: Material) -> Iterator[Section]:
     tasks = [] if material.study is None else list(material.study.tasks)
     for task, sources in study_sources(material.tables_folder, tasks).items():
         if sources.kind in STREAMS:
-            yield _scored_or_why_not(task, sources, material.model, f"streams-{_slug(task)}")
+            yield _scored_or_why_not(task, sources, material.model, f"streams-{slug(task)}")
 
 
 def _scored_or_why_not(task: str, sources: TaskSources, model: UserModel | None, key: str) -> Section:
@@ -99,8 +91,8 @@ def _section(task: str, scores: StreamScores, model: UserModel | None, key: str)
     paragraphs = [_people_in_words(scores)]
     if scores.updates is not None:
         figures += _pairs(scores.updates, UPDATE_PAIRS, key, converted=scores.updates_converted)
-        figures += _msu_extremes(scores, key)
-        figures += _best_figure(scores, key)
+        figures += msu_extremes(scores, key)
+        figures += best_figure(scores, key)
         tables.append(system_table(scores, task, key))
     if scores.pushes is not None:
         pushes = scores.pushes
@@ -172,7 +164,7 @@ def _pairs(
             continue
         dotted = pair.x in empty or pair.y in empty
         yield Figure(
-            name=f"{key}-{_slug(pair.x)}-{_slug(pair.y)}",
+            name=f"{key}-{slug(pair.x.lower())}-{slug(pair.y.lower())}",
             title=f"{x} and {y} rank systems {_alike(tau)}: τ = {decimal(tau)}{_in_brackets(interval)}",
             draw=partial(
                 one_against_other,
@@ -199,80 +191,6 @@ def _pairs(
             + (DOTTED if dotted else "")
             + (f" {CONVERTED}" if converted else ""),
         )
-
-
-def _msu_extremes(scores: StreamScores, key: str) -> Iterator[Figure]:
-    """Yield the populations for which MSU ranks most and least like ELG (Fig. 3 to 5)."""
-    if scores.updates is None or scores.sweep is None:
-        return
-    elg = scores.updates.overall["ELG"]
-    for measure, values, most, source in (
-        ("MSU", scores.sweep.msu, True, "Fig. 3"),
-        ("MSU", scores.sweep.msu, False, "Fig. 4"),
-        ("MSU/s", scores.sweep.per_second, True, "Fig. 5"),
-    ):
-        taus = np.array([kendall_tau_b(elg, row) for row in values.reshape(-1, values.shape[-1])])
-        if np.isnan(taus).all():
-            continue
-        place = int(np.nanargmax(taus) if most else np.nanargmin(taus))
-        i, j, number = np.unravel_index(place, values.shape[:-1])
-        whom = _population(int(i), int(j), int(number))
-        yield Figure(
-            name=f"{key}-{_slug(measure)}-{'closest' if most else 'farthest'}",
-            title=f"{measure} ranks {'most' if most else 'least'} like ELG for people {whom}: τ = {decimal(taus[place])}",
-            draw=partial(
-                one_against_other,
-                against=Against(
-                    systems=scores.updates.systems,
-                    x=elg,
-                    y=values.reshape(-1, values.shape[-1])[place],
-                    x_label="ELG",
-                    y_label=measure,
-                ),
-            ),
-            alt=f"{measure} against ELG for people {whom}: Kendall’s tau {decimal(taus[place])}.",
-            caption=f"Compare {source} of {MSU_PAPER}: of {counted(taus.size, 'population')} tried the one of"
-            f" {'highest' if most else 'lowest'} τ. {SPREAD_IN_WORDS}"
-            + (f" {CONVERTED}" if scores.updates_converted else ""),
-        )
-
-
-def _best_figure(scores: StreamScores, key: str) -> Iterator[Figure]:
-    if scores.updates is None or scores.sweep is None:
-        return
-    number = int(np.argmin(np.abs(np.array(LATENESSES) - scores.lateness)))
-    best = scores.sweep.msu[:, :, number].argmax(axis=-1)
-    winners = [scores.updates.systems[one] for one in dict.fromkeys(best.ravel().tolist())]
-    shares = {name: float((best == scores.updates.systems.index(name)).mean()) for name in winners}
-    title = (
-        f"System {winners[0]} is best for everybody who was tried"
-        if len(winners) == 1
-        else f"Which of {counted(len(winners), 'system')} is best depends on the people"
-    )
-    people = scores.population
-    where = (
-        _place(people.away_mean_seconds, AWAY_SECONDS),
-        _place(people.session_mean_seconds, SESSION_SECONDS),
-    )
-    yield Figure(
-        name=f"{key}-best",
-        title=title,
-        draw=partial(
-            best_map,
-            found=BestMap(
-                away=[lasting(one) for one in AWAY_SECONDS],
-                session=[_brief(one) for one in SESSION_SECONDS],
-                best=best.astype(np.intp),
-                systems=scores.updates.systems,
-                people=where,
-            ),
-        ),
-        alt="Share of the populations for which each system has the highest MSU: "
-        + "; ".join(f"{name} {share:.0%}" for name, share in shares.items())
-        + ".",
-        caption=f"The system of highest MSU at lateness {LATENESSES[number]:g}, by how long people stay away and how long"
-        f" they stay. Ring: {'the fitted people' if scores.is_fitted else 'the paper’s reasonable people'}. {SPREAD_IN_WORDS}",
-    )
 
 
 def _alpha_figure(pushes: PushScores, model: UserModel | None, key: str) -> Iterator[Figure]:
@@ -317,23 +235,3 @@ def _alike(tau: float) -> str:
 
 def _in_brackets(interval: tuple[float, float]) -> str:
     return "" if np.isnan(interval).any() else f" ({decimal(interval[0])} to {decimal(interval[1])})"
-
-
-def _population(away: int, session: int, lateness: int) -> str:
-    return (
-        f"away for {lasting(AWAY_SECONDS[away])}, there for {lasting(SESSION_SECONDS[session])}, L ="
-        f" {LATENESSES[lateness]:g}"
-    )
-
-
-def _brief(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"
-
-
-def _place(value: float, grid: tuple[float, ...]) -> float:
-    """Return where a value lies along a grid, on the log scale; the ends beyond it."""
-    return float(np.interp(np.log(value), np.log(grid), np.arange(len(grid))))
-
-
-def _slug(name: str) -> str:
-    return "".join(sign if sign.isalnum() else "-" for sign in name.lower())

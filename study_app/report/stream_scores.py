@@ -30,6 +30,7 @@ from metrics.tempsum import ExpectedLatencyGain, LatencyComprehensiveness, Updat
 Floats = NDArray[np.float64]
 
 PAIRS_KIND = "stream_pairs"
+CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.convert)."
 EMPTY = "a system that pushes nothing"
 ALPHAS = np.linspace(0.0, 1.0, 41)
 DEFAULT_ALPHA = 0.66

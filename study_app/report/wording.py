@@ -87,5 +87,10 @@ def shortened(text: str, most: int = 36) -> str:
     return f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
 
 
+def slug(name: str) -> str:
+    """Return a name as it may stand in the name of a file and in an address."""
+    return "".join(sign if sign.isalnum() or sign in "._-" else "-" for sign in name)
+
+
 def _undefined(value: float | None) -> bool:
     return value is None or math.isnan(value)
