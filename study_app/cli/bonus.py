@@ -52,7 +52,10 @@ def command(study: str, file: str | None, each: str | None, output: str | None, 
         click.echo(lines, nl=False)
     else:
         write_whole(output, lines, private=True)
-    click.echo(f"{len(amounts)} bonuses, {sum(amounts.values(), Decimal(0)):.2f} in all", err=True)
+    click.echo(
+        f"{len(amounts)} {'bonus' if len(amounts) == 1 else 'bonuses'}, {sum(amounts.values(), Decimal(0)):.2f} in all",
+        err=True,
+    )
 
 
 def _same(text: str) -> Decimal:

@@ -52,9 +52,10 @@ def command(
     try:
         with transaction(store, write=True) as session:
             chosen = chosen_study(session, study)
-            plan = Plans().of(session, chosen.id, chosen.version)
+            plans = Plans()
+            plan = plans.of(session, chosen.id, chosen.version)
             listed = read_platform_list(file, platform_of(plan.entry), named=named, paid=paid)
-            found = reconcile(session, plan, listed.submissions, now=utc_now())
+            found = reconcile(session, plans, chosen, listed.submissions, now=utc_now())
             if output is not None:
                 write_whole(output, csv_text(COLUMNS, [_cells(one) for one in found]), private=True)
     finally:

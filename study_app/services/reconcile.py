@@ -11,10 +11,11 @@ from typing import Literal, TypeAlias
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from study_app.models import Assignment, PlatformEntry, PlatformIdentity, Slot, Worker
-from study_app.plan import StudyPlan
+from study_app.models import Assignment, PlatformEntry, PlatformIdentity, Slot, Study, Worker
+from study_app.plan import Plans, StudyPlan
 from study_app.platform_list import Submission
 from study_app.services.codes import visited_between
+from study_app.services.whereabouts import locate
 from study_app.stream_models import Follow
 from study_app.task_models import PlatformRecord
 
@@ -46,7 +47,11 @@ FINDINGS: dict[Finding, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconciled:
-    """One submission, or a worker who is in no line of the platform's list; ``ended``: how their part here ended, empty if not."""
+    """One submission, or a worker who is in no line of the platform's list.
+
+    ``ended``: how their part here ended, empty if not: complete, screened_out, failed_checks, partial, withdrawn; unpressed for who
+    answered everything and did not press the last button.
+    """
 
     worker: str
     submission: str
@@ -57,22 +62,27 @@ class Reconciled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
-    """A worker of the study, with all that their submissions are compared with."""
+    """A worker of the study, with all that their submissions are compared with.
+
+    ``is_complete``: every required answer is stored, the last button pressed or not.
+    """
 
     identity: PlatformIdentity
     worker: Worker
     entries: Sequence[PlatformEntry]
     follows: Sequence[int]
+    is_complete: bool
 
 
 def reconcile(
-    session: Session, plan: StudyPlan, submissions: Collection[Submission], *, now: datetime
+    session: Session, plans: Plans, study: Study, submissions: Collection[Submission], *, now: datetime
 ) -> list[Reconciled]:
     """Store what the platform says of each submission of a known worker, and say of each what is to be done.
 
-    Workers who finished and stand in no line come too. Order: as `FINDINGS`, then as in the list.
+    Workers whose data are complete and who stand in no line come too. Order: as `FINDINGS`, then as in the list.
     """
-    known = {one.identity.platform_worker: one for one in _known(session, plan)}
+    plan = plans.of(session, study.id, study.version)
+    known = {one.identity.platform_worker: one for one in _known(session, plans, plan, now=now)}
     found = []
     for one in submissions:
         person = known.get(one.worker)
@@ -80,19 +90,19 @@ def reconcile(
             found.append(_row(one, "", "unknown"))
             continue
         _store(session, person.identity, one, now=now)
-        found.append(_row(one, _ended(person.worker), _finding(session, plan, person, one)))
+        found.append(_row(one, _ended(person), _finding(session, plan, person, one)))
     listed = {one.worker for one in submissions}
     found += [
-        Reconciled(worker=name, submission="", status="", ended="complete", finding="not_handed_in")
+        Reconciled(worker=name, submission="", status="", ended=_ended(person), finding="not_handed_in")
         for name, person in known.items()
-        if name not in listed and person.worker.completed_at is not None
+        if name not in listed and person.is_complete
     ]
     session.flush()
     order = list(FINDINGS)
     return sorted(found, key=lambda one: order.index(one.finding))
 
 
-def _known(session: Session, plan: StudyPlan) -> Iterator[_Known]:
+def _known(session: Session, plans: Plans, plan: StudyPlan, *, now: datetime) -> Iterator[_Known]:
     for identity, worker in session.execute(
         select(PlatformIdentity, Worker)
         .join(Worker, Worker.id == PlatformIdentity.worker_id)
@@ -108,7 +118,14 @@ def _known(session: Session, plan: StudyPlan) -> Iterator[_Known]:
                 .order_by(PlatformEntry.id)
             ).all(),
             follows=session.scalars(_follows(worker.id)).all(),
+            is_complete=_has_all(session, plans, worker, now=now),
         )
+
+
+def _has_all(session: Session, plans: Plans, worker: Worker, *, now: datetime) -> bool:
+    if worker.completed_at is not None or worker.stopped_at is not None:
+        return worker.completed_at is not None
+    return locate(session, plans, worker.id, now=now).state.has_all
 
 
 def _follows(worker: int) -> Select[int]:
@@ -150,7 +167,8 @@ def _due(session: Session, plan: StudyPlan, person: _Known, one: Submission) -> 
 
     Of a diary that is the code of the visit that was paid for, when there was one; and at its end the code of the whole.
     """
-    due = set() if person.worker.completed_at is None else {person.worker.completion_code or ""}
+    whole = person.worker.completion_code or plan.entry.completion_code or ""
+    due = {whole} if person.is_complete else set()
     code = plan.entry.visit_code
     if code is not None and any(_was_visited(session, person, entry) for entry in _entries(person, one)):
         due.add(code)
@@ -174,10 +192,13 @@ def _was_visited(session: Session, person: _Known, entry: PlatformEntry) -> bool
     return visited_between(session, person.follows, entry.arrived_at, next(later, None))
 
 
-def _ended(worker: Worker) -> str:
+def _ended(person: _Known) -> str:
+    worker = person.worker
     if worker.withdrawn_at is not None:
         return "withdrawn"
-    return "complete" if worker.completed_at is not None else worker.stopped_as or ""
+    if worker.completed_at is not None:
+        return "complete"
+    return worker.stopped_as or ("unpressed" if person.is_complete else "")
 
 
 def _row(one: Submission, ended: str, finding: Finding) -> Reconciled:

@@ -28,6 +28,7 @@ s6,finn,APPROVED,2026,CDONE
 s7,gus,RETURNED,2026,
 s8,stranger,AWAITING REVIEW,2026,CDONE
 s9,ida,AWAITING REVIEW,2026,NOCODE
+s10,jo,AWAITING REVIEW,2026,CDONE
 """
 FOUND = {
     "ann": "open",
@@ -39,20 +40,21 @@ FOUND = {
     "gus": "not_handed_in",
     "stranger": "unknown",
     "ida": "no_data",
+    "jo": "pay",
     "hal": "not_handed_in",
 }
 
 
 @pytest.fixture
 def study(campaign):
-    """Ann, Cleo and Ida are at work, Bob has stopped, five have finished."""
+    """Ann, Cleo and Ida are at work, Bob has stopped, six have answered everything; of these Jo did not press the last button."""
     one = campaign(
         platform="prolific", tasks=[votes_task()], completion_code="CDONE", codes={"partial": "CPART"}
     )
-    for name in ("ann", "bob", "cleo", "ida", *sorted(DONE)):
+    for name in ("ann", "bob", "cleo", "ida", "jo", *sorted(DONE)):
         person = one.visitor().open(f"/s/small?PROLIFIC_PID={name}&STUDY_ID=x&SESSION_ID={name}").send()
         person.send(topic="1")
-        if name in DONE | {"bob"}:
+        if name in DONE | {"bob", "jo"}:
             person.send(intent=["1"])
         if name == "bob":
             person.open(person.home + "stop").send()
@@ -90,6 +92,7 @@ def test_everybody_is_found_by_id_and_told_what_to_do(study, run):
     with (study.folder / "out.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert {row["platform_id"]: row["finding"] for row in rows} == FOUND
+    assert {row["platform_id"]: row["ended"] for row in rows}["jo"] == "unpressed"
     assert stat.S_IMODE((study.folder / "out.csv").stat().st_mode) == 0o600
     assert rows[0]["finding"] == "pay_without_code"
     assert "     1  pay_without_code: complete data, but no code" in ended.out
@@ -105,21 +108,21 @@ def test_what_the_platform_says_is_kept_and_the_newest_list_counts(study, run):
     assert (states(study).complete, states(study).shown, states(study).confirmed, states(study).paid) == (
         5,
         5,
-        6,
+        7,
         1,
     )
     assert states(study).early == {"screened_out": 0, "failed_checks": 0, "partial": 1}
     run(study, "reconcile", "small", written(study, LIST.replace("AWAITING REVIEW", "APPROVED")))
-    assert (states(study).confirmed, states(study).paid) == (6, 6)
+    assert (states(study).confirmed, states(study).paid) == (7, 7)
     records = study.rows(select(PlatformRecord.submission, PlatformRecord.status))
     assert min(records) == ("s1", "ACTIVE")
-    assert len(records) == 8
+    assert len(records) == 9
 
 
 def test_status_and_the_researchers_page_show_the_four_states(study, run):
     """Where one looks every morning."""
     run(study, "reconcile", "small", written(study, LIST))
-    told = "data complete 5, code shown 5, confirmed by the platform 6, paid 1"
+    told = "data complete 5, code shown 5, confirmed by the platform 7, paid 1"
     assert told in run(study, "status").out
     assert "ended early: screened_out 0, failed_checks 0, partial 1" in run(study, "status").out
     run(study, "study", "pause", "small")
@@ -178,7 +181,7 @@ def test_a_list_that_cannot_be_read_stores_nothing(study, run):
     assert "no column with the ids of the workers; name it with --id-column; there are a, b" in ended.err
     assert "no column with the states of the submissions; name it with --status-column" in ended.err
     ended = run(study, "reconcile", "small", written(study, LIST + "s1,,ACTIVE,2026,\n"))
-    assert f"{study.folder / 'platform.csv'}:11: no id of a worker" in ended.err
+    assert f"{study.folder / 'platform.csv'}:12: no id of a worker" in ended.err
     assert study.rows(select(PlatformRecord)) == []
     assert "cannot be read" in run(study, "reconcile", "small", study.folder / "nothing.csv").err
 
