@@ -78,6 +78,17 @@ def test_templates_and_code_use_what_is_there_and_nothing_is_left_over(messages)
     assert {name for name in called if not name.endswith(("_", "."))} - keys == set()
 
 
+def test_no_page_of_a_worker_has_words_of_its_own():
+    """They would be English in every language; the researcher's pages are."""
+    code, tag = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL), re.compile(r"<[^>]*>|[\w-]+=\"[^\"]*\"")
+    pages = {*TEMPLATES.glob("*.html"), *TEMPLATES.glob("sides/*.html"), *TEMPLATES.glob("examples/*.html")}
+    said = {
+        path.name: re.findall(r"[^\W\d_]{2,}", tag.sub(" ", code.sub(" ", path.read_text())))
+        for path in pages
+    }
+    assert {name for name, words in said.items() if words} == {"progress.html"}
+
+
 def test_a_japanese_task_is_in_japanese(campaign, messages):
     """The language is the task's; the study's own pages have that of the first task."""
     study = campaign(tasks=[pairs_task(language="ja", search_seconds=60)])
