@@ -1,5 +1,6 @@
 """`prefcal plan away`: how well a study will tell how long people stay away."""
 
+import math
 from typing import TYPE_CHECKING
 
 import click
@@ -79,7 +80,7 @@ def command(
     question = Question(
         subject=f"{name} = {design.truth:g} hours",
         unit=" hours",
-        digits=2,
+        digits=max(0, 2 - math.floor(math.log10(design.truth))),
         found=None if tell_from is None else f"tells {design.truth:g} from {tell_from:g} hours",
         study=SIZES.rest(wanted.vary, {"workers": workers, "days": days}),
         sizes=SIZES.words,

@@ -23,6 +23,7 @@ COLUMNS = (
     "role",
 )
 WRAP = 100
+OPEN = "open at one end"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +57,12 @@ class Question:
     assumed: str
 
     def number(self, value: float) -> str:
-        """Return a value as people read it; `no bound` for an infinite one."""
-        return "no bound" if math.isinf(value) else f"{value:,.{self.digits}f}"
+        """Return a value as people read it; `open` for an infinite width."""
+        return "open" if math.isinf(value) else f"{value:,.{self.digits}f}"
 
     def amount(self, value: float) -> str:
         """Return a value with its unit."""
-        return self.number(value) + ("" if math.isinf(value) else self.unit)
+        return self.number(value) + self.unit
 
     def count(self, vary: str, size: int) -> str:
         """`1 query`, `25 queries`."""
@@ -88,7 +89,7 @@ def plan_text(found: Plan, question: Question, wish: Wish, *, seed: int) -> str:
         " ".join(_as_given(found, question, asked)),
         table_text(_headers(found, question), list(_table_rows(found, question))).rstrip("\n"),
         text_curve(found, question, wish),
-        "\n".join(_how_to_read(question)),
+        "\n".join(_how_to_read(found, question)),
         f"Taken for true: {question.assumed}.",
         _precision(len(asked.widths), seed),
     ]
@@ -140,9 +141,10 @@ def _goal(question: Question, wish: Wish) -> str:
 def _reached(question: Question, wish: Wish, row: PlanRow) -> str:
     if wish.width is None:
         return f"the chance that the study {question.found} is {percent(row.power)}, not {percent(wish.power or 0)}"
-    often = "typically" if wish.sure == 0.5 else f"in {percent(wish.sure)} of studies at most"
-    reached, wanted = (question.number(width) for width in (row.width_of(wish.sure), wish.width))
-    return f"the 95 % interval of {question.subject} is {often} {reached} wide, not {wanted}{question.unit}"
+    often = "typically" if wish.sure == 0.5 else f"in {percent(wish.sure)} of studies up to"
+    width = row.width_of(wish.sure)
+    reached = OPEN if math.isinf(width) else f"{question.number(width)} wide"
+    return f"the 95 % interval of {question.subject} is {often} {reached}, not {question.amount(wish.width)}"
 
 
 def _others(found: Plan, question: Question) -> str:
@@ -155,8 +157,7 @@ def _as_given(found: Plan, question: Question, row: PlanRow) -> Iterator[str]:
     judged = "" if row.judgments is None else f", {row.judgments:,} judgments"
     yield (
         f"As planned, with {question.count(found.vary, found.asked)}, {question.study} ({people}{judged}): the 95 % "
-        f"interval of {question.subject} is typically {question.amount(row.width)} wide, in four of five studies at most "
-        f"{question.amount(row.width_most)}."
+        f"interval of {question.subject} is typically {_widths(question, row)}."
     )
     if question.found is not None:
         yield f"The chance that the study {question.found} is {percent(row.power)}."
@@ -164,6 +165,15 @@ def _as_given(found: Plan, question: Question, row: PlanRow) -> Iterator[str]:
         yield f"Four of five such studies would detect a true distance of {question.amount(row.detectable)}."
     if row.nothing:
         yield f"In {percent(row.nothing)} of the studies it cannot be told at all."
+
+
+def _widths(question: Question, row: PlanRow) -> str:
+    if math.isinf(row.width):
+        return OPEN
+    typical = f"{question.amount(row.width)} wide"
+    if math.isinf(row.width_most):
+        return f"{typical}, but {OPEN} in more than one of five studies"
+    return f"{typical}, in four of five studies at most {question.amount(row.width_most)}"
 
 
 def _headers(found: Plan, question: Question) -> list[str]:
@@ -194,9 +204,11 @@ def _role(found: Plan, row: PlanRow) -> str:
     return ", ".join(roles)
 
 
-def _how_to_read(question: Question) -> Iterator[str]:
+def _how_to_read(found: Plan, question: Question) -> Iterator[str]:
     yield f"typical width: from end to end of the 95 % interval{question.unit and ' in' + question.unit}; half of the studies have a narrower one."
     yield "width, 4 of 5: four of five studies have an interval at most that wide."
+    if any(math.isinf(row.width_most) for row in found.rows):
+        yield "open: the interval has no bound at one end, as where the data allow any large value."
     if question.found is not None:
         yield f"chance: the share of studies that {question.found.replace('tells', 'tell', 1).replace('finds', 'find', 1)} (the power)."
     yield "detectable: the smallest true distance that four of five studies would detect at 5 %, two-sided."

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -185,12 +186,31 @@ def test_the_headline_says_what_to_do(needed, wish, said):
     assert (needed is not None) or line.endswith("--vary days.")
 
 
+@pytest.mark.parametrize(
+    ("widths", "said"),
+    [
+        ([2.0] * 4, "is typically 2.0 hours wide, in four of five studies at most 2.0 hours."),
+        (
+            [2.0, 2.0, 2.0, float("inf")],
+            "2.0 hours wide, but open at one end in more than one of five studies.",
+        ),
+        ([float("inf")] * 4, "is typically open at one end."),
+    ],
+)
+def test_what_the_plan_as_given_yields_is_said_also_where_nothing_bounds_it(widths, said):
+    """An infinite width is no number to print."""
+    plan = of(replace(ROWS[1], widths=widths), ROWS[2])
+
+    assert said in " ".join(plan_text(plan, QUESTION, Wish(width=1.0), seed=1).split("\n\n")[1].split())
+
+
 def test_an_open_interval_is_said_and_left_out_of_the_curve():
     """It has no width to draw."""
     text = plan_text(of(*ROWS), QUESTION, Wish(width=3.0), seed=1)
     curve = text.split("\n\n")[3].splitlines()
 
-    assert re.search(r"^10 +10 +no bound", text, flags=re.MULTILINE)
+    assert "\nopen: the interval has no bound at one end" in text
+    assert re.search(r"^10 +10 +open", text, flags=re.MULTILINE)
     assert curve[-1].split() == ["20", "workers", "40"]
     assert sum(line.count("o") for line in curve[1:-2]) == 2
     assert [line[:3] for line in curve[1:-2]] == [
