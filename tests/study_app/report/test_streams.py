@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 
+from calibration.stream_files import read_stream_files
 from calibration.study_sources import study_sources
 from calibration.user_model import write_user_model
 from metrics.correlation import kendall_tau_b
+from metrics.push import T11U, push_scores
 from study_app.report.build import build_report
 from study_app.report.folder import read_material
 from study_app.report.stream_scores import (
@@ -90,17 +92,20 @@ def test_a_title_says_the_tau_of_its_two_measures(report, scores):
     assert kendall_tau_b(drawn.x, drawn.y) == tau
 
 
-def test_tau_over_alpha_meets_t11u_at_its_default(scores):
-    """The curve mixes the two ends of T11U: at 0.66 it is T11U itself."""
-    pushes = scores.pushes
-    mixed = 0.66 * pushes.scored.overall["gain"] + 0.34 * pushes.scored.overall["pain"]
-    near = int(np.argmin(np.abs(ALPHAS - 0.66)))
+def test_tau_over_alpha_is_that_of_t11u_at_every_alpha(folder, scores):
+    """The curve mixes the two ends of T11U; the measure itself says the same."""
+    files = read_stream_files(study_sources(folder / "tables", ["news"])["news"])
+    elg = scores.pushes.scored.overall["ELG-1"]
 
-    np.testing.assert_allclose(mixed, pushes.scored.overall["T11U"])
-    assert pushes.tau_over_alpha[near] == pytest.approx(pushes.scored.tau("ELG-1", "T11U"), abs=0.34)
-    assert pushes.tau_over_alpha[0] == kendall_tau_b(
-        pushes.scored.overall["ELG-1"], pushes.scored.overall["pain"]
-    )
+    measures = {str(alpha): T11U(alpha=alpha) for alpha in ALPHAS.tolist()}
+    direct = push_scores(files.pushes, files.push_runs, measures)
+    taus = [
+        kendall_tau_b(elg, [one.value for one in direct if (one.topic, one.metric) == ("all", name)])
+        for name in measures
+    ]
+
+    np.testing.assert_allclose(scores.pushes.tau_over_alpha, taus)
+    assert len(set(np.round(taus, 3))) > 1
 
 
 def test_the_closest_people_are_closest(report, scores):

@@ -1,0 +1,80 @@
+"""What is drawn is where the numbers say: signs, intervals and cells of the report's own figures."""
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from study_app.report.figures import Mark, agreement_rows
+from study_app.report.look import Look
+from study_app.report.stream_figures import SIGNS, Against, BestMap, best_map, one_against_other
+from study_app.report.worker_figures import Shares, worker_shares
+
+LOOK = Look()
+
+
+def test_each_worker_has_their_own_interval():
+    """In order of the shares, intervals and signs together; excluded workers are crosses."""
+    shares = Shares(
+        value=np.array([0.8, 0.2, 0.5]),
+        low=np.array([0.7, 0.1, 0.3]),
+        high=np.array([0.9, 0.4, 0.6]),
+        excluded=np.array([False, True, False]),
+        reference=0.5,
+        overall=(0.4, 0.6),
+        label="share",
+        as_percent=True,
+    )
+    (axes,) = worker_shares(LOOK, shares=shares).axes
+
+    segments = axes.collections[0].get_segments()
+    np.testing.assert_allclose(segments, [[[1, 0.1], [1, 0.4]], [[2, 0.3], [2, 0.6]], [[3, 0.7], [3, 0.9]]])
+    signs = {
+        line.get_marker(): line.get_xydata().tolist() for line in axes.lines if line.get_marker() in "ox"
+    }
+    assert signs == {"o": [[2, 0.5], [3, 0.8]], "x": [[1, 0.2]]}
+
+
+def test_a_measure_without_an_interval_has_a_sign_alone():
+    """Rows stand in the order of the table, from the top."""
+    marks = [
+        Mark(label="one", value=0.7, low=0.6, high=0.8, sign="o"),
+        Mark(label="other", value=0.9, low=np.nan, high=np.nan, sign="x"),
+    ]
+    (axes,) = agreement_rows(LOOK, marks=marks, ceiling=0.85, perfect=0.9).axes
+
+    drawn = [line.get_xydata().tolist() for line in axes.lines[:3]]
+    assert drawn == [[[0.6, 0], [0.8, 0]], [[0.7, 0]], [[0.9, 1]]]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["one", "other"]
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+
+
+@pytest.mark.parametrize(("systems", "named"), [(3, True), (11, False)])
+def test_systems_have_signs_of_their_own_as_far_as_these_go(systems, named):
+    """Beyond that all are discs, and there is no legend."""
+    x = np.linspace(0, 1, systems)
+    names = tuple(f"s{number}" for number in range(systems))
+    against = Against(systems=names, x=x, y=x**2, x_label="a", y_label="b", at_x=0.3)
+    drawing = one_against_other(LOOK, against=against)
+    (axes,) = drawing.axes
+
+    signs = axes.lines[1:]
+    np.testing.assert_allclose([line.get_xydata()[0] for line in signs], np.stack([x, x**2], axis=1))
+    assert [line.get_marker() for line in signs] == (list(SIGNS[:systems]) if named else ["o"] * systems)
+    assert len(drawing.legends) == named
+
+
+def test_every_cell_of_the_map_shows_its_best_system():
+    """And the ring is where the people are."""
+    best = np.array([[0, 2], [2, 2]])
+    found = BestMap(
+        away=["1 h", "2 h"], session=["1 min", "5 min"], best=best, systems=("a", "b", "c"), people=(0.5, 1.0)
+    )
+    drawing = best_map(LOOK, found=found)
+    (axes,) = drawing.axes
+
+    cells = {tuple(line.get_xydata()[0]): line.get_marker() for line in axes.lines[:4]}
+    assert cells == {(0, 0): SIGNS[0], (1, 0): SIGNS[1], (0, 1): SIGNS[1], (1, 1): SIGNS[1]}
+    ring = axes.lines[4]
+    assert ring.get_xydata().tolist() == [[1.0, 0.5]]
+    assert to_hex(ring.get_color()) == LOOK["disagree"]
+    assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["a", "c"]
