@@ -11,7 +11,7 @@ from study_app.services import answers
 from study_app.services.answers import Answer
 from study_app.services.entry import give_consent
 from study_app.services.pause import is_paused
-from study_app.services.slots import listed_topics, take_slot
+from study_app.services.slots import listed_topics, take_next, take_slot
 from study_app.services.whereabouts import Whereabouts, locate
 from study_app.steps import CONSENT, FULL, Step, current_step
 from study_app.study_entries import SummaryPairs
@@ -61,8 +61,19 @@ def post_consent(token: str) -> Response:
 
 @blueprint.get("/<int:task>/choose")
 def choose(token: str, task: int) -> Response:
-    """Show the queries there are."""
-    return show(token, Step("choose", task))
+    """Show the queries there are; where there is nothing to choose, take what has become free since the form before."""
+    step = Step("choose", task)
+    app = server()
+    worker, now = app.signer.worker(token), app.now()
+    with transaction(app.database, write=False) as session:
+        here = locate(session, app.plans, worker, now=now)
+        is_given = current_step(here.state) == step and not here.task(step).is_chosen
+    if not is_given:
+        return show(token, step)
+    with transaction(app.database, write=True) as session:
+        take_next(session, locate(session, app.plans, worker, now=now, lock=True), now=now)
+        step = current_step(locate(session, app.plans, worker, now=now).state)
+    return to_step(token, step)
 
 
 @blueprint.post("/<int:task>/choose")

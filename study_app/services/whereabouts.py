@@ -145,7 +145,16 @@ def locate(
     answered |= {slot: [follow.ends_at <= now] for slot, follow in follows.items()}
     introduced = _introduced(session, worker, plan)
     tasks = tuple(
-        _task_state(session, task, slots[task.number], answered, follows, introduced, now=now)
+        _task_state(
+            session,
+            task,
+            slots[task.number],
+            answered,
+            follows,
+            introduced,
+            is_passed=any(slots[later.number] for later in plan.tasks[task.number :]),
+            now=now,
+        )
         for task in plan.tasks
     )
     state = WorkerState(
@@ -206,15 +215,17 @@ def _task_state(
     follows: dict[int, Follow],
     introduced: set[int],
     *,
+    is_passed: bool,
     now: datetime,
 ) -> TaskState:
+    """Say how far a worker is with a task; one that was passed over has no room for them again once they have gone on."""
     is_stream = isinstance(task.entry, StreamVisits)
     return TaskState(
         page=PAGES[type(task.entry)],
         has_search=task.has_search,
         choices=len(task.topics) if task.is_chosen else 0,
         wanted=task.wanted,
-        has_room=len(slots) < task.wanted and has_open(session, task, held=slots, now=now),
+        has_room=not is_passed and len(slots) < task.wanted and has_open(session, task, held=slots, now=now),
         introduction=None if task.entry.instructions is None else task.id in introduced,
         opens_study=task.opens_study,
         slots=tuple(

@@ -225,7 +225,7 @@ def test_stopping_while_an_answer_is_sent_is_one_after_the_other(serve):
     ann = servers.arrive().send()
     ann.send(topic="1")
     stopping = servers.window(1, f"{ann.home}stop")
-    servers.study.clock.forward(10)
+    servers.study.clock.forward(60)
     servers.collide(
         ("INSERT INTO judgment", "UPDATE worker"),
         lambda: ann.send(choice="left"),
@@ -299,7 +299,7 @@ def test_what_a_page_logs_as_its_form_is_sent_is_stored_with_the_answer(serve):
     ann.send(topic="1")
     log = servers.window(1, ann.path)
     post_events(log, 1)
-    servers.study.clock.forward(10)
+    servers.study.clock.forward(60)
     answer, receipt = servers.collide_at(
         ("UPDATE slot", lambda: ann.send(choice="left")), ("UPDATE worker", lambda: post_events(log, 2))
     )
@@ -313,7 +313,7 @@ def test_a_page_that_still_logs_holds_no_place_for_who_has_stopped(serve):
     ann = servers.arrive().send()
     ann.send(topic=number_of(ann, "mount fuji"))
     stopping, other = servers.window(1, f"{ann.home}stop"), servers.window(0, ann.path)
-    servers.study.clock.forward(10)
+    servers.study.clock.forward(60)
     servers.collide(
         ("UPDATE worker", "UPDATE slot"), lambda: stopping.send(stop="yes"), lambda: post_events(ann)
     )
