@@ -1,20 +1,22 @@
 """A walk through a study of any kinds of tasks, and whether the exported tables are what was done on it."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 from sqlalchemy import select
 
 from calibration.table_files import read_tables
 from study_app.export import export_study
 from study_app.models import Summary, System, Task, Topic
 from tests.browser.conftest import SCREENS
-from tests.browser.every_walk import SEARCH_SECONDS, Hands, Judged, Notes, Walk, stay
-from tests.browser.study_server import Look, StudyServer, study_server
+from tests.browser.every_walk import SEARCH_SECONDS, Judged, Notes, Walk
+from tests.browser.study_server import StudyServer, study_server
 from tests.study_app.every_task import PROFILES, every_task, write_every_task
 from tests.study_app.small_ranked import TOPICS as LISTS
 from tests.study_app.small_streams import EVENTS
@@ -31,6 +33,9 @@ SMALL = {
 """What makes a task worth walking through, and short."""
 
 
+Watch = Callable[[Page], None]
+"""What is done with a tab before anything is opened in it."""
+
 _LISTS = dict(line.split("\t")[:2] for line in LISTS.splitlines())
 _TOPICS = {text: name for texts in (QUERIES, PROFILES, _LISTS, EVENTS) for name, text in texts.items()}
 _INTENTS = {text: name for texts in INTENTS.values() for name, text in texts.items()}
@@ -38,41 +43,49 @@ _IUNITS = {text: name for texts in IUNITS.values() for name, text in texts.items
 
 
 def walked(
+    browser: Browser, folder: Path, screen: str, *, kinds: tuple[str, ...] = KINDS, **way: Any
+) -> None:
+    """Go through a study of some kinds, and compare what its tables say with what was done; ``way`` as `gone` takes it."""
+    with every_server(folder, kinds, way.get("language", "en")) as server:
+        gone(browser, server, screen, kinds=kinds, **way)
+
+
+def every_server(folder: Path, kinds: tuple[str, ...], language: str) -> AbstractContextManager[StudyServer]:
+    """Serve a study of some kinds, all with instructions and in one language."""
+    texts = {"language": language, "instructions": "standard"}
+    tasks = {kind: texts | SMALL.get(kind, {}) for kind in kinds}
+    return study_server(folder, write_every_task(folder, tasks=tasks))
+
+
+def gone(
     browser: Browser,
-    folder: Path,
+    server: StudyServer,
     screen: str,
     *,
     kinds: tuple[str, ...] = KINDS,
     language: str = "en",
     script: bool = True,
-    by: type[Hands] = Hands,
-    look: Look = stay,
-    wavering: bool = False,
+    watch: Watch = lambda _page: None,
+    **how: Any,
 ) -> None:
-    """Go through a study of some kinds, and compare what its tables say with what was done."""
-    texts = {"language": language, "instructions": "standard"}
-    tasks = {kind: texts | SMALL.get(kind, {}) for kind in kinds}
-    with study_server(folder, write_every_task(folder, tasks=tasks)) as server:
-        with browser.new_context(**SCREENS[screen], java_script_enabled=script) as context:
-            context.set_default_timeout(10_000)
-            page = context.new_page()
-            notes = Walk(page, server, kinds, by=by, look=look, wavering=wavering).go()
-            assert page.locator("html").get_attribute("lang") == language
-        compare(
-            tables_of(server, folder),
-            notes,
-            kinds,
-            layout=LAYOUTS[screen] if script else None,
-            language=language,
-        )
-        shown_as_stored(server, tables_of(server, folder)["preferences"], notes.judged, kinds)
+    """Go through, and compare; ``watch`` is called with the new tab, ``how`` is what a `Walk` takes besides."""
+    with browser.new_context(**SCREENS[screen], java_script_enabled=script) as context:
+        context.set_default_timeout(10_000)
+        page = context.new_page()
+        watch(page)
+        notes = Walk(page, server, kinds, **how).go()
+        assert page.locator("html").get_attribute("lang") == language
+    tables = tables_of(server)
+    compare(tables, notes, kinds, layout=LAYOUTS[screen] if script else None, language=language)
+    shown_as_stored(server, tables["preferences"], notes.judged, kinds)
 
 
-def tables_of(server: StudyServer, folder: Path) -> dict[str, pd.DataFrame]:
+def tables_of(server: StudyServer) -> dict[str, pd.DataFrame]:
     """Export what is stored."""
-    with server.reading() as session:
-        export_study(session, server.study(session), folder / "tables", now=server())
-    return dict(read_tables(folder / "tables"))
+    with TemporaryDirectory() as folder:
+        with server.reading() as session:
+            export_study(session, server.study(session), Path(folder), now=server())
+        return dict(read_tables(Path(folder)))
 
 
 def compare(

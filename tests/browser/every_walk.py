@@ -27,6 +27,10 @@ SHOWN = """(side) => [...document.querySelectorAll(`section[data-side=${side}] [
     .filter((one) => !one.parentElement.closest('[data-item]')).map((one) => one.textContent)"""
 LINES = "() => [...document.querySelectorAll('fieldset.scale legend')].map((one) => one.textContent.trim())"
 HAS_FOCUS = "(selector) => document.activeElement.matches(selector)"
+UNCHECKED = "() => { document.querySelector('main form').noValidate = true; }"
+REFUSE = {"intro", "choose", "vote", "rate", "questions", "pair"}
+"""Pages that come back with a reason when nothing was answered."""
+
 GIVEN = """() => [...new FormData(document.querySelector('main form') ?? undefined)]
     .filter(([name]) => !['page', 'decision_ms', 'layout'].includes(name)).map(([name, value]) => `${name}=${value}`)"""
 
@@ -131,6 +135,8 @@ class Walk:
     wavering : bool
         Load every page again before it is answered, go back afterwards, and send what stands there again; the first answer to
         each task's pairs is changed on the way.
+    hasty : bool
+        Send the first form of each sort without an answer, and look at what comes back.
     """
 
     def __init__(
@@ -142,9 +148,11 @@ class Walk:
         by: Callable[[Page], Hands] = Hands,
         look: Look = stay,
         wavering: bool = False,
+        hasty: bool = False,
     ) -> None:
         self.page, self.server, self.kinds = page, server, kinds
         self.hands, self.look, self.wavering = by(page), look, wavering
+        self._refusals = set(REFUSE) if hasty else set()
         self.notes = Notes()
         self._answers: Mapping[str, Callable[[], None]] = {
             "consent": self._send,
@@ -165,11 +173,13 @@ class Walk:
     def go(self) -> Notes:
         """Go from the platform to the code."""
         self.page.goto(f"{self.server.url}/s/every?id=ann")
-        while self._kind() != "done":
+        while (kind := self._kind()) != "done":
             if self.wavering:
                 self.page.reload()
             self.look(self.page, self.step.replace("/", "-"))
-            self._answers[self._kind()]()
+            if kind in self._refusals:
+                self._send_nothing(kind)
+            self._answers[kind]()
         self.look(self.page, "done")
         assert self.page.locator("[data-code]").inner_text()
         return self.notes
@@ -187,6 +197,13 @@ class Walk:
 
     def _query(self) -> str:
         return self.page.locator("[data-query]").inner_text()
+
+    def _send_nothing(self, kind: str) -> None:
+        self._refusals.remove(kind)
+        self.page.evaluate(UNCHECKED)
+        self.hands.press(SEND)
+        expect(self.page.locator("[role=alert]")).to_be_visible()
+        self.look(self.page, f"{self.step.replace('/', '-')}-refused")
 
     def _send(self) -> None:
         self._leave(lambda: self.hands.press(SEND))

@@ -99,7 +99,7 @@ class StudyServer:
     def progress_path(self) -> str:
         """The researcher's page."""
         with self.reading() as session:
-            return f"/r/walk?key={setting(session, RESEARCHER_KEY)}"
+            return f"/r/{self.study(session).name}?key={setting(session, RESEARCHER_KEY)}"
 
     def study(self, session: Session) -> Study:
         """Return the study."""

@@ -1,25 +1,51 @@
-"""Every page can be used by everybody, on either screen, in light and in dark."""
+"""Every page of every kind of task can be used by everybody, on either screen, in light and in dark.
+
+The walks are those of `test_every_task` that it leaves out: by hand on a phone, by keyboard alone on a desktop.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
+from study_app.database import transaction
+from study_app.services.pause import pause
 from tests.browser.conftest import SCREENS
-from tests.browser.study_server import Volunteer, screenshots, study_server
-from tests.browser.test_walk import SYSTEMS, walk
+from tests.browser.every_tables import KINDS, every_server, gone
+from tests.browser.every_walk import Hands, Keys
+from tests.browser.study_server import StudyServer, screenshots
+from tests.study_app.every_task import SECRETS
 
-MESSAGES = {"no-study": "/s/nothing?id=1", "no-id": "/s/walk", "bad-address": "/w/nobody/", "not-found": "/x"}
+MESSAGES = {
+    "no-study": "/s/nothing?id=1",
+    "no-id": "/s/every",
+    "bad-address": "/w/nobody/",
+    "not-found": "/x",
+}
+HANDS = {"phone": Hands, "desktop": Keys}
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 OPTIONS = {"resultTypes": ["violations"], "runOnly": WCAG}
+COLOURS = {"resultTypes": ["violations"], "runOnly": {"type": "rule", "values": ["color-contrast"]}}
+"""All that can differ between light and dark."""
+
 NARROW = {"width": 320, "height": 640}
+ENLARGED = {"width": 640, "height": 400}
+"""What a desktop shows at 200 % zoom."""
+
 TARGET_PIXELS = 44
 TOO_WIDE = "() => document.documentElement.scrollWidth > innerWidth"
 ENLARGE = "(size) => { document.documentElement.style.fontSize = size; }"
+TARGETS = """() => [...document.querySelectorAll('button, .button, label:has(input), summary, .field, .foot a, header a')]
+    .filter((one) => one.checkVisibility()).map((one) => [one.getBoundingClientRect(), one.textContent.trim()])
+    .map(([box, text]) => [Math.min(box.width, box.height), `${text} ${box.width.toFixed()}x${box.height.toFixed()}`])"""
+OPEN_ALL = """() => [...document.querySelectorAll('.pair details:not([open])')].map((one) => { one.open = true; }).length"""
+MOVES = """() => [...document.querySelectorAll('*')].filter((one) => getComputedStyle(one).transitionDuration !== '0s'
+    || getComputedStyle(one).animationName !== 'none').map((one) => one.tagName)"""
 
 
 @dataclass
@@ -29,24 +55,42 @@ class Findings:
     axe: list[str] = field(default_factory=list)
     wide: list[str] = field(default_factory=list)
     small: list[str] = field(default_factory=list)
+    moving: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    hosts: set[str] = field(default_factory=set)
     pages: list[str] = field(default_factory=list)
+
+    def watch(self, page: Page) -> None:
+        """Note what a tab asks for and sends, and what its browser complains of."""
+        page.on("request", self._sent)
+        page.on("console", self._complained)
+        page.on("pageerror", lambda error: self.refused.append(str(error)))
+
+    def _sent(self, request: Request) -> None:
+        self.hosts.add(urlsplit(request.url).netloc)
+        self._find_names(f"{request.url} {request.post_data}", "a request")
+
+    def _complained(self, message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text or "Content-Security-Policy" in message.text:
+            self.refused.append(message.text)
+
+    def _find_names(self, text: str, where: str) -> None:
+        self.names.extend(f"{where}: {secret}" for secret in SECRETS if secret in text)
 
     def look(self, page: Page, step: str, screen: str) -> None:
         """Look at everything that a page shows."""
         self.pages.append(step)
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        for scheme, options in (("light", OPTIONS), ("dark", COLOURS)):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
             screenshots(f"{screen}-{scheme}")(page, step)
-            found = Axe().run(page, options=OPTIONS)
+            found = Axe().run(page, options=options)
             if found.violations_count:
                 self.axe.append(f"{step} {scheme}: {found.generate_report()}")
         self.wide.extend(f"{step} {how}" for how in _too_wide(page))
-        for target in page.locator("button, a.button, label, summary").all():
-            box = target.bounding_box()
-            if box and min(box["height"], box["width"]) < TARGET_PIXELS:
-                self.small.append(f"{step}: {target.inner_text()} {box['width']:.0f}x{box['height']:.0f}")
-        self.names.extend(f"{step}: {name}" for name in SYSTEMS if name in page.content())
+        self.small.extend(f"{step}: {said}" for size, said in page.evaluate(TARGETS) if size < TARGET_PIXELS)
+        self.moving.extend(f"{step}: {tag}" for tag in page.evaluate(MOVES))
+        self._find_names(page.content(), step)
 
 
 def _too_wide(page: Page) -> Iterator[str]:
@@ -59,10 +103,81 @@ def _too_wide(page: Page) -> Iterator[str]:
     if page.evaluate(TOO_WIDE):
         yield "with text of twice the size"
     page.evaluate(ENLARGE, "")
-    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
-    if page.evaluate(TOO_WIDE):
-        yield "at 320 pixels"
+    for narrow in (NARROW, ENLARGED) if size["width"] > ENLARGED["width"] else (NARROW,):
+        page.set_viewport_size(narrow)  # type: ignore[arg-type]
+        if page.evaluate(TOO_WIDE):
+            yield f"at {narrow['width']} pixels"
     page.set_viewport_size(size)
+
+
+class Looker:
+    """Looks at the first page of each sort that a walk comes to, and opens what can be opened there."""
+
+    def __init__(self, found: Findings, screen: str) -> None:
+        self.found, self.screen = found, screen
+        self._seen: set[tuple[str, ...]] = set()
+
+    def __call__(self, page: Page, step: str) -> None:
+        sort = self._sort(page, step)
+        if sort in self._seen:
+            return
+        self._seen.add(sort)
+        self.found.look(page, step, self.screen)
+        if page.evaluate(OPEN_ALL):
+            self.found.look(page, f"{step}-open", self.screen)
+
+    @staticmethod
+    def _sort(page: Page, step: str) -> tuple[str, ...]:
+        """A page of one template in one task, with or without a choice made in it; of a stream, with how much is new."""
+        task, *parts = step.split("-")
+        words = [part for part in parts if not part.isdigit()]
+        if words == ["choose"]:
+            task = ""
+        new = page.locator("[data-new]")
+        return (task, *words, new.get_attribute("data-new") or "" if new.count() else "")
+
+
+def _findings(browser: Browser, folder: Path, screen: str) -> Findings:
+    found = Findings()
+    looker = Looker(found, screen)
+    with every_server(folder, KINDS, "en") as server:
+        gone(browser, server, screen, watch=found.watch, by=HANDS[screen], look=looker, hasty=True)
+        with browser.new_context(**SCREENS[screen]) as context:
+            page = context.new_page()
+            found.watch(page)
+            for step in _beside_the_way(page, server):
+                found.look(page, step, screen)
+        found.hosts -= {urlsplit(server.url).netloc}
+    return found
+
+
+def _beside_the_way(page: Page, server: StudyServer) -> Iterator[str]:
+    """Open every page that no answer leads to; yields what each is."""
+    for step, path in {**MESSAGES, "progress": server.progress_path}.items():
+        page.goto(server.url + path)
+        yield step
+    page.goto(f"{server.url}/s/every?id=bob")
+    page.locator("form button").click()
+    page.locator(".foot a").click()
+    yield "stop"
+    page.locator("form button").click()
+    yield "stopped"
+    code = page.locator("code").inner_text()
+    page.goto(f"{server.url}/withdraw")
+    page.fill("#code", "none")
+    page.locator("form button").click()
+    yield "withdraw-refused"
+    page.fill("#code", code)
+    page.locator("form button").click()
+    yield "withdrawn"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("study_app.blueprints.entry.is_full", lambda *_, **__: True)
+        page.goto(f"{server.url}/s/every?id=cleo")
+        yield "full"
+    with transaction(server.database, write=True) as session:
+        pause(session, server.study(session), now=server())
+    page.goto(f"{server.url}/s/every?id=cleo")
+    yield "paused"
 
 
 @pytest.fixture(scope="session")
@@ -76,31 +191,19 @@ def findings(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Call
     return of_screen
 
 
-def _findings(browser: Browser, folder: Path, screen: str) -> Findings:
-    found = Findings()
-    with study_server(folder) as study, browser.new_context(**SCREENS[screen]) as context:
-        page = context.new_page()
-        page.on("request", lambda sent: found.names.extend(n for n in SYSTEMS if n in (sent.post_data or "")))
-        walk(Volunteer(page, study, lambda page, step: found.look(page, step, screen)), changed="left")
-        for step, path in {**MESSAGES, "progress": study.progress_path}.items():
-            page.goto(study.url + path)
-            found.look(page, step, screen)
-    return found
-
-
 both = pytest.mark.parametrize("screen", list(SCREENS))
 
 
 @both
 def test_axe_finds_nothing_on_any_page(screen: str, findings: Callable[[str], Findings]) -> None:
-    """WCAG 2.2 AA, and what axe holds for good practice."""
-    assert len(findings(screen).pages) > 15
+    """WCAG 2.2 AA, and what axe holds for good practice, on pages of every kind of task, refusals and ends too."""
+    assert len(findings(screen).pages) > 40
     assert not findings(screen).axe
 
 
 @both
 def test_nothing_is_wider_than_the_screen(screen: str, findings: Callable[[str], Findings]) -> None:
-    """Nobody has to scroll sideways, also with large text or on a very small screen."""
+    """Nobody has to scroll sideways, also with large text, at 200 % zoom, or on a very small screen."""
     assert not findings(screen).wide
 
 
@@ -111,6 +214,20 @@ def test_what_can_be_touched_is_large_enough(screen: str, findings: Callable[[st
 
 
 @both
+def test_nothing_moves_for_who_wants_it_still(screen: str, findings: Callable[[str], Findings]) -> None:
+    """No transition and no animation under reduced motion."""
+    assert not findings(screen).moving
+
+
+@both
 def test_no_name_of_a_system_reaches_the_browser(screen: str, findings: Callable[[str], Findings]) -> None:
     """Neither in a page nor in what it sends: who knew which system is which could not judge freely."""
     assert not findings(screen).names
+
+
+@both
+def test_a_page_asks_no_other_host_and_keeps_its_own_policy(
+    screen: str, findings: Callable[[str], Findings]
+) -> None:
+    """No script, style or address that the Content-Security-Policy would refuse, and no script that fails."""
+    assert (findings(screen).hosts, findings(screen).refused) == (set(), [])
