@@ -37,9 +37,9 @@ class Fault:
     line: int | None = None
 
     def __str__(self) -> str:
-        """`FILE:LINE: what is wrong; how to mend it`, always one line."""
+        """`FILE:LINE: what is wrong; how to mend it`, always one line, without anything that a terminal would obey."""
         place = "" if self.path is None else f"{self.path}:{self.line or 1}: "
-        return " ".join(f"{place}{self.problem}; {self.cure}".split())
+        return printable(" ".join(f"{place}{self.problem}; {self.cure}".split()))
 
 
 class InputError(PrefcalError, ValueError):
@@ -54,6 +54,11 @@ class InputError(PrefcalError, ValueError):
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
         super().__init__("\n".join(shown_faults(self.faults)))
+
+
+def printable(text: str) -> str:
+    """Return a text with whatever does not print written as an escape: a file's words must not steer a terminal."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def shown_faults(faults: Sequence[Fault]) -> list[str]:

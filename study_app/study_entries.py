@@ -9,6 +9,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,6
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Code = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{2,64}$")]
 Address = Annotated[str, StringConstraints(pattern=r"^https?://[^\s]+$")]
+Host = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?$")]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
 Count = Annotated[int, Field(ge=1)]
 Repeats = Annotated[int, Field(ge=0)]
@@ -236,7 +237,7 @@ class StudyEntry(Entry):
     platform: Literal["generic", "prolific", "connect", "sona", "mturk"] = "generic"
     id_parameter: Name = "id"
     extra_parameters: Annotated[tuple[Name, ...], Field(max_length=20, strict=False)] = ("session", "batch")
-    submit_hosts: Annotated[tuple[Text, ...], Field(strict=False)] = (
+    submit_hosts: Annotated[tuple[Host, ...], Field(strict=False)] = (
         "www.mturk.com",
         "workersandbox.mturk.com",
     )

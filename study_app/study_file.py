@@ -61,15 +61,19 @@ def read_study_file(path: str | Path) -> StudyFile:
     try:
         content = path.read_bytes()
         source = content.decode("utf-8-sig")
+        _check_depth(source)
         node = yaml.compose(source, Loader=yaml.CSafeLoader)
         lines = _lines(node)
         plain = yaml.load(source, Loader=yaml.CSafeLoader)
+    except UnicodeDecodeError as error:
+        raise input_fault("not UTF-8", path=path, cure="save the file as UTF-8") from error
+    except ValueError as error:
+        problem, cure = "a number or date that cannot be one", "mend it, or put it in quotes"
+        raise input_fault(problem, path=path, line=_impossible(node), cure=cure) from error
     except OSError as error:
         raise input_fault(
             f"cannot be read ({error.strerror})", path=path, cure="name a study file"
         ) from error
-    except UnicodeDecodeError as error:
-        raise input_fault("not UTF-8", path=path, cure="save the file as UTF-8") from error
     except yaml.YAMLError as error:
         raise _yaml_fault(error, path) from error
     except RecursionError as error:
@@ -119,6 +123,27 @@ def _yaml_fault(error: yaml.YAMLError, path: Path) -> Exception:
     return input_fault(
         f"not YAML: {problem}", path=path, line=line, cure="check indentation, colons and quotes near here"
     )
+
+
+def _check_depth(source: str) -> None:
+    """Raise RecursionError for what is nested too deeply: composing it would exhaust the memory of a C library."""
+    depth = 0
+    for event in yaml.parse(source, Loader=yaml.CSafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise RecursionError
+
+
+def _impossible(node: yaml.Node | None) -> int:
+    """Return the line of the first value that looks like a number or date and is none."""
+    if isinstance(node, yaml.ScalarNode):
+        try:
+            yaml.constructor.SafeConstructor().construct_object(node)
+        except ValueError:
+            return int(node.start_mark.line) + 1
+    parts = node.value if isinstance(node, yaml.CollectionNode) else []
+    inner = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
+    return next((line for line in map(_impossible, inner) if line), 0)
 
 
 def _lines(node: yaml.Node | None) -> dict[tuple[str | int, ...], int]:

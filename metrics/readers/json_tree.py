@@ -9,7 +9,9 @@ from metrics.errors import FaultLog, input_fault
 from metrics.readers.lines import read_bytes
 
 PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')
-TRAILING_COMMA = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")|,(\s*[\]}])')
+TRAILING_COMMA = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))|,(\s*[\]}])', re.DOTALL)
+"""A string, taken to the end of the text when it is left open, so that nothing is looked at twice; or such a comma."""
+
 CURE = "mend the JSON here"
 
 Value: TypeAlias = Union["dict[str, Node]", "list[Node]", str, float, bool, None]
@@ -48,10 +50,12 @@ def read_json(log: FaultLog, *, trailing_commas: bool = False) -> Node:
         text = data.decode()
         if trailing_commas:
             text = TRAILING_COMMA.sub(lambda found: found[1] or found[2], text)
-        json.loads(text)
+        json.dumps(json.loads(text), ensure_ascii=False).encode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise input_fault("not UTF-8", path=path, line=line, cure="save the file as UTF-8") from None
+    except UnicodeEncodeError:
+        raise input_fault("half of a character (a lone surrogate)", path=path, cure=CURE) from None
     except json.JSONDecodeError as error:
         raise input_fault(f"not JSON ({error.msg})", path=path, line=error.lineno, cure=CURE) from None
     except (RecursionError, ValueError):

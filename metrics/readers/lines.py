@@ -7,15 +7,19 @@ in the caller's `FaultLog`, and reading goes on, so that one pass finds them all
 
 import codecs
 import gzip
+import io
 import math
 import re
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from metrics.errors import FaultLog, input_fault
+from metrics.errors import FaultLog, InputError, input_fault
 
 GZIP_MAGIC = b"\x1f\x8b"
+MAX_UNPACKED_BYTES = 2**30
+"""Of a packed file: a small one can be made to unpack to any size. What stands unpacked on the disk may be larger."""
+
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
@@ -27,23 +31,34 @@ def read_bytes(path: str | Path) -> bytes:
     Raises
     ------
     InputError
-        If the file cannot be opened, or its gzip data are damaged.
+        If the file cannot be opened, or its gzip data are damaged or unpack to more than `MAX_UNPACKED_BYTES`.
     """
     try:
         data = Path(path).read_bytes()
         if data.startswith(GZIP_MAGIC):
-            data = gzip.decompress(data)
+            data = _unpacked(data, path)
     except FileNotFoundError:
         raise input_fault("there is no such file", path=path, cure="check the path") from None
     except IsADirectoryError:
         raise input_fault("this is a folder", path=path, cure="name a file in it") from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise input_fault("the gzip data are damaged", path=path, cure="pack the file again") from None
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         raise input_fault(
             f"cannot be read ({error})", path=path, cure="check the path and its rights"
         ) from None
     return data.removeprefix(codecs.BOM_UTF8)
+
+
+def _unpacked(data: bytes, path: str | Path) -> bytes:
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+        unpacked = packed.read(MAX_UNPACKED_BYTES + 1)
+    if len(unpacked) > MAX_UNPACKED_BYTES:
+        problem = f"the gzip data unpack to more than {MAX_UNPACKED_BYTES / 2**20:.0f} MiB"
+        raise input_fault(problem, path=path, cure="unpack the file yourself if you trust it, and name that")
+    return unpacked
 
 
 def text_lines(path: str | Path, log: FaultLog) -> Iterator[tuple[int, str]]:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import click
 
+from metrics.errors import printable
 from metrics.results import Score
 from metrics.whole_files import write_whole
 
@@ -22,8 +23,8 @@ Cell: TypeAlias = str | float | int | None
 Interval: TypeAlias = tuple[float, float]
 
 FORMATS = ("table", "csv", "json")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet would take for a formula."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+"""What a spreadsheet would take for a formula; in Japan also in full width."""
 
 LONG_FRACTION = re.compile(r"\b0\.[0-9]{5,}")
 
@@ -117,12 +118,18 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     """Return rows as a table for people, numbers to four decimals."""
     from tabulate import tabulate
 
-    shown = [[f"{cell:.4f}" if isinstance(cell, float) else cell for cell in row] for row in rows]
+    shown = [[_shown(cell) for cell in row] for row in rows]
     numeric = [any(isinstance(row[place], float | int) for row in rows) for place in range(len(columns))]
     align = ["right" if is_number else "left" for is_number in numeric]
     return (
         tabulate(shown, headers=list(columns), disable_numparse=True, colalign=align if rows else None) + "\n"
     )
+
+
+def _shown(cell: Cell) -> Cell:
+    if isinstance(cell, float):
+        return f"{cell:.4f}"
+    return printable(cell) if isinstance(cell, str) else cell
 
 
 def _long(

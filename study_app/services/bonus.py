@@ -1,5 +1,7 @@
 """A list of bonuses by the platform's ids, from pseudonyms, since nothing else of a study knows the ids."""
 
+import csv
+import io
 from collections.abc import Mapping
 from decimal import Decimal
 
@@ -34,5 +36,11 @@ def completed(session: Session, study: int) -> list[str]:
 
 
 def bonus_lines(ids: Mapping[str, str], amounts: Mapping[str, Decimal]) -> str:
-    """Return a line ``participant_id,amount`` for each worker: pseudonym -> id, pseudonym -> amount."""
-    return "".join(f"{ids[worker]},{amount:.2f}\n" for worker, amount in amounts.items())
+    """Return a line ``participant_id,amount`` for each worker: pseudonym -> id, pseudonym -> amount.
+
+    Ids stand as the platform gave them, in quotes where they hold a comma: on the generic platform anybody can choose one.
+    """
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerows((ids[worker], f"{amount:.2f}") for worker, amount in amounts.items())
+    return lines.getvalue()
