@@ -2,10 +2,11 @@
 
 import logging
 import sqlite3
+import traceback
 
 from flask import Flask, Response, jsonify, request
-from sqlalchemy.exc import OperationalError
-from werkzeug.exceptions import HTTPException
+from sqlalchemy.exc import DBAPIError, OperationalError
+from werkzeug.exceptions import BadHost, HTTPException
 
 from study_app.log import reference
 from study_app.services.whereabouts import UnknownWorkerError
@@ -32,7 +33,11 @@ def bad_address(error: Exception) -> Response:  # noqa: ARG001 - Flask's signatu
 
 
 def http_error(error: HTTPException) -> Response:
-    """Answer what Flask refuses by itself: unknown pages, wrong methods, forms too large."""
+    """Answer what Flask refuses by itself: unknown pages, wrong methods, forms too large, hosts that are none."""
+    if isinstance(
+        error, BadHost
+    ):  # nothing is known of this server's addresses then, so there can be no page
+        return Response("Bad request\n", status=400, mimetype="text/plain")
     known = {404: "not_found", 413: "too_large"}
     return _answer(known.get(error.code or 500, "bad_request"), error.code or 500)
 
@@ -47,7 +52,11 @@ def unavailable(error: Exception) -> Response:
 
 def failure(error: Exception) -> Response:
     """Answer a fault of the server, and log it under the reference that the worker sees."""
-    LOGGER.error("request %s failed", reference(), exc_info=error)
+    if isinstance(error, DBAPIError):  # what the database says of a row may have its values
+        stack = "".join(traceback.format_tb(error.__traceback__))
+        LOGGER.error("request %s failed: %s\n%s", reference(), type(error.orig).__name__, stack)
+    else:
+        LOGGER.error("request %s failed", reference(), exc_info=error)
     return _answer("failure", 500)
 
 

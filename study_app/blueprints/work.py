@@ -23,7 +23,7 @@ CHOICES = {"left", "right", "equally_good", "equally_bad"}
 LAYOUTS = {"side_by_side", "stacked"}
 
 
-@blueprint.get("/")
+@blueprint.get("/", strict_slashes=False)
 def resume(token: str) -> Response:
     """Go to where the worker is; a stream is told how they came."""
     app = server()

@@ -55,7 +55,7 @@ def command(host: str, port: int, processes: int, database: str | None, *, debug
         if debug:
             logging.getLogger("werkzeug").setLevel(logging.WARNING)  # its lines have tokens and platform ids
             _announce(app, host, port)
-            app.run(host=host, port=port, debug=True, use_reloader=False)
+            app.run(host=host, port=port, debug=True, use_reloader=False, use_debugger=False)
         elif processes > 1:
             _serve_processes(app, url, host=host, port=port, processes=processes)
         else:

@@ -39,6 +39,8 @@ class Visitor:
 
 def find_study(session: Session, plans: Plans, name: str) -> StudyPlan | None:
     """Return a loaded study, None when there is none of that name."""
+    if not name.isprintable():  # PostgreSQL refuses NUL even in a question
+        return None
     row = session.execute(select(Study.id, Study.version).where(Study.name == name)).one_or_none()
     return None if row is None else plans.of(session, row.id, row.version)
 

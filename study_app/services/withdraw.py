@@ -20,6 +20,8 @@ class Withdrawal:
 
 def withdraw(session: Session, code: str, *, now: datetime) -> Withdrawal | None:
     """Withdraw the worker who holds a code; None when nobody does. A code copied by hand may be in capitals."""
+    if not code.isprintable():  # PostgreSQL refuses NUL even in a question
+        return None
     found = session.execute(
         select(Worker, Study.name)
         .join(Study)
