@@ -69,7 +69,7 @@ def spread(topic: Topic) -> list[Note]:
 
 def _gain(topic: Topic, note: Note, above: Counter[str | int]) -> float:
     worth = sum(topic.subtopics[one] * grade / 2 ** above[one] for one, grade in note.grades.items())
-    return topic.years[note.year] * worth / 2 ** above[note.year]
+    return float(topic.years[note.year] * worth / 2 ** above[note.year])
 
 
 def newest(topic: Topic) -> list[Note]:

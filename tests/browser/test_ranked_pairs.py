@@ -1,14 +1,12 @@
-"""The bundled study of ranked lists in a browser: from the introduction to the code, on either screen."""
+"""The bundled study of ranked lists on a phone, from the introduction to the code: lists longer than the screen."""
 
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import BrowserContext, Page
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from study_app.models import Event, Judgment
-from tests.browser.conftest import SCREENS
 from tests.browser.study_server import StudyServer, study_server
 from tests.browser.test_accessibility import Findings
 
@@ -28,12 +26,12 @@ def send(page: Page, **fields: str) -> None:
         page.locator("main form button").click()
 
 
-def judge(page: Page, found: Findings, screen: str) -> None:
+def judge(page: Page, found: Findings) -> None:
     """Read every pair of the query to the end and answer it."""
     for number in range(1, PAIRS + 1):
         page.wait_for_url(f"**/1/1/pair/{number}")
         if number == 1:
-            found.look(page, "ranked-pair", screen)
+            found.look(page, "ranked-pair", "phone")
         found.names.extend(name for name in NAMES if name in page.content())
         page.evaluate(TO_THE_END)
         page.locator("label.row").first.click()
@@ -41,33 +39,30 @@ def judge(page: Page, found: Findings, screen: str) -> None:
             page.locator("main form button").click()
 
 
-@pytest.mark.parametrize("screen", list(SCREENS))
-def test_a_query_is_judged_from_the_introduction_to_the_code(
-    browser: Browser, tmp_path: Path, screen: str
-) -> None:
+def test_a_query_is_judged_from_the_introduction_to_the_code(phone: BrowserContext, tmp_path: Path) -> None:
     """Everybody can use it; what was on the screen and how it stood there is stored; no name of a system gets out."""
     found = Findings()
-    with study_server(tmp_path, STUDY) as study, browser.new_context(**SCREENS[screen]) as context:
-        page = context.new_page()
+    with study_server(tmp_path, STUDY) as study:
+        page = phone.new_page()
         page.on("request", lambda sent: found.names.extend(n for n in NAMES if n in (sent.post_data or "")))
         page.goto(f"{study.url}/s/history?id=volunteer")
         send(page)
-        found.look(page, "ranked-introduction", screen)
         send(page, check_1="1", check_2="2")
         page.get_by_text("moon landings").click()
         send(page)
-        judge(page, found, screen)
+        judge(page, found)
         send(page)
         assert page.locator("[data-code]").inner_text()
-        _check_stored(study, "stacked" if screen == "phone" else "side_by_side")
+        _check_stored(study)
+        phone.close()
     assert (found.axe, found.wide, found.small, found.names) == ([], [], [], [])
 
 
-def _check_stored(study: StudyServer, layout: str) -> None:
+def _check_stored(study: StudyServer) -> None:
     study.until(lambda session: seen(session) >= {f"r{rank}" for rank in range(1, 7)}, "all entries are seen")
     with study.reading() as session:
         stored = session.execute(select(Judgment.choice, Judgment.timing, Judgment.layout)).all()
-    assert stored == [("left", "browser", layout)] * PAIRS
+    assert stored == [("left", "browser", "stacked")] * PAIRS
 
 
 def seen(session: Session) -> set[str]:
