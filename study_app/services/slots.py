@@ -14,6 +14,10 @@ from study_app.services.quota import open_topics, open_units, taken, taken_units
 from study_app.services.whereabouts import Whereabouts
 
 
+SIGN_OF_LIFE_EVERY = timedelta(seconds=30)
+"""Signs of life closer than this to the last one noted are not noted: a lease is many times as long."""
+
+
 def listed_topics(here: Whereabouts, task: TaskPlan) -> list[TopicPlan]:
     """Return every query of a task in the order of this worker's list; a query's number is its place in it."""
     rng = drawn(here.plan.entry.seed, here.worker.number, f"topics {task.number}")
@@ -92,7 +96,8 @@ def keep_alive(session: Session, here: Whereabouts, *, now: datetime) -> None:
     Who comes back to a slot that has expired goes on all the same: it is renewed when the query has room for it
     once more, and late when somebody else has taken the place.
     """
-    here.worker.last_seen_at = max(now, here.worker.last_seen_at)
+    if now - here.worker.last_seen_at >= SIGN_OF_LIFE_EVERY:
+        here.worker.last_seen_at = now
     for task in here.plan.tasks:
         for slot in here.slots[task.number]:
             if slot.done_at is None:
@@ -109,7 +114,8 @@ def renew(session: Session, slot: Slot, task: TaskPlan, *, until: datetime, now:
             else taken(session, [slot.topic_id], now=now, besides_slot=slot.id)[slot.topic_id]
         )
         slot.late = not has_room(others, task.limit)
-    slot.expires_at = max(until, slot.expires_at)
+    if until - slot.expires_at >= SIGN_OF_LIFE_EVERY:
+        slot.expires_at = until
 
 
 def lease(here: Whereabouts) -> timedelta:

@@ -215,7 +215,7 @@ def test_the_same_events_give_the_same_tables_in_whatever_order_and_however_late
         with transaction(session.study.database, write=False) as database:
             study = database.scalars(select(Study)).one()
             export_study(database, study, folder, now=began + timedelta(days=1))
-        files.append({path.name: path.read_bytes() for path in folder.iterdir()})
+        files.append({path.name: path.read_bytes() for path in folder.rglob("*.*")})
 
     assert files[0] == files[1]
     assert len(files[0]["visits.csv"].splitlines()) > 1
