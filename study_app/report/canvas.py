@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import matplotlib as mpl
@@ -23,8 +24,21 @@ from study_app.report.look import Look
 Draw: TypeAlias = Callable[[Look], Drawing]
 """Makes a drawing in a look."""
 
-OTHER_SCRIPTS = ("Noto Sans CJK JP", "IPAexGothic", "Hiragino Sans", "Yu Gothic", "Arial Unicode MS")
+OTHER_SCRIPTS = (
+    "IPAexGothic",
+    "IPAGothic",
+    "TakaoPGothic",
+    "VL Gothic",
+    "Noto Sans JP",
+    "Noto Sans CJK JP",
+    "Yu Gothic",
+    "MS Gothic",
+    "Arial Unicode MS",
+)
 """Fonts for names in scripts that the first font lacks, as far as the machine has them."""
+
+TRUETYPE = (b"\x00\x01\x00\x00", b"true")
+"""How a file with TrueType outlines begins; others cannot stand in a PDF as TrueType."""
 
 _TRUETYPE = 42
 
@@ -76,10 +90,9 @@ def drawn(draw: Draw, look: Look, *, name: str, title: str) -> Drawn:
 
 
 def _style(look: Look) -> AbstractContextManager[None]:
-    installed = set(fontManager.get_font_names())
-    fonts = [*([look.font] if look.font else []), "DejaVu Sans"]
+    fonts = [*([look.font] if look.font else []), "DejaVu Sans", *_other_fonts()]
     style: Any = {
-        "font.family": [*fonts, *(font for font in OTHER_SCRIPTS if font in installed), "sans-serif"],
+        "font.family": [*fonts, "sans-serif"],
         "font.size": look.font_points,
         "axes.titlesize": look.font_points,
         "axes.spines.top": False,
@@ -107,6 +120,21 @@ def _style(look: Look) -> AbstractContextManager[None]:
         "text.usetex": False,
     }
     return mpl.rc_context(style)
+
+
+def _other_fonts() -> list[str]:
+    files = {entry.name: Path(entry.fname) for entry in fontManager.ttflist if entry.name in OTHER_SCRIPTS}
+    return [name for name in OTHER_SCRIPTS if name in files and has_truetype_outlines(files[name])]
+
+
+def has_truetype_outlines(path: Path) -> bool:
+    """Say whether a font, of a collection its first, has TrueType outlines."""
+    with path.open("rb") as file:
+        head = file.read(16)
+        if head.startswith(b"ttcf"):
+            file.seek(int.from_bytes(head[12:16], "big"))
+            head = file.read(4)
+    return head.startswith(TRUETYPE)
 
 
 def _svg(drawing: Drawing, title: str) -> str:

@@ -73,7 +73,8 @@ def _study_rows(study: StudyRecord) -> Iterator[tuple[str, str]]:
     for task, entry in study.tasks.items():
         for kind, files in (("collection", entry.collection), ("run", entry.systems)):
             for name, file in files.items():
-                yield f"{task}, {kind} {name}, sha256", file.sha256 or DASH
+                if file.sha256:
+                    yield f"{task}, {kind} {name}, sha256", file.sha256
 
 
 def _agree_options(material: Material) -> str:
@@ -96,7 +97,7 @@ def _commands(material: Material) -> Iterator[str]:
     if material.tables and material.model is not None:
         seed = "" if material.model.seed is None else f" --seed {material.model.seed}"
         yield f"prefcal fit {TABLES} -o {MODEL}{seed}"
-    if material.tables:
+    if "preferences" in material.tables:
         seed = f" --seed {material.record['seed']}" if "seed" in material.record else ""
         yield f"prefcal agree {TABLES}{_agree_options(material)}{seed} -o ."
     yield "prefcal report ."
