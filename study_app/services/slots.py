@@ -13,7 +13,6 @@ from study_app.services.draw import assignment_of, draw_pages
 from study_app.services.quota import open_topics, open_units, taken, taken_units
 from study_app.services.whereabouts import Whereabouts
 
-
 SIGN_OF_LIFE_EVERY = timedelta(seconds=30)
 """Signs of life closer than this to the last one noted are not noted: a lease is many times as long."""
 
