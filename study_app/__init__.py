@@ -30,7 +30,7 @@ def create_app(config: Config, *, now: "Now | None" = None, new_token: "NewToken
     """
     from flask import Flask
 
-    from study_app import errors, log, tokens, web
+    from study_app import compression, errors, log, tokens, web
     from study_app.blueprints import BLUEPRINTS
     from study_app.resources import resource_folder
 
@@ -42,6 +42,7 @@ def create_app(config: Config, *, now: "Now | None" = None, new_token: "NewToken
     log.install(app)
     errors.install(app)
     web.install_headers(app)
+    compression.install(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     return app
