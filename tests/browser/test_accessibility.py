@@ -90,7 +90,8 @@ class Findings:
         self.wide.extend(f"{step} {how}" for how in _too_wide(page))
         self.small.extend(f"{step}: {said}" for size, said in page.evaluate(TARGETS) if size < TARGET_PIXELS)
         self.moving.extend(f"{step}: {tag}" for tag in page.evaluate(MOVES))
-        self._find_names(page.content(), step)
+        if step != "progress":  # the researcher's page, with the names of topics
+            self._find_names(page.content(), step)
 
 
 def _too_wide(page: Page) -> Iterator[str]:
