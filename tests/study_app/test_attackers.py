@@ -1,0 +1,216 @@
+"""What a worker, or somebody without an invitation, can do with addresses and forms that were not made for them: nothing."""
+
+import sqlite3
+from datetime import timedelta
+from itertools import product
+
+import pytest
+from sqlalchemy import update
+
+from study_app import create_app
+from study_app.config import Config
+from study_app.database import transaction
+from study_app.models import Setting
+from study_app.services.settings import SIGNING_KEY
+from study_app.tokens import PageToken, seeded_tokens
+from study_app.web import NAME
+from tests.study_app.conftest import Campaign
+from tests.study_app.every_task import write_every_task
+
+NUMBERS = ("0", "1", "2", "99", "9" * 30)
+ODD_NUMBERS = ("-1", "+1", "1.0", "1e3", "0x1", "²", "9" * 5000, "1%00", " 1")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """A study with every kind of task, so with every address there is."""
+    folder = tmp_path_factory.mktemp("attacked")
+    made = Campaign(folder, f"sqlite:///{folder / 'attacked.sqlite3'}")
+    made.load_file(write_every_task(folder))
+    yield made.serve()
+    made.database.engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def ann(study):
+    """Somebody at the first task."""
+    return study.arrive("ann", study="every").send()
+
+
+@pytest.fixture(scope="module")
+def bob(study):
+    """Somebody else, as far."""
+    return study.arrive("bob", study="every").send()
+
+
+@pytest.fixture(scope="module")
+def stranger(study):
+    """Somebody who has not agreed to take part."""
+    return study.arrive("carol", study="every")
+
+
+def everything(study):
+    """Return the whole database as text."""
+    connection = sqlite3.connect(study.folder / "attacked.sqlite3")
+    try:
+        return "\n".join(connection.iterdump())
+    finally:
+        connection.close()
+
+
+def rules(study, method):
+    """Return every address of workers that takes a method."""
+    return [
+        rule
+        for rule in study.app.url_map.iter_rules()
+        if "token" in rule.arguments and method in (rule.methods or ())
+    ]
+
+
+def addresses(study, method, token, numbers=("1",)):
+    """Yield every address of a worker: each of its numbers is each of ``numbers``."""
+    for rule in rules(study, method):
+        names = sorted(rule.arguments - {"token"})
+        for values in product(numbers, repeat=len(names)):
+            path = rule.rule.replace("<token>", token)
+            for name, value in zip(names, values, strict=True):
+                path = path.replace(f"<int:{name}>", value)
+            yield path
+
+
+def signed(study, worker, path):
+    """Return a page token as the server itself would make it for a step."""
+    app = study.app.extensions[NAME]
+    page = PageToken(
+        worker=worker, key="k" * 16, step=path.split("/", 3)[-1], showing=None, served_at=app.now()
+    )
+    return app.signer.page_token(page)
+
+
+def test_there_are_addresses_to_attack(study):
+    """The tests below go through all of them, so they must find them."""
+    assert len(rules(study, "GET")) >= 20
+    assert len(rules(study, "POST")) >= 14
+
+
+def test_no_part_of_two_tokens_makes_a_third(study, ann, bob):
+    """Somebody's number under another's signature, a signature cut short, a page token as a worker's: nobody's, everywhere."""
+    (number, signature), (_, other) = ann.token.split("."), bob.token.split(".")
+    forged = [
+        f"{number}.{other}",
+        f"{number}.{signature[:-1]}",
+        f"{number}.",
+        number,
+        f"{number}.{signature}.x",
+    ]
+    forged += [f"..{signature}", ann.page_token, ann.token.swapcase(), f"{ann.token}%00", f"Mg.{signature}"]
+    before = everything(study)
+    for token, method in product(forged, ("GET", "POST")):
+        for path in addresses(study, method, token):
+            answer = ann.client.open(path, method=method, data={"page": ann.page_token})
+            assert answer.status_code == 404, path
+    assert everything(study) == before
+
+
+def test_nobody_writes_under_another_name(study, ann, bob):
+    """A page token belongs to one worker: with somebody else's, every form is refused and nothing is stored."""
+    before = everything(study)
+    number = study.app.extensions[NAME].signer.page(bob.page_token).worker
+    for path in addresses(study, "POST", ann.token):
+        if path.startswith("/e/"):
+            batch = {"page": bob.page_token, "sent_ms": 0, "sent_wall_ms": 0, "events": []}
+            answer = ann.client.post(path, json=batch)
+            assert (answer.status_code, answer.json) == (400, {"error": "page: a page of somebody else"})
+        else:
+            form = {"page": signed(study, number, path), "agree": "yes", "stop": "yes", "choice": "left"}
+            assert ann.client.post(path, data=form).status_code == 403, path
+    assert everything(study) == before
+
+
+def test_a_form_without_its_page_token_is_refused_everywhere(study, ann):
+    """Another site can make a browser send a form (CSRF), but cannot know what stands in the page."""
+    before = everything(study)
+    for path in addresses(study, "POST", ann.token):
+        for page in ("", "x", ann.token, signed(study, 1, "/w/x/elsewhere")):
+            data = {"page": page, "q-phone": "1", "agree": "yes", "stop": "yes"}
+            answer = ann.client.post(path, data=data, headers={"Origin": "https://evil.example"})
+            assert answer.status_code == (400 if path.startswith("/e/") else 403), path
+    assert everything(study) == before
+
+
+def test_no_step_is_reached_by_its_number(study, stranger):
+    """Whatever number stands in an address: who has not consented is led to the consent, and nothing is held or stored."""
+    stays = ("consent", "stop")
+    before = everything(study)
+    for path in addresses(study, "GET", stranger.token, NUMBERS):
+        answer = stranger.client.get(path)
+        if not path.endswith(stays):
+            assert (answer.status_code, answer.location) == (303, f"{stranger.home}consent"), path
+    assert everything(study) == before
+
+
+def test_not_even_a_form_that_the_server_could_have_signed_opens_a_later_step(study, stranger):
+    """The token says that a page was served; whether its step is open is decided anew each time."""
+    before = everything(study)
+    number = study.app.extensions[NAME].signer.page(stranger.page_token).worker
+    for path in addresses(study, "POST", stranger.token, ("1", "2", "9" * 30)):
+        if not path.startswith("/e/") and not path.endswith(("consent", "stop")):
+            form = {"page": signed(study, number, path), "choice": "left", "topic": "1", "q-phone": "1"}
+            answer = stranger.client.post(path, data=form)
+            assert (answer.status_code, answer.location) == (303, f"{stranger.home}consent"), path
+    assert everything(study) == before
+
+
+@pytest.mark.parametrize("number", ODD_NUMBERS)
+def test_a_step_that_is_no_number_is_no_page(study, ann, number):
+    """Negative, signed, with a point, without end."""
+    for path in (f"{number}/intro", f"1/{number}/questions", f"1/1/pair/{number}"):
+        for method in ("GET", "POST"):
+            assert ann.client.open(ann.home + path, method=method).status_code in {404, 405}
+
+
+def test_tokens_do_not_expire(study, ann):
+    """A diary lasts for weeks and a code must be there for ever: the standing link is good until the worker is deleted."""
+    before = study.clock.time
+    study.clock.time += timedelta(days=3650)
+    try:
+        assert ann.client.get(ann.home).status_code == 303
+    finally:
+        study.clock.time = before
+
+
+def test_a_new_key_ends_all_tokens(study, ann):
+    """Whoever fears that the key is known changes it; then every address given out is nobody's."""
+    with transaction(study.database, write=True) as session:
+        old = session.get_one(Setting, SIGNING_KEY).value
+        session.execute(update(Setting).where(Setting.name == SIGNING_KEY).values(value="another key"))
+    try:
+        again = create_app(Config(database=study.url), now=study.clock, new_token=seeded_tokens(3))
+        client = again.test_client()
+        assert client.get(ann.home).status_code == 404
+        assert client.post(f"/e/{ann.token}", json={}).status_code == 404
+        again.extensions[NAME].database.engine.dispose()
+    finally:
+        with transaction(study.database, write=True) as session:
+            session.execute(update(Setting).where(Setting.name == SIGNING_KEY).values(value=old))
+
+
+def test_the_researchers_page_has_no_key_that_is_empty(study):
+    """Where no key was made, or an empty one is sent, nobody sees it; a wrong key does not say whether the study exists."""
+    client = study.app.test_client()
+    [(key,)] = study.rows(
+        Setting.__table__.select().with_only_columns(Setting.value).where(Setting.name == "researcher_key")
+    )
+    assert client.get(f"/r/every?key={key}").status_code == 200
+    wrong = [
+        client.get(path)
+        for path in ("/r/every?key=", "/r/every", f"/r/every?key={key}x", f"/r/other?key={key}")
+    ]
+    assert {(answer.status_code, answer.text) for answer in wrong} == {(404, wrong[0].text)}
+    with transaction(study.database, write=True) as session:
+        session.execute(update(Setting).where(Setting.name == "researcher_key").values(value=""))
+    try:
+        assert client.get("/r/every?key=").status_code == 404
+    finally:
+        with transaction(study.database, write=True) as session:
+            session.execute(update(Setting).where(Setting.name == "researcher_key").values(value=key))
