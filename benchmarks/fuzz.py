@@ -1,0 +1,374 @@
+"""What strangers' files and requests do to prefcal: every one of them must be accepted, or refused in plain words.
+
+    python benchmarks/fuzz.py [--seed 1] [--share 1.0] [--only TARGET] [--first INDEX]
+
+Takes valid inputs of each kind, breaks them at random, and hands them to what reads them: study files, collections, runs,
+tables of all kinds, study.json, user models, event batches, and requests of any address with any form. A file must end as
+accepted or with `InputError`, a request below 500; whatever else, or a process that dies, or more than `SLOW_SECONDS`, is a
+finding. An input depends on seed, target and index only: `--only TARGET --first INDEX --share 0` makes a finding again and
+shows its trace. (A request also meets what the ones before it did: begin earlier, with a larger share.) docs/security.md quotes
+the table.
+"""
+
+import argparse
+import json
+import multiprocessing
+import random
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import httpx
+from tabulate import tabulate
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.fuzz_inputs import EVENTS, MODEL, NASTY, STUDY_JSON, broken
+from calibration.study_json import read_study
+from calibration.table_files import read_tables
+from calibration.tables import TABLES
+from calibration.user_model import read_user_model
+from metrics.errors import InputError
+from study_app import create_app
+from study_app.config import Config
+from study_app.database import migrate, open_database, transaction
+from study_app.preview.clock import SkippingClock
+from study_app.preview.walker import Walker
+from study_app.services.load import load_study
+from study_app.services.settings import create_keys
+from study_app.simulate.person import DESKTOP
+from study_app.simulate.site import Site
+from study_app.study_content import read_study_content
+from study_app.study_file import read_study_file
+from study_app.tokens import PageToken, seeded_tokens, utc_now
+from study_app.web import NAME
+from tests.study_app.every_task import every_task, write_every_task
+
+SLOW_SECONDS = 10
+MAX_SHOWN = 10
+NEWCOMERS = 0.03
+"""Before such a share of the requests a new worker comes and answers up to `MOST_PAGES` pages."""
+
+MOST_PAGES = 60
+CUT = str.maketrans("", "", "/?#")
+Try = Callable[[random.Random], str]
+"""Makes one broken input, hands it over, and says how that ended: accepted or refused."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is attacked: how many inputs, and how one is made and tried in a scratch folder."""
+
+    name: str
+    inputs: int
+    prepare: Callable[[Path], Try]
+
+
+def of_files(files: list[Path], read: Callable[[Path], object]) -> Try:
+    """Break one of some files, read it or what names it, and mend it again."""
+    whole = {path: path.read_bytes() for path in files}
+    for path in files:
+        read(path)  # unbroken they must be accepted, or nothing is shown
+
+    def attempt(rng: random.Random) -> str:
+        path = rng.choice(files)
+        path.write_bytes(broken(whole[path], rng))
+        try:
+            read(path)
+        except InputError:
+            return "refused"
+        else:
+            return "accepted"
+        finally:
+            path.write_bytes(whole[path])
+
+    return attempt
+
+
+def study_files(folder: Path) -> Try:
+    return of_files([write_every_task(folder)], read_study_file)
+
+
+def named_files(folder: Path, part: str) -> Try:
+    """Break a file that a task names under ``part``: collection or systems."""
+    studies, owner = [], {}
+    for kind, task in every_task().items():
+        if part in task:
+            (folder / kind).mkdir()
+            study = read_study_file(write_every_task(folder / kind, tasks={kind: {}}))
+            studies.append(study)
+            [entry] = study.entry.tasks
+            named: Any = getattr(entry, part)
+            paths = named if isinstance(named, dict) else named.model_dump(exclude_none=True)
+            owner |= {folder / kind / path: study for path in paths.values() if isinstance(path, str)}
+    return of_files(sorted(owner), lambda path: read_study_content(owner[path]))
+
+
+def tables(folder: Path) -> Try:
+    """Break a table of three rows with every column, or the study.json beside them."""
+    for name, table in TABLES.items():
+        rows = [",".join(column.name for column in table.columns)]
+        rows += [",".join(cell(column, row) for column in table.columns) for row in range(3)]
+        (folder / f"{name}.csv").write_text("\n".join(rows) + "\n")
+    (folder / "study.json").write_text(json.dumps(STUDY_JSON))
+
+    def read(path: Path) -> None:
+        if path.suffix == ".json":
+            read_study(folder)
+        else:
+            (folder / "one").mkdir(exist_ok=True)
+            path.rename(folder / "one" / path.name)
+            try:
+                read_tables(folder / "one")
+            finally:
+                (folder / "one" / path.name).rename(path)
+
+    return of_files(sorted(path for path in folder.iterdir()), read)
+
+
+def cell(column: Any, row: int) -> str:
+    """Return a value that a column may hold."""
+    if column.choices:
+        return str(column.choices[0])
+    if column.name in {"system_right", "validation_of"}:
+        return {"system_right": "other", "validation_of": ""}[column.name]
+    texts = {
+        "flag": "true",
+        "time": f"2026-03-01T1{row}:00:00.000Z",
+        "number": "0.5",
+        "integer": str(row + 1),
+    }
+    return texts.get(column.kind, f"v{row}")
+
+
+def user_models(folder: Path) -> Try:
+    path = folder / "user-model.json"
+    path.write_text(json.dumps(MODEL))
+    return of_files([path], read_user_model)
+
+
+class Served:
+    """A served study of every task, with somebody who has come to its first questions."""
+
+    def __init__(self, folder: Path) -> None:
+        url = f"sqlite:///{folder / 'fuzz.sqlite3'}"
+        database = open_database(url)
+        migrate(database)
+        content = read_study_content(read_study_file(write_every_task(folder)))
+        with transaction(database, write=True) as session:
+            create_keys(session, new_token=seeded_tokens(1))
+            load_study(session, content, now=utc_now())
+        database.engine.dispose()
+        self.clock = SkippingClock(utc_now())
+        self.app = create_app(Config(database=url), now=self.clock, new_token=seeded_tokens(2))
+        self.client = self.app.test_client(use_cookies=False)
+        site = Site(
+            httpx.Client(transport=httpx.WSGITransport(app=self.app), base_url="http://localhost"), DESKTOP[0]
+        )
+        self.walker = Walker(site, content.file.entry, self.clock)
+        self.numbers = count(1)
+        self.come(1)
+        self.rules = [rule for rule in self.app.url_map.iter_rules() if rule.endpoint != "static"]
+
+    def come(self, pages: int) -> None:
+        """Let a new worker come and answer so many pages."""
+        self.number = next(self.numbers)
+        left = count(pages, -1)
+        page = self.walker.walk(
+            f"/s/every?id=w{self.number}", lambda page: not next(left) or page.step == "done"
+        )
+        self.token, self.page_token = page.home.split("/")[-2], page.token
+
+    def ended(self, answer: Any) -> str:
+        """Say how a request ended; a failure of the server is raised."""
+        if answer.status_code >= 500:
+            raise RuntimeError(f"{answer.request.method} {answer.request.path!r}: {answer.status_code}")
+        return "refused" if answer.status_code >= 400 else "accepted"
+
+
+def batches(folder: Path) -> Try:
+    served = Served(folder)
+    events = [{"n": n, "ms": n, "wall": n, **event} for n, event in enumerate(EVENTS, start=1)]
+    batch = {"page": served.page_token, "sent_ms": 1, "sent_wall_ms": 1, "events": events}
+    whole = json.dumps(batch, indent=0).encode()
+    address = f"/e/{served.token}"
+    return lambda rng: served.ended(served.client.post(address, data=broken(whole, rng)))
+
+
+def requests(folder: Path) -> Try:
+    """Ask for any address by any method with anything in its parts, its query, its form and its headers."""
+    served = Served(folder)
+    signer = served.app.extensions[NAME].signer
+    fields = [
+        "page",
+        "agree",
+        "text",
+        "topic",
+        "choice",
+        "decision_ms",
+        "layout",
+        "q-phone",
+        "q-age",
+        "code",
+        "stop",
+    ]
+    fields += [
+        "intent",
+        "none",
+        "rating-1",
+        "read",
+        "below",
+        "useful-1",
+        "id",
+        "session",
+        "key",
+        "via",
+        "at",
+        "language",
+    ]
+
+    def value(rng: random.Random) -> bytes:
+        own = [served.token, served.page_token, "every", "1", "2", "left", "yes"]
+        return rng.choice(
+            [rng.choice(own).encode(), rng.choice(NASTY), broken(rng.choice(own).encode(), rng)]
+        )
+
+    def some(rng: random.Random) -> dict[str, bytes]:
+        return {rng.choice(fields): value(rng) for _ in range(rng.randrange(4))}
+
+    def attempt(rng: random.Random) -> str:
+        if rng.random() < NEWCOMERS:
+            served.come(rng.randrange(MOST_PAGES))
+        rule = rng.choice(served.rules)
+        parts = {name: value(rng).decode("latin-1").translate(CUT) or "1" for name in rule.arguments}
+        parts |= {
+            name: str(rng.choice([0, 1, 1, 2, 3, 10**9, 10**30])) for name in parts if rng.random() < 0.8
+        }
+        parts |= {name: served.token for name in parts if name == "token" and rng.random() < 0.9}
+        path = rule.rule.replace("int:", "")
+        for name, part in parts.items():
+            path = path.replace(f"<{name}>", part)
+        step = path.split("/", 3)[-1]
+        form = some(rng) if rng.random() < 0.3 else {**some(rng), **signed(signer, served.number, step)}
+        method = rng.choice(["GET", "POST", "POST", rng.choice(["HEAD", "PUT", "OPTIONS", "DELETE"])])
+        headers = {"Host": rng.choice(["localhost", "a b", "x" * 300, "[::1"])} if rng.random() < 0.05 else {}
+        data = form if rng.random() < 0.9 else broken(b"page=1&choice=left", rng)
+        return served.ended(
+            served.client.open(path, method=method, query_string=some(rng), data=data, headers=headers)
+        )
+
+    return attempt
+
+
+def signed(signer: Any, worker: int, step: str) -> dict[str, str]:
+    """Return the hidden field of a form that the server itself could have made for a step, open or not."""
+    page = PageToken(worker=worker, key="k" * 16, step=step, showing=None, served_at=utc_now())
+    return {"page": signer.page_token(page)}
+
+
+TARGETS = [
+    Target("study files", 6_000, study_files),
+    Target("collections", 6_000, lambda folder: named_files(folder, "collection")),
+    Target("runs", 6_000, lambda folder: named_files(folder, "systems")),
+    Target("tables", 5_000, tables),
+    Target("user models", 5_000, user_models),
+    Target("event batches", 10_000, batches),
+    Target("requests", 4_000, requests),
+]
+
+
+def too_slow(*_: object) -> None:
+    raise TimeoutError(f"more than {SLOW_SECONDS} s")
+
+
+def attack(target: Target, seed: int, first: int, last: int, at: Any, found: Any) -> None:
+    """Try the inputs of a target from ``first`` to ``last``; runs in a process of its own, which may die."""
+    signal.signal(signal.SIGALRM, too_slow)
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory(prefix="prefcal-fuzz-") as folder:
+        attempt = target.prepare(Path(folder))
+        for index in range(first, last + 1):
+            at.value = index
+            signal.alarm(SLOW_SECONDS)
+            try:
+                counts[attempt(random.Random(f"{seed} {target.name} {index}"))] += 1
+            except Exception:  # noqa: BLE001 - whatever it is, it is a finding
+                counts["findings"] += 1
+                found.put((index, traceback.format_exc(limit=-3)))
+            signal.alarm(0)
+    found.put(counts)
+
+
+def campaign(target: Target, seed: int, first: int, last: int) -> tuple[Counter[str], list[tuple[int, str]]]:
+    """Attack a target; goes on behind an input that ended the process."""
+    counts: Counter[str] = Counter()
+    findings: list[tuple[int, str]] = []
+    while first <= last:
+        at, found = multiprocessing.Value("q", first - 1), multiprocessing.SimpleQueue()
+        child = multiprocessing.Process(target=attack, args=(target, seed, first, last, at, found))
+        child.start()
+        got: Any = None
+        while not isinstance(got, Counter) and (child.is_alive() or not found.empty()):
+            if found.empty():
+                child.join(0.05)
+            else:
+                got = found.get()
+                if isinstance(got, tuple):
+                    findings.append(got)
+        child.join()
+        if isinstance(got, Counter):
+            return counts + got, findings
+        if at.value < first:
+            sys.exit(f"{target.name}: nothing could be prepared")
+        counts["findings"] += 1
+        findings.append((at.value, f"the process ended with {child.exitcode}"))
+        first = at.value + 1
+    return counts, findings
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--share", type=float, default=1.0, help="of the inputs of each target")
+    parser.add_argument("--only", choices=[target.name for target in TARGETS])
+    parser.add_argument("--first", type=int, default=1, metavar="INDEX")
+    options = parser.parse_args()
+    rows = []
+    for target in TARGETS:
+        if options.only in {None, target.name}:
+            last = max(options.first, options.first - 1 + round(target.inputs * options.share))
+            began = time.perf_counter()
+            counts, findings = campaign(target, options.seed, options.first, last)
+            seconds = time.perf_counter() - began
+            rows.append(
+                [
+                    target.name,
+                    last - options.first + 1,
+                    counts["accepted"],
+                    counts["refused"],
+                    counts["findings"],
+                    seconds,
+                ]
+            )
+            for index, trace in findings[:MAX_SHOWN]:
+                print(f"{target.name} {index}: {trace}", file=sys.stderr)
+    print(
+        tabulate(
+            rows, headers=["target", "inputs", "accepted", "refused", "findings", "seconds"], floatfmt=".0f"
+        )
+    )
+    sys.exit(1 if any(row[4] for row in rows) else 0)
+
+
+if __name__ == "__main__":
+    main()

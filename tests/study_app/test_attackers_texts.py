@@ -1,0 +1,190 @@
+"""Script and markup in every text that a study file, a collection, an address or an answer can carry stays a text."""
+
+import json
+from html import escape, unescape
+from urllib.parse import quote
+
+import pytest
+
+from metrics.errors import InputError
+from study_app.preview.copies import Copies
+from study_app.study_content import read_study_content
+from study_app.study_file import read_study_file
+from tests.study_app import small_ranked, small_streams, small_study
+from tests.study_app.every_task import PROFILES, PUSHES, every_task, write_every_task
+from tests.study_app.small_study import votes_task
+
+EVIL = """<script>alert(1)</script><img src=x onerror=alert(2)>"'><a href="javascript:alert(3)">&lt;b&gt;{{7*7}}"""
+CHECK = [{"question": EVIL, "options": [EVIL, "other"], "answer": 1}]
+INSTRUCTIONS = {"instructions": EVIL, "check": CHECK}
+TEXTS = [
+    *small_study.QUERIES.values(),
+    *(
+        text
+        for texts in (*small_study.INTENTS.values(), *small_study.IUNITS.values())
+        for text in texts.values()
+    ),
+    *(text for tweets in PUSHES.values() for text, *_ in tweets.values()),
+    *(told.text for stream in small_streams.SYSTEMS.values() for told in stream),
+    *(field for line in small_ranked.TEXTS.splitlines() for field in line.split("\t")[1:] if field),
+    *(line.split("\t")[1] for line in small_ranked.TOPICS.splitlines()),
+]
+STEPS = {
+    "consent",
+    "intro",
+    "questions",
+    "choose",
+    "vote",
+    "rate",
+    "pair",
+    "enrol",
+    "stream",
+    "away",
+}
+
+
+def poison(folder):
+    """Write markup behind every text of every collection under a folder."""
+    for path in folder.rglob("*"):
+        if path.suffix in {".tsv", ""} and path.is_file() and not path.name.startswith("push_q"):
+            content = path.read_text()
+            for text in sorted(set(TEXTS), key=len, reverse=True):
+                content = content.replace(f"\t{text}", f"\t{text} {EVIL}")
+            path.write_text(content)
+    events = folder / "news" / "topics.xml"
+    content = events.read_text()
+    for title in small_streams.EVENTS.values():
+        content = content.replace(title, escape(f"{title} {EVIL}"))
+    events.write_text(content)
+    profiles = folder / "pushes" / "push_topics"
+    content = profiles.read_text()
+    for title in PROFILES.values():
+        content = content.replace(f"<title> {title}", f"<title> {title} {{{{7*7}}}}")
+    profiles.write_text(content)
+
+
+def poisoned_tasks():
+    """Return every kind of task with markup in each text that its entry of the study file has."""
+    questions = [
+        {"id": "phone", "text": EVIL, "type": "single", "options": [EVIL, "No"]},
+        {"id": "free", "text": EVIL, "type": "text"},
+    ]
+    changes = {kind: dict(INSTRUCTIONS) for kind in every_task()}
+    changes["questions"]["questions"] = questions
+    for kind in ("summary_pairs", "stream_pairs", "ranked_pairs"):
+        changes[kind]["criteria"] = [EVIL]
+    return changes
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory):
+    """Every page of a worker's way through a study whose every text is markup, and the study's server."""
+    folder = tmp_path_factory.mktemp("poisoned")
+    file = write_every_task(folder, tasks=poisoned_tasks(), title=EVIL, consent=EVIL)
+    poison(folder)
+    copies = tmp_path_factory.mktemp("copies")
+    copy = Copies(read_study_content(read_study_file(file)), copies).new()
+    pages = []
+
+    def seen(page):
+        pages.append(
+            (page.step, page.url, copy.app.test_client().get(page.url.removeprefix("http://localhost")).text)
+        )
+        return page.step == "done"
+
+    copy.walker.walk(copy.entrance, seen)
+    yield copy, pages
+    copy.server.database.engine.dispose()
+
+
+def test_no_text_of_a_study_or_collection_is_markup_on_any_page(walk):
+    """Title, consent, questions, options, criteria, instructions, checks, queries, intents, iUnits, pushes, documents, updates."""
+    _, pages = walk
+    assert {step for step, _, _ in pages} >= STEPS
+    for step, _, html in pages:
+        for markup in ("<script>", "<img", "<b>", 'href="javascript'):
+            assert markup not in html, step
+    assert all("{{7*7}}" in html for _, _, html in pages if "&lt;script&gt;" in html)
+    poisoned = {step for step, _, html in pages if "&lt;script&gt;alert(1)&lt;/script&gt;" in html}
+    assert poisoned >= STEPS - {"away"}
+
+
+def test_markup_that_is_written_escaped_stays_escaped(walk):
+    """What a file says as `&lt;b&gt;` is shown as these nine characters, not read a second time."""
+    _, pages = walk
+    assert all("&amp;lt;b&amp;gt;" in html for _, _, html in pages if "&lt;script&gt;" in html)
+    assert "&lt;b&gt;" in unescape(next(html for step, _, html in pages if step == "questions"))
+
+
+def test_the_researchers_page_shows_texts_as_texts(walk):
+    """It names the study and its queries."""
+    copy, _ = walk
+    with copy.server.database.engine.connect() as connection:
+        key = connection.exec_driver_sql("SELECT value FROM setting WHERE name = 'researcher_key'").scalar()
+    html = copy.app.test_client().get(f"/r/every?key={key}").text
+    assert "&lt;script&gt;alert(1)" in html
+    assert "<script>" not in html
+    assert "<img" not in html
+
+
+def test_nothing_of_an_address_form_or_header_comes_back_as_markup(campaign):
+    """What a request says is answered without being repeated, or repeated as a text."""
+    study = campaign(
+        tasks=[
+            votes_task(),
+            {"kind": "questions", "name": "q", "questions": [{"id": "free", "text": "?", "type": "text"}]},
+        ]
+    )
+    ann = study.arrive()
+    client, evil = ann.client, quote(EVIL, safe="")
+    answers = [
+        *(
+            client.get(f"{path}{evil}")
+            for path in ("/s/", "/r/", "/w/", "/static/", "/", "/s/small?id=", "/withdraw?language=")
+        ),
+        client.get(f"/s/small?id=x&session={evil}&batch={evil}&via={evil}"),
+        client.get(f"{ann.path}?via={evil}&at={evil}&below={evil}&just={evil}"),
+        client.get(
+            ann.path, headers={"User-Agent": EVIL, "Accept-Language": EVIL, "X-Forwarded-Proto": EVIL}
+        ),
+        client.get("/withdraw", headers={"Accept-Language": EVIL}),
+        client.post("/withdraw", data={"code": EVIL}),
+        client.post(ann.path, data={"page": EVIL, "agree": EVIL, "text": EVIL}),
+        client.post(f"/e/{ann.token}", data=json.dumps({"page": EVIL, EVIL: EVIL})),
+    ]
+    for answer in answers:
+        assert answer.status_code < 500
+        if answer.mimetype == "text/html":
+            assert "<script>" not in answer.text, answer.request.path
+            assert "<img" not in answer.text, answer.request.path
+        else:
+            assert answer.mimetype == "application/json"
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert (
+        sum("&lt;script&gt;" in answer.text for answer in answers) == 1
+    )  # the code, in the form to withdraw
+
+
+def test_a_host_of_the_study_file_cannot_add_to_the_policy_of_its_pages(small_study):
+    """`submit_hosts` stands in the header Content-Security-Policy."""
+    for host in (
+        "www.mturk.com; script-src *",
+        "a b",
+        "https://www.mturk.com",
+        "a\r\nX: 1",
+        "*",
+        "a,b",
+        "'self'",
+    ):
+        with pytest.raises(InputError, match="submit_hosts"):
+            read_study_file(small_study(platform="mturk", submit_hosts=[host]))
+
+
+@pytest.mark.parametrize("key", ["return_url", "early_return_url"])
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "data:text/html,x", "//evil.example", "https://a\r\nb", "ftp://a"]
+)
+def test_an_address_to_return_to_is_one_of_the_web(small_study, key, address):
+    """It becomes a button that workers press."""
+    with pytest.raises(InputError, match=key):
+        read_study_file(small_study(**{key: address}))
