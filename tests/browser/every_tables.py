@@ -77,7 +77,7 @@ def gone(
         assert page.locator("html").get_attribute("lang") == language
     tables = tables_of(server)
     compare(tables, notes, kinds, layout=LAYOUTS[screen] if script else None, language=language)
-    shown_as_stored(server, tables["preferences"], notes.judged, kinds)
+    shown_as_stored(server, tables, notes.judged, kinds)
 
 
 def tables_of(server: StudyServer) -> dict[str, pd.DataFrame]:
@@ -96,36 +96,42 @@ def compare(
     layout: str | None,
     language: str,
 ) -> None:
-    """Hold every table of answers against the notes."""
-    told = tables["preferences"].sort_values("decided_at")
-    assert rows(told, "task", "topic", "choice") == [
+    """Hold every table of answers against the notes; a study has the tables of its tasks only."""
+    assert rows(tables, "preferences", "task", "topic", "choice") == [
         (NAMES[kinds[one.task - 1]], _TOPICS[one.query], one.choice) for one in notes.judged
     ]
-    assert set(told["language"]) <= {language}
-    assert set(told["timing"]) <= {"browser" if layout else "server"}
-    assert set(told["layout"].dropna()) == ({layout} if layout and notes.judged else set())
-    assert rows(tables["intent_votes"], "topic", "intent") == sorted(
+    how = (layout, "browser", language) if layout else (None, "server", language)
+    shown = rows(tables, "preferences", "layout", "timing", "language")
+    assert {(row[0] if isinstance(row[0], str) else None, *row[1:]) for row in shown} <= {how}
+    assert rows(tables, "intent_votes", "topic", "intent") == sorted(
         (_TOPICS[query], _INTENTS[intent]) for query, intent in notes.votes
     )
-    assert {row[:3]: row[3] for row in rows(tables["importance"], "topic", "intent", "iunit", "rating")} == {
+    rated = rows(tables, "importance", "topic", "intent", "iunit", "rating")
+    assert {row[:3]: row[3] for row in rated} == {
         (_TOPICS[query], _INTENTS[intent], _IUNITS[iunit]): rating
         for (query, intent, iunit), rating in notes.ratings.items()
     }
-    assert dict(rows(tables["answers"], "question", "value")) == notes.replies
-    assert [topic for (topic,) in rows(tables["searches"], "topic")] == [_TOPICS[q] for q in notes.searched]
-    assert (tables["searches"]["seconds"] >= SEARCH_SECONDS).all()
-    assert [topic for (topic,) in rows(tables["follows"], "topic")] == [_TOPICS[e] for e in notes.followed]
-    assert len(tables["visits"]) == notes.stays
-    assert Counter(tables["lateness"]["useful"]) == Counter(notes.useful)
+    assert len(rated) == len(notes.ratings)
+    assert dict(rows(tables, "answers", "question", "value")) == notes.replies
+    searches = rows(tables, "searches", "topic", "seconds")
+    assert [topic for topic, _ in searches] == [_TOPICS[query] for query in notes.searched]
+    assert all(seconds >= SEARCH_SECONDS for _, seconds in searches)
+    assert rows(tables, "follows", "topic") == [(_TOPICS[event],) for event in notes.followed]
+    assert len(rows(tables, "visits", "visit")) == notes.stays
+    useful = Counter(value for (value,) in rows(tables, "lateness", "useful"))
+    assert useful == Counter(notes.useful)
 
 
-def rows(table: pd.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
-    """Return some columns of a table as tuples, in its order."""
+def rows(tables: Mapping[str, pd.DataFrame], name: str, *columns: str) -> list[tuple[Any, ...]]:
+    """Return some columns of a table as tuples, answers to pairs in the order in which they were given."""
+    if name not in tables:
+        return []
+    table = tables[name].sort_values("decided_at") if name == "preferences" else tables[name]
     return list(table[list(columns)].itertuples(index=False, name=None))
 
 
 def shown_as_stored(
-    server: StudyServer, told: pd.DataFrame, judged: list[Judged], kinds: tuple[str, ...]
+    server: StudyServer, tables: Mapping[str, pd.DataFrame], judged: list[Judged], kinds: tuple[str, ...]
 ) -> None:
     """Hold what stood on either side of each pair against what the system that the table names there shows."""
     with server.reading() as session:
@@ -139,9 +145,8 @@ def shown_as_stored(
         stored = {
             (task, topic, system): words(content) for task, topic, system, content in session.execute(wanted)
         }
-    ordered = told.sort_values("decided_at")
     for one, (task, topic, *systems) in zip(
-        judged, rows(ordered, "task", "topic", "system_left", "system_right"), strict=True
+        judged, rows(tables, "preferences", "task", "topic", "system_left", "system_right"), strict=True
     ):
         assert task == NAMES[kinds[one.task - 1]]
         for shown, system in zip((one.left, one.right), systems, strict=True):
