@@ -38,7 +38,9 @@ ENLARGED = {"width": 640, "height": 400}
 """What a desktop shows at 200 % zoom."""
 
 TARGET_PIXELS = 44
-TOO_WIDE = "() => document.documentElement.scrollWidth > innerWidth"
+TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
+"""A phone's `innerWidth` grows with what is too wide."""
+
 ENLARGE = "(size) => { document.documentElement.style.fontSize = size; }"
 TARGETS = """() => [...document.querySelectorAll('button, .button, label:has(input), summary, .field, main a')]
     .filter((one) => one.checkVisibility()).map((one) => [one.getBoundingClientRect(), one.textContent.trim()])
