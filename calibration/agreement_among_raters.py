@@ -184,6 +184,7 @@ def coefficient_uncertainty(
         centre=ratings.coefficients(np.ones((1, ratings.clusters)))[0],
         cov=_at_least(by_cluster + by_worker - _leaving_out(ratings, both), by_cluster, by_worker),
         df=min(ratings.clusters, workers) - 1,
+        most=1.0,
     )
     return MappingProxyType({"two_way_jackknife": two_way, **by_topic})
 
@@ -204,7 +205,8 @@ def _at_least(difference: Floats, *floors: Floats) -> Floats:
     sizes, directions = np.linalg.eigh(difference)
     cov = directions * np.maximum(sizes, 0) @ directions.T
     variance = np.max([np.diag(one) for one in (cov, *floors)], axis=0)
-    stretch = np.sqrt(variance / np.where(np.diag(cov) > 0, np.diag(cov), variance))
+    known = np.diag(cov) > 0
+    stretch = np.sqrt(np.divide(variance, np.diag(cov), out=np.ones_like(variance), where=known))
     raised = cov * stretch[:, None] * stretch
     raised[np.diag_indices_from(raised)] = variance
     return np.asarray(raised)

@@ -1,4 +1,4 @@
-"""Uncertainty of a statistic of clusters: leaving clusters out, and drawing them anew.
+"""Uncertainty of a share or coefficient, at most 1, of clusters: leaving clusters out, and drawing them anew.
 
 The statistic is a function of how often each cluster counts, evaluated for many samples at once.
 """
@@ -53,6 +53,7 @@ def cluster_uncertainty(
                 centre=statistic(np.ones((1, clusters)))[0],
                 cov=jackknife_covariance(without),
                 df=len(without) - 1,
+                most=1.0,
             ),
             f"{unit}_bootstrap": Replicates(
                 values=replicates[~np.isnan(replicates).any(axis=1)], clusters=clusters

@@ -142,18 +142,21 @@ class StudentT:
         Degrees of freedom of Student's t; inf for the normal.
     scale : Scale or tuple of Scale
         The working scale of all parameters, or of each.
+    most : float
+        On the working scale, what no parameter can exceed: 1 of a share or a kappa.
     """
 
     centre: Floats
     cov: Floats
     df: float
     scale: Scales = Scale.IDENTITY
+    most: float = np.inf
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Estimate +- t standard errors, brought to the natural scale."""
+        """Estimate +- t standard errors, cut at ``most``, brought to the natural scale."""
         reach = stdtrit(self.df, (1 + level) / 2) * np.sqrt(np.diag(self.cov))
         scales = scale_of_each(self.scale, len(self.centre))
-        ends = zip(scales, self.centre - reach, self.centre + reach, strict=True)
+        ends = zip(scales, self.centre - reach, np.minimum(self.centre + reach, self.most), strict=True)
         return tuple(scale.interval(*pair) for scale, *pair in ends)
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:

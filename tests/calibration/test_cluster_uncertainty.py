@@ -23,6 +23,21 @@ def test_the_jackknife_of_a_mean_is_its_covariance():
     assert both["topic_jackknife"].df == 19
 
 
+def test_no_interval_of_a_share_goes_beyond_one():
+    """A worker less would move it, but nobody agrees in more than all cases."""
+    values = np.array([[1.0], [1.0], [1.0], [0.9]])
+    found = cluster_uncertainty(
+        lambda weights: weights @ values / weights.sum(axis=1, keepdims=True),
+        4,
+        rng=np.random.default_rng(2),
+        resamples=5,
+    )
+
+    ((low, high),) = found["topic_jackknife"].intervals(0.95)
+    assert high == 1.0
+    assert low == pytest.approx(0.975 - 3.182446 * 0.025)
+
+
 def test_the_unit_is_in_the_names():
     """Workers, for example."""
     found = cluster_uncertainty(means, 20, rng=np.random.default_rng(2), resamples=5, unit="worker")
