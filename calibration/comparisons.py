@@ -72,7 +72,8 @@ def comparison_rows(
 ) -> list[Row]:
     """Make the comparisons, under the paper's convention.
 
-    Holm's correction is over the family; the primary comparison needs none, and others outside the family get none.
+    Holm's correction is over the family; the primary comparison needs none, and others outside the family get none. One
+    without variation between queries has no p and counts in the family all the same: which these are was seen in the data.
 
     Parameters
     ----------
@@ -93,7 +94,8 @@ def comparison_rows(
         [couple.in_family for couple in made],
     ):
         places = np.flatnonzero(group)
-        adjusted[places] = holm([results[place].p_t for place in places])
+        p = np.array([results[place].p_t for place in places])
+        adjusted[places] = np.where(np.isnan(p), np.nan, holm(np.nan_to_num(p, nan=1.0)))
     return [
         {
             "task": task.task,

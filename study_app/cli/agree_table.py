@@ -49,7 +49,7 @@ def _task_lines(task: str, rows: pd.DataFrame, comparisons: pd.DataFrame) -> Ite
     decided = "" if math.isnan(seconds) else f", {seconds:.1f} s a decision"
     yield (
         f"Task {task} ({first['language']}): {first['judgments']} judgments by {first['workers']} workers on"
-        f" {first['pairs']} pairs of {first['queries']} queries{decided}"
+        f" {first['pairs']} pairs of {_queries(int(first['queries']))}{decided}"
     )
     yield ""
     columns = ["measure", "fit", "agreement", "95 %", *CONVENTIONS[1:], "equal scores"]
@@ -72,6 +72,10 @@ def _task_lines(task: str, rows: pd.DataFrame, comparisons: pd.DataFrame) -> Ite
             f"with excluded: the agreement when excluded workers count too ({everybody.iloc[0]['workers']} in all)."
         )
     yield from _comparison_lines(comparisons)
+
+
+def _queries(number: int) -> str:
+    return "1 query" if number == 1 else f"{number} queries"
 
 
 def _measure_rows(rows: pd.DataFrame, everybody: pd.DataFrame, *, drawn: bool) -> Iterable[list[str]]:
@@ -134,5 +138,8 @@ def _correction(rows: pd.DataFrame) -> str:
     """Say how p was corrected."""
     if len(rows) == 1:
         return ""
-    outside = "" if rows["p_holm"].notna().any() else ", none of the family, so without p"
-    return outside or "; p corrected by Holm"
+    if rows["p_holm"].notna().any():
+        return "; p corrected by Holm"
+    if rows["p_t"].isna().all():
+        return ", without variation between queries, so without p"
+    return ", none of the family, so without p"
