@@ -154,7 +154,7 @@ class ReadingSpeedFit(CalibrationResult):
             strict=True,
         ):
             ax.plot(x, part, linestyle=style, color=colour, label=name)
-        ax.set_xlabel(f"distance from the worker's speed ({self.unit})")
+        ax.set_xlabel(f"{self.unit}, from the worker's own speed")
         ax.set_ylabel("density")
         finish(
             ax,

@@ -11,6 +11,7 @@ from study_app.agreement_folder import AGREEMENT, COMPARISONS, CURVE
 
 SUMMARIES, SCORES = "summaries", "scores"
 """Families that the first form knew."""
+RANKED = "ranked"
 
 
 def with_every_column(name: str, frame: pd.DataFrame | None) -> pd.DataFrame | None:

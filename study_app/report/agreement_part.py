@@ -13,6 +13,7 @@ from study_app.report.agreement_tables import (
     disagreement_tables,
     exclusion_table,
 )
+from study_app.report.claims import HATCHED, beyond_perfect, ceiling, finding, tells
 from study_app.report.figures import Mark, agreement_rows
 from study_app.report.page import Figure, Section
 from study_app.report.results import Row, TaskResult, scatters
@@ -27,6 +28,7 @@ from study_app.report.wording import (
 )
 
 SIGNIFICANT = 0.05
+NO_INTERVAL = "A dotted row has no interval: all queries are alike, or there is only one. That is not certainty but too few to say."
 SIGNS = (
     "Each sign is a pair of systems for one query. Circles: measure and majority prefer the same system (shaded"
     " quadrants). Triangles: they prefer different ones. Crosses: equal scores or an equal vote."
@@ -34,34 +36,19 @@ SIGNS = (
 
 
 def headline(result: TaskResult) -> str:
-    """Say the main finding in one sentence."""
-    sentence = _finding(result)
-    if result.fitted is None:
+    """Say the main finding in one sentence; of what was fitted only where it was tested, or differs nowhere."""
+    sentence = finding(result)
+    if result.fitted is None or not tells(result.row(result.main)):
         return sentence
     fitted, comparison = result.row(result.fitted), result.comparison(result.fitted)
-    found = comparison is not None and comparison["p_holm"] < SIGNIFICANT
+    if comparison is None or (np.isnan(comparison["p_holm"]) and comparison["difference"] != 0):
+        return sentence
     change = (
         f"what was fitted makes it {percent(fitted['agreement'])}"
-        if found
+        if comparison["p_holm"] < SIGNIFICANT
         else "what was fitted makes no difference that this study could detect"
     )
     return f"{sentence}; {change}"
-
-
-def _finding(result: TaskResult) -> str:
-    row = result.row(result.main)
-    sentence = f"{result.main} agrees with the preferences on {percent(row['agreement'])} of the pairs"
-    if np.isnan(row["ceiling"]):
-        return sentence
-    return f"{sentence}, {_from_ceiling(float(row['agreement']), float(row['ceiling']))}"
-
-
-def _from_ceiling(agreement: float, ceiling: float) -> str:
-    """Say how far an agreement is from that of a second panel."""
-    away = points(abs(agreement - ceiling)).lstrip("+")
-    if away == "0.0":
-        return "as a second panel would"
-    return f"{away} points {'below' if agreement < ceiling else 'above'} what a second panel would reach"
 
 
 def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
@@ -79,16 +66,11 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
     yield (
         f"{result.in_words(result.main)} is on the side of the majority in {percent(row['agreement'])} of the pairs"
         f" ({LEVEL} interval over queries: {said_interval(row['low'], row['high'])}). A tie counts against the"
-        f" measure here; {row['vote_ties']} votes and {row['metric_ties']} scores are tied. With a tie as half an"
-        f" agreement it is {half}, without the tied pairs {drop}, and {weighted} of all single votes are for the"
-        " measure’s choice."
+        f" measure here; {counted(row['vote_ties'], 'pair')} {_is(row['vote_ties'])} tied in the votes and"
+        f" {row['metric_ties']} in the scores. With a tie as half an agreement it is {half}, without the tied pairs"
+        f" {drop}, and on average {weighted} of a pair’s votes are for the measure’s choice."
     )
-    yield (
-        f"People do not agree with each other all the time: a second panel of the same size would be on the side of"
-        f" this one in {percent(row['ceiling'])} of the pairs"
-        f" ({said_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most"
-        f" people prefer in {percent(row['perfect'])} ({said_interval(row['perfect_low'], row['perfect_high'])})."
-    )
+    yield from _ceiling_sentences(result)
     if result.fitted is not None:
         yield _fitted_sentence(result, result.fitted)
     yield from _primary_sentence(result)
@@ -96,9 +78,24 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
         yield _best_sentence(result)
 
 
+def _ceiling_sentences(result: TaskResult) -> Iterator[str]:
+    row = result.row(result.main)
+    if np.isnan(ceiling(row)).any():
+        yield (
+            "How far people agree with each other cannot be told from so few votes and pairs: no ceiling is given."
+        )
+        return
+    yield (
+        f"People do not agree with each other all the time: a second panel of the same size would be on the side of"
+        f" this one in {percent(row['ceiling'])} of the pairs"
+        f" ({said_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most"
+        f" people prefer in {percent(row['perfect'])} ({said_interval(row['perfect_low'], row['perfect_high'])})."
+    )
+    yield from beyond_perfect(result)
+
+
 def agreement_section(result: TaskResult, key: str) -> Section:
     """Return every measure's agreement in a figure and a table, the comparisons, and the scatter of the paper's Fig. 3."""
-    row = result.row(result.main)
     shown = [measure for measure in (result.main, result.fitted) if measure is not None]
     tables = [agreement_table(result, key)]
     if len(result.comparisons):
@@ -108,7 +105,7 @@ def agreement_section(result: TaskResult, key: str) -> Section:
     tables += disagreement_tables(result, key)
     return Section(
         key=key,
-        title=f"{result.main} and the majority are on the same side in {percent(row['agreement'])} of the pairs",
+        title=_section_title(result),
         short="Agreement" if key == "agreement" else f"Agreement, {result.task}",
         paragraphs=(SIGNS,) if len(result.pairs) else ("There is no pairs.csv, so no scatter is drawn.",),
         figures=(_rows_figure(result, key), *scatters(result, shown, key)),
@@ -116,8 +113,19 @@ def agreement_section(result: TaskResult, key: str) -> Section:
     )
 
 
+def _section_title(result: TaskResult) -> str:
+    row = result.row(result.main)
+    if not tells(row):
+        return finding(result)
+    return (
+        f"{result.main} and the majority are on the same side in {percent(row['agreement'])} of the pairs"
+        f" ({said_interval(row['low'], row['high'])})"
+    )
+
+
 def _rows_figure(result: TaskResult, key: str) -> Figure:
     row = result.row(result.main)
+    panel, perfect = ceiling(row)
     best = listed([f"{name} {percent(result.row(name)['agreement'])}" for name in result.best], most=3)
     marks = [
         Mark(
@@ -131,25 +139,25 @@ def _rows_figure(result: TaskResult, key: str) -> Figure:
     ]
     return Figure(
         name=key,
-        title=_finding(result)
+        title=finding(result)
         + (
             f"; highest of {len(result.fair_measures)} measures: {best}"
-            if len(result.fair_measures) > 1
+            if len(result.fair_measures) > 1 and tells(row)
             else ""
         ),
         wide=True,
-        draw=partial(
-            agreement_rows, marks=marks, ceiling=float(row["ceiling"]), perfect=float(row["perfect"])
-        ),
+        draw=partial(agreement_rows, marks=marks, ceiling=panel, perfect=perfect),
         alt="Agreement of each measure: "
         + "; ".join(
             f"{mark.label} {percent(mark.value)} ({said_interval(mark.low, mark.high)})" for mark in marks
         )
-        + f". A second panel {percent(row['ceiling'])}, a perfect measure {percent(row['perfect'])}.",
+        + f". A second panel {percent(panel)}, a perfect measure {percent(perfect)}.",
         caption=(
             f"Agreement with its {LEVEL} interval over queries, a tie counting against the measure. Discs: defaults."
             " Diamonds: fitted. Open squares: one part left out. Crosses: fitted in sample, too good. Triangles: scores"
-            " from elsewhere. Hatched: from the agreement of a second panel to that of a perfect measure. Dashed: one half."
+            " from elsewhere. Dashed: one half."
+            + ("" if np.isnan([panel, perfect]).any() else f" {HATCHED}")
+            + (f" {NO_INTERVAL}" if any(np.isnan(mark.low) for mark in marks) else "")
         ),
     )
 
@@ -165,9 +173,10 @@ def _primary_sentence(result: TaskResult) -> Iterator[str]:
     if result.comparisons.empty:
         return
     for row in result.comparisons[result.comparisons["standing"] == "primary"].to_dict("records"):
+        tested = f"{points_interval(row['low'], row['high'])}, p {_equals(row['p_t'])}"
         yield (
             f"The comparison named beforehand: {row['measure']} against {row['against']},"
-            f" {points(row['difference'])} points ({points_interval(row['low'], row['high'])}, p {_equals(row['p_t'])})."
+            f" {points(row['difference'])} points ({'no interval' if np.isnan(row['low']) else tested})."
             " All other comparisons are exploratory."
         )
 
@@ -180,6 +189,10 @@ def _best_sentence(result: TaskResult) -> str:
         f"{'s' if len(result.best) == 1 else ''} most often: {percent(row['agreement'])}"
         f" ({said_interval(row['low'], row['high'])})."
     )
+
+
+def _is(number: object) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _fitted_sentence(result: TaskResult, measure: str) -> str:
@@ -197,10 +210,18 @@ def _fitted_sentence(result: TaskResult, measure: str) -> str:
         return f"{sentence}."
     return (
         f"{sentence}: {points(comparison['difference'])} points"
-        f" ({points_interval(comparison['low'], comparison['high'])}, p {_equals(comparison['p_holm'])} after Holm’s"
-        f" correction). A study of this size finds a true difference of"
+        f" ({points_interval(comparison['low'], comparison['high'])}{_tested(comparison)}). A study of this size finds a true difference of"
         f" {points(comparison['minimum_detectable']).lstrip('+')} points in four of five cases."
     )
+
+
+def _tested(comparison: Row) -> str:
+    """Say what the test of a comparison found; nothing of one outside the family."""
+    if comparison["standing"] == "primary":
+        return f", p {_equals(comparison['p_t'])}"
+    if np.isnan(comparison["p_holm"]):
+        return ""
+    return f", p {_equals(comparison['p_holm'])} after Holm’s correction"
 
 
 def _equals(p: float) -> str:

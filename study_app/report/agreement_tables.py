@@ -4,8 +4,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from study_app.report.claims import tells
 from study_app.report.page import Table
 from study_app.report.results import TaskResult
+from study_app.report.two_texts import LINE, side_by_side
 from study_app.report.wording import (
     DASH,
     LEVEL,
@@ -25,8 +27,10 @@ FITS = {
     "in_sample": "these preferences, in sample",
 }
 STANDINGS = {"primary": "named beforehand", "family": "of the family", "exploratory": "exploratory"}
-MOST_TEXT = 120
-"""Characters of a text that are shown."""
+TEXTS = (
+    f" A {LINE} ends a line. Where two texts begin alike, the common part is left out (…); disagreements.csv has"
+    " them whole."
+)
 
 
 def agreement_table(result: TaskResult, key: str) -> Table:
@@ -46,8 +50,9 @@ def agreement_table(result: TaskResult, key: str) -> Table:
                 *([percent_interval(against["draw_low"], against["draw_high"])] if drawn else []),
             )
         )
-    for name, column in (("a second panel", "ceiling"), ("a perfect measure", "perfect")):
-        against = result.row(result.main)
+    against = result.row(result.main)
+    ceilings = (("a second panel", "ceiling"), ("a perfect measure", "perfect")) if tells(against) else ()
+    for name, column in ceilings:
         interval = percent_interval(against[f"{column}_low"], against[f"{column}_high"])
         conventions = (
             percent(result.row(result.main, ties)[column]) for ties in ("half", "drop", "weighted")
@@ -80,9 +85,16 @@ def agreement_table(result: TaskResult, key: str) -> Table:
         rows=tuple(rows),
         note=(
             "Agreement: share of pairs in which the better score is the majority’s choice, a tie counting against the"
-            " measure. Ties half: a tie counts half. Ties out: tied pairs are left out. By votes: share of single votes"
-            " for the measure’s choice. Rows in sample were fitted to the preferences they are judged by and are too"
-            " good." + (" By draws: agreement when the fitted parameters are drawn anew." if drawn else "")
+            " measure. Ties half: a tie counts half. Ties out: tied pairs are left out. By votes: mean share of a pair’s"
+            " votes for the measure’s choice. Rows in sample were fitted to the preferences they are judged by and are too"
+            " good."
+            + ("" if ceilings else " The ceilings are left out: too few pairs tell them.")
+            + (
+                f" An interval of {DASH}: all queries are alike, or there is only one, which is not certainty."
+                if result.rows["low"].isna().any()
+                else ""
+            )
+            + (" By draws: agreement when the fitted parameters are drawn anew." if drawn else "")
         ),
         text_columns=frozenset({0, 7}),
     )
@@ -168,7 +180,7 @@ def disagreement_tables(result: TaskResult, key: str) -> Iterator[Table]:
             f"{row['votes_a']:.0f} : {row['votes_b']:.0f}",
             f"{row['equally_good'] + row['equally_bad']:.0f}",
             quantity(row["difference"]),
-            *((_text(row["text_a"]), _text(row["text_b"])) if has_texts else ()),
+            *(_texts(row["text_a"], row["text_b"]) if has_texts else ()),
         )
         for row in shown.to_dict("records")
     )
@@ -186,7 +198,8 @@ def disagreement_tables(result: TaskResult, key: str) -> Iterator[Table]:
             *(("Text of A", "Text of B") if has_texts else ()),
         ),
         rows=rows,
-        note="Worth reading before believing a number: what do people see here that the measure does not?",
+        note="Worth reading before believing a number: what do people see here that the measure does not?"
+        + (TEXTS if has_texts else ""),
         text_columns=frozenset({0, 1, 2, 6, 7} if has_texts else {0, 1, 2}),
     )
 
@@ -196,8 +209,7 @@ def _topic(row: "dict[str, object]") -> str:
     return str(row["topic"]) if text is None or pd.isna(text) else f"{row['topic']}: {text}"
 
 
-def _text(text: object) -> str:
-    if not isinstance(text, str):
-        return DASH
-    words = " ".join(text.split())
-    return words if len(words) <= MOST_TEXT else f"{words[:MOST_TEXT].rstrip()}…"
+def _texts(text_a: object, text_b: object) -> tuple[str, str]:
+    a, b = (text if isinstance(text, str) else "" for text in (text_a, text_b))
+    shown_a, shown_b = side_by_side(a, b)
+    return shown_a or DASH, shown_b or DASH

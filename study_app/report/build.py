@@ -28,6 +28,7 @@ PAGE = "report.html"
 FIGURES, TABLES = "figures", "report-tables"
 INDEX = "captions.csv"
 NOTHING_YET = "No agreement has been measured yet"
+SIMULATED = "The workers were simulated: these numbers say what the method finds, not what people prefer."
 OWN_NAME = re.compile(r"[\w.-]+")
 
 
@@ -60,14 +61,8 @@ def build_report(material: Material) -> Report:
     streams = list(stream_sections(material))
     return Report(
         study=_study_title(material),
-        headline=headline(results[0]) if results else streams[0].title if streams else NOTHING_YET,
-        summary=tuple(
-            sentence
-            for result in results
-            for sentence in ((f"Task {result.task}.",) if len(results) > 1 else ())
-            + tuple(summary(result, simulated=material.truth is not None))
-        )
-        or ("There is no agreement.csv in this folder; prefcal agree writes it.",),
+        headline=_headline(material, results, streams),
+        summary=(*((SIMULATED,) if material.simulated else ()), *_summary(material, results)),
         sections=(
             *(
                 section
@@ -82,6 +77,21 @@ def build_report(material: Material) -> Report:
         ),
         version=version("prefcal"),
     )
+
+
+def _headline(material: Material, results: list[TaskResult], streams: list[Section]) -> str:
+    """Return the main finding; of a simulated crowd it says so."""
+    found = headline(results[0]) if results else streams[0].title if streams else NOTHING_YET
+    return f"Simulated workers: {found}" if material.simulated else found
+
+
+def _summary(material: Material, results: list[TaskResult]) -> Iterator[str]:
+    if not results:
+        yield "There is no agreement.csv in this folder; prefcal agree writes it."
+    for result in results:
+        if len(results) > 1:
+            yield f"Task {result.task}."
+        yield from summary(result, simulated=material.simulated)
 
 
 def _of_task(result: TaskResult, material: Material, number: int) -> Iterator[Section]:

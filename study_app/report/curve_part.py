@@ -8,20 +8,27 @@ import pandas as pd
 
 from calibration.user_model import UserModel
 from calibration.variants import Fit, Role
-from study_app.report.figures import Curve, Mark, curve_with_marks
+from study_app.report.agreement_forms import RANKED
+from study_app.report.claims import FEWEST_FOR_BAND, HATCHED, ceiling
+from study_app.report.figures import Curve, Floats, Mark, curve_with_marks
 from study_app.report.fit_part import PATIENCE, curve_marks
 from study_app.report.page import Figure, Section
 from study_app.report.results import Row, TaskResult, scatters
-from study_app.report.wording import LEVEL, percent, points, quantity
+from study_app.report.wording import LEVEL, percent, points, points_interval, quantity, stretch
 
 EXPLORATION = (
     "The curve is for exploration: its highest point was chosen by looking at these preferences, so its agreement is"
     " too good."
 )
+NO_BAND = ", but has gaps where all queries are alike"
 FAIR = " The cross-fitted row of the table is the fair one."
 HOW_TO_READ_PARTS = (
     "M-measure without one of its parts, at the paper’s patience. The titles give the agreement and, in brackets, the"
     f" difference from the whole measure in percentage points with its {LEVEL} interval."
+)
+HOW_TO_READ_TIMELESS = (
+    "The measures of ranked lists without time. The titles of the figures give the agreement and, in brackets, the"
+    f" difference from {{}} in percentage points with its {LEVEL} interval."
 )
 AXES = {
     PATIENCE: "patience L, in counted characters",
@@ -51,10 +58,12 @@ def curve_sections(
 
 
 def ablation_section(result: TaskResult, key: str) -> Section | None:
-    """Return what is left of the agreement without each part of M (the paper's Fig. 4), None without ablations."""
+    """Return what is left of the agreement without each part of M (the paper's Fig. 4), or without time; None without ablations."""
     ablations = result.rows[result.rows["role"] == Role.ABLATION]["measure"].drop_duplicates().tolist()
     if not ablations:
         return None
+    if result.row(ablations[0])["family"] == RANKED:
+        return _timeless_section(result, ablations, key)
     changes = {measure: result.comparison(measure) for measure in ablations}
     known = {measure: change for measure, change in changes.items() if change is not None}
     missing = (
@@ -74,26 +83,42 @@ def ablation_section(result: TaskResult, key: str) -> Section | None:
     )
 
 
+def _timeless_section(result: TaskResult, plain: Sequence[str], key: str) -> Section:
+    """Return the agreement of the measures of ranked lists without time, beside the same with it."""
+    timed = {measure: f"TIA-{measure.removeprefix('IA-')}" for measure in plain}
+    parts = [
+        f"{measure} {percent(result.row(measure)['agreement'])}"
+        f" ({timed[measure]} {percent(result.row(timed[measure])['agreement'])})"
+        for measure in plain
+        if timed[measure] in result.measures
+    ]
+    return Section(
+        key=key,
+        title=f"Without time, and in brackets with it: {', '.join(parts)}",
+        short="Without time",
+        paragraphs=(HOW_TO_READ_TIMELESS.format(result.main),),
+        figures=tuple(scatters(result, plain, key)),
+    )
+
+
 def _curve_section(
     result: TaskResult, curve: pd.DataFrame, measure: str, over: str, marks: Sequence[Mark], key: str
 ) -> Section:
-    best = curve[curve["agreement"] == curve["agreement"].max()]
-    low, high = best["value"].min(), best["value"].max()
+    top = curve["agreement"].max()
     before, after = WORDS.get(over, (f"{over} = ", ""))
-    where = f"at {before}{quantity(low)}{after}"
-    if low != high:
-        where = f"from {before}{quantity(low)} to {quantity(high)}{after}"
-    highest = percent(best["agreement"].iloc[0])
+    where = stretch(
+        curve["value"].tolist(), (curve["agreement"] == top).tolist(), quantity, before=before, after=after
+    )
+    highest = percent(top)
     title = f"Along the curve agreement of {measure} is highest, {highest}, {where}"
     fitted = result.rows[result.rows["measure"].str.startswith(FITTED.get(over, over))]
     crossed = (fitted["fit"] == Fit.CROSS_FITTED).any()
+    drawn = _curve(result, curve, over)
     figure = Figure(
         name=f"{key}-curve",
         title=title,
         wide=True,
-        draw=partial(
-            curve_with_marks, curve=_curve(result, curve, over), marks=tuple(marks), measure=measure
-        ),
+        draw=partial(curve_with_marks, curve=drawn, marks=tuple(marks), measure=measure),
         alt=(
             f"Agreement of {measure} over {over} from {quantity(curve['value'].min())} to"
             f" {quantity(curve['value'].max())}: {percent(curve['agreement'].iloc[0])} at the"
@@ -101,8 +126,8 @@ def _curve_section(
             f" Marked: {'; '.join(f'{mark.label} {quantity(mark.value)}' for mark in marks)}."
         ),
         caption=(
-            f"Line: agreement, a tie counting against the measure. Band around it: holds the whole curve with {LEVEL}"
-            " confidence. Hatched: from the agreement of a second panel to that of a perfect measure. Below: the default"
+            "Line: agreement, a tie counting against the measure."
+            f" {_band_in_words(result, drawn.band_low)}{'' if np.isnan(drawn.ceiling) else f' {HATCHED}'} Below: the default"
             f" and the estimates with their {LEVEL} intervals"
             + (
                 ", and the truth of the simulated crowd."
@@ -120,15 +145,30 @@ def _curve_section(
     )
 
 
+def _band(result: TaskResult, curve: pd.DataFrame) -> tuple[Floats, Floats]:
+    """Return the band of a curve; NaN where it has no width, and everywhere where the queries are too few for one."""
+    low, high = (curve[name].to_numpy(np.float64) for name in ("band_low", "band_high"))
+    known = (high > low) & (int(result.row(result.main)["queries"]) >= FEWEST_FOR_BAND)
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+def _band_in_words(result: TaskResult, band_low: Floats) -> str:
+    if np.isnan(band_low).all():
+        return f"No band is drawn: {result.topics_counted}, too few to say or all alike."
+    gaps = NO_BAND if np.isnan(band_low).any() else ""
+    return f"Band around it: holds the whole curve with {LEVEL} confidence{gaps}."
+
+
 def _curve(result: TaskResult, curve: pd.DataFrame, over: str) -> Curve:
-    row = result.row(result.main)
+    panel, perfect = ceiling(result.row(result.main))
+    band_low, band_high = _band(result, curve)
     return Curve(
         values=curve["value"].to_numpy(np.float64),
         agreement=curve["agreement"].to_numpy(np.float64),
-        band_low=curve["band_low"].to_numpy(np.float64),
-        band_high=curve["band_high"].to_numpy(np.float64),
-        ceiling=float(row["ceiling"]),
-        perfect=float(row["perfect"]),
+        band_low=band_low,
+        band_high=band_high,
+        ceiling=panel,
+        perfect=perfect,
         label=AXES.get(over, over),
         log=over == PATIENCE,
     )
@@ -140,14 +180,11 @@ def _ablation_title(changes: dict[str, Row]) -> str:
         "second layers only": "without its first layer",
         "uniform P": "with every intent equally probable",
     }
-    values = {measure: float(change["difference"]) for measure, change in changes.items()}
     parts = ", ".join(
-        f"{points(value)} points {losses.get(measure.partition(' ')[2], measure)}"
-        for measure, value in values.items()
+        f"{points(change['difference'])} points ({points_interval(change['low'], change['high'])})"
+        f" {losses.get(measure.partition(' ')[2], measure)}"
+        for measure, change in changes.items()
     )
-    less = (
-        "M agrees less without its parts"
-        if all(value < 0 for value in values.values())
-        else "M without its parts"
-    )
+    is_less = bool(changes) and all(change["high"] < 0 for change in changes.values())
+    less = "M agrees less without its parts" if is_less else "M without its parts"
     return f"{less}: {parts}" if parts else less

@@ -67,7 +67,10 @@ class Mark:
 
 
 def agreement_rows(look: Look, *, marks: Sequence[Mark], ceiling: float, perfect: float) -> Drawing:
-    """Draw the agreement of every measure with its interval, one a row, beside the ceilings as a bar across."""
+    """Draw the agreement of every measure with its interval, one a row, beside the ceilings as a bar across.
+
+    A row whose interval is unknown is dotted from edge to edge.
+    """
     drawing = new_drawing(4.6, 0.75 + 0.23 * len(marks))
     axes = drawing.add_subplot()
     axes.grid(visible=True, axis="x")
@@ -75,6 +78,8 @@ def agreement_rows(look: Look, *, marks: Sequence[Mark], ceiling: float, perfect
     for row, mark in enumerate(marks):
         if not np.isnan(mark.low):
             axes.plot([mark.low, mark.high], [row, row], color=look["agree"], linewidth=1.4, zorder=2)
+        else:
+            axes.axhline(row, color=look["muted"], linewidth=0.9, linestyle=(0, (1, 3)), zorder=1)
         face = look["agree"] if mark.sign != "x" else "none"
         axes.plot(
             [mark.value],
@@ -154,7 +159,7 @@ def with_thousands(axis: Axis) -> None:
 def _draw_ceiling(span: Callable[..., object], look: Look, ceiling: float, perfect: float) -> None:
     """Draw a bar across from the agreement of a second panel to that of a perfect measure; nothing if they are unknown."""
     if np.isfinite([ceiling, perfect]).all():
-        span(ceiling, perfect, facecolor=look["accent"], alpha=0.22, linewidth=0)
+        span(ceiling, perfect, facecolor=look["accent"], edgecolor=look["accent"], alpha=0.22, linewidth=1.0)
         span(ceiling, perfect, fill=False, edgecolor=look["accent"], hatch="////", linewidth=0, alpha=0.35)
 
 

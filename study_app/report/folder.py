@@ -57,6 +57,11 @@ class Material:
     model: UserModel | None
     truth: UserModel | None
 
+    @property
+    def simulated(self) -> bool:
+        """Whether the workers were simulated: study.json says so, or the truth lies in the folder."""
+        return self.truth is not None or (self.study is not None and self.study.simulated)
+
 
 def read_material(folder: str | Path) -> Material:
     """Read a folder as `prefcal demo` writes it.

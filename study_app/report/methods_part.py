@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
+import pandas as pd
 from pydantic import JsonValue
 
 from calibration.study_json import TaskRecord
@@ -21,8 +22,8 @@ COMPUTED = (
     (
         "Pairs of one query share its summaries and its workers, so the query is the unit of every interval: Student’s t"
         " over queries, never a binomial one over pairs. Two measures are compared by a paired t test over queries and by"
-        " exchanging them within queries; p values are corrected by Holm’s method over the table they stand in. The band"
-        " of a curve holds all of its points at once."
+        " exchanging them within queries; p values are corrected by Holm’s method over the family of comparisons, the one"
+        " named beforehand needs none. The band of a curve holds all of its points at once."
     ),
     (
         "The ceiling comes from 200 random splits of each pair’s votes into halves. To the agreement of their majorities"
@@ -65,13 +66,12 @@ def methods_section(material: Material, results: list[TaskResult], key: str = "m
 
 
 def _people(material: Material) -> Iterator[str]:
-    workers, study = material.tables.get("workers"), material.study
+    workers = material.tables.get("workers")
     if workers is None:
         return
     crowd = "simulated worker" if material.truth is not None else "worker"
-    when = ""
-    if study is not None and study.started_at and study.ended_at:
-        when = f" between {study.started_at:%Y-%m-%d} and {study.ended_at:%Y-%m-%d}"
+    seen = pd.concat([workers[name] for name in ("consented_at", "completed_at")]).dropna()
+    when = f" between {seen.min():%Y-%m-%d} and {seen.max():%Y-%m-%d}" if len(seen) else ""
     finished = int(workers["completed_at"].notna().sum())
     yield f"{counted(len(workers), crowd)} took part{when}; {finished} finished."
 

@@ -40,6 +40,7 @@ def msu_extremes(scores: StreamScores, key: str) -> Iterator[Figure]:
         if np.isnan(taus).all():
             continue
         place = int(np.nanargmax(taus) if most else np.nanargmin(taus))
+        equal = int((taus == taus[place]).sum())
         i, j, number = np.unravel_index(place, values.shape[:-1])
         whom = _population(int(i), int(j), int(number))
         yield Figure(
@@ -56,8 +57,8 @@ def msu_extremes(scores: StreamScores, key: str) -> Iterator[Figure]:
                 ),
             ),
             alt=f"{measure} against ELG for people {whom}: Kendall’s tau {decimal(taus[place])}.",
-            caption=f"Compare {source} of {MSU_PAPER}: of {counted(taus.size, 'population')} tried the one of"
-            f" {'highest' if most else 'lowest'} τ. {SPREAD_IN_WORDS}"
+            caption=f"Compare {source} of {MSU_PAPER}: of {counted(taus.size, 'population')} tried"
+            f" {'the one' if equal == 1 else f'the first of {equal}'} of {'highest' if most else 'lowest'} τ. {SPREAD_IN_WORDS}"
             + (f" {CONVERTED}" if scores.updates_converted else ""),
         )
 
@@ -97,7 +98,8 @@ def best_figure(scores: StreamScores, key: str) -> Iterator[Figure]:
         + "; ".join(f"{name} {share:.0%}" for name, share in shares.items())
         + ".",
         caption=f"The system of highest MSU at lateness {LATENESSES[number]:g}, by how long people stay away and how long"
-        f" they stay. Ring: {'the fitted people' if scores.is_fitted else 'the paper’s reasonable people'}. {SPREAD_IN_WORDS}",
+        f" they stay. Ring: {'the fitted people' if scores.is_fitted else 'the paper’s reasonable people'}. {SPREAD_IN_WORDS}"
+        + (f" {CONVERTED}" if scores.updates_converted else ""),
     )
 
 

@@ -108,12 +108,18 @@ class TaskResult:
         return self.rows[(self.rows["measure"] == measure) & (self.rows["ties"] == ties)].iloc[0]
 
     def comparison(self, measure: str) -> "Row | None":
-        """Return the comparison of a measure with the main one, None where there is none."""
+        """Return the comparison of a measure with the main one, None where there is none.
+
+        Where the study compared the main one with the measure, the signs are turned.
+        """
         if self.comparisons.empty:
             return None
-        mine = self.comparisons["measure"] == measure
-        found = self.comparisons[mine & (self.comparisons["against"] == self.main)]
-        return found.iloc[0] if len(found) else None
+        first, second = self.comparisons["measure"], self.comparisons["against"]
+        found = self.comparisons[(first == measure) & (second == self.main)]
+        if len(found):
+            return found.iloc[0]
+        found = self.comparisons[(first == self.main) & (second == measure)]
+        return _turned(found.iloc[0]) if len(found) else None
 
     def in_words(self, measure: str) -> str:
         """Say what a measure is; its name where there is nothing to add."""
@@ -179,6 +185,14 @@ def _differences(result: TaskResult, measure: str) -> NDArray[np.float64] | None
     if column not in result.pairs.columns or result.pairs[column].isna().any():
         return None
     return np.asarray(result.pairs[column], dtype=np.float64)
+
+
+def _turned(row: Row) -> Row:
+    """Return a comparison the other way round."""
+    turned = row.copy()
+    turned["measure"], turned["against"] = row["against"], row["measure"]
+    turned["difference"], turned["low"], turned["high"] = (-row[end] for end in ("difference", "high", "low"))
+    return turned
 
 
 def _of_task(frame: pd.DataFrame | None, task: object) -> pd.DataFrame:

@@ -75,13 +75,13 @@ def side_figure(
     low, high = clopper_pearson(counts["sum"], counts["size"], SHARE_LEVEL)
     ends = _ends(overall)
     leaning = int(((low > EVEN) | (high < EVEN)).sum())
-    lean = "no lean" if np.isnan(ends).any() or ends[0] <= EVEN <= ends[1] else "a lean"
+    lean = ": no lean" if ends[0] <= EVEN <= ends[1] else ": a lean"
     return [
         Figure(
             name=name,
             title=(
                 f"{percent(overall.estimate)} of the answers for a side are for the left one"
-                f" ({said_interval(*ends)}): {lean}"
+                f" ({said_interval(*ends)}){'' if np.isnan(ends).any() else lean}"
             ),
             draw=partial(
                 worker_shares,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy as np
 from calibration.study_sources import TaskSources, study_sources
 from calibration.user_model import UserModel
 from metrics.errors import InputError
+from metrics.wording import listed
 from study_app.report.fit_titles import lasting
 from study_app.report.folder import Material
 from study_app.report.msu_part import MSU_PAPER, best_figure, msu_extremes
-from study_app.report.page import Figure, Section
+from study_app.report.page import Figure, Section, Table
 from study_app.report.stream_figures import (
     Against,
     one_against_other,
@@ -31,7 +33,7 @@ from study_app.report.stream_scores import (
     stream_scores,
 )
 from study_app.report.stream_tables import push_table, system_table
-from study_app.report.wording import LEVEL, counted, decimal, slug
+from study_app.report.wording import LEVEL, counted, decimal, slug, stretch
 
 STREAMS = (PAIRS_KIND, "stream_visits")
 FEWEST_SYSTEMS = 3
@@ -85,22 +87,26 @@ def _scored_or_why_not(task: str, sources: TaskSources, model: UserModel | None,
 
 
 def _section(task: str, scores: StreamScores, model: UserModel | None, key: str) -> Section:
-    """Return the section of a task."""
-    figures: list[Figure] = []
-    tables = []
-    paragraphs = [_people_in_words(scores)]
+    """Return the section of a task: what its judgments were made for first, what was converted after it."""
+    parts: list[tuple[bool, list[Figure], Table]] = []
+    paragraphs = []
     if scores.updates is not None:
-        figures += _pairs(scores.updates, UPDATE_PAIRS, key, converted=scores.updates_converted)
-        figures += msu_extremes(scores, key)
-        figures += best_figure(scores, key)
-        tables.append(system_table(scores, task, key))
+        converted = scores.updates_converted
+        paragraphs.append(_people_in_words(scores))
+        figures = [
+            *_pairs(scores.updates, UPDATE_PAIRS, key, converted=converted),
+            *msu_extremes(scores, key),
+            *best_figure(scores, key),
+        ]
+        parts.append((converted, figures, system_table(scores, task, key)))
     if scores.pushes is not None:
         pushes = scores.pushes
-        figures += _pairs(
-            pushes.scored, PUSH_PAIRS, key, converted=pushes.converted, empty=dict(pushes.empty)
-        )
-        figures += _alpha_figure(pushes, model, key)
-        tables.append(push_table(pushes, task, key))
+        figures = [
+            *_pairs(pushes.scored, PUSH_PAIRS, key, converted=pushes.converted, empty=dict(pushes.empty)),
+            *_alpha_figure(pushes, model, key),
+        ]
+        parts.append((pushes.converted, figures, push_table(pushes, task, key)))
+    parts.sort(key=itemgetter(0))
     few = len(_first(scores).systems) < FEWEST_SYSTEMS
     if few:
         paragraphs.append(
@@ -111,26 +117,28 @@ def _section(task: str, scores: StreamScores, model: UserModel | None, key: str)
         title=_title(task, scores),
         short=f"Streams, {task}",
         paragraphs=tuple(paragraphs),
-        figures=() if few else tuple(figures),
-        tables=tuple(tables),
+        figures=() if few else tuple(figure for _, figures, _ in parts for figure in figures),
+        tables=tuple(table for _, _, table in parts),
     )
 
 
 def _first(scores: StreamScores) -> Scored:
-    """Return the scores as updates, else as pushes; there always are the ones or the others."""
-    if scores.updates is not None:
-        return scores.updates
-    if scores.pushes is None:
+    """Return the scores as what the streams are, updates or pushes; there always are the ones or the others."""
+    if scores.pushes is not None and (scores.updates is None or scores.updates_converted):
+        return scores.pushes.scored
+    if scores.updates is None:
         raise TypeError("nothing was scored")
-    return scores.pushes.scored
+    return scores.updates
 
 
 def _title(task: str, scores: StreamScores) -> str:
     scored = _first(scores)
-    measure = "MSU" if scores.updates is not None else "ELG-1"
-    best = scored.systems[int(np.nanargmax(scored.overall[measure]))]
+    measure = "MSU" if scored is scores.updates else "ELG-1"
+    values = scored.overall[measure]
+    best = [name for name, value in zip(scored.systems, values, strict=True) if value == np.nanmax(values)]
     whom = "for the fitted people " if measure == "MSU" and scores.is_fitted else ""
-    return f"Streams of {task}: {whom}system {best} is best of {counted(len(scored.systems), 'system')} by {measure}"
+    systems = f"system {best[0]} is" if len(best) == 1 else f"systems {listed(best)} are"
+    return f"Streams of {task}: {whom}{systems} best of {counted(len(values), 'system')} by {measure}"
 
 
 def _people_in_words(scores: StreamScores) -> str:
@@ -202,9 +210,10 @@ def _alpha_figure(pushes: PushScores, model: UserModel | None, key: str) -> Iter
     if entry is not None and entry.estimate is not None:
         marks[f"fitted, {decimal(entry.estimate)}"] = entry.estimate
     highest = int(np.nanargmax(tau))
+    where = stretch(ALPHAS.tolist(), (tau == tau[highest]).tolist(), decimal, before="α = ")
     yield Figure(
         name=f"{key}-alpha",
-        title=f"T11U is most like ELG-1, τ = {decimal(tau[highest])}, at α = {decimal(ALPHAS[highest])}",
+        title=f"T11U is most like ELG-1, τ = {decimal(tau[highest])}, {where}",
         draw=partial(
             tau_over_alpha,
             alphas=ALPHAS,

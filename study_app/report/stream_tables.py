@@ -41,7 +41,8 @@ def system_table(scores: StreamScores, task: str, key: str) -> Table:
         )
     return Table(
         name=f"{key}-systems",
-        caption=f"Systems of {task} by ELG and by MSU, and the people for whom each is best",
+        caption=f"Systems of {task} by ELG and by MSU, and the people for whom each is best"
+        + (" (converted)" if scores.updates_converted else ""),
         columns=("System", "Updates", "ELG", "MSU", "MSU/s", "Best rank", "Away", "Visit", "L"),
         rows=tuple(rows),
         note=(

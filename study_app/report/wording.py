@@ -1,6 +1,7 @@
 """Numbers as the report writes them."""
 
 import math
+from collections.abc import Callable, Sequence
 
 DASH = "–"
 MINUS = "−"
@@ -77,6 +78,35 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
     """`1 query`, `8 queries`."""
     word = singular if number == 1 else plural or f"{singular}s"
     return f"{number:,} {word}".replace(",", NARROW)
+
+
+def stretch(
+    values: Sequence[float],
+    chosen: Sequence[bool],
+    shown: Callable[[float], str],
+    *,
+    before: str = "",
+    after: str = "",
+) -> str:
+    """`at α = 0.50`, `from α = 0.50 to 0.60`, or `in several places from α = 0.20 to 0.60` where others lie between.
+
+    Parameters
+    ----------
+    values : sequence of float
+        In order.
+    chosen : sequence of bool
+        Which of them are meant; one at least.
+    shown : callable
+        How a value is written.
+    before, after : str
+        What stands around the values.
+    """
+    places = [place for place, is_meant in enumerate(chosen) if is_meant]
+    first, last = (f"{shown(values[place])}" for place in (places[0], places[-1]))
+    if len(places) == 1:
+        return f"at {before}{first}{after}"
+    gaps = "" if places[-1] - places[0] == len(places) - 1 else "in several places "
+    return f"{gaps}from {before}{first} to {last}{after}"
 
 
 def shortened(text: str, most: int = 36) -> str:

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -11,6 +12,7 @@ from calibration.fit_options import FitOptions
 from study_app.report.agreement_forms import with_every_column
 from study_app.report.agreement_part import headline, summary
 from study_app.report.agreement_tables import disagreement_tables
+from study_app.report.curve_part import ablation_section
 from study_app.report.fit_titles import lasting
 from study_app.report.folder import read_material
 from study_app.report.methods_part import methods_section
@@ -96,14 +98,59 @@ def test_the_comparison_that_was_named_beforehand_comes_in_the_summary(material)
     assert "named beforehand" not in " ".join(summary(result, simulated=False))
 
 
-def test_the_headline_says_how_far_the_ceiling_is(material):
-    """In points, below or above."""
+def test_the_headline_says_what_a_second_panel_would_reach(material):
+    """Both numbers, and not which is higher: their intervals may not tell."""
     result = next(task_results(material))
     rows = result.rows.assign(agreement=0.712, ceiling=0.832)
 
     assert headline(dataclasses.replace(result, rows=rows)).startswith(
-        "M@1500 agrees with the preferences on 71.2\u202f% of the pairs, 12.0 points below what a second panel would reach"
+        "M@1500 agrees with the preferences on 71.2\u202f% of the pairs, a second panel would on 83.2\u202f%"
     )
+
+
+def test_a_comparison_named_the_other_way_round_is_found(material):
+    """A study may name the main measure first, and the fitted one after it."""
+    result = next(task_results(material))
+    forth = result.comparison(result.fitted)
+    row = dict(forth) | {
+        "measure": result.main,
+        "against": result.fitted,
+        "difference": -0.1,
+        "low": -0.3,
+        "high": 0.1,
+    }
+    back = dataclasses.replace(result, comparisons=pd.DataFrame([row])).comparison(result.fitted)
+
+    assert (back["measure"], back["against"]) == (result.fitted, result.main)
+    assert (back["difference"], back["low"], back["high"]) == (0.1, -0.1, 0.3)
+
+
+def test_the_headline_is_silent_on_what_was_fitted_without_a_test(material):
+    """Outside the family nothing is said to make a difference, or none."""
+    result = next(task_results(material))
+    untested = result.comparisons.assign(p_holm=np.nan, difference=0.1, low=-0.1, high=0.3)
+
+    assert "fitted" not in headline(dataclasses.replace(result, comparisons=untested))
+    said = " ".join(summary(dataclasses.replace(result, comparisons=untested), simulated=False))
+    assert "p = –" not in said
+
+
+def test_ranked_lists_without_time_stand_beside_the_same_with_it(material):
+    """No word of M or of patience, which ranked lists do not have."""
+    result = next(task_results(material))
+    base = result.rows[result.rows["measure"] == result.main].assign(family="ranked")
+    rows = pd.concat(
+        [
+            base.assign(measure="TIA-P@6", role="default", agreement=0.875),
+            base.assign(measure="IA-P@6", role="ablation", agreement=0.5),
+        ]
+    )
+    ranked = dataclasses.replace(result, rows=rows, comparisons=pd.DataFrame(), pairs=pd.DataFrame())
+
+    section = ablation_section(ranked, "parts")
+
+    assert section.title == "Without time, and in brackets with it: IA-P@6 50.0\u202f% (TIA-P@6 87.5\u202f%)"
+    assert "patience" not in " ".join(section.paragraphs)
 
 
 def test_pairs_that_disagree_most_stand_with_their_texts(material):

@@ -31,6 +31,12 @@ from study_app.report import wording as say
         (say.quantity_interval(None, None), "–"),
         (say.counted(1, "query", "queries"), "1 query"),
         (say.counted(1234, "pair"), "1\u202f234 pairs"),
+        (say.stretch([0.1, 0.2, 0.3], [False, True, False], say.decimal, before="L = "), "at L = 0.20"),
+        (say.stretch([0.1, 0.2, 0.3], [False, True, True], say.decimal), "from 0.20 to 0.30"),
+        (
+            say.stretch([0.1, 0.2, 0.3], [True, False, True], say.decimal),
+            "in several places from 0.10 to 0.30",
+        ),
     ],
 )
 def test_numbers_read_well(written, expected):

@@ -1,0 +1,68 @@
+"""What the numbers of a study allow the report to say: from how many pairs, queries and systems on, and in which words."""
+
+import math
+from collections.abc import Iterator
+
+from study_app.report.results import Row, TaskResult
+from study_app.report.wording import counted, percent, said_interval
+
+FEWEST_PAIRS = 10
+"""Pairs with a majority from which an agreement is a finding and a ceiling is shown."""
+FEWEST_QUERIES = 2
+FEWEST_FOR_BAND = 5
+"""Queries from which a curve has a band: from fewer, it is narrow wherever these few happen to be alike."""
+FEWEST_RANKED = 6
+"""Systems from which a rank correlation is put into words: of four, one in 24 orders is the very same by chance."""
+
+HATCHED = "Hatched: from the agreement of a second panel to that of a perfect measure."
+"""How a figure with a ceiling is read."""
+
+
+def decided(row: Row) -> int:
+    """Return how many pairs have a majority."""
+    return int(row["pairs"] - row["vote_ties"])
+
+
+def tells(row: Row) -> bool:
+    """Say whether there are pairs and queries enough for a finding."""
+    return decided(row) >= FEWEST_PAIRS and int(row["queries"]) >= FEWEST_QUERIES
+
+
+def ceiling(row: Row) -> tuple[float, float]:
+    """Return the agreement of a second panel and of a perfect measure; NaN where too few pairs tell them."""
+    return (float(row["ceiling"]), float(row["perfect"])) if tells(row) else (math.nan, math.nan)
+
+
+def finding(result: TaskResult) -> str:
+    """Say the agreement of the main measure with its interval, and that of a second panel where both have one.
+
+    That it is more or fewer is claimed only where the two intervals do not meet.
+    """
+    row = result.row(result.main)
+    if not tells(row):
+        return (
+            f"Too few to say how well {result.main} agrees with the preferences:"
+            f" {counted(decided(row), 'decided pair')}, {result.topics_counted}"
+        )
+    agreement = f"{percent(row['agreement'])} of the pairs ({said_interval(row['low'], row['high'])})"
+    sentence = f"{result.main} agrees with the preferences on {agreement}"
+    if math.isnan(row["ceiling"]) or math.isnan(row["low"]):
+        return sentence
+    panel = f"a second panel would on {percent(row['ceiling'])}"
+    if row["high"] < row["ceiling_low"] or row["low"] > row["ceiling_high"]:
+        word = "fewer" if row["high"] < row["ceiling_low"] else "more"
+        return f"{sentence}, {word} than {panel}"
+    return f"{sentence}; {panel} ({said_interval(row['ceiling_low'], row['ceiling_high'])})"
+
+
+def beyond_perfect(result: TaskResult) -> Iterator[str]:
+    """Yield which measures lie above a perfect one, and that only chance can put them there; nothing without any."""
+    row = result.row(result.main)
+    above = [name for name in result.fair_measures if result.row(name)["agreement"] > row["perfect"]]
+    if not above:
+        return
+    which = above[0] if len(above) == 1 else counted(len(above), "measure")
+    yield (
+        f"{which} came out above the perfect measure. That happens by chance, in these votes or in the estimate of the"
+        " ceiling, whose interval does not hold the error of its model; it is no finding."
+    )
