@@ -12,7 +12,7 @@ from calibration.tables import TABLES
 from study_app.domain import EXCLUSION_RULE, exclusion_reasons, is_consistent
 from study_app.models import PlatformIdentity, Worker
 from study_app.plan import StudyPlan
-from study_app.study_entries import SummaryPairs
+from study_app.study_entries import JudgedTask, SummaryPairs
 
 WORKERS_AT_ONCE = 25
 
@@ -125,7 +125,7 @@ def _figures(
     checks: dict[tuple[str, str], list[bool]],
 ) -> tuple[float | None, float | None, bool, str | None]:
     """Return mean search time and consistency over all tasks, and what the rule says, task by task."""
-    tasks = [task.entry for task in plan.tasks if isinstance(task.entry, SummaryPairs)]
+    tasks = [task.entry for task in plan.tasks if isinstance(task.entry, JudgedTask)]
     seconds = [length for task in tasks for length in searched.get((worker, str(task.name)), ())]
     agreed = [check for task in tasks for check in checks.get((worker, str(task.name)), ())]
     reasons = [reason for task in tasks for reason in _reasons(task, worker, searched, checks)]
@@ -139,15 +139,16 @@ def _figures(
 
 
 def _reasons(
-    task: SummaryPairs,
+    task: JudgedTask,
     worker: str,
     searched: dict[tuple[str, str], list[float]],
     checks: dict[tuple[str, str], list[bool]],
 ) -> tuple[str, ...]:
+    """Apply the rule to one task; only summaries are searched for."""
     key = (worker, str(task.name))
     return exclusion_reasons(
         mean_search_seconds=_mean(searched.get(key, ())),
-        min_search_seconds=task.min_search_seconds,
+        min_search_seconds=task.min_search_seconds if isinstance(task, SummaryPairs) else 0,
         validations=checks.get(key, ()),
         min_consistency=task.min_consistency,
     )

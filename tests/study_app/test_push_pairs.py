@@ -173,7 +173,7 @@ def test_names_of_systems_runs_tweets_and_profiles_never_reach_the_browser(serve
 
 def test_pairs_are_counted_over_the_task_and_a_repeat_shows_its_own_profile(served, exported):
     """The repeats stand in the last slot, whose profile may be another; so does the topic of their rows."""
-    study = served(validation_pairs=5, min_consistency=0)
+    study = served(validation_pairs=5)
     ann = study.arrive().send()
     shown = []
     while "/pair/" in ann.step:
@@ -182,7 +182,9 @@ def test_pairs_are_counted_over_the_task_and_a_repeat_shows_its_own_profile(serv
         ann.send(choice="left")
     assert [heading for heading, _, _ in shown] == [f"Pair {number} of 11" for number in range(1, 12)]
 
-    rows = exported(study)["preferences"]
+    tables = exported(study)
+    rows = tables["preferences"]
+    assert tables["workers"][["consistency", "reason"]].to_numpy().tolist() == [[0, "rule 1: consistency"]]
 
     titles = {"SYP-1": "The old bridge", "SYP-2": "Green tea"}
     assert rows["topic"].map(titles).tolist() == [title for _, title, _ in shown]

@@ -123,6 +123,19 @@ def test_a_worker_judges_every_pair_of_a_query(served):
     assert len(judged) == 2 * (3 + 1)
 
 
+@pytest.mark.parametrize(("least", "reason"), [(0.4, "rule 1: consistency"), (0, None)])
+def test_who_always_says_left_to_swapped_repeats_is_excluded(served, tmp_path, least, reason):
+    """The rule is that of every task with pairs, with the task's own least share."""
+    study = served(task={"validation_pairs": 3, "min_consistency": least})
+    study.judge_all(study.at_pairs(topic=MOON))
+    with transaction(study.database, write=False) as session:
+        stored = session.scalars(select(Study)).one()
+        export_study(session, stored, tmp_path / "tables", now=study.clock())
+    [worker] = read_tables(tmp_path / "tables")["workers"].itertuples()
+    assert (worker.consistency, worker.excluded) == (0, reason is not None)
+    assert reason is None or worker.reason == reason
+
+
 def test_a_query_is_full_when_each_of_its_pairs_has_its_judgments(served):
     """With one of three pairs a worker, three workers make one judgment of each pair."""
     study = served(task={"judgments_per_pair": 1, "pairs": 1})
