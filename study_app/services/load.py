@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import combinations
 
-from sqlalchemy import delete, exists, select
+from sqlalchemy import delete, exists, or_, select
 from sqlalchemy.orm import Session
 
 from metrics.errors import InputError
@@ -30,7 +30,7 @@ from study_app.study_content import AnyContent, StudyContent
 from study_app.study_entries import IUnitImportance
 from study_app.summary_content import SummaryContent
 from study_app.task_content import TaskContent
-from study_app.task_models import ConsentText
+from study_app.task_models import ConsentText, Introduction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class LoadReport:
 def load_study(session: Session, content: StudyContent, *, now: datetime) -> LoadReport:
     """Store a study; loading the same again changes nothing.
 
-    Before the first worker took a query everything may change; later only what harms no answer.
+    Before the first worker took a query, or tried a check, everything may change; later only what harms no answer.
 
     Raises
     ------
@@ -123,8 +123,12 @@ def _has_workers(session: Session, study: Study) -> bool:
 
 
 def _has_answers(session: Session, study: Study) -> bool:
-    begun = exists().where(Assignment.task_id == Task.id, Task.study_id == study.id)
-    return bool(session.scalar(select(begun)))
+    """Say whether anything refers to a task: work that was given out, or a try at its check."""
+    given, tried = (
+        exists().where(model.task_id == Task.id, Task.study_id == study.id)
+        for model in (Assignment, Introduction)
+    )
+    return bool(session.scalar(select(or_(given, tried))))
 
 
 def _update_tasks(study: Study, content: StudyContent) -> None:

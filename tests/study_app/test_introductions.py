@@ -6,6 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from sqlalchemy import select
 
+from metrics.errors import InputError
 from study_app.models import Slot, Worker
 from study_app.services.introductions import Standing
 from study_app.services.show_tasks import introduction
@@ -53,6 +54,17 @@ def test_the_task_begins_when_all_answers_are_right(study):
     assert ann.open(f"{ann.home}1/choose").step == "1/intro"
     assert ann.send(**RIGHT).step == "1/choose"
     assert tries(study) == [(1, [2, 3], True)]
+
+
+def test_after_a_try_a_changed_file_is_refused_with_its_line(study):
+    """The try is stored with its task, which must stay as it was."""
+    study.arrive().send().send(**{**RIGHT, "check-1": "1"})
+    with pytest.raises(InputError, match="would corrupt answers already given"):
+        study.load(tasks=[votes_task(instructions="Look inside.", check=CHECK)])
+    assert (
+        study.load(tasks=[votes_task(instructions="Look outside.\n\nThen vote.", check=CHECK)]).outcome
+        == "changed"
+    )
 
 
 def test_a_failed_try_is_told_without_the_right_answer(study):
