@@ -33,6 +33,7 @@ class _FollowRow(NamedTuple):
     system: str
     started_at: datetime
     ends_at: datetime
+    stopped_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +174,10 @@ def follow_logs(
     *,
     now: datetime,
 ) -> list[FollowLog]:
-    """Return the follows of some people, in order of the workers' arrival; they end ``now`` at the latest."""
+    """Return the follows of some people, in order of the workers' arrival.
+
+    They end ``now`` at the latest, and when the worker stopped for good: nobody could come back after that.
+    """
     views = _views(session, workers)
     of_streams = exists().where(StreamView.key == PageLoad.key)
     events = logged_events(session, workers, PageLoad.showing_id.is_(None) & of_streams)
@@ -202,6 +206,7 @@ def _follow_rows(session: Session, workers: Sequence[int]) -> list[_FollowRow]:
             System.name,
             Follow.started_at,
             Follow.ends_at,
+            Worker.stopped_at,
         )
         .join(Follow.slot)
         .join(Slot.assignment)
@@ -240,7 +245,7 @@ def _follow_log(
     text: StreamText,
     now: datetime,
 ) -> FollowLog:
-    ended_at = min(row.ends_at, now)
+    ended_at = min(row.ends_at, row.stopped_at or now, now)
     pages = [_page(view, events.get(view.key, ())) for view in stored]
     visits = visits_of(
         pages,

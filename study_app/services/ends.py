@@ -30,5 +30,5 @@ def stop(session: Session, here: Whereabouts, end: End, *, now: datetime) -> Non
 
 
 def has_answer(here: Whereabouts) -> bool:
-    """Say whether anything that a worker was asked to do is stored."""
-    return any(any(slot.answered) for task in here.state.tasks for slot in task.slots)
+    """Say whether anything that a worker was asked to do is stored; a stream that was followed for a while is."""
+    return any(slot.followed or any(slot.answered) for task in here.state.tasks for slot in task.slots)

@@ -216,7 +216,7 @@ def stream_progress(session: Session, task: TaskPlan, *, now: datetime) -> Strea
     came = came.where(or_(StreamView.left_at.is_not(None), PageLoad.id.is_not(None)))
     answered = select(UsefulAnswer.question_id).join(UsefulAnswer.question).where(of_task).distinct()
     return StreamProgress(
-        following=_count(session, mine.where(Follow.ends_at > now)),
+        following=_count(session, mine.where(Follow.ends_at > now, Worker.stopped_at.is_(None))),
         never_came=_count(session, mine.where(Follow.id.not_in(came))),
         per_stream=_spread(
             [n for topic in task.topics for n in system_tallies(session, task, topic.id).values()]

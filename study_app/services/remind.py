@@ -40,6 +40,7 @@ def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now:
             Worker.study_id == plan.id,
             Worker.withdrawn_at.is_(None),
             Worker.completed_at.is_(None),
+            Worker.stopped_at.is_(None),
             Follow.ends_at > now,
         )
         .order_by(Worker.number, Follow.id)

@@ -107,8 +107,8 @@ class StoredStudy:
         self.session.close()
         self.session.get_bind().dispose()
 
-    def worker(self, pseudonym, *, consented_at=NOON, completed_at=None, withdrawn_at=None):
-        """Let somebody arrive; the platform knows them as PLATFORM-<pseudonym>."""
+    def worker(self, pseudonym, *, consented_at=NOON, completed_at=None, **ends):
+        """Let somebody arrive; the platform knows them as PLATFORM-<pseudonym>. ``ends``: how else their part ended, and when."""
         worker = Worker(
             study_id=self.study.id,
             number=next(self.numbers),
@@ -119,7 +119,7 @@ class StoredStudy:
             consented_at=consented_at,
             completed_at=completed_at,
             completion_code=f"DONE-{pseudonym}" if completed_at else None,
-            withdrawn_at=withdrawn_at,
+            **ends,
         )
         identity = PlatformIdentity(
             study_id=self.study.id, platform="generic", platform_worker=f"PLATFORM-{pseudonym}"

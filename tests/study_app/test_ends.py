@@ -13,6 +13,7 @@ from study_app.services.whereabouts import locate
 from study_app.task_models import CodeShown
 from study_app.web import NAME
 from tests.study_app.small_study import pairs_task, votes_task
+from tests.study_app.stream_visits import follow, stream_study
 
 RETURN = "https://lab.example/?c={code}"
 
@@ -126,6 +127,14 @@ def test_who_has_answered_nothing_gets_no_code_for_stopping(campaign):
     assert "before you answered anything" in ann.text
     assert "return or cancel" in ann.text
     assert shown(study) == []
+
+
+def test_who_has_followed_a_stream_gets_the_code_for_a_part(campaign):
+    """What they read in those days is stored, though the days are not over."""
+    study = stream_study(campaign, codes={"partial": "CPART"})
+    ann = follow(study)
+    ann.open(ann.home + "stop").send()
+    assert ann.html.select_one("[data-code]").get_text() == "CPART"
 
 
 @pytest.mark.parametrize("kind", ["screened_out", "failed_checks"])

@@ -38,6 +38,15 @@ def prompts(study):
     return study.rows(select(Prompt.follow_id, Prompt.sent_at).order_by(Prompt.id))
 
 
+def test_who_has_stopped_is_not_reminded(campaign, remind):
+    """They could not come back."""
+    study = stream_study(campaign)
+    ann = follow(study)
+    ann.open(ann.home + "stop").send()
+    assert remind(study, "small")[1] == []
+    assert prompts(study) == []
+
+
 def test_every_follower_whose_days_are_not_over_is_on_the_list(campaign, remind):
     """In the order of arrival, with the event's title and the address that marks the visit as reminded."""
     study = stream_study(campaign)

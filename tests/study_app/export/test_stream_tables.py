@@ -60,6 +60,13 @@ def test_whoever_enrolled_is_a_follower_also_without_any_page(news, ann, exporte
     assert cells(exported(news, now=early)["follows"], "ended_at", "last_seen_at") == [(early, NOON)]
 
 
+def test_a_follow_ends_when_the_worker_stops_for_good(news, exported):
+    """Later nobody could come back, so the time after it is no time away."""
+    stopped = NOON + timedelta(hours=5)
+    news.follow(news.worker("ann", stopped_at=stopped, stopped_as="partial"))
+    assert cells(exported(news)["follows"], "ended_at", "last_seen_at") == [(stopped, NOON)]
+
+
 def test_those_who_withdrew_are_in_no_table_of_streams(news, exported, tmp_path):
     """Consent that was taken back covers follows and visits too, raw or not."""
     gone = news.follow(news.worker("ann", withdrawn_at=LATER))
