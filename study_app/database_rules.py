@@ -50,6 +50,7 @@ class Rule:
     cure: str = BY_HAND
 
 
+END = func.coalesce(Worker.completed_at, Worker.stopped_at)
 _WORK = select(Worker.id).order_by(Worker.id)
 _ANSWERED = exists().where(Judgment.showing_id == Showing.id)
 _REPEATED, _REPEATED_SLOT = aliased(Showing), aliased(Slot)
@@ -61,8 +62,8 @@ def _numbered(answer: type[Judgment | Ballot | UsefulAnswer], parent: str) -> Se
     return select(key).group_by(key).having(func.max(answer.revision) != func.count()).order_by(key)
 
 
-def _after_finish(answer: type[Judgment | Ballot]) -> Select[int]:
-    """Return the ids of answers that came after their worker had finished."""
+def _after_end(answer: type[Judgment | Ballot]) -> Select[int]:
+    """Return the ids of answers that came after their worker's part had ended."""
     slot = Showing.slot_id if answer is Judgment else Ballot.slot_id
     query = select(answer.id)
     if answer is Judgment:
@@ -71,7 +72,7 @@ def _after_finish(answer: type[Judgment | Ballot]) -> Select[int]:
         query.join(Slot, Slot.id == slot)
         .join(Assignment, Assignment.id == Slot.assignment_id)
         .join(Worker, Worker.id == Assignment.worker_id)
-        .where(answer.decided_at > Worker.completed_at)
+        .where(answer.decided_at > END)
         .order_by(answer.id)
     )
 
@@ -212,14 +213,14 @@ RULES = (
     ),
     Rule(
         table="judgment",
-        problem="came after its worker had finished (was the clock set back?)",
-        breaking=_after_finish(Judgment),
+        problem="came after its worker's part had ended (was the clock set back?)",
+        breaking=_after_end(Judgment),
         cure=REPORT,
     ),
     Rule(
         table="ballot",
-        problem="came after its worker had finished (was the clock set back?)",
-        breaking=_after_finish(Ballot),
+        problem="came after its worker's part had ended (was the clock set back?)",
+        breaking=_after_end(Ballot),
         cure=REPORT,
     ),
     Rule(

@@ -1,14 +1,13 @@
-"""Rules between rows of introductions, ratings and answers to questions, as in `database_rules`."""
+"""Rules between rows of introductions, ratings, answers to questions, and what platforms were told, as in `database_rules`."""
 
 from sqlalchemy import Select, exists, func, or_, select
 
-from study_app.database_rules import REPORT, Rule
-from study_app.models import Assignment, Slot, Task, Worker
+from study_app.database_rules import END, REPORT, Rule
+from study_app.models import Assignment, PlatformEntry, PlatformIdentity, Slot, Task, Worker
 from study_app.services.introductions import TRIES
-from study_app.task_models import Introduction, Rating, Reply, Sheet
+from study_app.task_models import CodeShown, Introduction, PlatformRecord, Rating, Reply, Sheet
 
 _RATED = exists().where(Rating.sheet_id == Sheet.id)
-_END = func.coalesce(Worker.completed_at, Worker.stopped_at)
 
 
 def _numbered(answer: type[Rating | Reply], parent: str) -> Select[int]:
@@ -22,7 +21,7 @@ def _after_end(answers: Select[int], answer: type[Rating | Reply]) -> Select[int
     return (
         answers.join(Assignment, Assignment.id == Slot.assignment_id)
         .join(Worker, Worker.id == Assignment.worker_id)
-        .where(answer.decided_at > _END)
+        .where(answer.decided_at > END)
         .order_by(answer.id)
     )
 
@@ -102,5 +101,47 @@ TASK_RULES = (
         .join(Task, Task.id == Assignment.task_id)
         .where(Task.kind != "questions")
         .order_by(Reply.id),
+    ),
+    Rule(
+        table="code_shown",
+        problem="was shown though it is not the code of how its worker's part ended",
+        breaking=select(CodeShown.id)
+        .join(Worker, Worker.id == CodeShown.worker_id)
+        .where(
+            CodeShown.kind != "visit",
+            or_(
+                END.is_(None),
+                CodeShown.kind != func.coalesce(Worker.stopped_as, "complete"),
+                CodeShown.code != Worker.completion_code,
+            ),
+        )
+        .order_by(CodeShown.id),
+        cure=REPORT,
+    ),
+    Rule(
+        table="worker",
+        problem="were shown the code of their end for the first time twice",
+        breaking=select(CodeShown.worker_id)
+        .where(CodeShown.kind != "visit")
+        .group_by(CodeShown.worker_id)
+        .having(func.count() > 1)
+        .order_by(CodeShown.worker_id),
+        cure=REPORT,
+    ),
+    Rule(
+        table="code_shown",
+        problem="is for an arrival of another worker",
+        breaking=select(CodeShown.id)
+        .join(PlatformEntry, PlatformEntry.id == CodeShown.entry_id)
+        .join(PlatformIdentity, PlatformIdentity.id == PlatformEntry.identity_id)
+        .where(PlatformIdentity.worker_id != CodeShown.worker_id)
+        .order_by(CodeShown.id),
+    ),
+    Rule(
+        table="platform_record",
+        problem="says that work was paid which was not handed in",
+        breaking=select(PlatformRecord.id)
+        .where(PlatformRecord.paid, ~PlatformRecord.confirmed)
+        .order_by(PlatformRecord.id),
     ),
 )

@@ -61,7 +61,10 @@ BREAKS = {
         "UPDATE page_load SET showing_id = 2",
     ],
     "judgment 1, 2, ": ["UPDATE worker SET completed_at = 1"],
-    "ballot 1: came after": [NEW_BALLOT],
+    "ballot 1: came after": [
+        NEW_BALLOT,
+        "UPDATE worker SET stopped_at = completed_at, stopped_as = 'partial', completed_at = NULL",
+    ],
     "showing 1: has answers whose revisions": ["UPDATE judgment SET revision = 3 WHERE showing_id = 1"],
     "slot 1: has votes whose revisions": [NEW_BALLOT, "UPDATE ballot SET revision = 2"],
     "useful_question 1: has answers whose revisions": [

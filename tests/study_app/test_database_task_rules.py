@@ -31,6 +31,21 @@ BREAKS = {
         "UPDATE task SET kind = 'summary_pairs' WHERE id = 99",
         "UPDATE assignment SET task_id = 99 WHERE id = 1",
     ],
+    "code_shown 1: was shown though": ["UPDATE code_shown SET code = 'OTHER'"],
+    "worker 1: were shown the code of their end": [
+        "INSERT INTO code_shown (worker_id, kind, code, shown_at) SELECT worker_id, kind, code, 1 FROM code_shown"
+    ],
+    "code_shown 1: is for an arrival of another": [
+        (
+            "INSERT INTO worker (id, study_id, number, pseudonym, withdrawal_code, arrived_at, last_seen_at) "
+            "VALUES (99, 1, 99, 'bob', 'bob', 1, 1)"
+        ),
+        "UPDATE code_shown SET entry_id = 1",
+        "UPDATE platform_identity SET worker_id = 99",
+    ],
+    "platform_record 1: says that work was paid": [
+        "INSERT INTO platform_record (identity_id, submission, status, confirmed, paid, read_at) VALUES (1, 's', 'x', 0, 1, 1)"
+    ],
 }
 
 
