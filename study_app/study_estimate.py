@@ -120,9 +120,10 @@ def _cost(entry: StudyEntry, seconds: Span, workers: int | None) -> Cost | None:
 
 def _of_platform(entry: StudyEntry) -> Iterator[str]:
     """Say which codes a platform waits for, and which keys it does not use."""
-    if entry.platform in FIXED_CODE:
-        if entry.completion_code is None:
-            yield f"platform {entry.platform} checks one code for everybody; write it as completion_code"
+    has_fixed_code = entry.platform in FIXED_CODE
+    if has_fixed_code and entry.completion_code is None and not _speaks_for_itself(entry.return_url):
+        yield f"platform {entry.platform} checks one code for everybody; write it as completion_code"
+    if has_fixed_code and not _speaks_for_itself(entry.early_return_url):
         if entry.codes.failed_checks is None and any(check_of(task, task.kind) for task in entry.tasks):
             yield "whoever fails a check gets no code; write one as codes: failed_checks"
         if entry.codes.screened_out is None and any(
@@ -132,6 +133,11 @@ def _of_platform(entry: StudyEntry) -> Iterator[str]:
     for key, platform in ONLY_OF.items():
         if key in entry.model_fields_set and entry.platform != platform:
             yield f"{key} is for platform {platform} only, and not used"
+
+
+def _speaks_for_itself(address: str | None) -> bool:
+    """Say whether an address tells the platform how a part ended without a code."""
+    return address is not None and "{code}" not in address
 
 
 def _of_study(entry: StudyEntry, tasks: tuple[TaskEstimate, ...], workers: int | None) -> Iterator[str]:

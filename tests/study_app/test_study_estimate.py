@@ -218,6 +218,19 @@ def test_what_cannot_come_out_as_meant_is_said(small, task, study, warning):
     assert any(line.startswith(warning) for line in estimate(small(task, **study)).warnings)
 
 
+def test_an_address_that_says_it_all_needs_no_code(small):
+    """Connect's redirects are such addresses; one with a place for the code is not."""
+    addresses = {
+        "return_url": "https://connect.example/complete",
+        "early_return_url": "https://connect.example/partial",
+    }
+    tasks = [questions_task(), pairs_task(validation_pairs=3, instructions="standard")]
+    study = {"platform": "connect", "tasks": tasks}
+    assert estimate(small({}, **study, **addresses)).warnings == ()
+    with_codes = {key: f"{address}?c={{code}}" for key, address in addresses.items()}
+    assert len(estimate(small({}, **study, **with_codes)).warnings) == 3
+
+
 def test_a_study_without_oddities_has_no_warnings(small):
     """Nothing to get used to and overlook."""
     assert estimate(small({"validation_pairs": 3, "primary": ["MMeasure", "UMeasure"]})).warnings == ()
