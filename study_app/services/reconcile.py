@@ -157,7 +157,7 @@ def _finding(session: Session, plan: StudyPlan, person: _Known, one: Submission)
     if not one.confirmed:
         return "open"
     ended = person.worker.stopped_as is not None
-    if ended and one.code == person.worker.completion_code:
+    if ended and one.code is not None and one.code == person.worker.completion_code:
         return "ended_early"
     return "no_data" if one.code is None or ended else "wrong_code"
 

@@ -102,6 +102,16 @@ def test_everybody_is_found_by_id_and_told_what_to_do(study, run):
     assert "reject" not in ended.out.replace("no ground for rejection", "")
 
 
+def test_no_code_is_not_the_code_of_an_end_that_has_none(campaign, run):
+    """Kim stopped before anything was answered, and got no code: there is nothing to pay for."""
+    study = campaign(platform="prolific", tasks=[votes_task()], completion_code="CDONE")
+    kim = study.visitor().open("/s/small?PROLIFIC_PID=kim&STUDY_ID=x&SESSION_ID=y").send()
+    kim.open(kim.home + "stop").send()
+    said = run(study, "reconcile", "small", written(study, "s1,kim,AWAITING REVIEW,2026,NOCODE\n")).out
+    assert "1  no_data" in said
+    assert "ended_early" not in said
+
+
 def test_what_the_platform_says_is_kept_and_the_newest_list_counts(study, run):
     """Four states that are not the same; reading a list again stores nothing twice."""
     run(study, "reconcile", "small", written(study, LIST))
