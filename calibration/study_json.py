@@ -100,6 +100,8 @@ class StudyRecord(_Part):
         Short name and title.
     started_at, ended_at : datetime or None
         When it ran.
+    simulated : bool
+        The people were a simulated crowd; in the file only where it is true.
     prefcal_version, study_sha256 : str or None
         What wrote the tables, and from which study file.
     idle_seconds : float or None
@@ -116,6 +118,7 @@ class StudyRecord(_Part):
     title: str = ""
     started_at: Time | None = None
     ended_at: Time | None = None
+    simulated: bool = False
     prefcal_version: str | None = None
     study_sha256: Digest | None = None
     clock: Clock = Clock()
@@ -146,5 +149,7 @@ def read_study(folder: str | Path) -> StudyRecord | None:
 
 def write_study(study: StudyRecord, folder: str | Path) -> None:
     """Write study.json into a folder of tables; the same record gives the same bytes."""
-    content: dict[str, Any] = study.model_dump(mode="json")
+    content: dict[str, Any] = study.model_dump(
+        mode="json", exclude=None if study.simulated else {"simulated"}
+    )
     write_json(Path(folder) / STUDY_FILE, content)

@@ -9,8 +9,12 @@ from study_app.study_entries import StudyEntry
 
 MAX_PARAMETER_LENGTH = 255
 PHONE_WORDS = re.compile(r"Mobi|Android|iPhone|iPad|iPod", re.IGNORECASE)
-UNFILLED = re.compile(r"\{\{|\}\}|\$\{|%[A-Za-z_]+%")
+PLACEHOLDER = "WORKER-ID"
+UNFILLED = re.compile(rf"\{{\{{|\}}\}}|\$\{{|%[A-Za-z_]+%|^{PLACEHOLDER}$")
 """What stands where a platform should have put a value: an id that everybody would share."""
+
+SIMULATED = "simulated-"
+"""How the ids of simulated workers begin, where ids may be words."""
 
 NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
 SUBMIT_PATH = "/mturk/externalSubmit"
@@ -64,7 +68,7 @@ PLATFORMS = {
         name="generic",
         worker_parameter="id",
         other_parameters=("session", "batch"),
-        entrance_query="id=WORKER-ID",
+        entrance_query=f"id={PLACEHOLDER}",
         worker_form=r".+",
     ),
     "prolific": Platform(
@@ -107,7 +111,7 @@ def platform_of(entry: StudyEntry) -> Platform:
         platform,
         worker_parameter=entry.id_parameter,
         other_parameters=entry.extra_parameters,
-        entrance_query=f"{entry.id_parameter}=WORKER-ID",
+        entrance_query=f"{entry.id_parameter}={PLACEHOLDER}",
     )
 
 

@@ -4,28 +4,27 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from calibration.study_json import Clock, FileRecord, StudyRecord, TaskRecord
-from study_app.export.people import takes_part
-from study_app.models import Study, Task, Worker
+from study_app.export.study_time import began_at, is_simulated
+from study_app.models import Study, Task
 from study_app.stream_rules import VISIT_GAP_SECONDS
 
 HEARTBEAT_SECONDS = 5
 _NOT_PROTOCOL = frozenset({"name", "kind", "language", "collection", "systems"})
 
 
-def study_record(session: Session, study: Study, *, now: datetime) -> StudyRecord:
-    """Return what study.json says; the study began with the first consent, or else when it was loaded."""
-    began = session.scalar(select(func.min(Worker.consented_at)).where(takes_part(study.id)))
-    started_at = began or study.loaded_at
+def study_record(session: Session, study: Study, *, ended_at: datetime) -> StudyRecord:
+    """Return what study.json says of a study that ended then, as far as its tables know."""
+    started_at = began_at(session, study)
     streams = next((task.config for task in study.tasks if task.kind == "stream_visits"), None)
     return StudyRecord(
         study=study.name,
         title=study.config["title"],
         started_at=started_at,
-        ended_at=now,
+        ended_at=ended_at,
+        simulated=is_simulated(session, study.id),
         prefcal_version=version("prefcal"),
         study_sha256=study.sha256,
         clock=Clock(origin=started_at, factor=streams["clock_factor"] if streams else 1.0),

@@ -36,6 +36,7 @@ from study_app.export.stream_tables import (
     visits_rows,
 )
 from study_app.export.study_document import study_record
+from study_app.export.study_time import ended_at
 from study_app.export.task_answers import answers_table, importance_table
 from study_app.models import Study
 from study_app.plan import read_plan
@@ -121,7 +122,7 @@ def export_study(
     folder : str or Path
         Takes the place of an earlier export there.
     now : datetime
-        The end of the study as far as these tables know.
+        The end of the study as far as these tables know, while somebody is at work; see `study_time.ended_at`.
     raw : bool
         Write the folder ``raw`` too.
 
@@ -143,7 +144,9 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
     preferences, searches = preferences_table(session, study.id), searches_by_task(session, study.id)
     repeated = validations(preferences)
     workers = workers_table(session, plan, searches, repeated)
-    tables = {"workers": workers, "intents": stored_intents(session, study.id)}
+    tables, intents = {"workers": workers}, stored_intents(session, study.id)
+    if not intents.empty:
+        tables["intents"] = intents
     kinds = {type(task.entry) for task in plan.tasks}
     if IntentVotes in kinds:
         tables["intent_votes"] = intent_votes_table(session, study.id)
@@ -163,8 +166,9 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
         }
     write_tables(tables, folder)
     rows = {name: len(frame) for name, frame in tables.items()}
-    rows |= _write_logs(session, study.id, folder, kinds, now=now)
-    write_study(study_record(session, study, now=now), folder)
+    end = ended_at(session, study, now=now)
+    rows |= _write_logs(session, study.id, folder, kinds, now=end)
+    write_study(study_record(session, study, ended_at=end), folder)
     write_consents(session, study.id, folder)
     missing = missing_logs(session, study.id)
     if raw:

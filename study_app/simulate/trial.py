@@ -14,7 +14,7 @@ from study_app import create_app
 from study_app.config import Config
 from study_app.database import migrate, open_database, shown_address, transaction
 from study_app.models import PlatformIdentity, Study
-from study_app.platforms import platform_of
+from study_app.platforms import SIMULATED, platform_of
 from study_app.services.load import load_study
 from study_app.services.settings import create_keys
 from study_app.simulate.clock import VirtualClock
@@ -25,9 +25,6 @@ from study_app.simulate.worlds import build_worlds
 from study_app.study_content import StudyContent
 from study_app.study_entries import StudyEntry
 from study_app.tokens import seeded_tokens
-
-MARK = "simulated-"
-"""How the platform ids of simulated workers begin."""
 
 FIRST_NUMBER = 1_000_000
 """From here on simulated workers are counted whose ids must be numbers."""
@@ -96,7 +93,7 @@ def run_trial(
 def entrance(entry: StudyEntry, number: int) -> str:
     """Return the address at which simulated worker ``number`` arrives, with an id of the form that the platform's ids have."""
     platform = platform_of(entry)
-    named = f"{MARK}{number:05d}"
+    named = f"{SIMULATED}{number:05d}"
     is_word = re.fullmatch(platform.worker_form, named) is not None
     parameters = {platform.worker_parameter: named if is_word else str(FIRST_NUMBER + number)}
     if platform.takes_form:

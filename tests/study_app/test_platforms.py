@@ -98,6 +98,8 @@ def test_each_platform_names_the_worker_in_its_own_parameter(platform, given, wo
         ("mturk", "A 1"),
         ("generic", "x" * (MAX_PARAMETER_LENGTH + 1)),
         ("generic", "a\nb"),
+        ("generic", "WORKER-ID"),
+        ("generic", " WORKER-ID "),
         ("generic", " "),
     ],
 )
