@@ -113,6 +113,7 @@ def _ballots(session: Session, study_id: int) -> pd.DataFrame:
             Ballot.intents,
             Ballot.page_key,
             Ballot.decided_at,
+            Slot.late,
         )
         .join(Slot, Slot.id == Ballot.slot_id)
         .join(Slot.topic)
@@ -122,8 +123,8 @@ def _ballots(session: Session, study_id: int) -> pd.DataFrame:
         .order_by(Worker.number, Slot.id, Ballot.revision)
     )
     rows = [
-        (worker, topic, revision, json.dumps(intents), page, decided_at)
-        for worker, topic, revision, intents, page, decided_at in session.execute(revisions)
+        (worker, topic, revision, json.dumps(intents), page, decided_at, late)
+        for worker, topic, revision, intents, page, decided_at, late in session.execute(revisions)
     ]
     return _frame("ballots", rows)
 

@@ -16,6 +16,7 @@ _JUDGMENT = _column("judgment", Kind.TEXT, "The judgment that the page was for")
 _TASK = _column("task", Kind.TEXT, "The task")
 _SHEET = _column("sheet", Kind.INTEGER, "Which page of the intent, from 1")
 _REVISION = _column("revision", Kind.INTEGER, "1 for the first answer; the highest counts")
+_LATE = _column("late", Kind.FLAG, "The worker's lease had expired and gone to someone else")
 _EVENTS = _column("events", Kind.INTEGER, "Events stored")
 _MISSING = _column("missing", Kind.INTEGER, "Events numbered below the highest stored that never came")
 
@@ -63,6 +64,7 @@ _RAW = (
             _column("intents", Kind.TEXT, "Intents ticked, as a JSON list"),
             _PAGE,
             _column("decided_at", Kind.TIME, "When the votes were stored"),
+            _LATE,
         ),
     ),
     Table(
@@ -103,7 +105,7 @@ _RAW = (
             _column("ratings", Kind.TEXT, "iUnit and rating, 0 to 4, as a JSON object"),
             _PAGE,
             _column("decided_at", Kind.TIME, "When they were stored"),
-            _column("late", Kind.FLAG, "The worker's lease had expired and gone to someone else"),
+            _LATE,
         ),
     ),
     Table(

@@ -56,6 +56,7 @@ def test_every_revision_is_there(stored, ann, raw):
     stored.judge(showing, "left")
     stored.judge(showing, "right", revision=2)
     votes = stored.slot(ann, task="votes")
+    votes.late = True
     stored.vote(votes, ["I1", "I2"])
     stored.vote(votes, [], revision=2)
 
@@ -63,6 +64,7 @@ def test_every_revision_is_there(stored, ann, raw):
 
     assert tables["judgments"]["choice"].tolist() == ["left", "right"]
     assert tables["ballots"]["intents"].tolist() == ['["I1", "I2"]', "[]"]
+    assert tables["ballots"]["late"].tolist() == [True, True]
 
 
 def test_holes_in_the_numbers_are_named(stored, ann, raw):
