@@ -171,6 +171,15 @@ def test_names_of_systems_runs_tweets_and_profiles_never_reach_the_browser(serve
     assert ann.step == "finish"
 
 
+def test_every_second_showing_of_a_pair_has_the_other_side_left(served):
+    """Where pairs are taken one by one, sides are balanced as in a query; repeats do not count."""
+    study = served(validation_pairs=2)
+    for name in ("ann", "bob"):
+        study.judge_all(study.arrive(name).send())
+    shown = study.rows(select(Showing.pair_id, Showing.left_system_id).where(Showing.repeats_id.is_(None)))
+    assert len(set(shown)) == len(shown) == 2 * 6
+
+
 def test_pairs_are_counted_over_the_task_and_a_repeat_shows_its_own_profile(served, exported):
     """The repeats stand in the last slot, whose profile may be another; so does the topic of their rows."""
     study = served(validation_pairs=5)
