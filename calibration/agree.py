@@ -21,9 +21,17 @@ from calibration.named_measures import Wanted, resolved, resolved_for_all, wante
 from calibration.score_files import check_runs
 from calibration.shown_texts import shown_texts
 from calibration.study_json import STUDY_FILE
-from calibration.task_agreement import DRAW_COLUMNS, Row, pair_rows, sweep_rows, task_agreement
-from calibration.task_measures import TaskScorer, task_scorer
+from calibration.task_agreement import (
+    DRAW_COLUMNS,
+    Row,
+    constant_measures,
+    pair_rows,
+    sweep_rows,
+    task_agreement,
+)
+from calibration.task_measures import TaskScorer, task_kind, task_scorer
 from metrics.errors import input_fault
+from metrics.wording import listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,6 +81,7 @@ class _Result(NamedTuple):
     curve: list[Row]
     pairs: pd.DataFrame
     disagreements: list[Row]
+    notes: list[str]
 
 
 def agree(
@@ -108,19 +117,21 @@ def agree(
     if evidence.scores is not None:
         check_runs(evidence.scores, tasks, path=evidence.scores_place)
     everybody = _tasks(evidence, exclude=False, complete_only=complete_only)
-    scorers = {task.task: task_scorer(task, evidence) for task in everybody}
+    asked = {task.task: _asked(task.task, evidence, wanted) for task in everybody}
+    scorers = {task.task: task_scorer(task, evidence, asked[task.task].names) for task in everybody}
     every = [_Scored(task=task, measured=scorers[task.task].measured(task)) for task in tasks]
     scored = [one for one in every if one.measured.variants]
     notes = [note for one in every for note in one.measured.notes]
     if not scored:
         raise input_fault(
             f"nothing scores the systems that were judged ({'; '.join(notes)})",
-            path=evidence.place,
-            cure="name collection and runs, add table positions or push_cells (prefcal features), or give --scores",
+            cure="name its files with --collection KIND=PATH and --run NAME=PATH, add table positions or push_cells "
+            "(prefcal features), or give --scores",
         )
     named = _named(evidence, scored, wanted, notes)
     rng = np.random.default_rng(seed)
     results = [_result(one, named[one.task.task], evidence, rng) for one in scored]
+    notes += [note for result in results for note in result.notes]
     rows = [row for result in results for row in result.agreement]
     if has_exclusions(evidence.tables):
         rows += _with_everybody(everybody, scorers, rng)
@@ -140,9 +151,20 @@ def agree(
 def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[JudgedTask]:
     if "preferences" not in evidence.tables:
         raise input_fault(
-            "there is no table preferences", path=evidence.place, cure="give the tables of a study of pairs"
+            "there is no table preferences, so there is nothing to agree with"
+            f" (only {listed(evidence.tables) or 'nothing'})",
+            path=Path(evidence.place).parent,
+            cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
         )
     return judged_tasks(evidence.tables, exclude=exclude, complete_only=complete_only)
+
+
+def _asked(task: str, evidence: Evidence, wanted: Wanted | None) -> Wanted:
+    """Return what is named for a task: by the caller, else by the study."""
+    if wanted is not None:
+        return wanted
+    sources = evidence.sources.get(task)
+    return Wanted() if sources is None else wanted_by_study(sources.protocol)
 
 
 def _named(
@@ -151,7 +173,7 @@ def _named(
     """Return which comparisons are named for each task: by the caller, else by the study."""
     if wanted is not None:
         variants = {one.task.task: one.measured.variants for one in scored}
-        return resolved_for_all(wanted, variants)
+        return resolved_for_all(wanted, variants, {task: task_kind(task, evidence) for task in variants})
     named: dict[str, Wanted] = {}
     for one in scored:
         task = one.task.task
@@ -160,7 +182,7 @@ def _named(
             named[task] = Wanted()
             continue
         named[task], missing = resolved(
-            wanted_by_study(sources.protocol),
+            _asked(task, evidence, None),
             one.measured.variants,
             task=task,
             kind=sources.kind,
@@ -174,14 +196,21 @@ def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.
     """Compare the measures of one task with its preferences, and with each other."""
     task, measured = scored.task, scored.measured
     found = task_agreement(task, measured.variants, exclusions="applied", rng=rng)
+    constant = constant_measures(found.differences)
     looked_at = wanted.primary[0] if wanted.primary else measured.variants[0].measure
+    made = couples(wanted, measured.variants, constant=constant)
     texts = shown_texts(task, evidence.sources.get(task.task))
     return _Result(
         agreement=found.rows,
-        comparisons=comparison_rows(task, couples(wanted, measured.variants), found.differences, rng),
+        comparisons=comparison_rows(task, made, found.differences, rng),
         curve=[row for sweep in measured.sweeps for row in sweep_rows(task, sweep, rng=rng)],
         pairs=pair_rows(task, found.differences),
         disagreements=disagreement_rows(task, looked_at, found.differences[looked_at], texts),
+        notes=[
+            f"{task.task}: {measure} scores the systems of every pair alike, so nothing can be said of it; it is"
+            " compared by name only"
+            for measure in constant
+        ],
     )
 
 

@@ -1,6 +1,6 @@
 """Which measures are compared with which, and how: the primary comparison, the named family, and what is exploratory."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calibration.judged_task import JudgedTask
 from calibration.named_measures import Wanted
-from calibration.variants import Fit, Variant
+from calibration.variants import Fit, Role, Variant
 from metrics.agreement import agreement
 from metrics.comparison import Comparison, compare, holm
 
@@ -35,7 +35,7 @@ class Couple:
     in_family: bool
 
 
-def couples(wanted: Wanted, variants: Sequence[Variant]) -> list[Couple]:
+def couples(wanted: Wanted, variants: Sequence[Variant], *, constant: Collection[str] = ()) -> list[Couple]:
     """Return the comparisons to be made, the primary one first.
 
     Every measure that is not fitted in sample is compared once with what its standing asks for: the family with its
@@ -47,10 +47,17 @@ def couples(wanted: Wanted, variants: Sequence[Variant]) -> list[Couple]:
         By the measures' full names.
     variants : sequence of Variant
         The main measure first.
+    constant : collection of str
+        Measures that score the systems of every pair alike. They agree with nobody, whatever people prefer, and are
+        compared by name only; no vote decides which these are, so leaving them out chooses nothing after looking.
     """
     main = variants[0].measure
-    fair = [one.measure for one in variants if one.fit is not Fit.IN_SAMPLE]
-    native = [one.measure for one in variants if one.measure in fair and not one.converted]
+    fair = [one.measure for one in variants if one.fit is not Fit.IN_SAMPLE and one.measure not in constant]
+    native = [
+        one.measure
+        for one in variants
+        if one.measure in fair and not one.converted and one.role is not Role.NAMED
+    ]
     family, reference = _family(wanted, native, main)
     standing = Standing.FAMILY if wanted.primary is None else Standing.EXPLORATORY
     named = [] if wanted.primary is None else [(Standing.PRIMARY, *wanted.primary, False)]

@@ -10,10 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from calibration.variants import Fit, Role, Sweep, Variant, side_by_side
-from metrics.summaries import m_from_positions
+from metrics.summaries import MMeasure, m_from_positions
 from metrics.summary_readings import Probabilities
 from metrics.trailtext import Layers
-from metrics.types import short_number
+from metrics.types import Measure, short_number
 
 SWEEP_OCTAVES = 4
 """The paper's sweep ends at 16 times the default; ours begins at 1/16."""
@@ -85,6 +85,31 @@ def default_variants(
         scores = m_scores(both, {**given, **fitted.estimate}, patience)
         drawn = [m_scores(both, {**given, **shares}, patience) for shares in fitted.drawn]
         yield _variant(f"{name} fitted P", Role.FITTED, scores, patience, Fit.OTHER_DATA, side_by_side(drawn))
+
+
+def named_variants(
+    positions: Positions, named: Mapping[str, Measure], *, given: Probabilities, fitted: FittedShares
+) -> Iterator[Variant]:
+    """Yield the M-measures that were asked for by name, as far as there are positions and probabilities for them.
+
+    Parameters
+    ----------
+    positions, given, fitted
+        As in `default_variants`.
+    named : mapping of str to Measure
+        Name -> measure.
+    """
+    shares = {"given": given, "uniform": uniform(given)}
+    for name, one in named.items():
+        if not isinstance(one, MMeasure) or one.layers not in positions:
+            continue
+        rows, patience = positions[one.layers], one.patience
+        if one.intents != "fitted":
+            yield _variant(name, Role.NAMED, m_scores(rows, shares[one.intents], patience), patience)
+        elif fitted.estimate:
+            scores = m_scores(rows, {**given, **fitted.estimate}, patience)
+            drawn = [m_scores(rows, {**given, **each}, patience) for each in fitted.drawn]
+            yield _variant(name, Role.NAMED, scores, patience, Fit.OTHER_DATA, side_by_side(drawn))
 
 
 def fitted_variants(

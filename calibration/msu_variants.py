@@ -11,14 +11,16 @@ from calibration.user_model import UserModel
 from calibration.variants import Fit, Role, Sweep, Variant, name_of, scores_by_metric, side_by_side
 from metrics.events import EventCollection, UpdateRun
 from metrics.stream import MSU, Population, SimulatedUsers, msu_scores
+from metrics.stream_measures import StreamMeasure
 from metrics.stream_trails import RANGES
 from metrics.tempsum import (
     ExpectedLatencyGain,
     HarmonicMean,
     LatencyComprehensiveness,
+    UpdateMeasure,
     update_scores,
 )
-from metrics.types import short_number
+from metrics.types import Measure, short_number
 
 REASONABLE = Population(
     away_mean_seconds=3 * 3600,
@@ -77,6 +79,18 @@ class UpdateStreams:
             one = self._variant(name, scores[name], Role.DEFAULT, Fit.NONE)
             yield replace(one, family="updates")
 
+    def named(self, named: Mapping[str, Measure]) -> Iterator[Variant]:
+        """Yield those of the measures asked for by name that are of updates, or of people who read them."""
+        people = {name: one for name, one in named.items() if isinstance(one, StreamMeasure)}
+        scores = self._of_people(REASONABLE, people)
+        for name, one in people.items():
+            yield self._variant(name, scores[name], Role.NAMED, Fit.NONE, one.lateness)
+        track = {name: one for name, one in named.items() if isinstance(one, UpdateMeasure)}
+        if track and not self.converted:
+            scores = scores_by_metric(update_scores(self.events, self.runs, track), self.judged)
+            for name in track:
+                yield replace(self._variant(name, scores[name], Role.NAMED, Fit.NONE), family="updates")
+
     def fitted(self, model: UserModel, drawn: Sequence[UserModel]) -> Variant | None:
         """Return MSU of the fitted population, None where the model says nothing of it.
 
@@ -104,8 +118,11 @@ class UpdateStreams:
         )
 
     def _msu(self, population: Population, decays: Iterable[float]) -> pd.DataFrame:
-        users = SimulatedUsers(population=population, count=USERS, seed=self.seed)
         measures = {f"{place}": MSU(lateness=decay) for place, decay in enumerate(decays)}
+        return self._of_people(population, measures)
+
+    def _of_people(self, population: Population, measures: Mapping[str, StreamMeasure]) -> pd.DataFrame:
+        users = SimulatedUsers(population=population, count=USERS, seed=self.seed)
         return scores_by_metric(msu_scores(self.events, self.runs, measures, users), self.judged)
 
     def _population(self, model: UserModel) -> Population:

@@ -1,13 +1,14 @@
 """The measures that a study or a command names for comparison: found by name, or refused with the nearest known ones."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from types import MappingProxyType
 
 from pydantic import JsonValue
 
+from calibration.measure_names import CLASSES, measure_called, printed_name, raise_if_misspelt
 from calibration.patience_grid import PAPER_PATIENCE
 from calibration.variants import CONVERTED_MARK, Fit, Variant
 from metrics.errors import Fault, InputError
@@ -31,7 +32,9 @@ POSSIBLE: Mapping[str, frozenset[str]] = MappingProxyType(
         | {"TIA-nDCG@10 fitted P", "TIA-ERR@10 fitted P", "TIA-SBR@10 fitted P"},
     }
 )
-"""Kind of task -> what its measures can be called, whether or not files and model for them are there; unmarked."""
+"""Kind of task -> what its measures are called, whether or not files and model for them are there; unmarked."""
+OF_MODEL = ("@preferences", "@grid", "@stops", "@fitted", "fitted P")
+"""How names end of what only a user model can score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,22 +94,25 @@ def resolved(
     InputError
         If there is no measure of a name in tasks of this kind, or it was fitted to the preferences that would judge it.
     """
-    found = found_measures(wanted.names, variants)
+    found = found_measures(wanted.names, variants, kind)
     fair = {one.measure for one in variants if one.fit is not Fit.IN_SAMPLE}
     missing = [name for name in wanted.names if name not in found]
-    absent = [name for name in missing if _plain(name, kind) in POSSIBLE.get(kind, ())]
-    faults = [_unknown(name, fair, f"task {task}") for name in missing if name not in absent]
+    absent = [name for name in missing if is_name(name, kind)]
+    faults = [_unknown(name, fair, f"task {task}", {kind}) for name in missing if name not in absent]
     faults += [_in_sample(full, f"task {task}") for full in found.values() if full not in fair]
     if faults:
         raise InputError([replace(fault, path=place) for fault in faults])
     notes = [
-        f"{task}: no comparison with {name}, which the study names: its files or its model are not here"
+        f"{task}: no comparison with {name}, which the study names: "
+        + ("it needs what prefcal fit finds (--model)" if _is_fitted(name) else "its files are not here")
         for name in absent
     ]
     return wanted.without(absent).renamed(found), notes
 
 
-def resolved_for_all(wanted: Wanted, variants: Mapping[str, Sequence[Variant]]) -> dict[str, Wanted]:
+def resolved_for_all(
+    wanted: Wanted, variants: Mapping[str, Sequence[Variant]], kinds: Mapping[str, str]
+) -> dict[str, Wanted]:
     """Return what a command wants of each task, by the measures' full names; a task compares what it has of it.
 
     Parameters
@@ -115,16 +121,24 @@ def resolved_for_all(wanted: Wanted, variants: Mapping[str, Sequence[Variant]]) 
         What is named.
     variants : mapping of str to sequence of Variant
         By task.
+    kinds : mapping of str to str
+        Task -> kind, of the same tasks.
 
     Raises
     ------
     InputError
-        If no task has a measure of a name, or one was fitted to the preferences that would judge it.
+        If no task has a measure of a name, or nothing here scores it, or one was fitted to the preferences that would judge it.
     """
-    found = {task: found_measures(wanted.names, of_task) for task, of_task in variants.items()}
+    found = {task: found_measures(wanted.names, of_task, kinds[task]) for task, of_task in variants.items()}
     fair = {one.measure for of_task in variants.values() for one in of_task if one.fit is not Fit.IN_SAMPLE}
     known = {name for of_task in found.values() for name in of_task}
-    faults = [_unknown(name, fair, "any task") for name in wanted.names if name not in known]
+    faults = [
+        _unscored(name)
+        if any(is_name(name, kind) for kind in kinds.values())
+        else _unknown(name, fair, "any task", set(kinds.values()))
+        for name in wanted.names
+        if name not in known
+    ]
     full = dict.fromkeys(full for of_task in found.values() for full in of_task.values())
     faults += [_in_sample(name, "any task") for name in full if name not in fair]
     if faults:
@@ -134,15 +148,44 @@ def resolved_for_all(wanted: Wanted, variants: Mapping[str, Sequence[Variant]]) 
     }
 
 
-def found_measures(names: Sequence[str], variants: Sequence[Variant]) -> dict[str, str]:
-    """Return name -> measure: itself, or itself converted; names without a measure are absent."""
+def is_name(name: str, kind: str) -> bool:
+    """Say whether tasks of a kind can have a measure of a name, whether or not files and model for it are there."""
+    return _plain(name, kind) in POSSIBLE.get(kind, ()) or measure_called(name, kind) is not None
+
+
+def nearest_name(name: str, kind: str) -> str | None:
+    """Return the measure of tasks of a kind whose name is most like another name, None where none is like it."""
+    return nearest(name, (*POSSIBLE.get(kind, ()), *CLASSES.get(kind, ())))
+
+
+def found_measures(names: Sequence[str], variants: Sequence[Variant], kind: str) -> dict[str, str]:
+    """Return name -> measure: itself, or what the tables call it, or either converted; others are absent."""
     known = {one.measure for one in variants}
-    candidates = {name: (name, f"{name} {CONVERTED_MARK}") for name in names}
+    candidates = {name: tuple(_forms(name, kind)) for name in names}
     return {
         name: next(one for one in forms if one in known)
         for name, forms in candidates.items()
         if known & set(forms)
     }
+
+
+def _forms(name: str, kind: str) -> Iterator[str]:
+    """Yield what a measure may stand as in the tables."""
+    measure = measure_called(name, kind)
+    for form in (name,) if measure is None else (name, printed_name(measure, kind)):
+        yield form
+        yield f"{form} {CONVERTED_MARK}"
+
+
+def _is_fitted(name: str) -> bool:
+    return name.removesuffix(f" {CONVERTED_MARK}").endswith(OF_MODEL)
+
+
+def _unscored(name: str) -> Fault:
+    cure = "name its files with --collection KIND=PATH and --run NAME=PATH"
+    if _is_fitted(name):
+        cure = "give --model FILE, as prefcal fit writes it from tables that can tell its parameters"
+    return Fault(problem=f"nothing here scores {name!r}", cure=cure)
 
 
 def _plain(name: str, kind: str) -> str:
@@ -152,7 +195,12 @@ def _plain(name: str, kind: str) -> str:
     return name.removesuffix(f" {CONVERTED_MARK}")
 
 
-def _unknown(name: str, known: Collection[str], task: str) -> Fault:
+def _unknown(name: str, known: Collection[str], task: str, kinds: Collection[str]) -> Fault:
+    """Return why there is no measure of a name: what is wrong in the registry's notation, else the nearest known ones."""
+    try:
+        raise_if_misspelt(name, kinds)
+    except InputError as error:
+        return error.faults[0]
     near = nearest(name, known)
     cure = f"did you mean {near!r}? " if near else ""
     return Fault(

@@ -3,7 +3,7 @@
 T11U and the contingency utility are sums over the cells of table push_cells, so they need no files; ELG and nCG do.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +13,9 @@ from calibration.push_weights_pairs import SIGNS
 from calibration.uncertainty import Floats
 from calibration.user_model import UserModel
 from calibration.variants import Fit, Role, Sweep, Variant, name_of, scores_by_metric
-from metrics.push import CELLS, ELG, NCG, PushCell, PushMeasure, push_scores
+from metrics.push import CELLS, ELG, NCG, T11U, Contingency, PushCell, PushMeasure, push_scores
 from metrics.push_streams import PushCollection, PushRun
+from metrics.types import Measure
 
 DEFAULT_ALPHA = 0.66
 ALPHAS = np.linspace(0.0, 1.0, 41)
@@ -52,6 +53,16 @@ class PushScores:
             yield self.variant(measure, self.daily[measure], Role.DEFAULT, Fit.NONE)
         scores = self.series(self.t11u(np.full(len(self.cells), DEFAULT_ALPHA)))
         yield self.variant("T11U", scores, Role.DEFAULT, Fit.NONE, alpha=DEFAULT_ALPHA)
+
+    def of_cells(self, named: Mapping[str, Measure]) -> Iterator[Variant]:
+        """Yield those of the measures asked for by name that are sums over the cells as they were counted."""
+        for name, one in named.items():
+            if isinstance(one, T11U) and _is_plain(one, {"alpha"}):
+                scores = self.series(self.t11u(np.full(len(self.cells), one.alpha)))
+                yield self.variant(name, scores, Role.NAMED, Fit.NONE, alpha=one.alpha)
+            elif isinstance(one, Contingency) and _is_plain(one, one.weights):
+                weights = np.array(list(one.weights.values()), dtype=np.float64)
+                yield self.variant(name, self.series(self.signed @ weights), Role.NAMED, Fit.NONE)
 
     def sweep(self) -> Sweep:
         """Return T11U over alpha."""
@@ -124,6 +135,17 @@ def push_measure_scores(
     return scores[list(CELLS)], scores.drop(columns=list(CELLS))
 
 
+def named_push_scores(
+    collection: PushCollection,
+    runs: Sequence[PushRun],
+    named: Mapping[str, Measure],
+    judged: Sequence[str],
+) -> pd.DataFrame:
+    """Score runs by those of the measures asked for by name that are of pushes; one column each."""
+    measures = {name: one for name, one in named.items() if isinstance(one, PushMeasure)}
+    return scores_by_metric(push_scores(collection, runs, measures), judged)
+
+
 def fitted_utility(
     scores: PushScores,
     model: UserModel,
@@ -177,6 +199,12 @@ def fitted_t11u(
         yield variant("T11U@preferences", scores.by_topic(without, alpha), Fit.CROSS_FITTED)
     name = "T11U@preferences" + (" in sample" if fit is Fit.IN_SAMPLE else "")
     yield variant(name, np.full(len(scores.cells), alpha), fit)
+
+
+def _is_plain(measure: Measure, free: Collection[str]) -> bool:
+    """Say whether all parameters but some are at their defaults, under which the cells were counted."""
+    defaults = measure.defaults()
+    return all(value == defaults[name] for name, value in measure.parameters().items() if name not in free)
 
 
 def _utility(scores: PushScores, values: Floats, moved: Floats | None, name: str, fit: Fit) -> Variant:

@@ -10,7 +10,7 @@ from calibration.judged_task import JudgedTask
 from calibration.score_files import judged_summaries
 from calibration.study_sources import TaskSources
 from calibration.user_model import UserModel
-from calibration.variants import Fit, Role, Variant, scores_by_metric, side_by_side
+from calibration.variants import Fit, Role, Variant, scores_by_metric, side_by_side, without_known
 from metrics.errors import input_fault
 from metrics.ranked_lists import RankedCollection, RankedRun
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
@@ -29,13 +29,14 @@ from metrics.time_aware import (
     ranked_scores,
 )
 from metrics.topics import TopicNames
+from metrics.types import Measure
 from metrics.wording import listed
 
 Shares = Mapping[str, Mapping[str, float]]
 
 
-def ranked_scorer(task: JudgedTask, evidence: Evidence) -> FixedScorer:
-    """Score the ranked lists of a task; without its files there is no measure.
+def ranked_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> FixedScorer:
+    """Score the ranked lists of a task; without its files there is no measure, not even one asked for by name.
 
     Raises
     ------
@@ -62,7 +63,9 @@ def ranked_scorer(task: JudgedTask, evidence: Evidence) -> FixedScorer:
         depth=sources.depth,
         evidence=evidence,
     )
-    return FixedScorer(found=Measured(variants=(*lists.given(), *lists.fitted())))
+    given = tuple(lists.given())
+    more = lists.named(without_known(named, given))
+    return FixedScorer(found=Measured(variants=(*given, *more, *lists.fitted())))
 
 
 def _collection(sources: TaskSources) -> RankedCollection:
@@ -111,6 +114,13 @@ class _Lists:
             for name in scores.columns:
                 yield _variant(name, scores[name], role, Fit.NONE)
 
+    def named(self, named: Mapping[str, Measure]) -> Iterator[Variant]:
+        """Yield the measures asked for by name."""
+        measures = {name: one for name, one in named.items() if isinstance(one, RankedMeasure)}
+        scores = self._scores(self.collection, measures)
+        for name in measures:
+            yield _variant(name, scores[name], Role.NAMED, Fit.NONE)
+
     def fitted(self) -> Iterator[Variant]:
         """Yield the measures that P(c|q) enters, with the one from votes."""
         model = self.evidence.model
@@ -128,7 +138,9 @@ class _Lists:
         measures: list[RankedMeasure] = [TIANDCG(k=k), TIAERR(k=k), TIASBR(k=k)]
         return self._scores(replace(self.collection, probability=shares), measures)
 
-    def _scores(self, collection: RankedCollection, measures: Sequence[RankedMeasure]) -> pd.DataFrame:
+    def _scores(
+        self, collection: RankedCollection, measures: Sequence[RankedMeasure] | Mapping[str, RankedMeasure]
+    ) -> pd.DataFrame:
         return scores_by_metric(ranked_scores(collection, self.runs, measures), self.judged)
 
 

@@ -1,6 +1,6 @@
 """Everything that scores the streams of one task: push measures, MSU, the track's measures of updates, utilities."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -15,14 +15,16 @@ from calibration.push_variants import (
     PushScores,
     fitted_t11u,
     fitted_utility,
+    named_push_scores,
     push_measure_scores,
 )
 from calibration.push_weights_pairs import DEFAULT_CONVENTION, SIGNS
 from calibration.results import NotIdentifiedError
 from calibration.score_files import judged_summaries
 from calibration.stream_files import StreamFiles, read_stream_files
-from calibration.variants import Fit, Sweep, Variant
+from calibration.variants import Fit, Role, Sweep, Variant, without_known
 from metrics.errors import input_fault
+from metrics.types import Measure
 from metrics.wording import listed
 
 
@@ -39,6 +41,8 @@ class StreamScorer:
     native, other : tuple of Variant
         Measures of updates that nobody's preferences were fitted to: before the push measures where the collection is
         one of events, after them where they are converted.
+    named : tuple of Variant
+        Measures asked for by name.
     sweeps : tuple of Sweep
         T11U over alpha, MSU over lateness.
     notes : tuple of str
@@ -49,6 +53,7 @@ class StreamScorer:
     pushes: PushScores | None
     native: tuple[Variant, ...]
     other: tuple[Variant, ...]
+    named: tuple[Variant, ...]
     sweeps: tuple[Sweep, ...]
     notes: tuple[str, ...]
 
@@ -58,7 +63,7 @@ class StreamScorer:
         fixed = () if self.pushes is None else self.pushes.fixed()
         fitted = () if self.pushes is None else self._fitted(task, self.pushes, notes)
         return Measured(
-            variants=(*self.native, *fixed, *self.other, *fitted),
+            variants=(*self.native, *fixed, *self.other, *self.named, *fitted),
             sweeps=self.sweeps,
             notes=tuple(notes),
         )
@@ -89,8 +94,8 @@ class StreamScorer:
             yield from fitted_t11u(pushes, model, drawn, without_alpha, fit)
 
 
-def stream_scorer(task: JudgedTask, evidence: Evidence) -> Scorer:
-    """Read what scores the streams of a task.
+def stream_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
+    """Read what scores the streams of a task; ``named`` are the measures asked for by name.
 
     Raises
     ------
@@ -111,15 +116,38 @@ def stream_scorer(task: JudgedTask, evidence: Evidence) -> Scorer:
     if updates is not None:
         found = tuple(_update_variants(task, updates, evidence, notes))
         sweeps.append(updates.sweep(evidence.model))
+    fixed = () if pushes is None else tuple(pushes.fixed())
+    more = without_known(named, (*fixed, *found))
     is_native = updates is not None and not updates.converted
     return StreamScorer(
         evidence=evidence,
         pushes=pushes,
         native=found if is_native else (),
         other=() if is_native else found,
+        named=tuple(_named(task, more, files, pushes, updates)),
         sweeps=tuple(sweeps),
         notes=tuple(notes),
     )
+
+
+def _named(
+    task: JudgedTask,
+    named: Mapping[str, Measure],
+    files: StreamFiles | None,
+    pushes: PushScores | None,
+    updates: UpdateStreams | None,
+) -> Iterator[Variant]:
+    """Yield the measures asked for by name that the cells and the files allow."""
+    if pushes is not None:
+        of_cells = list(pushes.of_cells(named))
+        yield from of_cells
+        if files is not None and files.pushes is not None:
+            more = without_known(named, of_cells)
+            scores = named_push_scores(files.pushes, files.push_runs, more, task.topics.tolist())
+            for name in scores.columns:
+                yield pushes.variant(name, scores[name], Role.NAMED, Fit.NONE)
+    if updates is not None:
+        yield from updates.named(named)
 
 
 def _files(task: JudgedTask, evidence: Evidence, notes: list[str]) -> StreamFiles | None:

@@ -6,6 +6,7 @@ Tables hold what fits need. Most measures need more: the layers of summaries, th
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from os.path import normpath
 from pathlib import Path
 from types import MappingProxyType
 
@@ -220,7 +221,7 @@ def _kind_of(collection: Iterable[str]) -> TaskKind:
 
 def _files(records: Mapping[str, FileRecord], folder: str | Path) -> dict[str, SourceFile]:
     return {
-        name: SourceFile(path=Path(folder) / record.path, sha256=record.sha256)
+        name: SourceFile(path=Path(normpath(Path(folder) / record.path)), sha256=record.sha256)
         for name, record in records.items()
     }
 

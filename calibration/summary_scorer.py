@@ -1,7 +1,7 @@
 """Everything that scores the two-layered summaries of one task: M, its ablations, its fitted parameters, its sweep."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,14 +18,16 @@ from calibration.m_variants import (
     fitted_variants,
     given_probabilities,
     m_sweep,
+    named_variants,
     uniform,
 )
 from calibration.patience_grid import PAPER_PATIENCE
 from calibration.results import NotIdentifiedError
 from calibration.user_model import ParameterEntry, UserModel
-from calibration.variants import Fit, Sweep, Variant
+from calibration.variants import Fit, Sweep, Variant, without_known
 from metrics.errors import input_fault
 from metrics.summary_readings import Probabilities
+from metrics.types import Measure
 from metrics.wording import listed
 
 FROM_PREFERENCES = frozenset({"preferences", "grid"})
@@ -89,8 +91,8 @@ class SummaryScorer:
             return None
 
 
-def summary_scorer(task: JudgedTask, evidence: Evidence) -> Scorer:
-    """Read what scores the summaries of a task.
+def summary_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
+    """Read what scores the summaries of a task; ``named`` are the measures asked for by name.
 
     Raises
     ------
@@ -111,11 +113,13 @@ def summary_scorer(task: JudgedTask, evidence: Evidence) -> Scorer:
     if given == uniform(given):
         notes.append(f"{task.task}: every intent is equally probable, as far as the tables say")
     default = PAPER_PATIENCE.get(task.language, PAPER_PATIENCE["en"])
+    fixed = tuple(default_variants(positions, default, given=given, fitted=fitted))
+    more = named_variants(positions, without_known(named, fixed), given=given, fitted=fitted)
     return SummaryScorer(
         evidence=evidence,
         positions=positions["both"],
         given=given,
-        fixed=tuple(default_variants(positions, default, given=given, fitted=fitted)),
+        fixed=(*fixed, *more),
         sweep=m_sweep(positions["both"], given, default),
         notes=tuple(notes),
     )

@@ -108,6 +108,11 @@ def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> l
     return rows
 
 
+def constant_measures(differences: Mapping[str, Floats]) -> list[str]:
+    """Return the measures that score the systems of every pair alike, so that they tell nothing apart."""
+    return [measure for measure, difference in differences.items() if not difference.any()]
+
+
 def pair_rows(task: JudgedTask, differences: Mapping[str, Floats]) -> pd.DataFrame:
     """Return one row a pair: its votes, and its score difference under every measure."""
     columns = {f"difference {measure}": difference for measure, difference in differences.items()}

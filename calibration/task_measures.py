@@ -1,20 +1,22 @@
 """Everything that scores the systems of one task: the measures of its kind, and scores from elsewhere."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from calibration.evidence import Evidence, FixedScorer, Measured, Scorer
 from calibration.judged_task import JudgedTask
+from calibration.measure_names import measure_called, printed_name
 from calibration.ranked_scorer import ranked_scorer
 from calibration.score_files import scores_of_task
 from calibration.stream_scorer import stream_scorer
 from calibration.summary_scorer import summary_scorer
 from calibration.variants import Fit, Role, Variant
+from metrics.types import Measure
 
 SCORES_MARK = "from scores"
 """Stands behind the name of a measure from elsewhere that is called like one of ours."""
 
-SCORERS: Mapping[str, Callable[[JudgedTask, Evidence], Scorer]] = {
+SCORERS: Mapping[str, Callable[[JudgedTask, Evidence, Mapping[str, Measure]], Scorer]] = {
     "summary_pairs": summary_scorer,
     "stream_pairs": stream_scorer,
     "ranked_pairs": ranked_scorer,
@@ -39,13 +41,22 @@ class TaskScorer:
         found = self.own.measured(task)
         elsewhere = _from_elsewhere(task, self.evidence, {one.measure for one in found.variants})
         notes = found.notes
-        if not found.variants and not elsewhere:
-            notes += (f"{task.task}: nothing scores its systems",)
+        if not (found.variants or elsewhere or notes):
+            notes = (f"{task.task}: nothing scores its systems",)
         return Measured(variants=(*found.variants, *elsewhere), sweeps=found.sweeps, notes=notes)
 
 
-def task_scorer(task: JudgedTask, evidence: Evidence) -> TaskScorer:
+def task_scorer(task: JudgedTask, evidence: Evidence, names: Iterable[str] = ()) -> TaskScorer:
     """Read what scores the systems of a task.
+
+    Parameters
+    ----------
+    task : JudgedTask
+        The preferences that count.
+    evidence : Evidence
+        Tables, files, fitted parameters, scores.
+    names : iterable of str
+        Measures to be scored besides those that every such task has; a name that has scores from elsewhere means those.
 
     Raises
     ------
@@ -53,16 +64,25 @@ def task_scorer(task: JudgedTask, evidence: Evidence) -> TaskScorer:
         If the systems judged and the systems with a run are not the same, a topic judged is not scored, or a file is
         faulty.
     """
-    scorer_of = SCORERS.get(_kind(task.task, evidence))
-    own = FixedScorer(found=Measured()) if scorer_of is None else scorer_of(task, evidence)
+    kind = task_kind(task.task, evidence)
+    scorer_of = SCORERS.get(kind)
+    named = _measures_called(names, kind, evidence)
+    own = FixedScorer(found=Measured()) if scorer_of is None else scorer_of(task, evidence, named)
     return TaskScorer(evidence=evidence, own=own)
 
 
-def _kind(task: str, evidence: Evidence) -> str:
+def task_kind(task: str, evidence: Evidence) -> str:
     """Return what was judged: as study.json says, else as the tables do."""
     if task in evidence.sources:
         return evidence.sources[task].kind
     return "stream_pairs" if evidence.of_task("push_cells", task) is not None else "summary_pairs"
+
+
+def _measures_called(names: Iterable[str], kind: str, evidence: Evidence) -> dict[str, Measure]:
+    """Return printed name -> measure, of the names that are measures and have no scores from elsewhere."""
+    elsewhere = set() if evidence.scores is None else set(evidence.scores["metric"])
+    measures = [measure_called(name, kind) for name in names if name not in elsewhere]
+    return {printed_name(one, kind): one for one in measures if one is not None}
 
 
 def _from_elsewhere(task: JudgedTask, evidence: Evidence, taken: Collection[str]) -> tuple[Variant, ...]:

@@ -6,7 +6,7 @@ are re-fitted without each query before that query is judged (cross-fitted). M's
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
@@ -15,6 +15,7 @@ import pandas as pd
 
 from metrics.results import ALL, Score
 from metrics.topics import TopicNames
+from metrics.types import Measure
 
 CONVERTED_MARK = "(converted)"
 """Ends the name of every measure whose judgments were made for another kind of collection."""
@@ -33,9 +34,10 @@ class Fit(StrEnum):
 
 
 class Role(StrEnum):
-    """Why a variant is in the table."""
+    """Why a variant is in the table; a named one is there because the study or the command asks for it."""
 
     DEFAULT = "default"
+    NAMED = "named"
     FITTED = "fitted"
     ABLATION = "ablation"
     SCORES = "scores"
@@ -102,6 +104,12 @@ class Sweep:
 def name_of(measure: str, *, converted: bool) -> str:
     """Return the name of a measure as every table prints it."""
     return f"{measure} {CONVERTED_MARK}" if converted else measure
+
+
+def without_known(named: Mapping[str, Measure], variants: Iterable[Variant]) -> dict[str, Measure]:
+    """Return the measures asked for by name that are not among the variants anyway."""
+    known = {one.measure.removesuffix(f" {CONVERTED_MARK}") for one in variants}
+    return {name: one for name, one in named.items() if name not in known}
 
 
 def scores_by_metric(scores: Iterable[Score], judged: Iterable[str]) -> pd.DataFrame:

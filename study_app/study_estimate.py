@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from metrics.errors import InputError
-from metrics.registry import parse_measure
+from calibration.named_measures import is_name, nearest_name
 from study_app.capacity import Capacity, capacity, topic_count
 from study_app.domain import MIN_VALIDATIONS
 from study_app.standard_checks import check_of
@@ -216,12 +215,11 @@ def _same(content: AnyContent) -> Iterator[str]:
 
 
 def _measures(content: AnyContent) -> Iterator[str]:
-    """Say which measures to compare prefcal does not know."""
+    """Say which measures to compare no task of this kind has."""
     entry = content.entry
     if isinstance(entry, JudgedTask):
         for name in dict.fromkeys([*entry.compare, *(entry.primary or ())]):
-            try:
-                parse_measure(name)
-            except InputError as error:
-                cure = error.faults[0].cure
-                yield f"{name!r} is no measure of prefcal ({cure}); agree needs its scores in a file"
+            if not is_name(name, entry.kind):
+                near = nearest_name(name, entry.kind)
+                meant = f"; did you mean {near}?" if near else ""
+                yield f"{name!r} is no measure of {entry.kind}: prefcal agree needs its --scores{meant}"

@@ -55,7 +55,7 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     "--primary",
     nargs=2,
     metavar="MEASURE MEASURE",
-    help="The one comparison that was planned, instead of the study's; all others are exploratory.",
+    help="The one comparison that was planned, instead of the study's; all others are exploratory. For names see above.",
 )
 @click.option(
     "--compare",
@@ -94,13 +94,24 @@ def command(
 
     Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, and prints
     the agreement.
-    """
+
+    A MEASURE is called as the printed table calls it, or as prefcal measures prints it, with any value of its
+    parameters; one that the table lacks is added to it. For example:
+
+    \b
+    pairs of summaries     M@840, M@1500 uniform P, M@preferences, MMeasure(patience=840)
+    pairs of streams       ELG-1, nCG-0, T11U(alpha=0.5), T11U@preferences, MSU@0.1
+    pairs of ranked lists  TIA-nDCG@5, T-SBR@10, TIASBR(alpha=0.2)
+
+    What ends in @preferences, @grid, @stops, @fitted or fitted P needs --model.
+    """  # noqa: D301 - click keeps lines as they are after a backspace
     from calibration.agree import agree
     from study_app.agreement_folder import write_agreement
     from study_app.cli.agree_table import agreement_text
     from study_app.cli.model_options import check_draws
 
     check_draws(model, draws)
+    _check_folder(folder, tables)
     evidence, record = _evidence(tables, model, scores, collection, runs, draws=draws, seed=seed)
     found = agree(evidence, wanted=_wanted(primary, compare), complete_only=complete_only, seed=seed)
     for note in found.notes:
@@ -113,6 +124,12 @@ def command(
     else:
         frame = found.agreement.astype(object).where(found.agreement.notna(), None)
         Output(format=format_).rows(list(frame.columns), frame.to_numpy().tolist())
+
+
+def _check_folder(folder: str, tables: str) -> None:
+    """Refuse to write among the tables: the next export there would be refused."""
+    if Path(folder).resolve() == Path(tables).resolve():
+        raise click.UsageError(f"-o {folder} is the folder of the tables; name another for the results")
 
 
 def _wanted(primary: tuple[str, str] | None, compare: tuple[str, ...]) -> "Wanted | None":

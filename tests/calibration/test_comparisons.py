@@ -121,7 +121,9 @@ def test_an_unknown_measure_is_refused_with_the_nearest_one():
 def test_an_in_sample_measure_is_refused_with_its_fair_form():
     """Its agreement is flattered."""
     with pytest.raises(InputError, match="name 'T11U@preferences', which is cross-fitted"):
-        resolved_for_all(Wanted(compare=("T11U@preferences in sample",)), {"t": MEASURES})
+        resolved_for_all(
+            Wanted(compare=("T11U@preferences in sample",)), {"t": MEASURES}, {"t": "stream_pairs"}
+        )
 
 
 def test_what_a_study_names_and_nothing_scores_here_is_left_out_with_a_sentence():
@@ -144,9 +146,10 @@ def test_what_a_study_names_and_nothing_scores_here_is_left_out_with_a_sentence(
 def test_options_hold_for_every_task_that_has_the_measures():
     """A study has tasks of several kinds; a name that no task knows is refused."""
     other = (variant("M@1500"), variant("M@stops"))
+    kinds = {"pushes": "stream_pairs", "summaries": "summary_pairs"}
     wanted = Wanted(primary=("ELG-1", "ELG-0"), compare=("T11U", "M@stops"))
 
-    found = resolved_for_all(wanted, {"pushes": MEASURES, "summaries": other})
+    found = resolved_for_all(wanted, {"pushes": MEASURES, "summaries": other}, kinds)
 
     assert found == {
         "pushes": Wanted(primary=("ELG-1", "ELG-0"), compare=("T11U",)),
@@ -155,7 +158,7 @@ def test_options_hold_for_every_task_that_has_the_measures():
     with pytest.raises(
         InputError, match="--compare: there is no measure 'M@stop' in any task; did you mean 'M@stops'"
     ):
-        resolved_for_all(Wanted(compare=("M@stop",)), {"summaries": other})
+        resolved_for_all(Wanted(compare=("M@stop",)), {"summaries": other}, kinds)
 
 
 def test_the_study_file_names_them_for_each_task():
