@@ -14,7 +14,8 @@ from study_app.push_content import read_push_content
 from study_app.ranked_content import read_ranked_content
 from study_app.stream_content import StreamContent, read_stream_content
 from study_app.study_entries import AnyTask, Questions, RankedPairs, StreamPairs, StreamVisits
-from study_app.study_file import StudyFile
+from study_app.study_file import StudyFile, read_study_file
+from study_app.study_new.wording import UNWRITTEN
 from study_app.summary_content import SummaryContent, read_summary_content
 from study_app.task_content import TaskContent, TopicContent
 
@@ -48,6 +49,35 @@ def read_study_content(file: StudyFile) -> StudyContent:
         raise InputError(list(dict.fromkeys(faults)))
     _check_events(file, tasks)
     return StudyContent(file=file, tasks=tasks)
+
+
+def read_ready_study(path: str | Path) -> StudyContent:
+    """Read a study that people are to take part in, and everything it names.
+
+    Raises
+    ------
+    InputError
+        As `read_study_file` and `read_study_content` do, and where its consent is not written yet.
+    """
+    file = read_study_file(path)
+    log = FaultLog(file.path)
+    _note_unwritten(file, log)
+    try:
+        content = read_study_content(file)
+    except InputError as error:
+        raise InputError([*log.faults, *error.faults]) from None
+    log.raise_if_any()
+    return content
+
+
+def _note_unwritten(file: StudyFile, log: FaultLog) -> None:
+    """Find what `prefcal study new` left to the researcher in the consent, each with its line."""
+    words = [word for word in UNWRITTEN if word in file.entry.consent]
+    begin = file.line("consent")
+    for line, text in enumerate(file.source.splitlines()[begin - 1 :], start=begin):
+        for word in words:
+            if word in text:
+                log.add(f"the consent text still has {word}", line=line, cure="say there what only you know")
 
 
 def _task_content(folder: Path, task: AnyTask, faults: list[Fault]) -> AnyContent | None:

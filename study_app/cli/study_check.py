@@ -25,11 +25,10 @@ def command(file: str, format_: str) -> None:
     minutes, how many workers the study needs, how many answers each pair gets, and what it costs.
     """
     from study_app.cli.study_told import as_json, as_text
-    from study_app.study_content import read_study_content
+    from study_app.study_content import read_ready_study
     from study_app.study_estimate import estimate
-    from study_app.study_file import read_study_file
 
-    content = read_study_content(read_study_file(file))
+    content = read_ready_study(file)
     told = as_json if format_ == "json" else as_text
     click.echo(told(content, estimate(content), left_out(content)), nl=False)
 

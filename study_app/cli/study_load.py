@@ -18,11 +18,10 @@ def command(file: str, database: str | None) -> None:
     from study_app.database import transaction
     from study_app.services.load import load_study
     from study_app.services.settings import create_keys
-    from study_app.study_content import read_study_content
-    from study_app.study_file import read_study_file
+    from study_app.study_content import read_ready_study
     from study_app.tokens import secret_token, utc_now
 
-    content = read_study_content(read_study_file(file))
+    content = read_ready_study(file)
     with transaction(opened(database, create=True), write=True) as session:
         create_keys(session, new_token=secret_token)
         report = load_study(session, content, now=utc_now())

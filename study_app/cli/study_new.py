@@ -37,9 +37,10 @@ def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **gi
 
     Files are recognised by what is in them: NTCIR MobileClick, TREC Temporal Summarization, Microblog and Real-Time
     Summarization, and ranked lists with time windows. On a terminal asks what no option says; elsewhere takes the defaults.
-    The file that is written passes `prefcal study check`; an existing one is never touched.
+    `prefcal study check` passes the file once you have said in its consent what only you know; an existing one is never touched.
     """
     from study_app.study_new.plan import possible_tasks
+    from study_app.study_new.wording import UNWRITTEN
     from study_app.study_new.write import find_material, study_place, write_study
 
     study_place(folder)
@@ -55,7 +56,8 @@ def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **gi
         click.echo(f"possible too: {', '.join(f'--task {kind}' for kind in left)}")
     click.echo(f"\nNext:\n  prefcal study preview {path}   every page as workers will see it")
     click.echo(f"  prefcal study check {path}     minutes, workers, answers and cost")
-    click.echo("Then make title and consent your own, and load and serve it.")
+    words = " or ".join(UNWRITTEN)
+    click.echo(f"The check waits for your consent text: say what only you know where it has {words}.")
 
 
 def _show(material: "Material") -> None:

@@ -52,9 +52,12 @@ ACTIVITIES = {
     },
 }
 
+UNWRITTEN = ("WRITE HERE", "【ここに記入】")
+"""Where only the researcher knows what to say; no study goes live with these words in its consent."""
+
 CONSENT = {
     "en": (
-        "WHO ASKS: write here who you are, and whom to write to with questions.",
+        "WHO ASKS: WRITE HERE who you are, and whom to write to with questions.",
         "What you will do: {activities}.",
         (
             "What is stored: your answers, when you came and left, how long each part of a page was on your screen, what you "
@@ -71,7 +74,7 @@ CONSENT = {
         ),
     ),
     "ja": (
-        "実施者：ここに、あなたの所属・氏名と問い合わせ先を書いてください。",
+        "実施者：【ここに記入】あなたの所属・氏名と問い合わせ先を書いてください。",
         "していただくこと：{activities}。",
         (
             "保存するもの：回答、ページを開いた時刻と離れた時刻、ページの各部分が画面に表示されていた時間、開いた箇所、"
@@ -80,7 +83,7 @@ CONSENT = {
         ),
         (
             "利用のしかた：参加者番号を除いた回答は、他の研究者が結果を確かめられるように、"
-            "他の参加者の回答とあわせて公開することがあります。その他のデータの保存期間をここに書いてください。"
+            "他の参加者の回答とあわせて公開することがあります。【ここに記入】その他のデータの保存期間を書いてください。"
         ),
         "参加は自由です：理由を述べることなく、いつでも中止できます。回答を取り消すためのコードをお渡しします。",
     ),

@@ -15,6 +15,7 @@ from study_app.study_file import read_study_file
 from study_app.study_new import write
 from study_app.study_new.protocol import COMMENTS
 from study_app.study_new.recognise import recognise
+from study_app.study_new.wording import UNWRITTEN
 from tests.study_app.small_pushes import write_push_files
 from tests.study_app.small_ranked import write_ranked_study
 from tests.study_app.small_streams import write_stream_study
@@ -195,6 +196,37 @@ def test_places_without_a_collection_are_faults(tmp_path):
     assert "nope:1: there is no such file or folder" in fault(tmp_path, tmp_path / "nope")
     (tmp_path / "notes.txt").write_text("Only some words.\n")
     assert "nothing of a collection among 1 files" in fault(tmp_path)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_no_study_goes_live_with_a_consent_that_is_not_written(summaries, tmp_path, language):
+    """Only the researcher knows who asks, and how long what is kept; it can be looked at before that."""
+    assert new(summaries, "--language", language).exit_code == 0
+    path = summaries / "study.yaml"
+    [word] = [word for word in UNWRITTEN if word in path.read_text(encoding="utf-8")]
+    lines = [
+        n for n, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1) if word in text
+    ]
+    assert len(lines) == 2
+    load = ["load", "--database", f"sqlite:///{tmp_path / 'new.sqlite3'}"]
+    for command in (["check"], load):
+        refused = CliRunner().invoke(cli, ["study", *command, str(path)]).exception
+        assert [fault.line for fault in refused.faults] == lines
+        assert f"the consent text still has {word}" in str(refused)
+    assert not (tmp_path / "new.sqlite3").exists()
+    assert written(summaries)
+    path.write_text(path.read_text(encoding="utf-8").replace(word, "Ann Lab."), encoding="utf-8")
+    for command in (["check"], load):
+        assert CliRunner().invoke(cli, ["study", *command, str(path)]).exit_code == 0
+
+
+def test_an_unwritten_consent_is_named_with_all_other_faults(summaries):
+    """Everything at once, as everywhere."""
+    assert new(summaries).exit_code == 0
+    (summaries / "queries.tsv").unlink()
+    refused = CliRunner().invoke(cli, ["study", "check", str(summaries / "study.yaml")]).exception
+    assert "WRITE HERE" in str(refused)
+    assert "queries.tsv" in str(refused)
 
 
 def test_files_elsewhere_are_named_relative_to_the_study(summaries, tmp_path):
