@@ -62,6 +62,8 @@ def _task_lines(task: str, rows: pd.DataFrame, comparisons: pd.DataFrame) -> Ite
         "agreement counts every tie against the measure, as the paper does;"
         f" {first['vote_ties']} of {first['pairs']} pairs are tied in the votes. Intervals are over queries."
     )
+    if counted["low"].isna().any() or (len(comparisons) and comparisons["low"].isna().any()):
+        yield "-: no interval, since all queries are alike or there is only one; too few to say, not certainty."
     if drawn:
         count = int(counted["draws"].max())
         yield f"draws: 95 % of the agreements when the fitted parameters are drawn anew ({count} times)."

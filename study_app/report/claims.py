@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from study_app.report.results import Row, TaskResult
-from study_app.report.wording import counted, percent, said_interval
+from study_app.report.wording import counted, decimal, percent, said_interval
 
 FEWEST_PAIRS = 10
 """Pairs with a majority from which an agreement is a finding and a ceiling is shown."""
@@ -16,6 +16,8 @@ FEWEST_RANKED = 6
 
 HATCHED = "Hatched: from the agreement of a second panel to that of a perfect measure."
 """How a figure with a ceiling is read."""
+
+TOO_FEW = "too few to say"
 
 
 def decided(row: Row) -> int:
@@ -53,6 +55,42 @@ def finding(result: TaskResult) -> str:
         word = "fewer" if row["high"] < row["ceiling_low"] else "more"
         return f"{sentence}, {word} than {panel}"
     return f"{sentence}; {panel} ({said_interval(row['ceiling_low'], row['ceiling_high'])})"
+
+
+def ranked_alike(one: str, other: str, tau: float, interval: tuple[float, float], systems: int) -> str:
+    """Say how alike two measures rank systems: in words only where both ends of the interval have the same words.
+
+    Parameters
+    ----------
+    one, other : str
+        The measures.
+    tau : float
+        Kendall's tau-b.
+    interval : (float, float)
+        Of tau; NaN where there is none.
+    systems : int
+        How many are ranked.
+    """
+    value = f"τ = {decimal(tau)}"
+    if systems < FEWEST_RANKED:
+        return f"{one} and {other}, {counted(systems, 'system')}, {TOO_FEW}: {value}"
+    if math.isnan(interval[0]) or math.isnan(interval[1]):
+        return f"{one} and {other} over {counted(systems, 'system')}: {value}, no interval"
+    value += f" ({decimal(interval[0])} to {decimal(interval[1])})"
+    words = {_alike(end) for end in interval}
+    if len(words) > 1:
+        return f"{one} and {other} over {counted(systems, 'system')}: {value}"
+    return f"{one} and {other} rank systems {words.pop()}: {value}"
+
+
+def over_few(systems: int) -> str:
+    """Return what is put behind a rank correlation over too few systems; nothing behind others."""
+    return f" ({counted(systems, 'system')}, {TOO_FEW})" if systems < FEWEST_RANKED else ""
+
+
+def _alike(tau: float) -> str:
+    words = ((0.7, "much alike"), (0.3, "somewhat alike"), (-0.3, "almost unrelatedly"))
+    return next((word for least, word in words if tau >= least), "in opposite orders")
 
 
 def beyond_perfect(result: TaskResult) -> Iterator[str]:

@@ -174,6 +174,10 @@ def _curve(result: TaskResult, curve: pd.DataFrame, over: str) -> Curve:
     )
 
 
+def _within(change: Row) -> str:
+    return "no interval" if np.isnan(change["low"]) else points_interval(change["low"], change["high"])
+
+
 def _ablation_title(changes: dict[str, Row]) -> str:
     losses = {
         "first layer only": "without its second layers",
@@ -181,7 +185,7 @@ def _ablation_title(changes: dict[str, Row]) -> str:
         "uniform P": "with every intent equally probable",
     }
     parts = ", ".join(
-        f"{points(change['difference'])} points ({points_interval(change['low'], change['high'])})"
+        f"{points(change['difference'])} points ({_within(change)})"
         f" {losses.get(measure.partition(' ')[2], measure)}"
         for measure, change in changes.items()
     )

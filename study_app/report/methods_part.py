@@ -69,9 +69,10 @@ def _people(material: Material) -> Iterator[str]:
     workers = material.tables.get("workers")
     if workers is None:
         return
-    crowd = "simulated worker" if material.truth is not None else "worker"
+    crowd = "simulated worker" if material.simulated else "worker"
     seen = pd.concat([workers[name] for name in ("consented_at", "completed_at")]).dropna()
-    when = f" between {seen.min():%Y-%m-%d} and {seen.max():%Y-%m-%d}" if len(seen) else ""
+    first, last = (f"{end:%Y-%m-%d}" if len(seen) else "" for end in (seen.min(), seen.max()))
+    when = f" between {first} and {last}" if first != last else f" on {first}" if first else ""
     finished = int(workers["completed_at"].notna().sum())
     yield f"{counted(len(workers), crowd)} took part{when}; {finished} finished."
 
@@ -87,16 +88,24 @@ def _tasks(material: Material) -> Iterator[str]:
 
 def _summary_pairs(task: TaskRecord) -> str:
     numbers = task.protocol
-    search = (
-        f" for at least {_number(numbers, 'search_seconds')} seconds" if "search_seconds" in numbers else ""
-    )
     pairs = numbers.get("pairs", "all")
     which = "all pairs" if pairs == "all" else f"{pairs} pairs"
     return (
         "a worker chose the query that interested them most, searched for it on their own"
-        f"{search}, and judged {which} of two-layered summaries by {counted(len(task.systems), 'system')}:"
+        f"{_search(numbers)}, and judged {which} of two-layered summaries by {counted(len(task.systems), 'system')}:"
         f" {OPTIONS}. {_criteria(numbers)}{_repeats(numbers)}"
     ).strip()
+
+
+def _search(numbers: Protocol) -> str:
+    """Say how long the page asked for, and from when on it let a worker through."""
+    given = (numbers.get(name) for name in ("search_seconds", "min_search_seconds"))
+    seconds = [float(one) for one in given if isinstance(one, (int, float))]
+    if not seconds or "search_seconds" not in numbers:
+        return ""
+    asked = f" for {quantity(max(seconds))} seconds by the clock on the page"
+    least = seconds[0]
+    return asked if least == max(seconds) else f"{asked} ({quantity(least)} at the very least)"
 
 
 def _stream_pairs(task: TaskRecord) -> str:
@@ -198,7 +207,7 @@ def _all_limits(material: Material, results: list[TaskResult]) -> Iterator[str]:
 
 def _limits(material: Material, results: list[TaskResult]) -> Iterator[str]:
     """Yield the limits that this study has by its size and its crowd."""
-    if material.truth is not None:
+    if material.simulated:
         yield "The workers were simulated: the numbers say what the method finds, not what people prefer."
     for result in results:
         if result.comparisons.empty:

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from metrics.correlation import kendall_tau_b
+from study_app.report.claims import over_few
 from study_app.report.fit_titles import lasting
 from study_app.report.page import Figure
 from study_app.report.stream_figures import Against, BestMap, best_map, one_against_other
@@ -45,7 +46,8 @@ def msu_extremes(scores: StreamScores, key: str) -> Iterator[Figure]:
         whom = _population(int(i), int(j), int(number))
         yield Figure(
             name=f"{key}-{slug(measure.lower())}-{'closest' if most else 'farthest'}",
-            title=f"{measure} ranks {'most' if most else 'least'} like ELG for people {whom}: τ = {decimal(taus[place])}",
+            title=f"Of {counted(taus.size, 'population')} tried, {measure} ranks {'most' if most else 'least'} like ELG for"
+            f" people {whom}: τ = {decimal(taus[place])}{over_few(len(elg))}",
             draw=partial(
                 one_against_other,
                 against=Against(
@@ -72,9 +74,9 @@ def best_figure(scores: StreamScores, key: str) -> Iterator[Figure]:
     winners = [scores.updates.systems[one] for one in dict.fromkeys(best.ravel().tolist())]
     shares = {name: float((best == scores.updates.systems.index(name)).mean()) for name in winners}
     title = (
-        f"System {winners[0]} is best for everybody who was tried"
+        f"System {winners[0]} scores highest for everybody who was tried"
         if len(winners) == 1
-        else f"Which of {counted(len(winners), 'system')} is best depends on the people"
+        else f"Which of {counted(len(winners), 'system')} scores highest depends on the people"
     )
     people = scores.population
     where = (

@@ -160,7 +160,8 @@ def scatters(result: TaskResult, measures: Sequence[str], key: str) -> Iterator[
         row, comparison = result.row(measure), result.comparison(measure)
         change = ""
         if comparison is not None and measure != result.main:
-            interval = points_interval(comparison["low"], comparison["high"])
+            low, high = comparison["low"], comparison["high"]
+            interval = "no interval" if np.isnan(low) else points_interval(low, high)
             change = f" ({points(comparison['difference'])}; {interval})"
         yield Figure(
             name=f"{key}-pairs-{number}",

@@ -12,6 +12,7 @@ from calibration.study_sources import TaskSources, study_sources
 from calibration.user_model import UserModel
 from metrics.errors import InputError
 from metrics.wording import listed
+from study_app.report.claims import over_few, ranked_alike
 from study_app.report.fit_titles import lasting
 from study_app.report.folder import Material
 from study_app.report.msu_part import MSU_PAPER, best_figure, msu_extremes
@@ -137,8 +138,8 @@ def _title(task: str, scores: StreamScores) -> str:
     values = scored.overall[measure]
     best = [name for name, value in zip(scored.systems, values, strict=True) if value == np.nanmax(values)]
     whom = "for the fitted people " if measure == "MSU" and scores.is_fitted else ""
-    systems = f"system {best[0]} is" if len(best) == 1 else f"systems {listed(best)} are"
-    return f"Streams of {task}: {whom}{systems} best of {counted(len(values), 'system')} by {measure}"
+    systems = f"system {best[0]} scores" if len(best) == 1 else f"systems {listed(best)} score"
+    return f"Streams of {task}: {whom}{systems} highest of {counted(len(values), 'system')} by {measure}"
 
 
 def _people_in_words(scores: StreamScores) -> str:
@@ -173,7 +174,7 @@ def _pairs(
         dotted = pair.x in empty or pair.y in empty
         yield Figure(
             name=f"{key}-{slug(pair.x.lower())}-{slug(pair.y.lower())}",
-            title=f"{x} and {y} rank systems {_alike(tau)}: τ = {decimal(tau)}{_in_brackets(interval)}",
+            title=ranked_alike(x, y, tau, interval, int(known.sum())),
             draw=partial(
                 one_against_other,
                 against=Against(
@@ -213,7 +214,8 @@ def _alpha_figure(pushes: PushScores, model: UserModel | None, key: str) -> Iter
     where = stretch(ALPHAS.tolist(), (tau == tau[highest]).tolist(), decimal, before="α = ")
     yield Figure(
         name=f"{key}-alpha",
-        title=f"T11U is most like ELG-1, τ = {decimal(tau[highest])}, {where}",
+        title=f"Of the α tried, T11U is nearest to ELG-1, τ = {decimal(tau[highest])}, {where}"
+        + over_few(len(pushes.scored.systems)),
         draw=partial(
             tau_over_alpha,
             alphas=ALPHAS,
@@ -233,14 +235,3 @@ def _alpha_figure(pushes: PushScores, model: UserModel | None, key: str) -> Iter
         )
         + (f" {CONVERTED}" if pushes.converted else ""),
     )
-
-
-def _alike(tau: float) -> str:
-    if np.isnan(tau):
-        return "in ways that cannot be compared"
-    words = ((0.7, "much alike"), (0.3, "somewhat alike"), (-0.3, "almost unrelatedly"))
-    return next((word for least, word in words if tau >= least), "in opposite orders")
-
-
-def _in_brackets(interval: tuple[float, float]) -> str:
-    return "" if np.isnan(interval).any() else f" ({decimal(interval[0])} to {decimal(interval[1])})"

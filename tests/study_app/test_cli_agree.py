@@ -77,6 +77,15 @@ def test_json_has_null_where_a_number_is_unknown(agree, tmp_path):
     assert rows[0]["queries"] == 1
 
 
+def test_a_dash_for_an_interval_is_explained(agree, tables, tmp_path):
+    """Nothing varies within one query: that is too few, not sure."""
+    write_tables(study(topics=1), tmp_path / "tables")
+    legend = "-: no interval"
+
+    assert legend in agree(tmp_path / "tables", "-o", tmp_path / "out").out
+    assert legend not in agree(tables, "-o", tmp_path / "other").out
+
+
 def test_how_it_was_made_is_written_down(agree, tables, tmp_path):
     """Hashes, seed, version and the command as one would type it."""
     agree(tables, "--seed", 5, "-o", tmp_path)

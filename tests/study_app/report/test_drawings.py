@@ -35,16 +35,16 @@ def test_each_worker_has_their_own_interval():
     assert signs == {"o": [[2, 0.5], [3, 0.8]], "x": [[1, 0.2]]}
 
 
-def test_a_measure_without_an_interval_has_a_sign_alone():
-    """Rows stand in the order of the table, from the top."""
+def test_a_measure_without_an_interval_has_a_dotted_row():
+    """A sign alone would look certain. Rows stand in the order of the table, from the top."""
     marks = [
         Mark(label="one", value=0.7, low=0.6, high=0.8, sign="o"),
         Mark(label="other", value=0.9, low=np.nan, high=np.nan, sign="x"),
     ]
     (axes,) = agreement_rows(LOOK, marks=marks, ceiling=0.85, perfect=0.9).axes
 
-    drawn = [line.get_xydata().tolist() for line in axes.lines[:3]]
-    assert drawn == [[[0.6, 0], [0.8, 0]], [[0.7, 0]], [[0.9, 1]]]
+    drawn = [line.get_xydata().tolist() for line in axes.lines[:4]]
+    assert drawn == [[[0.6, 0], [0.8, 0]], [[0.7, 0]], [[0, 1], [1, 1]], [[0.9, 1]]]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["one", "other"]
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
 

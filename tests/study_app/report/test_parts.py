@@ -10,9 +10,9 @@ import pytest
 from calibration.fit import fit_user_model
 from calibration.fit_options import FitOptions
 from study_app.report.agreement_forms import with_every_column
-from study_app.report.agreement_part import headline, summary
+from study_app.report.agreement_part import agreement_section, headline, summary
 from study_app.report.agreement_tables import disagreement_tables
-from study_app.report.curve_part import ablation_section
+from study_app.report.curve_part import ablation_section, curve_sections
 from study_app.report.fit_titles import lasting
 from study_app.report.folder import read_material
 from study_app.report.methods_part import methods_section
@@ -99,13 +99,75 @@ def test_the_comparison_that_was_named_beforehand_comes_in_the_summary(material)
 
 
 def test_the_headline_says_what_a_second_panel_would_reach(material):
-    """Both numbers, and not which is higher: their intervals may not tell."""
+    """Both numbers with their intervals, and not which is higher: these may not tell."""
     result = next(task_results(material))
-    rows = result.rows.assign(agreement=0.712, ceiling=0.832)
+    rows = result.rows.assign(
+        agreement=0.712, low=0.6, high=0.75, ceiling=0.832, ceiling_low=0.7, ceiling_high=0.9
+    )
 
     assert headline(dataclasses.replace(result, rows=rows)).startswith(
-        "M@1500 agrees with the preferences on 71.2\u202f% of the pairs, a second panel would on 83.2\u202f%"
+        "M@1500 agrees with the preferences on 71.2\u202f% of the pairs (60.0 to 75.0\u202f%); a second panel would on"
+        " 83.2\u202f% (70.0 to 90.0\u202f%)"
     )
+
+
+def test_a_handful_of_pairs_is_no_finding(material):
+    """Neither in the headline nor in the summary, the table or the figure."""
+    result = next(task_results(material))
+    few = dataclasses.replace(result, rows=result.rows.assign(pairs=4, vote_ties=0))
+
+    section = agreement_section(few, "agreement")
+
+    assert headline(few) == (
+        "Too few to say how well M@1500 agrees with the preferences: 4 decided pairs, 6 queries"
+    )
+    assert "no ceiling is given" in " ".join(summary(few, simulated=False))
+    assert section.title == section.figures[0].title == headline(few)
+    assert "Hatched" not in section.figures[0].caption
+    assert not [row for row in section.tables[0].rows if row[0].startswith("Ceiling")]
+
+
+def test_a_curve_of_a_few_queries_has_no_band(material):
+    """Where four queries happen to be alike, it would be a line and look certain."""
+    result = next(task_results(material))
+    few = dataclasses.replace(result, rows=result.rows.assign(queries=4))
+
+    (with_band,) = next(curve_sections(result, None, None, "")).figures
+    (without,) = next(curve_sections(few, None, None, "")).figures
+
+    assert "holds the whole curve" in with_band.caption
+    assert "No band is drawn: 4 queries, too few" in without.caption
+    assert np.isnan(without.draw.keywords["curve"].band_high).all()
+
+
+@pytest.mark.parametrize(
+    ("high", "begins"), [(-0.01, "M agrees less without its parts: "), (0.003, "M without its parts: ")]
+)
+def test_parts_are_said_to_be_needed_only_where_the_interval_says_so(material, high, begins):
+    """A difference whose interval holds 0 is none that one may tell of."""
+    result = next(task_results(material))
+    rows = result.comparisons.assign(difference=-0.018, low=-0.038, high=high)
+
+    title = ablation_section(dataclasses.replace(result, comparisons=rows), "parts").title
+
+    assert title.startswith(begins)
+    assert "−1.8 points (−3.8 to " in title
+
+
+@pytest.mark.parametrize(
+    ("asked", "least", "said"),
+    [(180, 200, "for 200 seconds by the clock on the page (180 at the very least)"), (200, 200, "page, and")],
+)
+def test_methods_say_the_search_time_that_the_page_asks_for(material, asked, least, said):
+    """The longer of the two settings; the server lets go on from the first."""
+    task = material.study.tasks["summaries"].model_copy(
+        update={"protocol": {"search_seconds": asked, "min_search_seconds": least}}
+    )
+    study = material.study.model_copy(update={"tasks": {"summaries": task}})
+
+    text = " ".join(methods_section(dataclasses.replace(material, study=study), []).paragraphs)
+
+    assert said in text
 
 
 def test_a_comparison_named_the_other_way_round_is_found(material):

@@ -169,10 +169,27 @@ def test_without_a_truth_nothing_is_said_of_one(folder):
     """A real study has none."""
     (folder / "truth.json").unlink()
 
-    text = text_of(folder)
+    page = page_of(folder)
+    text = page.get_text(" ", strip=True)
 
     assert "Truth" not in text
     assert "2 parameters fitted" in text
+    assert "simulated" not in text.lower()
+
+
+def test_simulated_workers_are_named_first_and_in_the_methods(folder):
+    """study.json knows of them where no truth lies beside it."""
+    (folder / "truth.json").unlink()
+    path = folder / "tables" / "study.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"simulated": True}))
+
+    page = page_of(folder)
+
+    assert page.h1.get_text().startswith("Simulated workers: M@1500 agrees")
+    summary = page.select_one(".summary").get_text(" ", strip=True)
+    assert summary.startswith("The workers were simulated")
+    assert "7 simulated workers compared" in summary
+    assert "8 simulated workers took part" in page.select_one("#methods").get_text()
 
 
 def test_workers_who_were_left_out_are_counted_with_their_reason(page):
