@@ -42,6 +42,13 @@ def test_an_unchanged_file_is_not_sent_again_in_either_form(get):
     assert (again.status_code, again.data) == (304, b"")
 
 
+def test_a_part_of_a_file_is_a_part_of_the_file(get):
+    """Bytes are counted in the file as it is."""
+    part = get("/static/style.css", **ACCEPTS, Range="bytes=0-999")
+    assert part.status_code == 206
+    assert get("/static/style.css").data.startswith(part.data)
+
+
 def test_what_machines_ask_for_stays_as_it_is(get):
     """A few bytes would only become more."""
     assert "Content-Encoding" not in get("/healthz", **ACCEPTS).headers
