@@ -34,9 +34,7 @@ def bad_address(error: Exception) -> Response:  # noqa: ARG001 - Flask's signatu
 
 def http_error(error: HTTPException) -> Response:
     """Answer what Flask refuses by itself: unknown pages, wrong methods, forms too large, hosts that are none."""
-    if isinstance(
-        error, BadHost
-    ):  # nothing is known of this server's addresses then, so there can be no page
+    if isinstance(error, BadHost):  # no page can be made without knowing where this server is
         return Response("Bad request\n", status=400, mimetype="text/plain")
     known = {404: "not_found", 413: "too_large"}
     return _answer(known.get(error.code or 500, "bad_request"), error.code or 500)

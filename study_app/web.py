@@ -98,9 +98,7 @@ def configure(app: Flask) -> None:
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_MAX_AGE_SECONDS
     app.jinja_env.undefined = StrictUndefined
-    app.url_map.merge_slashes = (
-        False  # else `//` is answered by a redirect to whatever host the request named
-    )
+    app.url_map.merge_slashes = False  # else `//` leads to the host that the request names
 
 
 def install_headers(app: Flask) -> None:

@@ -1,12 +1,17 @@
 """Script and markup in every text that a study file, a collection, an address or an answer can carry stays a text."""
 
+import csv
 import json
 from html import escape, unescape
 from urllib.parse import quote
 
 import pytest
+from sqlalchemy import select
 
 from metrics.errors import InputError
+from study_app.database import transaction
+from study_app.export import export_study
+from study_app.models import Study
 from study_app.preview.copies import Copies
 from study_app.study_content import read_study_content
 from study_app.study_file import read_study_file
@@ -188,3 +193,18 @@ def test_an_address_to_return_to_is_one_of_the_web(small_study, key, address):
     """It becomes a button that workers press."""
     with pytest.raises(InputError, match=key):
         read_study_file(small_study(**{key: address}))
+
+
+def test_an_answer_comes_back_as_a_text_and_is_exported_as_it_was_given(campaign, tmp_path):
+    """Tables are data for programs: a mark before what a spreadsheet would compute would be another answer."""
+    question = {"id": "free", "text": "?", "type": "text"}
+    study = campaign(tasks=[{"kind": "questions", "name": "q", "questions": [question]}, votes_task()])
+    formula = '=HYPERLINK("https://evil.example","<script>")'
+    ann = study.arrive().send().send(**{"q-free": formula})
+    again = ann.open(f"{ann.home}1/1/questions")
+    assert "<script>" not in again.response.text
+    assert again.html.select_one("[name=q-free]").get_text().strip() == formula
+    with transaction(study.database, write=False) as session:
+        export_study(session, session.scalars(select(Study)).one(), tmp_path / "tables", now=study.clock())
+    [row] = csv.DictReader((tmp_path / "tables" / "answers.csv").read_text().splitlines())
+    assert row["value"] == formula

@@ -1,0 +1,60 @@
+"""docs/security.md promises only what a test shows, and states what its campaign did."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.fuzz import TARGETS
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+NAMED = re.findall(r"`([\w/]+\.py)::(\w+)`", PAGE)
+
+
+def functions_of(file):
+    """Return the names of the tests that stand in a file."""
+    tree = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("file", sorted({file for file, _ in NAMED}))
+def test_every_test_that_is_named_exists(file):
+    """Renaming a test takes its promise along."""
+    assert {name for named, name in NAMED if named == file} <= functions_of(file)
+
+
+def test_every_promise_names_a_test():
+    """A row of a table without one would be a claim."""
+    rows = [
+        line
+        for line in PAGE.splitlines()
+        if line.startswith("| ") and "shown by" not in line and "| inputs |" not in line
+    ]
+    promises = [row for row in rows if not re.match(r"\| [a-z ]+ \|( +[0-9,]+ \|)+$", row)]
+    assert len(promises) >= 35
+    assert [row for row in promises if "::test_" not in row] == []
+
+
+@pytest.mark.parametrize(
+    "file", sorted(path.name for path in (ROOT / "tests/study_app").glob("test_attackers*.py"))
+)
+def test_every_test_of_an_attack_stands_on_the_page(file):
+    """What was tried is worth saying; helpers that only count are not."""
+    said = {name for named, name in NAMED if named == f"study_app/{file}"}
+    made = {name for name in functions_of(f"study_app/{file}") if name.startswith("test_")}
+    assert made - said <= {
+        "test_there_are_addresses_to_attack",
+        "test_markup_that_is_written_escaped_stays_escaped",
+    }
+
+
+def test_the_campaign_has_the_inputs_that_the_page_states():
+    """For every target, and no finding left."""
+    stated = re.findall(
+        r"^\| ([a-z ]+) \| +([\d,]+) \| +[\d,]+ \| +[\d,]+ \| +0 \|$", PAGE, flags=re.MULTILINE
+    )
+    assert [(name, int(inputs.replace(",", ""))) for name, inputs in stated] == [
+        (target.name, target.inputs) for target in TARGETS
+    ]
