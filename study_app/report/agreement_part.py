@@ -183,11 +183,15 @@ def _primary_sentence(result: TaskResult) -> Iterator[str]:
 
 def _best_sentence(result: TaskResult) -> str:
     row = result.row(result.best[0])
-    names = listed(result.best, most=3)
+    found = f"{percent(row['agreement'])} ({said_interval(row['low'], row['high'])})"
+    measures = counted(len(result.fair_measures), "measure")
+    if len(result.best) == len(result.fair_measures):
+        return f"The {measures} that were not fitted in sample agree equally often: {found}."
+    agree = "agrees" if len(result.best) == 1 else "agree"
+    first = "" if len(result.best) == 1 else "; the interval is of the first"
     return (
-        f"Of the {counted(len(result.fair_measures), 'measure')} that were not fitted in sample, {names} agree"
-        f"{'s' if len(result.best) == 1 else ''} most often: {percent(row['agreement'])}"
-        f" ({said_interval(row['low'], row['high'])})."
+        f"Of the {measures} that were not fitted in sample, {listed(result.best, most=3)} {agree} most often:"
+        f" {found}{first}."
     )
 
 

@@ -197,6 +197,17 @@ def test_the_headline_is_silent_on_what_was_fitted_without_a_test(material):
     assert "p = –" not in said
 
 
+def test_no_measure_is_best_where_all_are_equal(material):
+    """All ties: the sentence does not list them."""
+    result = next(task_results(material))
+    equal = dataclasses.replace(result, rows=result.rows.assign(agreement=0.0))
+
+    said = " ".join(summary(equal, simulated=False))
+
+    assert "were not fitted in sample agree equally often: 0.0" in said
+    assert "most often" not in said
+
+
 def test_ranked_lists_without_time_stand_beside_the_same_with_it(material):
     """No word of M or of patience, which ranked lists do not have."""
     result = next(task_results(material))
