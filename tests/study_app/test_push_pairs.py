@@ -171,6 +171,14 @@ def test_names_of_systems_runs_tweets_and_profiles_never_reach_the_browser(serve
     assert ann.step == "finish"
 
 
+def test_what_was_judged_least_comes_first(served):
+    """So all pairs have their first judgment before any has a second."""
+    study = served(pairs_per_worker=1)
+    for name in ("ann", "bob", "cleo", "dan"):
+        study.judge_all(study.arrive(name).send())
+    assert len(set(study.rows(select(Showing.pair_id)))) == 4
+
+
 def test_every_second_showing_of_a_pair_has_the_other_side_left(served):
     """Where pairs are taken one by one, sides are balanced as in a query; repeats do not count."""
     study = served(validation_pairs=2)

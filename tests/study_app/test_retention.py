@@ -9,6 +9,7 @@ from study_app.database import transaction
 from study_app.database_check import check_database
 from study_app.models import Event, Judgment, PlatformEntry, PlatformIdentity, Slot, Worker
 from study_app.schema import METADATA
+from study_app.services.retention import worker_parts
 from study_app.task_models import CodeShown, PlatformRecord
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_study import pairs_task, votes_task
@@ -47,7 +48,7 @@ def withdraw(study, number):
 
 @pytest.fixture
 def study(campaign):
-    """Ann has finished, Bob withdrew after it; both judged and logged. Cleo came ten days later."""
+    """Ann has finished, Bob withdrew after it; both judged, logged and were paid. Cleo came ten days later."""
     one = campaign(tasks=[votes_task(), pairs_task()], completion_code="CDONE")
     for name in (SECRET, "bob"):
         person = one.arrive(name).send().send(topic="1").send(intent=["1"]).send(topic="1")
@@ -56,16 +57,9 @@ def study(campaign):
         assert person.step == "done"
     withdraw(one, 2)
     with transaction(one.database, write=True) as session:
-        session.add(
-            PlatformRecord(
-                identity_id=1,
-                submission="s1",
-                status="APPROVED",
-                confirmed=True,
-                paid=True,
-                read_at=one.clock(),
-            )
-        )
+        for identity in (1, 2):
+            said = {"status": "APPROVED", "confirmed": True, "paid": True, "read_at": one.clock()}
+            session.add(PlatformRecord(identity_id=identity, submission=f"s{identity}", **said))
     one.clock.forward(10 * DAY)
     one.arrive("cleo").send()
     return one
@@ -90,7 +84,7 @@ def test_old_identities_go_and_answers_stay(study, retention):
     """Ann and Bob were last there ten days ago; who they are on the platform is gone, what they answered is not."""
     answers = count(study, Judgment), count(study, Slot), count(study, Event), count(study, CodeShown)
     ended = retention(study, "--identities", "7", "--delete")
-    assert "1 of platform_record, 2 of platform_entry, 2 of platform_identity" in ended.out
+    assert "2 of platform_record, 2 of platform_entry, 2 of platform_identity" in ended.out
     assert ended.out.endswith(
         "small keeps 3 workers under pseudonyms, 1 of them with a platform id, 1 withdrawn\n"
     )
@@ -128,6 +122,21 @@ def test_nothing_but_one_row_is_left_of_who_withdrew(study, retention):
     assert count(study, Worker) == 4
 
 
+def test_every_table_that_leads_to_a_worker_is_emptied_for_who_withdrew():
+    """A new table is not forgotten; what refers to others is deleted before them."""
+    parts = [model.__tablename__ for model, _ in worker_parts([1])]
+    parents = {
+        name: {key.column.table.name for key in table.foreign_keys if key.column.table is not table}
+        for name, table in METADATA.tables.items()
+    }
+    theirs = {"worker"}
+    while more := {name for name in parents if parents[name] & theirs} - theirs:
+        theirs |= more
+    assert set(parts) == theirs - {"worker"}
+    for place, name in enumerate(parts[1:], start=1):
+        assert not parents[name] & set(parts[:place]), name
+
+
 def test_whoever_is_at_work_keeps_an_identity(campaign, retention):
     """A follower who was quiet for a week is still in the study; all identities are all."""
     study = stream_study(campaign, visit_code="CVISIT", task={"days": 4, "clock_factor": 0.25})
@@ -142,6 +151,42 @@ def test_whoever_is_at_work_keeps_an_identity(campaign, retention):
     assert (count(study, PlatformIdentity), count(study, PlatformEntry)) == (0, 0)
     assert [entry for (entry,) in study.rows(select(CodeShown.entry_id))] == [None, None]
     assert come_back(study, ann, after_hours=1).step == "1/1/stream"
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize(
+    "said",
+    [{"status": "AWAITING REVIEW", "confirmed": True, "paid": False}, None],
+    ids=["awaiting", "unread"],
+)
+def test_nobody_is_forgotten_before_they_are_paid(study, retention, said):
+    """Without an id there is nobody to pay; so somebody has to say that it is meant."""
+    with transaction(study.database, write=True) as session:
+        for record in session.scalars(select(PlatformRecord)):
+            if said is None:
+                session.delete(record)
+            else:
+                record.status, record.confirmed, record.paid = said.values()
+    dry = retention(study, "--all-identities")
+    assert dry.code == 0
+    assert "note: 2 of these workers are not known to be paid" in dry.err
+    for options, owed in (
+        ("--all-identities", "2 of these workers are"),
+        ("--withdrawn", "1 of these workers is"),
+    ):
+        refused = retention(study, options, "--delete")
+        assert refused.code == 1
+        assert f"{owed} not known to be paid" in refused.err
+        assert "prefcal reconcile" in refused.err
+    assert count(study, PlatformIdentity) == 3
+    assert retention(study, "--all-identities", "--delete", "--even-unpaid").code == 0
+    assert count(study, PlatformIdentity) == 0
+
+
+def test_whoever_was_paid_or_owes_an_answer_may_be_forgotten(study, retention):
+    """Ann and Bob were paid, Cleo has answered nothing yet."""
+    ended = retention(study, "--all-identities", "--delete")
+    assert (ended.code, ended.err) == (0, "")
 
 
 def test_the_two_kinds_of_identities_are_not_asked_for_together(study, retention):
