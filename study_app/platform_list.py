@@ -69,6 +69,8 @@ class Submission:
         What was handed in; None for nothing.
     confirmed, paid : bool
         The platform has it as handed in; as paid.
+    known : bool
+        prefcal knows what the state means; else the other two say nothing.
     """
 
     worker: str
@@ -77,11 +79,12 @@ class Submission:
     code: str | None
     confirmed: bool
     paid: bool
+    known: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformList:
-    """A platform's list; ``unknown``: states of which prefcal does not know what they mean, counted as not handed in."""
+    """A platform's list; ``unknown``: states of which prefcal does not know what they mean."""
 
     submissions: tuple[Submission, ...]
     unknown: tuple[str, ...]
@@ -124,8 +127,7 @@ def read_platform_list(
             continue
         found.append(_submission(cells, paid_words))
     log.raise_if_any()
-    words = {one.status for one in found}
-    unknown = tuple(sorted(word for word in words if _plain(word) not in paid_words | CONFIRMED | OPEN))
+    unknown = tuple(sorted({one.status for one in found if not one.known}))
     return PlatformList(submissions=tuple(found), unknown=unknown)
 
 
@@ -175,6 +177,7 @@ def _submission(cells: Mapping[str, str], paid_words: Collection[str]) -> Submis
         code=None if _plain(code) in NO_CODE else code,
         confirmed=paid or _plain(status) in CONFIRMED,
         paid=paid,
+        known=paid or _plain(status) in CONFIRMED | OPEN,
     )
 
 

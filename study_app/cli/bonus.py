@@ -40,13 +40,16 @@ def command(study: str, file: str | None, each: str | None, output: str | None, 
         with transaction(store, write=False) as session:
             chosen = chosen_study(session, study)
             ids = identities(session, chosen.id)
+            whole = completed(session, chosen.id)
             amounts = (
-                {worker: _same(each) for worker in completed(session, chosen.id) if worker in ids}
+                {worker: _same(each) for worker in whole if worker in ids}
                 if each is not None
                 else _listed(session, chosen.id, str(file), ids)
             )
     finally:
         store.engine.dispose()
+    if each is not None:
+        _note_nameless(len(whole), len(amounts))
     lines = bonus_lines(ids, amounts)
     if output is None:
         click.echo(lines, nl=False)
@@ -56,6 +59,21 @@ def command(study: str, file: str | None, each: str | None, output: str | None, 
         f"{len(amounts)} {'bonus' if len(amounts) == 1 else 'bonuses'}, {sum(amounts.values(), Decimal(0)):.2f} in all",
         err=True,
     )
+
+
+def _note_nameless(whole: int, named: int) -> None:
+    """Say how many have complete data and get no line; raise `InputError` when that is everybody."""
+    from metrics.errors import input_fault
+
+    if whole and not named:
+        raise input_fault(
+            f"the platform ids of all {whole} workers with complete data were deleted, so nobody can get a bonus",
+            cure="look into a backup made before that",
+        )
+    if named < whole:
+        click.echo(
+            f"note: {whole - named} more have complete data, but their platform ids were deleted", err=True
+        )
 
 
 def _same(text: str) -> Decimal:

@@ -43,6 +43,7 @@ def command(
     from study_app.plan import Plans
     from study_app.platform_list import read_platform_list
     from study_app.platforms import platform_of
+    from study_app.services.bonus import without_identity
     from study_app.services.reconcile import reconcile
     from study_app.services.studies import chosen_study
     from study_app.tokens import utc_now
@@ -56,13 +57,19 @@ def command(
             plan = plans.of(session, chosen.id, chosen.version)
             listed = read_platform_list(file, platform_of(plan.entry), named=named, paid=paid)
             found = reconcile(session, plans, chosen, listed.submissions, now=utc_now())
+            nameless = len(without_identity(session, chosen.id))
             if output is not None:
                 write_whole(output, csv_text(COLUMNS, [_cells(one) for one in found]), private=True)
     finally:
         store.engine.dispose()
     for word in listed.unknown:
         click.echo(
-            f"note: the state {word!r} is not known and counts as not handed in; --paid names one that is paid",
+            f"note: the state {word!r} is not known, so nothing is advised there; if it means paid, add --paid {word!r}",
+            err=True,
+        )
+    if nameless:
+        click.echo(
+            f"note: the platform ids of {nameless} workers of this study were deleted; the list cannot be compared with them",
             err=True,
         )
     click.echo(_told(found), nl=False)

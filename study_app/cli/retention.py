@@ -7,13 +7,13 @@ import click
 from study_app.cli.options import database_option, opened
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from sqlalchemy.orm import Session
 
     from study_app.database import Database
     from study_app.models import Study
-    from study_app.services.retention import Part
 
 
 @click.command()
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 )
 @click.option("--all-identities", is_flag=True, help="All platform ids, also of workers who are at work.")
 @click.option("--withdrawn", is_flag=True, help="Every answer, event and id of workers who withdrew.")
+@click.option("--even-unpaid", is_flag=True, help="Also of workers who are not known to be paid.")
 @click.option("--delete", "is_real", is_flag=True, help="Delete; without it only say what would be deleted.")
 @database_option
 def command(
@@ -36,16 +37,25 @@ def command(
     *,
     all_identities: bool,
     withdrawn: bool,
+    even_unpaid: bool,
     is_real: bool,
 ) -> None:
     """Say what STUDY holds of people, and delete what need not be kept.
 
     Answers, events and pseudonyms stay, but for those of workers who withdrew. Pay workers, and make lists of bonuses, before
     their platform ids are deleted: nobody can tell afterwards who they were, and somebody who comes again is then a new
-    worker. Backups made before still hold what is deleted here.
+    worker. So nothing is deleted of those who have complete data, or work handed in, that no list read with `prefcal reconcile`
+    has as paid, without --even-unpaid. Backups made before still hold what is deleted here.
     """
     from study_app.database import transaction
-    from study_app.services.retention import count_rows, delete_rows, kept
+    from study_app.services.retention import (
+        count_rows,
+        delete_rows,
+        identity_parts,
+        kept,
+        unpaid,
+        worker_parts,
+    )
     from study_app.services.studies import chosen_study
     from study_app.tokens import utc_now
 
@@ -55,9 +65,12 @@ def command(
     try:
         with transaction(store, write=is_real) as session:
             found = chosen_study(session, study)
-            parts = _parts(
+            gone, nameless = _chosen(
                 session, found, days, now=utc_now(), all_identities=all_identities, withdrawn=withdrawn
             )
+            if not even_unpaid:
+                _check_paid(unpaid(session, [*gone, *nameless]), is_real=is_real)
+            parts = [*(worker_parts(gone) if gone else []), *(identity_parts(nameless) if nameless else [])]
             rows = count_rows(session, parts)
             if is_real:
                 _overwrite(session, store)
@@ -74,7 +87,7 @@ def command(
     )
 
 
-def _parts(
+def _chosen(
     session: "Session",
     study: "Study",
     days: float | None,
@@ -82,23 +95,28 @@ def _parts(
     now: "datetime",
     all_identities: bool,
     withdrawn: bool,
-) -> "list[Part]":
-    """Return what is asked for: tables with conditions, in the order in which rows can be deleted."""
-    from study_app.services.retention import (
-        identified_before,
-        identity_parts,
-        withdrawn_workers,
-        worker_parts,
-    )
+) -> "tuple[Sequence[int], list[int]]":
+    """Return the workers of whom everything goes, and those of whom only the platform id goes."""
+    from study_app.services.retention import identified_before, withdrawn_workers
 
-    parts: list[Part] = []
     gone = session.scalars(withdrawn_workers(study.id)).all() if withdrawn else []
-    if gone:
-        parts += worker_parts(gone)
-    if all_identities or days is not None:
-        old = session.scalars(identified_before(study.id, days=days, now=now)).all()
-        parts += identity_parts([worker for worker in old if worker not in set(gone)])
-    return parts
+    if not all_identities and days is None:
+        return gone, []
+    old = session.scalars(identified_before(study.id, days=days, now=now)).all()
+    return gone, [worker for worker in old if worker not in set(gone)]
+
+
+def _check_paid(owed: int, *, is_real: bool) -> None:
+    """Say that some may not be paid yet; raises `InputError` before anything is deleted."""
+    from metrics.errors import input_fault
+
+    if not owed:
+        return
+    problem = f"{owed} of these workers {'is' if owed == 1 else 'are'} not known to be paid, and nobody could tell afterwards who they are"
+    cure = "read the platform's newest list with `prefcal reconcile`, or add --even-unpaid"
+    if is_real:
+        raise input_fault(problem, cure=cure)
+    click.echo(f"note: {problem}; {cure}", err=True)
 
 
 def _told(rows: dict[str, int], *, is_real: bool, is_asked: bool) -> str:

@@ -27,6 +27,11 @@ def pseudonyms(session: Session, study: int) -> set[str]:
     return set(session.scalars(select(Worker.pseudonym).where(Worker.study_id == study)))
 
 
+def without_identity(session: Session, study: int) -> set[str]:
+    """Return the pseudonyms of the workers whose id at the platform was deleted."""
+    return pseudonyms(session, study) - identities(session, study).keys()
+
+
 def completed(session: Session, study: int) -> list[str]:
     """Return the pseudonyms of those with complete data who have not withdrawn, in order of arrival."""
     found = select(Worker.pseudonym).where(

@@ -22,6 +22,7 @@ from study_app.task_models import PlatformRecord
 Finding: TypeAlias = Literal[
     "pay_without_code",
     "pay",
+    "unknown_state",
     "not_handed_in",
     "ended_early",
     "no_data",
@@ -34,11 +35,12 @@ Finding: TypeAlias = Literal[
 FINDINGS: dict[Finding, str] = {
     "pay_without_code": "complete data, but no code or another one: pay; a missing code is no ground for rejection",
     "pay": "complete data and the right code, not paid yet: pay",
+    "unknown_state": "the platform's word for its state is not known: look there before you pay or ask",
     "not_handed_in": "complete data, but nothing handed in: pay by a bonus, or ask the platform",
     "ended_early": "ended early and handed in the code for that: pay what was agreed",
     "wrong_code": "handed in a code that the study did not give them, and there are no complete data: ask them",
     "no_data": "handed in without complete data: ask them what went wrong",
-    "unknown": "never came to this study under this id",
+    "unknown": "nobody in this study has this id: they never came, or their id was deleted",
     "open": "nothing handed in, no complete data",
     "paid": "complete data, paid",
 }
@@ -90,7 +92,8 @@ def reconcile(
             found.append(_row(one, "", "unknown"))
             continue
         _store(session, person.identity, one, now=now)
-        found.append(_row(one, _ended(person), _finding(session, plan, person, one)))
+        finding = _finding(session, plan, person, one) if one.known else "unknown_state"
+        found.append(_row(one, _ended(person), finding))
     listed = {one.worker for one in submissions}
     found += [
         Reconciled(worker=name, submission="", status="", ended=_ended(person), finding="not_handed_in")

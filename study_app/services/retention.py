@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
-from sqlalchemy import Select, delete, exists, func, select, update
+from sqlalchemy import Select, delete, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from study_app.models import (
@@ -113,6 +113,23 @@ def worker_parts(workers: Sequence[int]) -> list[Part]:
         *((model, model.worker_id.in_(workers)) for model in (Assignment, Introduction, CodeShown)),
         *identity_parts(workers),
     ]
+
+
+def unpaid(session: Session, workers: Sequence[int]) -> int:
+    """Count the workers with a known id who may still be owed something, as far as the platform's list is known.
+
+    That is: with complete data, or work that the platform has as handed in, and nothing that it has as paid.
+    """
+    records = exists().where(
+        PlatformRecord.identity_id == PlatformIdentity.id, PlatformIdentity.worker_id == Worker.id
+    )
+    found = select(func.count(Worker.id)).where(
+        Worker.id.in_(workers),
+        exists().where(PlatformIdentity.worker_id == Worker.id),
+        or_(Worker.completed_at.is_not(None), records.where(PlatformRecord.confirmed)),
+        ~records.where(PlatformRecord.paid),
+    )
+    return session.scalar(found) or 0
 
 
 def count_rows(session: Session, parts: Sequence[Part]) -> dict[str, int]:

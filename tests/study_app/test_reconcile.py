@@ -11,6 +11,7 @@ from study_app.models import PlatformIdentity, Worker
 from study_app.platform_list import read_platform_list
 from study_app.platforms import PLATFORMS
 from study_app.services.handover import handover
+from study_app.services.retention import delete_rows, identity_parts
 from study_app.task_models import PlatformRecord
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_study import votes_task
@@ -182,6 +183,40 @@ def test_columns_and_states_can_be_named(tmp_path):
     found = read_platform_list(path, PLATFORMS["sona"], named=named, paid=["Granted"])
     assert [(one.worker, one.paid) for one in found.submissions] == [("W", True), ("V", False)]
     assert found.unknown == ("lost",)
+
+
+def test_of_a_state_that_is_not_known_nothing_is_advised(study, run):
+    """It may mean paid already: whoever paid a bonus then paid twice."""
+    ended = run(study, "reconcile", "small", written(study, "s4,dora,MOON,2026,CDONE\ns1,ann,MOON,2026,\n"))
+    found = {row.split()[0]: row.split()[-1] for row in ended.out.partition("\n\n")[2].splitlines()[2:]}
+    assert (found["dora"], found["ann"]) == ("unknown_state", "unknown_state")
+    assert "note: the state 'MOON' is not known, so nothing is advised there" in ended.err
+    known = run(study, "reconcile", "small", written(study, "s4,dora,MOON,2026,CDONE\n"), "--paid", "Moon")
+    assert "unknown_state" not in known.out
+    assert "1  paid: complete data, paid" in known.out
+
+
+def test_ids_that_were_deleted_are_not_taken_for_strangers(study, run):
+    """Neither here nor in a list of bonuses, of which nobody would know why it is empty."""
+    assert run(study, "retention", "small", "--all-identities", "--delete", "--even-unpaid").code == 0
+    ended = run(study, "reconcile", "small", written(study, LIST))
+    assert "note: the platform ids of 10 workers of this study were deleted" in ended.err
+    assert "unknown: nobody in this study has this id: they never came, or their id was deleted" in ended.out
+    bonus = run(study, "bonus", "small", "--each", "1")
+    assert (bonus.code, bonus.out) == (1, "")
+    assert "the platform ids of all 5 workers with complete data were deleted" in bonus.err
+
+
+def test_a_bonus_list_says_who_is_missing_from_it(study, run):
+    """One id is gone, four are known."""
+    with transaction(study.database, write=True) as session:
+        identity = session.scalars(
+            select(PlatformIdentity).where(PlatformIdentity.platform_worker == "finn")
+        ).one()
+        delete_rows(session, identity_parts([identity.worker_id]))
+    ended = run(study, "bonus", "small", "--each", "1")
+    assert ended.out.count("\n") == 4
+    assert "note: 1 more have complete data, but their platform ids were deleted" in ended.err
 
 
 def test_a_list_that_cannot_be_read_stores_nothing(study, run):
