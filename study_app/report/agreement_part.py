@@ -188,7 +188,7 @@ def _best_sentence(result: TaskResult) -> str:
     if len(result.best) == len(result.fair_measures):
         return f"The {measures} that were not fitted in sample agree equally often: {found}."
     agree = "agrees" if len(result.best) == 1 else "agree"
-    first = "" if len(result.best) == 1 else "; the interval is of the first"
+    first = "" if len(result.best) == 1 or np.isnan(row["low"]) else "; the interval is of the first"
     return (
         f"Of the {measures} that were not fitted in sample, {listed(result.best, most=3)} {agree} most often:"
         f" {found}{first}."

@@ -28,7 +28,7 @@ FITS = {
 }
 STANDINGS = {"primary": "named beforehand", "family": "of the family", "exploratory": "exploratory"}
 TEXTS = (
-    f" A {LINE} ends a line. Where two texts begin alike, the common part is left out (…); disagreements.csv has"
+    f" A {LINE} ends a line. Where two texts begin alike for long, that is left out (…); disagreements.csv has"
     " them whole."
 )
 

@@ -71,7 +71,7 @@ def ranked_alike(one: str, other: str, tau: float, interval: tuple[float, float]
     systems : int
         How many are ranked.
     """
-    value = f"τ = {decimal(tau)}"
+    value = "no τ" if math.isnan(tau) else f"τ = {decimal(tau)}"
     if systems < FEWEST_RANKED:
         return f"{one} and {other}, {counted(systems, 'system')}, {TOO_FEW}: {value}"
     if math.isnan(interval[0]) or math.isnan(interval[1]):

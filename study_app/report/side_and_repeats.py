@@ -75,7 +75,7 @@ def side_figure(
     low, high = clopper_pearson(counts["sum"], counts["size"], SHARE_LEVEL)
     ends = _ends(overall)
     leaning = int(((low > EVEN) | (high < EVEN)).sum())
-    lean = ": no lean" if ends[0] <= EVEN <= ends[1] else ": a lean"
+    lean = ": no lean that shows" if ends[0] <= EVEN <= ends[1] else ": a lean"
     return [
         Figure(
             name=name,

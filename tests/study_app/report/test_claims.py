@@ -75,6 +75,7 @@ def test_rank_correlations_get_words_only_where_the_interval_has_one():
     none = (math.nan, math.nan)
 
     assert ranked_alike("A", "B", 0.0, none, 4) == "A and B, 4 systems, too few to say: τ = 0.00"
+    assert ranked_alike("A", "B", math.nan, none, 3) == "A and B, 3 systems, too few to say: no τ"
     assert ranked_alike("A", "B", 0.8, none, 8) == "A and B over 8 systems: τ = 0.80, no interval"
     assert ranked_alike("A", "B", 0.8, (0.5, 0.9), 8) == "A and B over 8 systems: τ = 0.80 (0.50 to 0.90)"
     assert (
