@@ -19,7 +19,7 @@ INTRODUCED = {
 }
 JUDGED = {
     "criteria": "stand under the four options",
-    "compare": "measures that the report is to compare, as `prefcal measures` writes them",
+    "compare": "measures that the report is to compare, as `prefcal agree` or `prefcal measures` writes them",
     "primary": "two of them: the comparison that this study is made for",
 }
 REPEATED = {

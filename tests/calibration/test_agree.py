@@ -337,7 +337,9 @@ def test_scores_alone_are_enough(tables):
     found = measured({"preferences": tables["preferences"]}, scores=scores)
 
     assert set(found.agreement["measure"]) == {"mine"}
-    assert found.curve.empty
+    for table in (found.curve, found.comparisons):
+        assert table.empty
+        assert {"task", "measure", "low", "high"} <= set(table.columns)
 
 
 def test_preferences_with_nothing_but_the_required_columns_are_enough(tables):
@@ -397,7 +399,9 @@ def test_nothing_to_compare_is_a_fault(tables):
     """No preferences, nobody counts, nothing scores."""
     workers = table("workers", [{"worker": f"w{n:02d}", "excluded": True} for n in range(8)])
 
-    with pytest.raises(InputError, match="no table preferences"):
+    with pytest.raises(
+        InputError, match=r"no table preferences.*\(only positions\); only tasks of pairs have agreement"
+    ):
         measured({"positions": tables["positions"]})
     with pytest.raises(InputError, match="no preference counts"):
         measured(tables | {"workers": workers})

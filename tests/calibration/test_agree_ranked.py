@@ -145,6 +145,22 @@ def test_without_usable_files_there_are_no_scores(ranked_study):
         run_agree(ranked_study, collection=few)
 
 
+def test_a_run_that_is_not_there_is_said_once_with_the_option_that_names_it(ranked_study, tmp_path):
+    """Neither the table of preferences nor a line of it is at fault."""
+    systems = dict(ranked_study[0].systems) | {"one": SourceFile(path=tmp_path / "none.txt")}
+
+    with pytest.raises(InputError) as caught:
+        run_agree(ranked_study, systems=systems)
+
+    text = str(caught.value)
+    assert text.startswith(
+        "nothing scores the systems that were judged (lists: no time-aware measures, since"
+    )
+    assert text.count("none.txt is not there") == 1
+    assert text.count("nothing scores") == 1
+    assert "--run NAME=PATH" in text
+
+
 def test_topics_that_nobody_judged_documents_for_are_named(ranked_study):
     """A slip in a topic id would make ties of all its pairs."""
     sources, preferences = ranked_study

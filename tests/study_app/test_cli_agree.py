@@ -7,12 +7,14 @@ import json
 import pandas as pd
 import pytest
 
+from calibration.named_measures import is_name
 from calibration.table_files import tables_sha256, write_tables
 from calibration.user_model import ParameterEntry, UserModel, write_user_model
 from tests.calibration.judged_summaries import SYSTEMS, study
 from tests.study_app.prefcal_command import run_here
 
 FILES = ("agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv", "disagreements.csv", "agree.json")
+KINDS = {"summary_pairs": "summaries", "stream_pairs": "streams", "ranked_pairs": "ranked lists"}
 
 
 @pytest.fixture
@@ -186,6 +188,20 @@ def test_draws_spread_the_agreement_of_fitted_measures(agree, tables, tmp_path):
     assert json.loads((tmp_path / "out" / "agree.json").read_text())["draws"] == 20
 
 
+def test_the_help_says_how_measures_are_called(agree):
+    """Its examples are true."""
+    shown = agree("--help").out
+
+    names = {
+        kind: [name.strip() for name in line.split("pairs of ")[1].removeprefix(words).split(", ")]
+        for kind, words in KINDS.items()
+        for line in shown.splitlines()
+        if f"pairs of {words} " in line
+    }
+    assert set(names) == set(KINDS)
+    assert all(is_name(name, kind) for kind, of_kind in names.items() for name in of_kind)
+
+
 def test_the_pairs_that_disagree_most_are_written(agree, tables, tmp_path):
     """At most ten of a task, the strongest first."""
     agree(tables, "-o", tmp_path)
@@ -209,6 +225,7 @@ def test_the_pairs_that_disagree_most_are_written(agree, tables, tmp_path):
             ("--primary", "M@1500", "M@15OO"),
             "--primary, --compare: there is no measure 'M@15OO' in any task; did you mean 'M@1500'",
         ),
+        (("--compare", "M@preferences"), "nothing here scores 'M@preferences'; give --model FILE"),
         (("--collection", "query={folder}/scores.csv"), "--collection: there is no 'query' in this study"),
     ],
 )
@@ -222,6 +239,15 @@ def test_faults_are_one_line_each_and_nothing_is_written(agree, tables, tmp_path
     assert line in ended.err
     assert "; " in ended.err
     assert not (tmp_path / "out").exists()
+
+
+def test_results_are_not_written_among_the_tables(agree, tables):
+    """The next export would find a folder that is not its own."""
+    ended = agree(tables, "-o", tables / ".")
+
+    assert (ended.code, ended.out) == (2, "")
+    assert "is the folder of the tables; name another for the results" in ended.err
+    assert not (tables / "agree.json").exists()
 
 
 def test_a_folder_that_cannot_be_made_is_a_fault(agree, tables, tmp_path):

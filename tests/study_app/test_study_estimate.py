@@ -205,7 +205,9 @@ def test_the_cost_is_the_reward_with_the_fee_for_all_who_can_come(small):
         ({"validation_pairs": 5}, {}, "summaries: validation_pairs is 5, but no more than 3 of 3 pairs can be"),
         ({"validation_pairs": 2}, {}, "summaries: a worker gets 2 repeats, but consistency is judged from 3 on"),
         ({"pairs": 1, "workers_per_query": 2}, {}, "summaries: some pairs would be judged by nobody"),
-        ({"compare": ["MMeasur"]}, {}, "summaries: 'MMeasur' is no measure of prefcal (did you mean"),
+        ({"compare": ["MMeasur"]}, {}, "summaries: 'MMeasur' is no measure of summary_pairs: prefcal agree needs its --scores; did you mean MMeasure?"),
+        ({"primary": ["M@1500", "M@15OO"]}, {}, "summaries: 'M@15OO' is no measure of summary_pairs"),
+        ({"compare": ["UMeasure"]}, {}, "summaries: 'UMeasure' is no measure of summary_pairs"),
         ({}, {"platform": "prolific"}, "platform prolific checks one code for everybody"),
         ({"instructions": "standard"}, {"platform": "prolific"}, "whoever fails a check gets no code"),
         ({}, {"tasks": [questions_task(), pairs_task()], "platform": "connect"}, "whoever is screened out gets"),
@@ -233,7 +235,8 @@ def test_an_address_that_says_it_all_needs_no_code(small):
 
 def test_a_study_without_oddities_has_no_warnings(small):
     """Nothing to get used to and overlook."""
-    assert estimate(small({"validation_pairs": 3, "primary": ["MMeasure", "UMeasure"]})).warnings == ()
+    names = {"primary": ["M@preferences", "M@1500"], "compare": ["MMeasure(patience=840)", "M@840 uniform P"]}
+    assert estimate(small({"validation_pairs": 3, **names})).warnings == ()
 
 
 def test_systems_that_show_the_same_are_named(small):
