@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from calibration.comparisons import COLUMNS as COMPARISON_COLUMNS
 from calibration.comparisons import comparison_rows, couples
 from calibration.disagreements import COLUMNS, disagreement_rows
 from calibration.evidence import Evidence, Measured
@@ -22,6 +23,7 @@ from calibration.score_files import check_runs
 from calibration.shown_texts import shown_texts
 from calibration.study_json import STUDY_FILE
 from calibration.task_agreement import (
+    CURVE_COLUMNS,
     DRAW_COLUMNS,
     Row,
     constant_measures,
@@ -137,8 +139,12 @@ def agree(
         rows += _with_everybody(everybody, scorers, rng)
     return AgreementTables(
         agreement=_numeric(pd.DataFrame(rows)),
-        comparisons=pd.DataFrame([row for result in results for row in result.comparisons]),
-        curve=pd.DataFrame([row for result in results for row in result.curve]),
+        comparisons=pd.DataFrame(
+            [row for result in results for row in result.comparisons], columns=pd.Index(COMPARISON_COLUMNS)
+        ),
+        curve=pd.DataFrame(
+            [row for result in results for row in result.curve], columns=pd.Index(CURVE_COLUMNS)
+        ),
         pairs=pd.concat([result.pairs for result in results], ignore_index=True),
         disagreements=pd.DataFrame(
             [row for result in results for row in result.disagreements], columns=pd.Index(COLUMNS)

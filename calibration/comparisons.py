@@ -16,6 +16,21 @@ from metrics.comparison import Comparison, compare, holm
 
 Row = dict[str, Any]
 
+COLUMNS = (
+    "task",
+    "standing",
+    "measure",
+    "against",
+    "difference",
+    "low",
+    "high",
+    "minimum_detectable",
+    "queries",
+    "p_t",
+    "p_sign_flip",
+    "p_holm",
+)
+
 
 class Standing(StrEnum):
     """What a comparison was made for."""

@@ -23,6 +23,20 @@ Row = dict[str, Any]
 Floats: TypeAlias = NDArray[np.float64]
 Interval: TypeAlias = tuple[float, float]
 
+CURVE_COLUMNS = (
+    "task",
+    "measure",
+    "converted",
+    "over",
+    "value",
+    "ties",
+    "agreement",
+    "low",
+    "high",
+    "band_low",
+    "band_high",
+    "metric_ties",
+)
 DRAW_COLUMNS = ("draws", "draw_low", "draw_high", "draw_sd")
 
 

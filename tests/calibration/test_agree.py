@@ -337,9 +337,9 @@ def test_scores_alone_are_enough(tables):
     found = measured({"preferences": tables["preferences"]}, scores=scores)
 
     assert set(found.agreement["measure"]) == {"mine"}
-    for table in (found.curve, found.comparisons):
-        assert table.empty
-        assert {"task", "measure", "low", "high"} <= set(table.columns)
+    for empty in (found.curve, found.comparisons):
+        assert empty.empty
+        assert {"task", "measure", "low", "high"} <= set(empty.columns)
 
 
 def test_preferences_with_nothing_but_the_required_columns_are_enough(tables):
