@@ -17,7 +17,7 @@ from study_app.database import transaction
 from study_app.export import export_study
 from study_app.export.features import feature_tables
 from study_app.messages import Messages
-from study_app.models import Pair, Showing, Study, System, Topic
+from study_app.models import Pair, Showing, Slot, Study, System, Topic
 from study_app.resources import resource_folder
 from study_app.shown_pushes import shown_pushes
 from study_app.study_content import read_study_content
@@ -177,6 +177,16 @@ def test_what_was_judged_least_comes_first(served):
     for name in ("ann", "bob", "cleo", "dan"):
         study.judge_all(study.arrive(name).send())
     assert len(set(study.rows(select(Showing.pair_id)))) == 4
+
+
+def test_an_answer_after_the_lease_is_late_only_when_that_pair_has_been_given_away(served):
+    """The other pairs of the profile being full does not make it so."""
+    study = served(judgments_per_pair=1, pairs_per_worker=5)
+    ann = study.arrive("ann").send()
+    study.judge_all(study.arrive("bob").send())
+    study.clock.forward(46 * 60)
+    ann.send(choice="left")
+    assert study.rows(select(Slot.late)) == [(False,)] * 6  # five of Bob and one of Ann
 
 
 def test_every_second_showing_of_a_pair_has_the_other_side_left(served):
