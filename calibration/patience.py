@@ -1,8 +1,8 @@
 """Patience L from everything that tables say about it: preferences, the paper's grid, stops; side by side.
 
 The three answer different questions (which L makes M agree with people; how far do people read) and are never
-pooled. `patience_chars` is the one from preferences where there is one, else the one from stops. Each language is
-fitted by itself.
+pooled. `patience_chars` is the one from preferences where there is one, else the one from stops, unless these are all of
+visits to streams. Each language is fitted by itself.
 """
 
 import zlib
@@ -32,6 +32,12 @@ from metrics.summary_readings import Probabilities
 
 NAME = "patience_chars"
 FROM_PAIRS = (patience_preferences.NAME, patience_grid.NAME)
+OF_STREAMS = ("follows", "visits")
+"""Tables that only a study of streams has."""
+NOT_OF_TEXTS = (
+    f"all stops are of visits to streams, where people's time ends the reading too: {patience_stops.NAME} is no "
+    "patience with texts"
+)
 _BY_LANGUAGE = ("preferences", "stops")
 FEATURES = " (prefcal features makes it of a collection and runs; see prefcal features --help)"
 
@@ -164,7 +170,17 @@ def _fits(
         attempt((patience_preferences.NAME,), lambda: _from_preferences(pairs, workers, notes))
         attempt((patience_grid.NAME,), lambda: _on_grid(pairs, workers, notes, sampling))
         fits = {name: _with_agreement(fit, pairs) for name, fit in fits.items()}
+    if _of_streams(tables, fits):
+        return fits, [*skipped, Skipped(names=(NAME,), reason=NOT_OF_TEXTS)]
     return _with_default(fits), skipped
+
+
+def _of_streams(tables: Mapping[str, pd.DataFrame], fits: Fits) -> bool:
+    """Say whether stops are all there is, and they are of visits to streams."""
+    if patience_preferences.NAME in fits or patience_stops.NAME not in fits:
+        return False
+    names = {note.name for note in fits[patience_stops.NAME].diagnostics}
+    return "from_visits" in names and any(name in tables and not tables[name].empty for name in OF_STREAMS)
 
 
 def _from_stops(tables: Mapping[str, pd.DataFrame], sampling: _Sampling) -> Fits:

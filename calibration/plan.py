@@ -125,6 +125,11 @@ class PlanRow:
         """Four of five studies have an interval at most that wide."""
         return self.width_of(POWER)
 
+    @property
+    def studies(self) -> int:
+        """How many were simulated."""
+        return len(self.widths)
+
     def width_of(self, share: float) -> float:
         """Return the width that this share of the studies does not exceed."""
         return float(self.widths[max(0, math.ceil(share * len(self.widths)) - 1)])
@@ -184,5 +189,5 @@ def _detectable(design: Design, found: list[Outcome]) -> float:
         return math.inf
     reach = ndtri(_QUANTILES).sum() / 2
     if design.log_scale:
-        return float(design.truth * ((high / low) ** reach - 1))
+        return float(design.truth * ((high / low) ** reach - 1)) if low > 0 else math.inf
     return float(reach * (high - low))

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from calibration.plan import Design, PlanRow, Track, plan_row, untracked
 
 LARGEST_FACTOR = 16
 """The search ends at so many times the size it began with."""
 LADDER = (0.5, 1.0, 2.0)
+Z = 1.96
 STEP = 1.2
 """The first step of the search; each further one is the square of the one before."""
 
@@ -33,6 +34,25 @@ class Wish:
     width: float | None = None
     sure: float = 0.5
     power: float | None = None
+
+    def unsure(self, row: PlanRow) -> float:
+        """Return by what share of itself the size needed may be off, since so few studies were simulated (95 %).
+
+        Where errors shrink with the square root of the size n: dn / n = 2 dw / w of a width w; of a chance with the
+        normal quantile z, dn / n = 2 dz / (z + 1.96). At least the precision of the search; infinite where a width may have
+        no bound.
+        """
+        return max(self._unsure(row), 1 / math.sqrt(row.studies))
+
+    def _unsure(self, row: PlanRow) -> float:
+        if self.width is None:
+            z = ndtri(min(max(row.power, 1 / row.studies), 1 - 1 / row.studies))
+            share = ndtr(z)
+            error = math.sqrt(share * (1 - share) / row.studies) * math.sqrt(2 * math.pi) * math.exp(z**2 / 2)
+            return float(2 * Z * error / max(z + Z, 0.1))
+        reach = Z * math.sqrt(self.sure * (1 - self.sure) / row.studies)
+        low, high = (row.width_of(min(max(self.sure + side, 0.0), 1.0)) for side in (-reach, reach))
+        return math.log(high / low) if math.isfinite(high) else math.inf
 
     def met(self, row: PlanRow) -> bool:
         """Say whether studies of a size reach it."""

@@ -7,6 +7,7 @@ loser can be read too. Blank lines and lines that begin with ``#`` say nothing. 
 layout, repeats for validation) is lost.
 """
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,13 @@ def read_preference_lines(path: str | Path, *, task: str = "preferences") -> pd.
 
 def _fields(text: str, line: int, log: FaultLog) -> tuple[str, str, str, str, str] | None:
     """Return topic, left, right, worker, choice of a line; None for a line with a fault."""
+    if "\t" not in text and len(re.split("[,;]", text)) >= len(FIELDS) - 1:
+        log.add(
+            "fields are separated by commas or semicolons",
+            line=line,
+            cure="write tabs between them; prefcal import reads a CSV with a header",
+        )
+        return None
     cells = [cell.strip() for cell in text.split("\t")] if "\t" in text else text.split()
     if len(cells) == len(FIELDS) - 1:
         cells.append("a")

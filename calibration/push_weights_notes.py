@@ -35,7 +35,7 @@ class SilentDays:
     p_value : float
         One-sided, of S_0 <= 0.
     share : float or None
-        Bootstrap samples with S_0 > 0; None without a bootstrap.
+        Bootstrap samples of topics with S_0 > 0; None without a bootstrap.
     """
 
     ratio: float
@@ -54,9 +54,21 @@ class SilentDays:
     def sentence(self) -> str:
         """The answer, for people."""
         low, high = ("no bound" if end is None else f"{end:.2f}" for end in self.interval)
-        share = "" if self.share is None else f", S_0 > 0 in {self.share:.0%} of bootstrap samples"
-        answer = f"Silent days: reward {self.verdict} (95% CI of S_0/G_E from {low} to {high})"
-        return f"{answer}; one-sided {shown_p(self.p_value)}{share}."
+        unclear = ": these judgments cannot tell it" if self.verdict == "undecided" else ""
+        answer = f"Silent days: reward {self.verdict}{unclear} (95% CI of S_0/G_E from {low} to {high})"
+        return f"{answer}; one-sided {shown_p(self.p_value)}.{self._about_share}"
+
+    @property
+    def _about_share(self) -> str:
+        """What the bootstrap says, and why it may sound surer than the test."""
+        if self.share is None:
+            return ""
+        sentence = f" S_0 > 0 in {self.share:.0%} of bootstrap samples of topics"
+        if self.verdict == "undecided" and not ALPHA <= self.share <= 1 - ALPHA:
+            return (
+                f"{sentence}, but these hold only these topics and workers, and the test allows for others."
+            )
+        return f"{sentence}."
 
 
 def silent_days(raw: RawWeights, uncertainty: Uncertainty, share: float | None) -> SilentDays | None:
@@ -79,7 +91,7 @@ def notes_on_weights(raw: RawWeights) -> Iterator[Diagnostic]:
         yield warning(
             "weak_gain",
             f"The weight of gain is only {raw.gain_in_errors:.1f} standard errors from 0: ratios to it are uncertain, and "
-            "their intervals (by Fieller) may be open.",
+            "one whose interval (by Fieller) is open cannot be told from these judgments.",
         )
     if "P_E" in raw.names and raw.weights[raw.names.index("P_E")] < 0:
         yield warning(

@@ -25,6 +25,12 @@ _OUTLYING = 3.0
 
 def reading_notes(data: Readings, medians: MedianFit) -> Iterator[Diagnostic]:
     """Yield a diagnostic for every assumption that the reads speak against, or cannot speak about."""
+    if data.of_lists:
+        yield warning(
+            "from_lists",
+            "All reads are entries of ranked lists, which people scan to compare two lists: this is how fast they judged "
+            "such lists, and not how fast they read a text.",
+        )
     if data.n_workers < FEW_WORKERS:
         yield warning(
             "few_workers", f"With {data.n_workers} workers the spread over people is known only roughly."

@@ -5,11 +5,15 @@ time, and were either seen whole or being read when the visit ended; what was sc
 these a worker's first reading of an item: the second is faster. Where an item was passed over on one page and
 read on a later one, the later one is the first reading.
 
+Where there is neither an iUnit nor an update, links are entries of ranked lists: texts with words and dwell times like
+the others. They are used then, and only then: who compares two lists scans them, and that speed is not to be mixed
+with one of reading.
+
 A read that the visit's end interrupted took longer than its dwell time: its speed is left-censored at words /
 dwell.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -20,6 +24,8 @@ from numpy.typing import NDArray
 from calibration.uncertainty import Floats
 
 READ_KINDS = ("iunit", "update")
+ENTRY = "link"
+"""What an entry of a ranked list is called."""
 BY_CHARACTERS = ("ja",)
 """Languages that are not measured in words, since they are written without spaces."""
 
@@ -43,6 +49,8 @@ class Readings:
         Log of the words, or characters.
     left_out : mapping of str to int
         Why rows are not used -> how many.
+    of_lists : bool
+        They are entries of ranked lists.
     """
 
     worker: Places
@@ -50,6 +58,7 @@ class Readings:
     cut: Flags
     log_length: Floats
     left_out: MappingProxyType[str, int]
+    of_lists: bool = False
 
     @property
     def n_workers(self) -> int:
@@ -58,9 +67,9 @@ class Readings:
 
     def of(self, rows: "Flags | Places") -> "Readings":
         """Return some of the readings, workers numbered anew."""
-        arrays = {f.name: getattr(self, f.name)[rows] for f in fields(self) if f.name != "left_out"}
+        arrays = {name: getattr(self, name)[rows] for name in ("worker", "log_speed", "cut", "log_length")}
         arrays["worker"] = np.unique(arrays["worker"], return_inverse=True)[1].astype(np.intp)
-        return Readings(**arrays, left_out=self.left_out)
+        return replace(self, **arrays)
 
 
 def length_unit(language: str | None) -> str:
@@ -92,10 +101,12 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> Readings:
         interrupted = interrupted.fillna(last_of_visit(reads))
     cut = interrupted.to_numpy(bool)
     passed_over = ~reads["fully_seen"].astype("boolean").fillna(value=True).to_numpy(bool) & ~cut
+    is_text = reads["kind"].isin(READ_KINDS).to_numpy(bool)
+    of_lists = not is_text.any()
     left_out = {}
     kept = np.ones(len(reads), dtype=bool)
     for why, bad in (
-        ("links", ~reads["kind"].isin(READ_KINDS).to_numpy(bool)),
+        ("links", ~is_text & (not of_lists)),
         ("without a length", ~(length > 0)),
         ("passed over without being read", passed_over),
         ("without any dwell time", ~(dwell > 0)),
@@ -111,6 +122,7 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> Readings:
         cut=cut[order],
         log_length=np.log(length[order]),
         left_out=MappingProxyType({why: count for why, count in left_out.items() if count}),
+        of_lists=of_lists and len(order) > 0,
     )
 
 

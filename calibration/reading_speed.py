@@ -170,7 +170,7 @@ def _check_identified(data: Readings, unit: str) -> None:
     left_out = f" (rows not used: {why})" if why else ""
     if not len(complete):
         raise NotIdentifiedError(
-            f"no read of an iUnit or update with a number of {unit} can be used{left_out}"
+            f"no read of an iUnit, update or entry of a list with a number of {unit} can be used{left_out}"
         )
     if (complete > 0).sum() < LEAST_WORKERS:
         raise NotIdentifiedError(

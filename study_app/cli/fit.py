@@ -8,7 +8,7 @@ import click
 from study_app.cli.output import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
@@ -141,11 +141,11 @@ def command(
     _check(tables, read, options)
     fit = _fitted(tables, read, seed, options)
     write_user_model(fit.model, model_file)
-    _write_beside(model_file, read, fit, options)
+    written = [model_file, *_write_beside(model_file, read, fit, options)]
     drawings = _drawn(fit, plots, level)
     for skipped in (*fit.skipped, *drawings.skipped):
         click.echo(str(skipped), err=True)
-    _print(fit, model_file, f"{drawings} in {plots}" if drawings.files else "", format_)
+    _print(fit, written, f"{drawings} in {plots}" if drawings.files else "", format_)
 
 
 def _check(folder: Path, read: "Mapping[str, pd.DataFrame]", options: "FitOptions") -> None:
@@ -193,8 +193,8 @@ def _fitted(
 
 def _write_beside(
     model_file: Path, read: "Mapping[str, pd.DataFrame]", fit: "UserModelFit", options: "FitOptions"
-) -> None:
-    """Write what else was found into the model's folder."""
+) -> list[Path]:
+    """Write what else was found into the model's folder, and return the files."""
     from calibration.collection_files import collection_files
     from calibration.exclusion import counted_tables
     from calibration.json_files import write_json
@@ -207,8 +207,11 @@ def _write_beside(
         folder.mkdir(exist_ok=True)
     for name, text in files.items():
         write_whole(folder / name, text)
+    written = [folder / name for name in files]
     if fit.quality.results:
         write_json(model_file.parent / QUALITY, fit.quality.to_dict(options.level))
+        return [model_file.parent / QUALITY, *written]
+    return written
 
 
 def _drawn(fit: "UserModelFit", folder: Path | None, level: float) -> "Drawings":
@@ -218,11 +221,11 @@ def _drawn(fit: "UserModelFit", folder: Path | None, level: float) -> "Drawings"
     return write_plots(fit.drawable if folder else {}, folder or Path(), level=level)
 
 
-def _print(fit: "UserModelFit", model_file: Path, drawings: str, format_: str) -> None:
+def _print(fit: "UserModelFit", written: "Sequence[Path]", drawings: str, format_: str) -> None:
     from study_app.cli.fit_table import COLUMNS, for_people, machine_row
     from study_app.cli.output import Output
 
     if format_ == "table":
-        click.echo(for_people(fit, model_file, drawings))
+        click.echo(for_people(fit, written, drawings))
     else:
         Output(format=format_).rows(COLUMNS, [machine_row(*item) for item in fit.model.parameters.items()])

@@ -33,8 +33,8 @@ def machine_row(name: str, entry: "ParameterEntry") -> tuple[Cell, ...]:
     )
 
 
-def for_people(fit: "UserModelFit", model_file: Path, drawings: str) -> str:
-    """Return everything that was found in tables and sentences, and where it was written to."""
+def for_people(fit: "UserModelFit", written: Sequence[Path], drawings: str) -> str:
+    """Return everything that was found in tables and sentences, and every file that was written."""
     parameters = fit.model.parameters
     parts = [_table(parameters) if parameters else _nothing(fit)]
     if fit.intents:
@@ -44,8 +44,14 @@ def for_people(fit: "UserModelFit", model_file: Path, drawings: str) -> str:
         parts.append(f"\nNaive estimates, to compare and not to use:\n\n{_naive(fit.naive, parameters)}")
     if fit.quality.results:
         parts.append(_quality(fit.quality, _level(parameters)))
-    parts.append(f"\nWritten to {model_file}{f'; {drawings}' if drawings else ''}.")
+    parts.append(f"\nWritten to {_listed(written)}{f'; {drawings}' if drawings else ''}.")
     return "\n".join(parts)
+
+
+def _listed(files: Sequence[Path]) -> str:
+    """Return `a`, `a and b`, `a, b and c`."""
+    *others, last = map(str, files)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _nothing(fit: "UserModelFit") -> str:

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.plan_options import Wanted, answer, plan_options
-from study_app.cli.plan_people import PAIR_SIZES, SHARE, judged_options, people_words
+from study_app.cli.plan_options import Wanted, answer, check_apart, plan_options
+from study_app.cli.plan_people import HELPFUL, PAIR_SIZES, SHARE, judged_options, people_words
 
 if TYPE_CHECKING:
     from calibration.plan_agreement import People
@@ -46,6 +46,7 @@ def command(
     from calibration.plan_agreement import AgreementDesign
     from study_app.cli.plan_text import Question
 
+    check_apart("--tell-from", tell_from, true)
     wish = wanted.wish(default_width=DEFAULT_WIDTH, tells=tell_from is not None)
     design = AgreementDesign(**sizes, true=true, ties=ties, judges=people, tell_from=tell_from).searched()
     question = Question(
@@ -55,6 +56,7 @@ def command(
         found=None if tell_from is None else f"tells {true:g} from {tell_from:g}",
         study=PAIR_SIZES.rest(wanted.vary, sizes),
         sizes=PAIR_SIZES.words,
+        helpful=HELPFUL,
         assumed=f"an agreement of {true:g} (ties: {ties}); {people_words(people)}",
     )
     answer(design, question, wish, wanted)

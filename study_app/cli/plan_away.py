@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.plan_options import Wanted, answer, plan_options
+from study_app.cli.plan_options import Wanted, answer, check_apart, plan_options
 from study_app.cli.plan_people import POSITIVE, Sizes
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ SIZES = Sizes({"workers": ("worker", "workers"), "days": ("day", "days")})
     type=click.Choice(["mean", "sd"]),
     default="mean",
     show_default=True,
-    help="Plan for M_A, or for S_A, which needs three to eight times as many people.",
+    help="Plan for M_A, or for S_A, which needs about four times as many people.",
 )
 @click.option(
     "--tell-from",
@@ -76,6 +76,7 @@ def command(
     design = AwayDesign(
         workers=workers, days=days, mean_hours=true, sd_hours=sd, what=what, tell_from=tell_from
     )
+    check_apart("--tell-from", tell_from, design.truth)
     name = "M_A" if what == "mean" else "S_A"
     question = Question(
         subject=f"{name} = {design.truth:g} hours",
@@ -84,6 +85,7 @@ def command(
         found=None if tell_from is None else f"tells {design.truth:g} from {tell_from:g} hours",
         study=SIZES.rest(wanted.vary, {"workers": workers, "days": days}),
         sizes=SIZES.words,
+        helpful=tuple(SIZES.words),
         assumed=f"M_A = {true:g} and S_A = {sd:g} hours, times between visits that are exponential within people",
     )
     wish = wanted.wish(default_width=WIDTH_OF_TRUTH * design.truth, tells=tell_from is not None)

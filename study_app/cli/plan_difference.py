@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.plan_options import Wanted, answer, plan_options
-from study_app.cli.plan_people import PAIR_SIZES, SHARE, judged_options, people_words
+from study_app.cli.plan_options import Wanted, answer, check_apart, plan_options
+from study_app.cli.plan_people import HELPFUL, PAIR_SIZES, SHARE, judged_options, people_words
 
 if TYPE_CHECKING:
     from calibration.plan_agreement import People
@@ -57,6 +57,10 @@ def command(
     from study_app.cli.plan_text import Question
 
     wish = wanted.wish()
+    if other > true:
+        raise click.UsageError(f"--other {other:g} is above --true {true:g}, the better measure's: swap them")
+    if wish.power is not None:
+        check_apart("--other", other, true)
     study = AgreementDesign(**sizes, true=true, ties=ties, judges=people)
     design = DifferenceDesign(study=study, other=other, same_choice=same_choice).searched()
     question = Question(
@@ -66,6 +70,7 @@ def command(
         found=f"finds the difference between {true:g} and {other:g}",
         study=PAIR_SIZES.rest(wanted.vary, sizes),
         sizes=PAIR_SIZES.words,
+        helpful=HELPFUL,
         assumed=(
             f"agreements of {true:g} and {other:g} (ties: {ties}), the same choice in {percent(same_choice)} of the pairs; "
             f"{people_words(people)}"

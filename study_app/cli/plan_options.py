@@ -156,6 +156,14 @@ class Wanted:
         return Wish(power=DEFAULT_POWER)
 
 
+def check_apart(name: str, value: float | None, true: float) -> None:
+    """Raise where the value to be told from is the true one."""
+    if value == true:
+        raise click.UsageError(
+            f"{name} and --true are both {true:g}: there is nothing to tell apart; change one"
+        )
+
+
 def answer(design: "Design", question: "Question", wish: "Wish", wanted: Wanted) -> None:
     """Plan, print the answer and draw it."""
     from tqdm import tqdm
@@ -176,7 +184,7 @@ def answer(design: "Design", question: "Question", wish: "Wish", wanted: Wanted)
     if wanted.format_ == "table":
         click.echo(plan_text(found, question, wish, seed=wanted.seed), nl=False)
     else:
-        Output(format=wanted.format_).rows(COLUMNS, machine_rows(found))
+        Output(format=wanted.format_).rows(COLUMNS, machine_rows(found, question))
 
 
 def _a_figure(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:

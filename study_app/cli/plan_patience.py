@@ -2,11 +2,14 @@
 
 import click
 
-from study_app.cli.plan_options import Wanted, answer, plan_options
-from study_app.cli.plan_people import PAIR_SIZES, POSITIVE, size_options
+from study_app.cli.plan_options import Wanted, answer, check_apart, plan_options
+from study_app.cli.plan_people import HELPFUL, PAIR_SIZES, POSITIVE, size_options
 
 WIDTH_OF_TRUTH = 0.4
 """By default the interval shall be this share of L: from 0.8 to 1.2 times L or so."""
+
+LEAST_TEXT = 0.5
+"""In texts shorter than this share of L there is nothing to see, however many people judge them."""
 
 
 @click.command("patience")
@@ -67,6 +70,12 @@ def command(
 
     if sizes["pairs"] > MOST_PAIRS:
         raise click.BadParameter(f"at most {MOST_PAIRS}", param_hint="--pairs")
+    check_apart("--tell-from", tell_from, true)
+    if text_chars < LEAST_TEXT * true:
+        raise click.UsageError(
+            f"patience does not show in texts of {text_chars:,g} characters when people read on for {true:,g}: no study can "
+            f"tell it; give --text-chars of at least {LEAST_TEXT * true:,g}"
+        )
     wish = wanted.wish(default_width=WIDTH_OF_TRUTH * true, tells=tell_from is not None)
     design = PatienceDesign(
         queries=sizes["queries"],
@@ -84,6 +93,7 @@ def command(
         found=None if tell_from is None else f"tells {true:,g} from {tell_from:,g} characters",
         study=PAIR_SIZES.rest(wanted.vary, sizes),
         sizes=PAIR_SIZES.words,
+        helpful=HELPFUL,
         assumed=(
             f"L = {true:,g}, texts of {text_chars:,g} characters, effect {effect:g}, unexplained {unexplained:g} "
             "(prefcal plan patience --help says what each means)"

@@ -42,6 +42,8 @@ PAIR_SIZES = Sizes(
         "workers": ("worker a pair", "workers a pair"),
     }
 )
+HELPFUL = ("queries", "pairs")
+"""More workers a pair do not tell how things are on other queries, which is what is unsure."""
 
 
 def size_options(command: Command) -> Command:

@@ -21,7 +21,7 @@ SIZES = Sizes(
     default=0.4,
     show_default=True,
     help="S_0 that you expect, relative to a gain of 1: 0.4 means that five quiet silent days make up for two relevant "
-    "pushes. With 0 the chance is that of a false find.",
+    "pushes. With 0, and --width, the chance is that of a false find.",
 )
 @click.option(
     "--workers", type=click.IntRange(min=2), default=100, show_default=True, help="People who judge."
@@ -86,6 +86,12 @@ def command(
     from study_app.cli.plan_curve import percent
     from study_app.cli.plan_text import Question
 
+    wish = wanted.wish()
+    if true <= 0 and wish.power is not None:
+        raise click.UsageError(
+            f"with --true {true:g} silence is worth nothing, which no study finds to be rewarded; give a value above 0, or "
+            "--width"
+        )
     design = SilenceDesign(
         workers=workers,
         pairs=pairs,
@@ -102,9 +108,10 @@ def command(
         found="finds that silence is rewarded",
         study=SIZES.rest(wanted.vary, {"workers": workers, "pairs": pairs, "topics": topics}),
         sizes=SIZES.words,
+        helpful=tuple(SIZES.words),
         assumed=(
             f"S_0 = {true:g} G_E, P_E = P_0 = 0.5 G_E, S_E = 0.3 G_E; {days} days, {percent(silent)} of them silent; sharpness "
             f"{sharpness:g}, unexplained {unexplained:g} (prefcal plan silence --help says what each means)"
         ),
     )
-    answer(design, question, wanted.wish(), wanted)
+    answer(design, question, wish, wanted)

@@ -23,6 +23,8 @@ COLUMNS = (
     "role",
 )
 WRAP = 100
+ROUGHLY = 0.25
+"""A size that is known less well is printed with what it is known to lie between."""
 OPEN = "open at one end"
 
 
@@ -46,6 +48,8 @@ class Question:
         What may vary -> how one, and several of it, are called.
     assumed : str
         What is taken for true of the people.
+    helpful : tuple of str
+        The sizes that are worth changing when another does not reach the wish.
     """
 
     subject: str
@@ -55,6 +59,7 @@ class Question:
     study: str
     sizes: dict[str, tuple[str, str]]
     assumed: str
+    helpful: tuple[str, ...]
 
     def number(self, value: float) -> str:
         """Return a value as people read it; `open` for an infinite width."""
@@ -91,7 +96,7 @@ def plan_text(found: Plan, question: Question, wish: Wish, *, seed: int) -> str:
         text_curve(found, question, wish),
         "\n".join(_how_to_read(found, question)),
         f"Taken for true: {question.assumed}.",
-        _precision(len(asked.widths), seed),
+        _precision(found, question, wish, seed),
     ]
     return "\n\n".join(_wrapped(part) for part in paragraphs) + "\n"
 
@@ -109,11 +114,22 @@ def headline(found: Plan, question: Question, wish: Wish) -> str:
     if found.needed <= found.asked:
         spare = "" if found.needed == found.asked else f"; {needed} would do"
         return f"Your {question.count(found.vary, found.asked)} are enough to get {goal}{spare}."
-    return f"Plan {needed} to get {goal}."
+    return f"Plan {needed}{_known_roughly(found, wish)} to get {goal}."
 
 
-def machine_rows(found: Plan) -> list[list[Cell]]:
-    """Return the rows for machines, under `COLUMNS`."""
+def _known_roughly(found: Plan, wish: Wish) -> str:
+    """Return between what sizes the one needed is known to lie, where that is far."""
+    if found.needed is None or (unsure := wish.unsure(found.row(found.needed))) <= ROUGHLY:
+        return ""
+    studies = f"so far as {found.rows[0].studies:,} simulated studies tell"
+    if unsure >= 1:
+        return f" (a guess, {studies}: give more --studies)"
+    low, high = (round(found.needed * (1 + side * unsure)) for side in (-1, 1))
+    return f" (between {low:,} and {high:,}, {studies})"
+
+
+def machine_rows(found: Plan, question: Question) -> list[list[Cell]]:
+    """Return the rows for machines, under `COLUMNS`; without a value to be told from there is no power."""
     return [
         [
             found.vary,
@@ -122,7 +138,7 @@ def machine_rows(found: Plan) -> list[list[Cell]]:
             row.judgments,
             row.width,
             row.width_most,
-            row.power,
+            None if question.found is None else row.power,
             row.detectable,
             row.nothing,
             _role(found, row),
@@ -143,12 +159,12 @@ def _reached(question: Question, wish: Wish, row: PlanRow) -> str:
         return f"the chance that the study {question.found} is {percent(row.power)}, not {percent(wish.power or 0)}"
     often = "typically" if wish.sure == 0.5 else f"in {percent(wish.sure)} of studies up to"
     width = row.width_of(wish.sure)
-    reached = OPEN if math.isinf(width) else f"{question.number(width)} wide"
+    reached = OPEN if math.isinf(width) else f"{question.amount(width)} wide"
     return f"the 95 % interval of {question.subject} is {often} {reached}, not {question.amount(wish.width)}"
 
 
 def _others(found: Plan, question: Question) -> str:
-    others = [name for name in question.sizes if name != found.vary]
+    others = [name for name in question.helpful if name != found.vary]
     return " or ".join(f"--vary {name}" for name in others)
 
 
@@ -214,11 +230,15 @@ def _how_to_read(found: Plan, question: Question) -> Iterator[str]:
     yield "detectable: the smallest true distance that four of five studies would detect at 5 %, two-sided."
 
 
-def _precision(studies: int, seed: int) -> str:
+def _precision(found: Plan, question: Question, wish: Wish, seed: int) -> str:
+    studies = found.rows[0].studies
     error = 1.96 * 0.4 / math.sqrt(studies)
+    sizes = ""
+    if found.needed is not None and (unsure := wish.unsure(found.row(found.needed))) < 1:
+        sizes = f", and the {question.count(found.vary, found.needed)} to about {100 * unsure:.0f} %"
     return (
         f"Simulated: {studies:,} studies of each size, seed {seed}. A chance near 80 % is then known to about "
-        f"{100 * error:.0f} points; --studies makes it steadier."
+        f"{100 * error:.0f} points{sizes}; --studies makes it steadier."
     )
 
 

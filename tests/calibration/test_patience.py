@@ -182,3 +182,16 @@ def test_the_seed_decides_every_draw():
     assert repr(fitted(study()).results) == repr(fitted(study()).results)
     one, other = (by_name(fitted(study(), seed=seed))["patience_chars_stops"] for seed in (1, 2))
     assert one.conf_int() != other.conf_int()
+
+
+def test_stops_of_streams_are_no_patience_with_texts():
+    """Time ends a visit too: the number stands under its own name, and the default is refused by name."""
+    stops = study()["stops"].assign(judgment=pd.NA, layout=pd.NA)
+    visits = pd.DataFrame({"worker": ["w"]})
+    fits = fitted({"stops": stops, "visits": visits})
+
+    assert list(by_name(fits)) == ["patience_chars_stops"]
+    assert "from_visits" in [note.name for note in by_name(fits)["patience_chars_stops"].diagnostics]
+    assert str(fits.skipped[-1]).startswith("patience_chars: all stops are of visits to streams")
+    for tables in ({"stops": stops}, {"stops": study()["stops"], "visits": visits}):
+        assert list(by_name(fitted(tables))) == ["patience_chars", "patience_chars_stops"]

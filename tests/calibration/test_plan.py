@@ -300,3 +300,52 @@ def test_patience_is_found_and_told_from_another(patience):
 
     assert np.median([one.estimate for one in found]) == pytest.approx(1500, rel=0.15)
     assert np.mean([one.told for one in found]) > 0.6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detected(SquareRoot):
+    """A study with a z test whose chance is 80 % at 100."""
+
+    def simulated(self, rng):
+        told = rng.normal(0.28 * math.sqrt(self.number)) > 1.96
+        return replace(super().simulated(rng), told=told)
+
+
+def test_how_sure_a_size_is_can_be_relied_on():
+    """With 25 studies a size the answer is far off at times, and it says between what the truth lies."""
+    wish = Wish(power=0.8)
+    found = [plan(Detected(), "number", wish, studies=25, seed=seed) for seed in range(60)]
+    unsure = [wish.unsure(one.row(one.needed)) for one in found]
+    held = [
+        one.needed * (1 - far) <= 100 <= one.needed * (1 + far)
+        for one, far in zip(found, unsure, strict=True)
+    ]
+
+    assert np.median(unsure) > 0.25
+    assert np.mean(held) > 0.85
+    assert wish.unsure(plan(Detected(), "number", wish, studies=2500).row(50)) < 0.1
+
+
+def test_a_width_is_as_sure_as_the_studies_between_which_it_lies():
+    """The interval of a median from order statistics, doubled: errors shrink with the square root of the size."""
+    row = plan_row(SquareRoot(), "number", studies=100, seed=1)
+    spread = replace(row, widths=np.linspace(1, 2, 100))
+
+    assert Wish(width=1.5).unsure(row) == 0.1  # all widths are one; the search is no more precise
+    assert Wish(width=1.5).unsure(spread) == pytest.approx(math.log(1.6 / 1.4), abs=0.02)
+    assert (
+        Wish(width=1.5, sure=0.99).unsure(replace(row, widths=np.append(row.widths[1:], math.inf)))
+        == math.inf
+    )
+
+
+def test_a_spread_that_is_estimated_as_nothing_has_no_detectable_distance():
+    """With five workers S_A is 0 at times, and nothing is a multiple of it."""
+
+    class Flat(SquareRoot):
+        log_scale = True
+
+        def simulated(self, rng):
+            return Outcome(estimate=max(rng.normal(), 0.0), low=0.0, high=1.0)
+
+    assert plan_row(Flat(), "number", studies=40, seed=1).detectable == math.inf

@@ -115,3 +115,17 @@ def test_lines_are_of_one_task():
 
     with pytest.raises(ValueError, match="of one"):
         preference_lines(rows.assign(task=["one", "two"]))
+
+
+@pytest.mark.parametrize("line", ["t1,a b,c d,w1,left", "q,a x b,y,w", "q;a;b;w;a"])
+def test_a_csv_by_mistake_is_told_on_every_line(tmp_path, line):
+    """Its blanks are inside cells: four parts between them are no four fields."""
+    with pytest.raises(InputError) as raised:
+        read(tmp_path, f"{line}\n{line}\n")
+
+    assert [str(fault).split("lines.txt:")[1] for fault in raised.value.faults] == [
+        f"{number}: fields are separated by commas or semicolons; write tabs between them; prefcal import reads a CSV with "
+        "a header"
+        for number in (1, 2)
+    ]
+    assert read(tmp_path, "q\ta,b,c,d\ty\tw\n")["system_left"].item() == "a,b,c,d"

@@ -56,8 +56,20 @@ def test_the_answer_is_undecided_where_the_interval_holds_zero():
 
     assert answer.verdict == "undecided"
     assert answer.sentence == (
-        "Silent days: reward undecided (95% CI of S_0/G_E from -0.40 to no bound); one-sided p = 0.200, S_0 > 0 in 70% of "
-        "bootstrap samples."
+        "Silent days: reward undecided: these judgments cannot tell it (95% CI of S_0/G_E from -0.40 to no bound); "
+        "one-sided p = 0.200. S_0 > 0 in 70% of bootstrap samples of topics."
+    )
+
+
+@pytest.mark.parametrize(("share", "explained"), [(1.0, True), (0.02, True), (0.9, False)])
+def test_a_bootstrap_that_sounds_surer_than_the_test_says_why(share, explained):
+    """It draws from topics and workers that are few; others may differ, and leave the question open."""
+    answer = SilentDays(ratio=0.1, interval=(None, None), p_value=0.461, share=share)
+    clear = dataclasses.replace(answer, p_value=0.01)
+
+    assert ("but these hold only these topics and workers" in answer.sentence) == explained
+    assert clear.sentence.endswith(
+        f"one-sided p = 0.010. S_0 > 0 in {share:.0%} of bootstrap samples of topics."
     )
 
 

@@ -139,3 +139,18 @@ def test_a_log_without_whether_items_were_seen_whole_cuts_the_last_of_each_visit
 def test_nobody_read_anything():
     """An empty table is no error here; the fit says what is missing."""
     assert readings(TABLES["reads"].empty()).n_workers == 0
+
+
+# --- ranked lists
+
+
+def test_entries_of_ranked_lists_are_read_where_there_is_no_other_text():
+    """They have words and dwell times; beside iUnits or updates a link is a link."""
+    entries = reads({"kind": "link"}, {"kind": "link", "words": 30, "fully_seen": False})
+    data = readings(entries)
+
+    assert data.of_lists
+    assert speeds(data) == [4.0]
+    assert data.left_out == {"passed over without being read": 1}
+    assert data.of(np.array([0])).of_lists
+    assert not readings(reads({"kind": "link"}, {})).of_lists

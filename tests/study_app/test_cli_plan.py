@@ -12,7 +12,7 @@ from calibration.plan import PlanRow
 from calibration.plan_search import Plan, Wish
 from study_app.cli import PLAN, cli
 from study_app.cli.plan_figure import figure_bytes
-from study_app.cli.plan_text import COLUMNS, Question, headline, plan_text
+from study_app.cli.plan_text import COLUMNS, Question, headline, machine_rows, plan_text
 from tests.study_app.prefcal_command import run_here
 
 SMALL = ("--queries", 8, "--pairs", 6, "--workers", 4, "--true", 0.6, "--studies", 20)
@@ -98,6 +98,13 @@ def test_a_plan_for_silence_and_for_patience_ends_in_an_answer(run):
         (("agreement", "-o", "curve.txt"), ".svg, .pdf, .png"),
         (("patience", "--pairs", 22), "at most 21"),
         (("agreement", "--vary", "topics"), "'queries', 'pairs', 'workers'"),
+        (("agreement", "--true", 0.69, "--tell-from", 0.69), "both 0.69: there is nothing to tell apart"),
+        (("patience", "--tell-from", 1500), "nothing to tell apart"),
+        (("away", "--of", "sd", "--tell-from", 1.5), "nothing to tell apart"),
+        (("difference", "--true", 0.7, "--other", 0.7), "nothing to tell apart"),
+        (("difference", "--true", 0.65, "--other", 0.69), "the better measure's: swap them"),
+        (("silence", "--true", 0), "give a value above 0"),
+        (("patience", "--text-chars", 300), "give --text-chars of at least 750"),
     ],
 )
 def test_what_cannot_be_asked_is_wrong_usage(run, arguments, said):
@@ -134,6 +141,7 @@ QUESTION = Question(
     study="10 days",
     sizes={"workers": ("worker", "workers"), "days": ("day", "days")},
     assumed="nothing",
+    helpful=("workers", "days"),
 )
 
 
@@ -142,7 +150,7 @@ def row(size, width, power=0.5):
         size=size,
         people=size,
         judgments=None,
-        widths=[width] * 4,
+        widths=[width] * 400,
         power=power,
         detectable=width / 2,
         nothing=0.0,
@@ -169,7 +177,7 @@ ROWS = (row(10, float("inf"), 0.2), row(20, 4.0, 0.6), row(40, 2.0, 0.9))
         (
             None,
             Wish(width=1.0),
-            "even with 40 workers the 95 % interval of the thing is typically 2.0 wide, not 1.0 hours.",
+            "even with 40 workers the 95 % interval of the thing is typically 2.0 hours wide, not 1.0 hours.",
         ),
         (
             None,
@@ -245,3 +253,34 @@ def test_the_curve_is_drawn_where_one_says(run, tmp_path):
 
     assert ended.out.startswith(("Plan", "Your", "Not"))
     assert (tmp_path / "curve.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_a_size_from_few_studies_says_between_what_it_lies():
+    """Half of 20 studies may be a quarter or three: one number alone would be noise."""
+    few = of(*[replace(one, widths=[2.0] * 20) for one in ROWS], needed=40)
+
+    assert headline(few, QUESTION, Wish(power=0.8)) == (
+        "Plan 40 workers (between 22 and 58, so far as 20 simulated studies tell) to get a chance of 80 % that the study "
+        "tells 1 from 2 hours."
+    )
+    many = of(*[replace(one, widths=[2.0] * 2000) for one in ROWS], needed=40)
+    assert headline(many, QUESTION, Wish(power=0.8)).startswith("Plan 40 workers to get")
+    assert "and the 40 workers to about 5 %" in " ".join(
+        plan_text(many, QUESTION, Wish(power=0.8), seed=1).split()
+    )
+
+
+def test_there_is_no_power_where_nothing_is_told_apart():
+    """0 would read as a study without a chance; an empty cell as what it is."""
+    found = of(*ROWS)
+
+    assert [cells[COLUMNS.index("power")] for cells in machine_rows(found, QUESTION)] == [0.2, 0.6, 0.9]
+    nothing = replace(QUESTION, found=None)
+    assert {cells[COLUMNS.index("power")] for cells in machine_rows(found, nothing)} == {None}
+
+
+def test_more_workers_a_pair_are_never_the_advice(run):
+    """They do not tell how things are on other queries."""
+    ended = run("agreement", *SMALL, "--width", 0.01, "--studies", 20)
+
+    assert "Change another size: --vary pairs." in " ".join(ended.out.split())
