@@ -7,6 +7,7 @@ import pandas as pd
 
 from calibration.agree import AgreementTables
 from study_app.cli.output import table_text
+from study_app.too_few import tells
 
 CONVENTIONS = ("against", "half", "drop", "weighted")
 HEADS = {
@@ -62,6 +63,8 @@ def _task_lines(task: str, rows: pd.DataFrame, comparisons: pd.DataFrame) -> Ite
         "agreement counts every tie against the measure, as the paper does;"
         f" {first['vote_ties']} of {first['pairs']} pairs are tied in the votes. Intervals are over queries."
     )
+    if not tells(first):
+        yield "Too few pairs with a majority, or queries, to say anything by; the ceiling of so few is none either."
     if counted["low"].isna().any() or (len(comparisons) and comparisons["low"].isna().any()):
         yield "-: no interval, since all queries are alike or there is only one; too few to say, not certainty."
     if drawn:

@@ -13,7 +13,7 @@ from study_app.report.agreement_tables import (
     disagreement_tables,
     exclusion_table,
 )
-from study_app.report.claims import HATCHED, beyond_perfect, ceiling, finding, tells
+from study_app.report.claims import HATCHED, beyond_perfect, ceiling, finding
 from study_app.report.figures import Mark, agreement_rows
 from study_app.report.page import Figure, Section
 from study_app.report.results import Row, TaskResult, scatters
@@ -26,6 +26,7 @@ from study_app.report.wording import (
     points_interval,
     said_interval,
 )
+from study_app.too_few import tells
 
 SIGNIFICANT = 0.05
 NO_INTERVAL = "A dotted row has no interval: all queries are alike, or there is only one. That is not certainty but too few to say."

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from study_app.report.claims import tells
 from study_app.report.page import Table
 from study_app.report.results import TaskResult
 from study_app.report.two_texts import LINE, side_by_side
@@ -19,6 +18,7 @@ from study_app.report.wording import (
     points_interval,
     quantity,
 )
+from study_app.too_few import tells
 
 FITS = {
     "none": DASH,

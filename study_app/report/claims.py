@@ -5,10 +5,8 @@ from collections.abc import Iterator
 
 from study_app.report.results import Row, TaskResult
 from study_app.report.wording import counted, decimal, percent, said_interval
+from study_app.too_few import decided, tells
 
-FEWEST_PAIRS = 10
-"""Pairs with a majority from which an agreement is a finding and a ceiling is shown."""
-FEWEST_QUERIES = 2
 FEWEST_FOR_BAND = 5
 """Queries from which a curve has a band: from fewer, it is narrow wherever these few happen to be alike."""
 FEWEST_RANKED = 6
@@ -18,16 +16,6 @@ HATCHED = "Hatched: from the agreement of a second panel to that of a perfect me
 """How a figure with a ceiling is read."""
 
 TOO_FEW = "too few to say"
-
-
-def decided(row: Row) -> int:
-    """Return how many pairs have a majority."""
-    return int(row["pairs"] - row["vote_ties"])
-
-
-def tells(row: Row) -> bool:
-    """Say whether there are pairs and queries enough for a finding."""
-    return decided(row) >= FEWEST_PAIRS and int(row["queries"]) >= FEWEST_QUERIES
 
 
 def ceiling(row: Row) -> tuple[float, float]:
