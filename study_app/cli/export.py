@@ -22,6 +22,7 @@ def command(folder: Path, study: str | None, raw: bool, database: str | None) ->
     DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else is
     not touched. docs/tables.md says what the tables hold, docs/export.md how they are made.
     """
+    from metrics.errors import input_fault
     from study_app.database import transaction
     from study_app.export import export_study
     from study_app.services.studies import chosen_study
@@ -29,6 +30,11 @@ def command(folder: Path, study: str | None, raw: bool, database: str | None) ->
 
     with transaction(opened(database), write=False) as session:
         chosen = chosen_study(session, study)
+        if study is None and str(folder) == chosen.name and not folder.exists():
+            raise input_fault(
+                f"{chosen.name} is the name of the study, and the folder is missing",
+                cure=f"name the folder, as in: prefcal export tables --study {chosen.name}",
+            )
         summary = export_study(session, chosen, folder, now=utc_now(), raw=raw)
         click.echo(f"exported {chosen.name} to {folder.absolute()}\n\n{_described(summary)}")
 

@@ -15,19 +15,23 @@ COLUMNS = ("study", "task", "topic", "done", "live", "room")
 
 
 @click.command()
+@click.argument("study", metavar="[STUDY]", required=False)
 @database_option
 @output_options
-def command(database: str | None, *, output: Output) -> None:
-    """Show workers, slots and judgments of every loaded study; the same as its researcher's page."""
+def command(study: str | None, database: str | None, *, output: Output) -> None:
+    """Show workers, slots and judgments of STUDY, or of every loaded study; the same as its researcher's page."""
     from study_app.database import transaction
     from study_app.plan import Plans
     from study_app.services.entry import loaded_studies
     from study_app.services.progress import study_progress
+    from study_app.services.studies import chosen_study
     from study_app.tokens import utc_now
 
     store = opened(database)
     with transaction(store, write=False) as session:
-        found = [study_progress(session, plan, now=utc_now()) for plan in loaded_studies(session, Plans())]
+        only = None if study is None else chosen_study(session, study).id
+        plans = [plan for plan in loaded_studies(session, Plans()) if only in {None, plan.id}]
+        found = [study_progress(session, plan, now=utc_now()) for plan in plans]
     store.engine.dispose()
     if output.format == "table":
         for progress in found:

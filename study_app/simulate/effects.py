@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from study_app.models import Event, Judgment, PageLoad, Worker
+from study_app.models import Event, Judgment, PageLoad, Study, Worker
 from study_app.simulate.crowd import CrowdReport
 from study_app.stream_models import StreamView, UsefulAnswer
 
@@ -44,9 +44,20 @@ def _unfinished(session: Session, report: CrowdReport) -> str:  # noqa: ARG001 -
     return f"{left} workers have no completion code; what they answered is kept"
 
 
-def _turned_away(session: Session, report: CrowdReport) -> str:  # noqa: ARG001
-    strangers = _count(session, select(Worker.id).where(Worker.consented_at.is_(None)))
-    return f"nothing was left to do for them; {strangers} of them had not consented, and nothing of theirs counts"
+def _refused(session: Session, report: CrowdReport) -> str:  # noqa: ARG001
+    devices = {config["device"] for config in session.scalars(select(Study.config))}
+    reason = "the study was full" if devices == {"any"} else "the study was full, or not for their device"
+    return f"{reason}; they were not asked for consent, and nothing of theirs is stored"
+
+
+def _turned_away(session: Session, report: CrowdReport) -> str:
+    ends = {"failed_checks": "failed a check twice", "screened_out": "were screened out by an answer"}
+    stopped = {end: _count(session, select(Worker.id).where(Worker.stopped_as == end)) for end in ends}
+    said = [f"{stopped[end]} {words}" for end, words in ends.items() if stopped[end]]
+    left = report.habits["turned_away"] - sum(stopped.values())
+    if left > 0:
+        said.append(f"for {left} nothing was left to do")
+    return "; ".join(said)
 
 
 def _loaded_again(session: Session, report: CrowdReport) -> str:  # noqa: ARG001
@@ -91,6 +102,7 @@ def _unlogged(session: Session, report: CrowdReport) -> str:  # noqa: ARG001
 _SAID: Mapping[str, Callable[[Session, CrowdReport], str]] = MappingProxyType(
     {
         "quit": _unfinished,
+        "refused_at_the_door": _refused,
         "turned_away": _turned_away,
         "reload": _loaded_again,
         "two_tabs": _loaded_again,

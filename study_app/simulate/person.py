@@ -133,7 +133,8 @@ class Person:
         if self._page.step == "done":
             self.tally.code = text_of(self._page.marked("data-code"))
         else:
-            self.tally.done["turned_away"] += 1
+            is_at_the_door = "/s/" in self._page.url
+            self.tally.done["refused_at_the_door" if is_at_the_door else "turned_away"] += 1
 
     def _habit(self, probability: float) -> bool:
         return bool(self._rng.random() < probability)

@@ -111,6 +111,29 @@ def test_of_several_studies_one_must_be_named(prefcal, database, tmp_path):
     assert prefcal("export", "a", "--database", database, "--study", "tea")[0] == 0
 
 
+def test_the_name_of_a_study_is_not_taken_for_a_folder(prefcal, database, tmp_path):
+    """Most commands take a study; who writes it here too is told how it goes."""
+    code, out, err = prefcal("export", "fuji", "--database", database)
+
+    assert (code, out) == (1, "")
+    assert "name the folder, as in: prefcal export tables --study fuji" in err
+    assert not (tmp_path / "here" / "fuji").exists()
+    assert prefcal("export", "fuji", "--study", "fuji", "--database", database)[0] == 0
+    assert prefcal("export", "fuji", "--database", database)[0] == 0
+
+
+def test_the_state_of_one_study_can_be_asked_for(prefcal, database, tmp_path):
+    """Without a name all are told of."""
+    load_another(database, tmp_path / "another")
+
+    both, one = (prefcal("status", *name, "--database", database)[1] for name in ([], ["tea"]))
+    assert "fuji:" in both
+    assert "tea:" in both
+    assert "fuji:" not in one
+    assert "tea:" in one
+    assert "no study is called 'coffee'" in prefcal("status", "coffee", "--database", database)[2]
+
+
 def test_a_folder_with_other_things_is_refused_in_one_line(prefcal, database, tmp_path):
     """Exit 1, nothing on stdout, nothing touched."""
     (tmp_path / "here" / "tables").mkdir()

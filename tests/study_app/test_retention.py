@@ -187,7 +187,7 @@ def test_whoever_was_paid_or_owes_an_answer_may_be_forgotten(study, retention):
     """Ann and Bob were paid, Cleo has answered nothing yet."""
     ended = retention(study, "--all-identities", "--delete")
     assert ended.code == 0
-    assert "paid" not in ended.err
+    assert "not known to be paid" not in ended.err
 
 
 def test_the_two_kinds_of_identities_are_not_asked_for_together(study, retention):

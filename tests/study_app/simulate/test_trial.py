@@ -1,5 +1,7 @@
 """A crowd goes through a small study over HTTP; what it did is what the database holds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sqlalchemy import func, select
@@ -79,6 +81,25 @@ def test_bad_habits_leave_no_duplicates_and_no_holes(small_study, tmp_path):
     assert set(revisions) == {1}
     assert all(count == highest == distinct for count, highest, distinct in numbers)
     assert sum(code is not None for code in codes) == report.finished < report.workers
+
+
+def test_who_was_turned_away_is_told_by_the_reason(small_study, tmp_path):
+    """A full study, a check that was failed twice, and nothing left to do are three things."""
+    url = f"sqlite:///{tmp_path / 'trial.sqlite3'}"
+    report, _ = trial(small_study(task={"workers_per_query": 1}), url, workers=5)
+    database = open_database(url)
+    with transaction(database, write=True) as session:
+        told = {one.habit: one.said for one in effects(session, report)}
+        refused = report.habits["refused_at_the_door"]
+        assert session.scalar(select(func.count()).select_from(Worker)) == 5 - refused
+        for worker in session.scalars(select(Worker).limit(2)):
+            worker.stopped_as = "failed_checks"
+        session.flush()
+        later = effects(session, replace(report, habits={"turned_away": 5}))
+    database.engine.dispose()
+    assert refused > 0
+    assert told["refused at the door"].startswith("the study was full; they were not asked for consent")
+    assert [one.said for one in later] == ["2 failed a check twice; for 3 nothing was left to do"]
 
 
 def test_the_same_seed_gives_the_same_tables_to_the_byte(small_study, tmp_path):
