@@ -157,9 +157,8 @@ def agree(
 def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[JudgedTask]:
     if "preferences" not in evidence.tables:
         raise input_fault(
-            "there is no table preferences, so there is nothing to agree with"
+            f"there is no table preferences in {Path(evidence.place).parent}, so there is nothing to agree with"
             f" (only {listed(evidence.tables) or 'nothing'})",
-            path=Path(evidence.place).parent,
             cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
         )
     return judged_tasks(evidence.tables, exclude=exclude, complete_only=complete_only)

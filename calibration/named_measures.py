@@ -69,7 +69,7 @@ class Wanted:
     def renamed(self, names: Mapping[str, str]) -> "Wanted":
         """Return the same by other names."""
         primary = None if self.primary is None else (names[self.primary[0]], names[self.primary[1]])
-        return Wanted(primary=primary, compare=tuple(names[name] for name in self.compare))
+        return Wanted(primary=primary, compare=tuple(dict.fromkeys(names[name] for name in self.compare)))
 
 
 def wanted_by_study(protocol: Mapping[str, JsonValue]) -> Wanted:
@@ -100,6 +100,7 @@ def resolved(
     absent = [name for name in missing if is_name(name, kind)]
     faults = [_unknown(name, fair, f"task {task}", {kind}) for name in missing if name not in absent]
     faults += [_in_sample(full, f"task {task}") for full in found.values() if full not in fair]
+    faults += _same(wanted, found)
     if faults:
         raise InputError([replace(fault, path=place) for fault in faults])
     notes = [
@@ -141,6 +142,7 @@ def resolved_for_all(
     ]
     full = dict.fromkeys(full for of_task in found.values() for full in of_task.values())
     faults += [_in_sample(name, "any task") for name in full if name not in fair]
+    faults += list(dict.fromkeys(fault for of_task in found.values() for fault in _same(wanted, of_task)))
     if faults:
         raise InputError([replace(fault, problem=f"{OPTIONS}: {fault.problem}") for fault in faults])
     return {
@@ -188,6 +190,14 @@ def _unscored(name: str) -> Fault:
     return Fault(problem=f"nothing here scores {name!r}", cure=cure)
 
 
+def _same(wanted: Wanted, found: Mapping[str, str]) -> list[Fault]:
+    """Return what is wrong where both names of the primary comparison are of one measure."""
+    full = {found.get(name, name) for name in wanted.primary or ()}
+    if len(full) != 1:
+        return []
+    return [Fault(problem=f"both measures of primary are {full.pop()}", cure="name two that differ")]
+
+
 def _plain(name: str, kind: str) -> str:
     """Return a name without its mark, of a ranked list's measure at the default depth."""
     if kind == "ranked_pairs":
@@ -201,11 +211,11 @@ def _unknown(name: str, known: Collection[str], task: str, kinds: Collection[str
         raise_if_misspelt(name, kinds)
     except InputError as error:
         return error.faults[0]
-    near = nearest(name, known)
+    near = nearest(name, [*known, *(written for kind in kinds for written in CLASSES.get(kind, ()))])
     cure = f"did you mean {near!r}? " if near else ""
     return Fault(
         problem=f"there is no measure {name!r} in {task}",
-        cure=f"{cure}known are {listed(sorted(known), most=30)}",
+        cure=f"{cure}known are {listed(sorted(known), most=30)}, and the like (prefcal agree --help)",
     )
 
 

@@ -146,7 +146,10 @@ def _diagnostics(ratings: Ratings, shown: Floats | None) -> Iterator[Diagnostic]
             f"The pairs have {per_pair.min()} to {per_pair.max()} judgments, {same:.0%} of them {most}.",
         )
     if ratings.clusters == 1:
-        yield warning("one_topic", "With a single topic nothing is known about others: there is no interval.")
+        yield warning(
+            "one_topic",
+            "A single topic has pairs with two judgments or more: nothing is known about others, there is no interval.",
+        )
     elif ratings.clusters < FEW_TOPICS:
         yield warning(
             "few_topics",

@@ -113,6 +113,15 @@ def test_a_planned_comparison_does_not_put_a_named_measure_into_the_family(table
     assert "M@840" not in rows["measure"].tolist()
 
 
+def test_a_measure_is_not_compared_with_itself_under_two_names(tables):
+    """In a family it counts once; a planned comparison needs two."""
+    twice = Wanted(compare=("M@1500", "M@840", "MMeasure(patience=840)"))
+
+    assert agree(Evidence(tables=tables), wanted=twice).wanted["summaries"].compare == ("M@1500", "M@840")
+    with pytest.raises(InputError, match="both measures of primary are M@840; name two that differ"):
+        agree(Evidence(tables=tables), wanted=Wanted(primary=("M@840", "MMeasure(patience=840)")))
+
+
 def test_probabilities_from_votes_are_named_with_any_patience(tables):
     """They need a model that has them."""
     shares = {name: IntentEntry(estimate=p) for name, p in (("i1", 0.1), ("i2", 0.9))}
@@ -192,6 +201,7 @@ def test_a_measure_that_ties_every_pair_is_said_to_and_left_out(tables):
         ("M@1500 first layer only", "nothing here scores .*--collection KIND=PATH and --run NAME=PATH"),
         ("MMeasure(patienc=3)", "MMeasure has no parameter 'patienc'; did you mean patience"),
         ("TIANDCG(k=5)", r"TIANDCG\(k=5\) does not score summary_pairs; what does is MMeasure"),
+        ("MMeasur", r"no measure 'MMeasur' in any task; did you mean 'MMeasure'\?"),
         ("M@15OO", r"no measure 'M@15OO' in any task; did you mean 'M@1500'"),
     ],
 )
