@@ -112,7 +112,7 @@ def headline(found: Plan, question: Question, wish: Wish) -> str:
         )
     needed = question.count(found.vary, found.needed)
     if found.needed <= found.asked:
-        spare = "" if found.needed == found.asked else f"; {needed} would do"
+        spare = "" if found.needed == found.asked else f"; {needed}{_known_roughly(found, wish)} would do"
         return f"Your {question.count(found.vary, found.asked)} are enough to get {goal}{spare}."
     return f"Plan {needed}{_known_roughly(found, wish)} to get {goal}."
 

@@ -140,7 +140,7 @@ def slow(rows: pd.DataFrame) -> "pd.Series[bool]":
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda rows: rows.assign(kind="link"), "no read of an iUnit or update .*720 links"),
+        (lambda rows: rows.assign(words=0), "no read of an iUnit, update or entry .*720 without a length"),
         (lambda rows: rows[rows["worker"].isin(["W1", "W2"])], "2 workers read something to its end"),
         (lambda rows: rows.drop_duplicates("worker"), "fewer than 3 workers read two items"),
         (lambda rows: rows.assign(interrupted=True), "0 workers read something to its end"),
@@ -150,7 +150,7 @@ def slow(rows: pd.DataFrame) -> "pd.Series[bool]":
         ),
         (lambda rows: rows.assign(worker=rows["item"], item=rows["worker"]), "no more than chance"),
     ],
-    ids=["links only", "two workers", "one item each", "all interrupted", "most interrupted", "no spread"],
+    ids=["no words", "two workers", "one item each", "all interrupted", "most interrupted", "no spread"],
 )
 def test_what_cannot_be_told_is_refused_with_the_reason(change, reason):
     """One item a worker gives sigma^2 + tau^2 together; workers alike give no sigma. Neither is returned."""
@@ -159,6 +159,16 @@ def test_what_cannot_be_told_is_refused_with_the_reason(change, reason):
 
 
 # --- what it warns of
+
+
+def test_a_speed_of_ranked_lists_is_called_one_of_judging_them():
+    """The fit is the same; that people scan lists is for the reader of the number to know."""
+    texts = drawn(11)
+    lists = fit_reading_speed(texts.assign(kind="link"))
+
+    assert "from_lists" in [note.name for note in lists.diagnostics if note.severity == "warning"]
+    assert lists.params == fit_reading_speed(texts).params
+    assert "from_lists" not in names(fit_reading_speed(texts))
 
 
 def test_items_of_one_length_leave_a_time_per_item_unseen():

@@ -3,10 +3,13 @@
 After a change of the definitions, `python tests/calibration/test_tables_doc.py` writes its second half anew.
 """
 
+import re
 from pathlib import Path
 
 from calibration.table_definition import Column, Table
 from calibration.tables import TABLES
+from calibration.user_model import PARAMETERS
+from study_app.study_entries import KINDS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tables.md"
 MARK = "<!-- from here on made from calibration/tables.py -->\n"
@@ -49,6 +52,15 @@ def made() -> str:
 def test_the_page_describes_every_table_and_column_as_it_is_defined():
     """Researchers with logs of their own write their files by this page."""
     assert PAGE.read_text(encoding="utf-8").partition(MARK)[2] == "\n" + made()
+
+
+def test_the_page_says_of_every_kind_of_task_what_can_be_fitted():
+    """Who plans a study looks here before people are paid; no name is one that fit does not write."""
+    text = PAGE.read_text(encoding="utf-8").partition("| kind of task |")[2].partition("\n\n")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE))
+
+    assert set(rows) == set(KINDS)
+    assert set(re.findall(r"`((?:push|patience)_\w+)`", text)) <= set(PARAMETERS)
 
 
 if __name__ == "__main__":
