@@ -212,8 +212,8 @@ def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.
         pairs=pair_rows(task, found.differences),
         disagreements=disagreement_rows(task, looked_at, found.differences[looked_at], texts),
         notes=[
-            f"{task.task}: {measure} scores the systems of every pair alike, so nothing can be said of it; it is"
-            " compared by name only"
+            f"{task.task}: {measure} scores the systems of every pair alike, so nothing can be said of it"
+            + ("" if measure == measured.variants[0].measure else "; it is compared by name only")
             for measure in constant
         ],
     )
