@@ -75,7 +75,7 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
     if result.fitted is not None:
         yield _fitted_sentence(result, result.fitted)
     yield from _primary_sentence(result)
-    if len(result.fair_measures) > 1:
+    if len(result.fair_measures) > 1 and tells(row):
         yield _best_sentence(result)
 
 

@@ -9,12 +9,13 @@ import pandas as pd
 from calibration.user_model import UserModel
 from calibration.variants import Fit, Role
 from study_app.report.agreement_forms import RANKED
-from study_app.report.claims import FEWEST_FOR_BAND, HATCHED, ceiling
+from study_app.report.claims import FEWEST_FOR_BAND, HATCHED, TOO_FEW, ceiling
 from study_app.report.figures import Curve, Floats, Mark, curve_with_marks
 from study_app.report.fit_part import PATIENCE, curve_marks
 from study_app.report.page import Figure, Section
 from study_app.report.results import Row, TaskResult, scatters
 from study_app.report.wording import LEVEL, percent, points, points_interval, quantity, stretch
+from study_app.too_few import tells
 
 EXPLORATION = (
     "The curve is for exploration: its highest point was chosen by looking at these preferences, so its agreement is"
@@ -110,7 +111,8 @@ def _curve_section(
         curve["value"].tolist(), (curve["agreement"] == top).tolist(), quantity, before=before, after=after
     )
     highest = percent(top)
-    title = f"Along the curve agreement of {measure} is highest, {highest}, {where}"
+    few = "" if tells(result.row(result.main)) else f" ({TOO_FEW})"
+    title = f"Along the curve agreement of {measure} is highest, {highest}, {where}{few}"
     fitted = result.rows[result.rows["measure"].str.startswith(FITTED.get(over, over))]
     crossed = (fitted["fit"] == Fit.CROSS_FITTED).any()
     drawn = _curve(result, curve, over)

@@ -121,7 +121,10 @@ def test_a_handful_of_pairs_is_no_finding(material):
     assert headline(few) == (
         "Too few to say how well M@1500 agrees with the preferences: 4 decided pairs, 6 queries"
     )
-    assert "no ceiling is given" in " ".join(summary(few, simulated=False))
+    said = " ".join(summary(few, simulated=False))
+    assert "no ceiling is given" in said
+    assert "most often" not in said
+    assert next(curve_sections(few, None, None, "")).title.endswith("(too few to say)")
     assert section.title == section.figures[0].title == headline(few)
     assert "Hatched" not in section.figures[0].caption
     assert not [row for row in section.tables[0].rows if row[0].startswith("Ceiling")]
