@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from study_app.domain import PlannedShowing, balanced_sides, drawn, planned_showings
 from study_app.models import Assignment, Showing, Slot, Worker
 from study_app.plan import TaskPlan
-from study_app.services.quota import pair_tallies
+from study_app.services.quota import open_units, pair_tallies
 from study_app.services.whereabouts import Whereabouts
 from study_app.study_entries import IUnitImportance, RankedPairs, StreamPairs, SummaryPairs
 from study_app.task_models import Sheet
@@ -56,8 +56,10 @@ def _draw_pair(
     rng = drawn(seed, worker.number, f"pairs {task.number}.{slot.position}")
     (tally,) = (tally for tally in pair_tallies(session, slot.topic_id, now=now) if tally.pair == slot.unit)
     left, right = balanced_sides(tally, rng)
-    earlier = _earlier(session, slot) if slot.position == task.wanted else []
-    repeated = rng.sample(earlier, min(entry.validation_pairs, len(earlier)))
+    repeated = []
+    if _is_last(session, here, task, slot, now=now):
+        earlier, done = _unrepeated(session, slot)
+        repeated = rng.sample(earlier, min(max(0, entry.validation_pairs - done), len(earlier)))
     repeats = [
         PlannedShowing(pair=first.pair_id, left=first.right_system_id, right=first.left_system_id)
         if entry.validation_swapped
@@ -77,15 +79,24 @@ def _draw_pair(
         showing.reveals_silence = reveals
 
 
-def _earlier(session: Session, slot: Slot) -> list[Showing]:
-    """Return the pairs that the worker judged in this task before, in order."""
+def _is_last(session: Session, here: Whereabouts, task: TaskPlan, slot: Slot, *, now: datetime) -> bool:
+    """Say whether the worker gets no pair after this one: as many as wanted, or nothing else has room."""
+    held = {other.unit for other in here.slots[task.number]} | {slot.unit}
+    return slot.position == task.wanted or not open_units(session, task, besides=held, now=now)
+
+
+def _unrepeated(session: Session, slot: Slot) -> tuple[list[Showing], int]:
+    """Return the pairs that the worker judged in this task before and not twice, in order, and how many came twice."""
     query = (
         select(Showing)
         .join(Showing.slot)
-        .where(Slot.assignment_id == slot.assignment_id, Slot.id != slot.id, Showing.repeats_id.is_(None))
+        .where(Slot.assignment_id == slot.assignment_id, Slot.id != slot.id)
         .order_by(Slot.position, Showing.position)
     )
-    return list(session.scalars(query))
+    shown = list(session.scalars(query))
+    repeated = {showing.repeats_id for showing in shown if showing.repeats_id is not None}
+    originals = [one for one in shown if one.repeats_id is None and one.id not in repeated]
+    return originals, len(repeated)
 
 
 def _stored(

@@ -17,7 +17,7 @@ from study_app.database import transaction
 from study_app.export import export_study
 from study_app.export.features import feature_tables
 from study_app.messages import Messages
-from study_app.models import Pair, Showing, Slot, Study, System, Topic
+from study_app.models import Assignment, Pair, Showing, Slot, Study, System, Topic, Worker
 from study_app.resources import resource_folder
 from study_app.shown_pushes import shown_pushes
 from study_app.study_content import read_study_content
@@ -226,6 +226,25 @@ def test_pairs_are_counted_over_the_task_and_a_repeat_shows_its_own_profile(serv
             [re.findall(r"p\d+|T[\d:]+Z", str(side)) for side in sides[name]] for name in (repeat, first)
         )
         assert (left, right) == (first_right, first_left)
+
+
+def test_who_gets_fewer_pairs_than_wanted_gets_repeats_all_the_same(served):
+    """With the last pair that has room: without repeats nobody could say how carefully they judged."""
+    study = served(validation_pairs=2, judgments_per_pair=1)
+    bob = study.arrive("bob").send()
+    for _ in range(3):
+        bob.send(choice="left")
+    ann = study.judge_all(study.arrive("ann").send())
+    assert ann.step == "finish"
+    of_ann = (
+        select(Showing.repeats_id.is_not(None))
+        .join(Showing.slot)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(Worker.number == 2)
+        .order_by(Showing.id)
+    )
+    assert [repeats for (repeats,) in study.rows(of_ann)] == [False, False, True]
 
 
 def test_the_tables_say_what_was_read_and_what_was_revealed(served, exported):
