@@ -23,6 +23,7 @@ from study_app.study_entries import (
 )
 from study_app.summary_content import SummaryContent
 from study_app.task_content import TaskContent
+from study_app.text_language import looks_japanese, texts_in
 from study_app.workload import FINISHING, Span, consent_seconds, pairs_of_a_worker, task_seconds
 
 FIXED_CODE = {"prolific", "connect"}
@@ -155,7 +156,13 @@ def _of_study(entry: StudyEntry, tasks: tuple[TaskEstimate, ...], workers: int |
 def _of_tasks(tasks: tuple[TaskEstimate, ...]) -> Iterator[str]:
     for task in tasks:
         name = task.content.entry.name
-        found = [*_too_much(task.content), *_too_few(task), *_same(task.content), *_measures(task.content)]
+        found = [
+            *_too_much(task.content),
+            *_too_few(task),
+            *_language(task.content),
+            *_same(task.content),
+            *_measures(task.content),
+        ]
         yield from (f"{name}: {line}" for line in found)
 
 
@@ -190,11 +197,22 @@ def _too_few(task: TaskEstimate) -> Iterator[str]:
         repeats = pairs_of_a_worker(entry)[1] * min(entry.queries_per_worker, topic_count(task.content))
     else:
         repeats = entry.validation_pairs if isinstance(entry, StreamPairs) else 0
+    if isinstance(entry, JudgedTask) and entry.validation_pairs == 0 and entry.min_consistency > 0:
+        yield "validation_pairs is 0, so min_consistency leaves nobody out"
     if 0 < repeats < MIN_VALIDATIONS:
         yield (
             f"a worker gets {repeats} repeats, but consistency is judged from {MIN_VALIDATIONS} on; "
             "raise validation_pairs"
         )
+
+
+def _language(content: AnyContent) -> Iterator[str]:
+    """Say when the texts that are shown are in another language than the pages around them."""
+    places = (getattr(content, name, {}) for name in ("shown", "summaries", "streams"))
+    texts = [text for place in places for shown in place.values() for text in texts_in(shown)]
+    language = content.entry.language
+    if texts and looks_japanese(texts) != (language == "ja"):
+        yield f"language is {language}, but the texts do not look like that; it decides pages, reading time and criteria"
 
 
 def _same(content: AnyContent) -> Iterator[str]:

@@ -77,10 +77,10 @@ def _show(material: "Material") -> None:
 
 
 def _lacking(search: "Search") -> str:
-    if search.missing:
-        return f"since there is no file that could be {', '.join(search.missing)}"
     if search.doubtful:
         return f"since several files could be {', '.join(search.doubtful)}"
+    if search.missing:
+        return f"since there is no file that could be {', '.join(search.missing)}"
     return "since there is no run"
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from metrics.errors import Fault
 from metrics.readers.run_files import run_name
+from metrics.wording import listed
 from study_app.study_new.recognise import Recognised
 
 ENOUGH = 0.5
@@ -75,15 +76,20 @@ def collections(pool: Sequence[Recognised]) -> tuple[list[Found], list[Search]]:
     return whole, partial
 
 
-def faults_of(search: Search, place: Path) -> list[Fault]:
-    """Say what a collection lacks, or which files could both be the same part of it."""
+def faults_of(search: Search, place: Path, strangers: Sequence[Path] = ()) -> list[Fault]:
+    """Say what a collection lacks, or which files could both be the same part of it.
+
+    While the latter is open nothing is missing for sure: files are told by whose ids they have. ``strangers`` are the files that
+    are nothing known, of which some may be called like what is missing.
+    """
     faults = [
         Fault(
-            problem=f"{search.family}: no file that could be {key}",
+            problem=f"{search.family}: no file that could be {key}{_named_so(key, strangers)}",
             cure=f"add one, {looks}, or name its folder",
             path=str(place),
         )
         for key, looks in search.missing.items()
+        if not search.doubtful
     ]
     for key, paths in search.doubtful.items():
         named = " and ".join(str(path) for path in paths)
@@ -103,6 +109,12 @@ def faults_of(search: Search, place: Path) -> list[Fault]:
             )
         )
     return faults
+
+
+def _named_so(key: str, strangers: Sequence[Path]) -> str:
+    """Name the files that are called like a part, and cannot be it."""
+    alike = [str(path) for path in strangers if path.name.partition(".")[0].lower() == key]
+    return f" ({listed(alike)} is called so, but does not fit; where TAB stands, one tab is meant)" if alike else ""
 
 
 def system_names(runs: Sequence[Recognised]) -> dict[str, Path]:

@@ -1,6 +1,5 @@
 """Which tasks a study could have from the collections that were found, and the days that only these know."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -8,13 +7,12 @@ from typing import Any
 from metrics.readers.xml_tree import read_xml
 from study_app.study_new.collections import Found
 from study_app.study_new.compose import TaskPlan
+from study_app.text_language import looks_japanese
 from study_app.workload import DAY_SECONDS
 
 MOST_DAYS = 10
 SHARE_OF_A_DAY = 0.05
 """A day with fewer judged tweets than this share of the busiest one is not one of the evaluation."""
-JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
-SHARE_JAPANESE = 0.2
 
 POSSIBLE = {
     "summaries": {"intent_votes": 0, "iunit_importance": 0, "summary_pairs": 2},
@@ -51,15 +49,14 @@ def usual_tasks(possible: Sequence[TaskPlan]) -> list[TaskPlan]:
 
 def language_of(whole: Sequence[Found]) -> str:
     """Return ja where the texts are mostly Japanese, else en."""
-    texts = [
+    texts = (
         row[-1]
         for found in whole
         for key, file in found.files.items()
         if key in {"queries", "texts", "nuggets", "topics"}
         for row in file.rows[:1_000]
-    ]
-    joined = "".join(texts)
-    return "ja" if joined and len(JAPANESE.findall(joined)) > SHARE_JAPANESE * len(joined) else "en"
+    )
+    return "ja" if looks_japanese(texts) else "en"
 
 
 def _days(kind: str, found: Found) -> Any:

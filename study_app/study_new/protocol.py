@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic_core import PydanticUndefined
 
+from study_app.domain import MIN_VALIDATIONS
 from study_app.study_entries import DEFAULT_CRITERIA, KINDS
 
 SUMMARIES = "Kato et al. 2016"
@@ -89,6 +90,8 @@ def protocol_values(kind: str, language: str) -> dict[str, Any]:
     fields = KINDS[kind].model_fields
     values = {key: fields[key].default for key in COMMENTS[kind]}
     values["instructions"] = "standard"
+    if values.get("validation_pairs") == 0:  # without repeats nobody could be told to be careless
+        values["validation_pairs"] = MIN_VALIDATIONS
     if (kind, language) in DEFAULT_CRITERIA:
         values["criteria"] = list(DEFAULT_CRITERIA[kind, language])
     return {

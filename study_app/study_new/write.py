@@ -51,7 +51,7 @@ def find_material(places: Sequence[Path]) -> Material:
         used = {file.path for found in whole for file in (*found.files.values(), *found.runs)}
         return Material(whole=whole, partial=partial, unused=[path for path in paths if path not in used])
     if partial:
-        raise InputError([fault for search in partial for fault in faults_of(search, places[0])])
+        raise InputError([fault for search in partial for fault in faults_of(search, places[0], paths)])
     raise input_fault(
         f"nothing of a collection among {len(paths)} files",
         path=places[0],

@@ -233,6 +233,21 @@ def test_an_address_that_says_it_all_needs_no_code(small):
     assert len(estimate(small({}, **study, **with_codes)).warnings) == 3
 
 
+def test_texts_in_another_language_are_noticed(small):
+    """Pages, reading time and criteria follow the language that is written."""
+    said = "language is ja, but the texts do not look like that"
+    assert any(said in line for line in estimate(small({"language": "ja"})).warnings)
+    assert not any("language" in line for line in estimate(small()).warnings)
+
+
+def test_a_rule_that_can_leave_nobody_out_is_noticed(small):
+    """Consistency is known from repeats only."""
+    said = "validation_pairs is 0, so min_consistency leaves nobody out"
+    assert any(said in line for line in estimate(small({"validation_pairs": 0})).warnings)
+    none = small({"validation_pairs": 0, "min_consistency": 0})
+    assert not any(said in line for line in estimate(none).warnings)
+
+
 def test_a_study_without_oddities_has_no_warnings(small):
     """Nothing to get used to and overlook."""
     names = {"primary": ["M@preferences", "M@1500"], "compare": ["MMeasure(patience=840)", "M@840 uniform P"]}

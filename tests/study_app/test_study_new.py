@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from metrics.errors import InputError
 from study_app.cli import cli
+from study_app.domain import MIN_VALIDATIONS
 from study_app.study_content import read_study_content
 from study_app.study_entries import KINDS
 from study_app.study_file import read_study_file
@@ -180,6 +181,36 @@ def test_what_a_collection_lacks_is_said(tmp_path, family, missing, said):
     for path in tmp_path.glob(missing):
         path.unlink()
     assert said in fault(tmp_path)
+
+
+def test_a_file_that_is_called_like_what_is_missing_is_named(tmp_path):
+    """Commas for tabs: it is there, and cannot be read."""
+    write_push_files(tmp_path)
+    path = tmp_path / "texts.tsv"
+    path.write_text(path.read_text(encoding="utf-8").replace("\t", ","), encoding="utf-8")
+    assert (
+        f"no file that could be texts ({path} is called so, but does not fit; where TAB stands, one tab"
+        in fault(tmp_path)
+    )
+
+
+def test_of_two_judgments_nothing_else_is_called_missing(tmp_path):
+    """Topics are told by the ids of the judgments, so they cannot be found before it is clear which these are."""
+    write_ranked_study(tmp_path)
+    (tmp_path / "study.yaml").unlink(missing_ok=True)
+    [qrels] = tmp_path.glob("qrels*")
+    (tmp_path / "again.txt").write_bytes(qrels.read_bytes())
+    found = fault(tmp_path)
+    assert "could both be qrels" in found
+    assert "no file that could be" not in found
+
+
+def test_a_new_study_of_pushes_repeats_some_pairs(tmp_path):
+    """Else min_consistency could leave nobody out."""
+    write_push_files(tmp_path)
+    assert new(tmp_path).exit_code == 0
+    [task] = written(tmp_path).tasks
+    assert task.entry.validation_pairs == MIN_VALIDATIONS
 
 
 def test_two_files_that_could_both_be_meant_are_named(summaries):
