@@ -176,3 +176,20 @@ def test_the_study_file_names_them_for_each_task():
     assert planned.comparisons["standing"].tolist() == ["primary"]
     assert typed.comparisons["standing"].tolist() == ["family"]
     assert wanted_by_study({"primary": None}) == Wanted()
+
+
+def test_a_study_may_write_a_measure_as_the_registry_does():
+    """What `prefcal study check` takes without a word, `prefcal agree` takes too."""
+    wanted = Wanted(primary=("T11U(alpha=0.66)", "ELG(silent_days=1)"), compare=("MSU(lateness=0.5)",))
+
+    found, notes = resolved(wanted, MEASURES, task="t", kind="stream_pairs", place="study.json")
+
+    assert (found.primary, found.compare, notes) == (("T11U", "ELG-1"), ("MSU@0.5 (converted)",), [])
+    with pytest.raises(InputError, match=r"study.json:1: ELG has no parameter 'silent_day'; did you mean"):
+        resolved(
+            Wanted(compare=("ELG(silent_day=1)",)),
+            MEASURES,
+            task="t",
+            kind="stream_pairs",
+            place="study.json",
+        )
