@@ -91,7 +91,7 @@ def test_events_of_2014_get_the_figures_of_the_stream_paper(shared, tmp_path):
     report = build_report(read_material(tmp_path))
 
     streams = report.sections[0]
-    assert "system most is best of 3 systems by MSU" in streams.title
+    assert "system most scores highest of 3 systems by MSU" in streams.title
     assert [figure.name.removeprefix("streams-streams-") for figure in streams.figures][-1] == "best"
     ranks = {row[0]: row[5] for row in streams.tables[0].rows}
     assert ranks["most"] == "1"
