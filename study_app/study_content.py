@@ -74,10 +74,11 @@ def _note_unwritten(file: StudyFile, log: FaultLog) -> None:
     """Find what `prefcal study new` left to the researcher in the consent, each with its line."""
     words = [word for word in UNWRITTEN if word in file.entry.consent]
     begin = file.line("consent")
-    for line, text in enumerate(file.source.splitlines()[begin - 1 :], start=begin):
-        for word in words:
-            if word in text:
-                log.add(f"the consent text still has {word}", line=line, cure="say there what only you know")
+    end = min((line for place, line in file.lines.items() if len(place) == 1 and line > begin), default=None)
+    text = dict(enumerate(file.source.splitlines()[begin - 1 : end and end - 1], start=begin))
+    for word in words:
+        for line in [line for line in text if word in text[line]] or [begin]:
+            log.add(f"the consent text still has {word}", line=line, cure="say there what only you know")
 
 
 def _task_content(folder: Path, task: AnyTask, faults: list[Fault]) -> AnyContent | None:

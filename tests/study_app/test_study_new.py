@@ -47,6 +47,16 @@ def summaries(tmp_path):
     return folder
 
 
+@pytest.fixture
+def small_study_file(tmp_path):
+    """The small study without its consent."""
+    path = write_small_study(tmp_path)
+    plain = yaml.safe_load(path.read_text(encoding="utf-8"))
+    del plain["consent"]
+    path.write_text(yaml.safe_dump(plain), encoding="utf-8")
+    return path
+
+
 WRITERS = {
     "summaries": (write_small_study, ["intent_votes", "summary_pairs"]),
     "ranked": (write_ranked_study, ["ranked_pairs"]),
@@ -249,6 +259,18 @@ def test_no_study_goes_live_with_a_consent_that_is_not_written(summaries, tmp_pa
     path.write_text(path.read_text(encoding="utf-8").replace(word, "Ann Lab."), encoding="utf-8")
     for command in (["check"], load):
         assert CliRunner().invoke(cli, ["study", *command, str(path)]).exit_code == 0
+
+
+def test_a_folded_consent_is_read_as_workers_would(small_study_file):
+    """The words may stand on two lines of the file; other keys are none of this."""
+    small_study_file.write_text(
+        "consent: >\n  Ask WRITE\n  HERE.\n"
+        + small_study_file.read_text(encoding="utf-8")
+        + "# WRITE HERE\n",
+        encoding="utf-8",
+    )
+    refused = CliRunner().invoke(cli, ["study", "check", str(small_study_file)]).exception
+    assert [fault.line for fault in refused.faults] == [1]
 
 
 def test_an_unwritten_consent_is_named_with_all_other_faults(summaries):
