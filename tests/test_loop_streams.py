@@ -22,7 +22,7 @@ from study_app.simulate.truth import Behaviour, Lateness, Truth
 from study_app.study_content import StudyContent, read_study_content
 from study_app.study_file import read_study_file
 
-FEW, MANY = range(4), range(10)
+FEW, MANY = range(6), range(10)
 WORKERS = 8
 DAYS = 1.5
 PEOPLE = Population(
@@ -75,7 +75,7 @@ def held(rows: list[Recovery]) -> float:
 
 @pytest.mark.parametrize(
     "seeds",
-    [pytest.param(FEW, id="four crowds"), pytest.param(MANY, id="ten crowds", marks=pytest.mark.soak)],
+    [pytest.param(FEW, id="six crowds"), pytest.param(MANY, id="ten crowds", marks=pytest.mark.soak)],
 )
 def test_pooled_over_crowds_the_intervals_hold_the_truth(seeds, tmp_path):
     """Of all 95 % intervals of the followers' eight parameters, in loops with 8 workers each, at least 85 %."""

@@ -114,7 +114,11 @@ def faults_of(search: Search, place: Path, strangers: Sequence[Path] = ()) -> li
 def _named_so(key: str, strangers: Sequence[Path]) -> str:
     """Name the files that are called like a part, and cannot be it."""
     alike = [str(path) for path in strangers if path.name.partition(".")[0].lower() == key]
-    return f" ({listed(alike)} is called so, but does not fit; where TAB stands, one tab is meant)" if alike else ""
+    return (
+        f" ({listed(alike)} is called so, but does not fit; where TAB stands, one tab is meant)"
+        if alike
+        else ""
+    )
 
 
 def system_names(runs: Sequence[Recognised]) -> dict[str, Path]:

@@ -120,7 +120,7 @@ def test_every_number_of_the_study_file_marked_default_is_the_default():
     }
 
     assert len(marked) > 10
-    defaults["criteria"] = DEFAULT_CRITERIA["en"]
+    defaults["criteria"] = DEFAULT_CRITERIA["summary_pairs", "en"]
     assert written == {name: defaults[name] for name in written}
 
 
