@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# Test processes: one more than the two cores that the suite is meant for, since browsers and disks make tests wait.
+WORKERS ?= 3
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: demo test soak lint lock clean
@@ -12,12 +14,12 @@ demo: $(VENV)/.runtime
 
 test: $(VENV)/.dev lint
 	$(BIN)/python tests/browser/ensure_chromium.py
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 # What takes minutes: more crowds, more kills, every page in every way.
 soak: $(VENV)/.dev
 	$(BIN)/python tests/browser/ensure_chromium.py
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m soak $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m soak $(ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -56,26 +56,35 @@ def install(environment: Path, *what: str) -> None:
     run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what])
 
 
+def clean() -> dict[str, str]:
+    """Return the environment without what would lead to the checkout."""
+    return {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PREFCAL"))}
+
+
 def demo(programs: Path, folder: Path) -> None:
     """Run the main job there, and look at what came out."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PREFCAL"))}
     shown = run(
         [str(programs / "prefcal"), "demo", "--no-serve", "--workers", "24", "--out", "out"],
         cwd=folder,
-        env=clean,
+        env=clean(),
     )
     assert "patience_chars_preferences" in shown.stdout
     assert (folder / "out" / "tables" / "preferences.csv").stat().st_size > 1000
     assert "<svg" in (folder / "out" / "report.html").read_text(encoding="utf-8")
 
 
-def test_the_wheel_alone_runs_the_demo_and_renders_the_pages(wheel, tmp_path):
+def test_the_wheel_alone_loads_and_reads_the_bundled_study(wheel, tmp_path):
     """Nothing of the checkout is needed; the libraries are those of this environment."""
     programs = prefcal_alone(wheel, tmp_path)
     libraries = sysconfig.get_path("purelib")
     inner = next((tmp_path / "venv").glob("lib/python*/site-packages"))
     (inner / "libraries.pth").write_text(f"{libraries}\n", encoding="utf-8")
-    demo(programs, tmp_path)
+    study = inner / "study_app" / "examples" / "two_layered" / "study.yaml"
+    loaded = run([str(programs / "prefcal"), "study", "load", str(study)], cwd=tmp_path, env=clean())
+    shown = run([str(programs / "prefcal"), "status"], cwd=tmp_path, env=clean())
+
+    assert "two-layered" in loaded.stdout
+    assert "two-layered" in shown.stdout
 
 
 @pytest.mark.soak
