@@ -12,14 +12,18 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 demo: $(VENV)/.runtime
 	$(BIN)/prefcal demo $(ARGS)
 
+# Libraries must not start threads of their own beside the test processes.
+test soak: export OMP_NUM_THREADS = 1
+test soak: export OPENBLAS_NUM_THREADS = 1
+
 test: $(VENV)/.dev lint
 	$(BIN)/python tests/browser/ensure_chromium.py
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 # What takes minutes: more crowds, more kills, every page in every way.
 soak: $(VENV)/.dev
 	$(BIN)/python tests/browser/ensure_chromium.py
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m soak $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m soak $(ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -35,13 +35,11 @@ DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 SCREENS = {"phone": PHONE, "desktop": DESKTOP}
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one worker, so that they share what they look at; before groups are read."""
+    """Mark all tests here as browser tests."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group(f"browser {item.path.stem}"))
 
 
 @pytest.fixture(scope="session")

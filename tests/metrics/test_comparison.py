@@ -119,7 +119,7 @@ def test_the_minimum_detectable_difference_is_detected_with_its_power():
     assert np.mean(minimum) == pytest.approx(shift, rel=0.05)
 
 
-@settings(deadline=None)  # the first call imports half of the library
+@settings(deadline=None, max_examples=25)  # the first call imports half of the library
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_is_statsmodels(p_values):
     """The library that everybody uses is the oracle."""
