@@ -101,7 +101,7 @@ def test_old_identities_go_and_answers_stay(study, retention):
 def test_what_was_deleted_is_not_in_the_file_any_more(study, retention):
     """Not in a free page and not in the write-ahead log either."""
     if not study.database.is_sqlite:
-        pytest.skip("a file is read")
+        pytest.skip("only SQLite has a file in which deleted rows could stay")
     files = [path for path in study.folder.iterdir() if path.name.startswith("test.sqlite3")]
     assert any(SECRET.encode() in path.read_bytes() for path in files)
     retention(study, "--all-identities", "--delete")
