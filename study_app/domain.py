@@ -6,13 +6,14 @@ What is drawn is drawn from the study's seed and the worker's number, so a study
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from statistics import mean
 from typing import TypeVar
 
 System = TypeVar("System")
 """However the caller names systems: by row or by name."""
 
-EXCLUSION_RULE = 1
-"""Version of `exclusion_reasons`; stands beside every result it is applied to."""
+EXCLUSION_RULE = 2
+"""Version of `exclusion_reasons`; stands beside every result it is applied to. Version 1 judged each task for itself."""
 
 MIN_VALIDATIONS = 3
 """Fewer repeats than this say nothing about a worker's consistency."""
@@ -137,26 +138,30 @@ def is_consistent(first: tuple[str, System, System], second: tuple[str, System, 
 
 
 def exclusion_reasons(
-    *,
-    mean_search_seconds: float | None,
-    min_search_seconds: float,
-    validations: Sequence[bool],
-    min_consistency: float,
+    *, searches: Sequence[tuple[float, float]], validations: Sequence[tuple[bool, float]]
 ) -> tuple[str, ...]:
     """Apply rule `EXCLUSION_RULE` (two-layered-summaries §4.2): why a worker is left out of analyses, () if not.
 
+    A worker is judged by all tasks together, each search and each repeat held against its own task's number. With one number
+    for all: the mean search is shorter than it; the consistent share of at least `MIN_VALIDATIONS` repeats is smaller.
+
     Parameters
     ----------
-    mean_search_seconds : float or None
-        Over the worker's searches; None when there was none to do.
-    min_search_seconds, min_consistency : float
-        From the study file.
-    validations : sequence of bool
-        For each validation pair answered, whether it was consistent; judged from `MIN_VALIDATIONS` on.
+    searches : sequence of (float, float)
+        Seconds of each search, and ``min_search_seconds`` of its task.
+    validations : sequence of (bool, float)
+        Of each validation pair answered, whether it was consistent, and ``min_consistency`` of its task. Repeats of a
+        task that asks for none (0) are no evidence for or against anybody.
     """
+    counted = [(consistent, least) for consistent, least in validations if least > 0]
     reasons = []
-    if mean_search_seconds is not None and mean_search_seconds < min_search_seconds:
+    if searches and _is_short(searches):
         reasons.append("search")
-    if len(validations) >= MIN_VALIDATIONS and sum(validations) / len(validations) < min_consistency:
+    if len(counted) >= MIN_VALIDATIONS and _is_short(counted):
         reasons.append("consistency")
     return tuple(reasons)
+
+
+def _is_short(pairs: Sequence[tuple[float, float]]) -> bool:
+    """Say whether the mean of what there was is below that of what was wanted; exact, so that equal is equal."""
+    return mean(had for had, _ in pairs) < mean(wanted for _, wanted in pairs)

@@ -66,9 +66,20 @@ def _sentences(progress: "StudyProgress") -> list[str]:
         for task in progress.tasks
         if (one := task.streams) is not None
     ]
-    failing = " and ".join(f"{number} by {reason}" for reason, number in progress.excluded.items())
-    rule = [f"  exclusion rule {progress.rule}: fail {failing}"] if pairs else []
-    return [head, *_handover(progress.handover), *pairs, *streams, *rule, ""]
+    checks = _checks(progress) if pairs else []
+    return [head, *_handover(progress.handover), *pairs, *streams, *checks, ""]
+
+
+def _checks(progress: "StudyProgress") -> list[str]:
+    """Say how many fail each check of care, of how many of whom that can be told."""
+    rates = {
+        check.name: f"{check.title} {check.failed} of {check.judged}"
+        + ("" if check.rate is None else f" ({check.rate:.0%})")
+        for check in progress.checks
+    }
+    excluding = ", ".join(rates[check.name] for check in progress.checks if check.excludes)
+    flags = ", ".join(rates[check.name] for check in progress.checks if not check.excludes)
+    return [f"  fail exclusion rule {progress.rule}: {excluding}", f"  flagged only: {flags}"]
 
 
 def _handover(states: "Handover") -> list[str]:

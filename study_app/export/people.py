@@ -1,7 +1,7 @@
 """Who took part: whose rows are exported, the table workers, and how the exclusion rule judges each."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.orm import Session
 
 from calibration.tables import TABLES
+from study_app.answer_flags import FLAGS, flags_by_worker
 from study_app.domain import EXCLUSION_RULE, exclusion_reasons, is_consistent
 from study_app.models import PlatformIdentity, Worker
 from study_app.plan import StudyPlan
@@ -75,7 +76,7 @@ def _validation(
 
 
 def workers_table(
-    session: Session, plan: StudyPlan, searches: pd.DataFrame, repeated: Iterable[Validation]
+    session: Session, plan: StudyPlan, searches: pd.DataFrame, preferences: pd.DataFrame
 ) -> pd.DataFrame:
     """Return table workers: everybody who ever consented; who withdrew has no figures any more.
 
@@ -83,8 +84,8 @@ def workers_table(
     ----------
     searches : DataFrame
         worker, task, seconds.
-    repeated : iterable of Validation
-        From `validations`.
+    preferences : DataFrame
+        Table preferences.
     """
     found = session.execute(
         select(
@@ -93,64 +94,63 @@ def workers_table(
             Worker.consented_at,
             Worker.completed_at,
             Worker.withdrawn_at,
+            Worker.stopped_as,
         )
         .outerjoin(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
         .where(Worker.study_id == plan.id, Worker.consented_at.is_not(None))
         .order_by(Worker.number)
     ).all()
-    searched = _seconds(searches)
-    checks: defaultdict[tuple[str, str], list[bool]] = defaultdict(list)
-    for one in repeated:
-        checks[one.worker, one.task].append(one.consistent)
-    rows = []
-    for worker, platform, consented_at, completed_at, withdrawn_at in found:
-        figures = (
-            (None, None, None, None) if withdrawn_at is not None else _figures(plan, worker, searched, checks)
-        )
-        rows.append((worker, platform, consented_at, completed_at, withdrawn_at, *figures))
+    searched, repeated = _searches(plan, searches), _repeats(plan, preferences)
+    flags = flags_by_worker(preferences)
+    rows: list[tuple[object, ...]] = []
+    for worker, platform, consented_at, completed_at, withdrawn_at, stopped_as in found:
+        known = (worker, platform, consented_at, completed_at, withdrawn_at)
+        if withdrawn_at is not None:
+            rows.append((*known, None, None, None, None, "withdrawn", None))
+            continue
+        ended_as = "complete" if completed_at is not None else stopped_as
+        up = ", ".join(flag for flag in FLAGS if flags.get(worker, {}).get(flag))
+        figures = _figures(searched.get(worker, ()), repeated.get(worker, ()))
+        rows.append((*known, *figures, ended_as, up or None))
     return pd.DataFrame(rows, columns=list(TABLES["workers"].column_names))
 
 
-def _seconds(searches: pd.DataFrame) -> dict[tuple[str, str], list[float]]:
-    seconds: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    for worker, task, length in searches[["worker", "task", "seconds"]].itertuples(index=False, name=None):
-        seconds[worker, task].append(length)
-    return seconds
+def _searches(plan: StudyPlan, searches: pd.DataFrame) -> dict[str, list[tuple[float, float]]]:
+    """Return worker -> seconds of each search, and the least that its task wants."""
+    least = {
+        str(task.entry.name): float(task.entry.min_search_seconds)
+        for task in plan.tasks
+        if isinstance(task.entry, SummaryPairs)
+    }
+    found: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    for worker, task, seconds in searches[["worker", "task", "seconds"]].itertuples(index=False, name=None):
+        found[worker].append((seconds, least[task]))
+    return found
+
+
+def _repeats(plan: StudyPlan, preferences: pd.DataFrame) -> dict[str, list[tuple[bool, float]]]:
+    """Return worker -> whether each repeat was consistent, and the share of them that its task wants."""
+    least = {
+        str(task.entry.name): task.entry.min_consistency
+        for task in plan.tasks
+        if isinstance(task.entry, JudgedTask)
+    }
+    found: defaultdict[str, list[tuple[bool, float]]] = defaultdict(list)
+    for one in validations(preferences):
+        found[one.worker].append((one.consistent, least[one.task]))
+    return found
 
 
 def _figures(
-    plan: StudyPlan,
-    worker: str,
-    searched: dict[tuple[str, str], list[float]],
-    checks: dict[tuple[str, str], list[bool]],
+    searches: Sequence[tuple[float, float]], repeats: Sequence[tuple[bool, float]]
 ) -> tuple[float | None, float | None, bool, str | None]:
-    """Return mean search time and consistency over all tasks, and what the rule says, task by task."""
-    tasks = [task.entry for task in plan.tasks if isinstance(task.entry, JudgedTask)]
-    seconds = [length for task in tasks for length in searched.get((worker, str(task.name)), ())]
-    agreed = [check for task in tasks for check in checks.get((worker, str(task.name)), ())]
-    reasons = [reason for task in tasks for reason in _reasons(task, worker, searched, checks)]
-    listed = ", ".join(dict.fromkeys(reasons))
+    """Return mean search time and consistency over all tasks, and what the rule says."""
+    reasons = exclusion_reasons(searches=searches, validations=repeats)
     return (
-        _mean(seconds),
-        _mean(agreed),
+        _mean([seconds for seconds, _ in searches]),
+        _mean([consistent for consistent, _ in repeats]),
         bool(reasons),
-        f"rule {EXCLUSION_RULE}: {listed}" if reasons else None,
-    )
-
-
-def _reasons(
-    task: JudgedTask,
-    worker: str,
-    searched: dict[tuple[str, str], list[float]],
-    checks: dict[tuple[str, str], list[bool]],
-) -> tuple[str, ...]:
-    """Apply the rule to one task; only summaries are searched for."""
-    key = (worker, str(task.name))
-    return exclusion_reasons(
-        mean_search_seconds=_mean(searched.get(key, ())),
-        min_search_seconds=task.min_search_seconds if isinstance(task, SummaryPairs) else 0,
-        validations=checks.get(key, ()),
-        min_consistency=task.min_consistency,
+        f"rule {EXCLUSION_RULE}: {', '.join(reasons)}" if reasons else None,
     )
 
 

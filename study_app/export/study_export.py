@@ -143,7 +143,7 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
     plan = read_plan(session, study.id)
     preferences, searches = preferences_table(session, study.id), searches_by_task(session, study.id)
     repeated = validations(preferences)
-    workers = workers_table(session, plan, searches, repeated)
+    workers = workers_table(session, plan, searches, preferences)
     tables, intents = {"workers": workers}, stored_intents(session, study.id)
     if not intents.empty:
         tables["intents"] = intents

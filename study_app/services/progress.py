@@ -1,7 +1,6 @@
 """How far a study is, for its researcher. Read only; nobody's id is in it."""
 
 import statistics
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,10 +9,10 @@ from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from study_app.domain import EXCLUSION_RULE
-from study_app.export.answers import preferences_table, searches_by_task
-from study_app.export.people import validations, workers_table
+from study_app.export.answers import preferences_table
 from study_app.models import Assignment, PageLoad, Pair, Showing, Slot, Study, Topic, Worker
 from study_app.plan import StudyPlan, TaskPlan, TopicPlan
+from study_app.services.check_rates import CheckRate, check_rates
 from study_app.services.follows import system_tallies
 from study_app.services.handover import Handover, handover
 from study_app.services.quota import counts, pair_tallies, taken_units
@@ -102,10 +101,10 @@ class StudyProgress:
         Since when nobody new is let in.
     handover : Handover
         Who has complete data, was shown the code, was confirmed by the platform, was paid.
-    judged : int
-        Workers to whom the exclusion rule applies.
-    excluded : dict of str to int
-        Reason -> workers whom version `rule` of the exclusion rule leaves out for it.
+    rule : int
+        Version of the exclusion rule.
+    checks : tuple of CheckRate
+        Checks of care, those first by which that rule leaves workers out.
     choices : dict of str to int
         Option -> answers, as they stand, repeats included.
     """
@@ -120,8 +119,7 @@ class StudyProgress:
     handover: Handover
     tasks: tuple[TaskProgress, ...]
     rule: int
-    judged: int
-    excluded: dict[str, int]
+    checks: tuple[CheckRate, ...]
     choices: dict[str, int]
 
 
@@ -135,10 +133,6 @@ def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> Study
     ).where(Worker.study_id == plan.id)
     arrived, consented, completed, withdrawn = session.execute(counted).one()
     preferences = preferences_table(session, plan.id)
-    workers = workers_table(session, plan, searches_by_task(session, plan.id), validations(preferences))
-    reasons = Counter(
-        reason for text in workers["reason"].dropna() for reason in text.partition(": ")[2].split(", ")
-    )
     return StudyProgress(
         study=plan.name,
         title=plan.entry.title,
@@ -150,8 +144,7 @@ def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> Study
         handover=handover(session, plan.id),
         tasks=tuple(_task_progress(session, task, now=now) for task in plan.tasks),
         rule=EXCLUSION_RULE,
-        judged=int(workers["withdrawn_at"].isna().sum()),
-        excluded={reason: reasons[reason] for reason in ("search", "consistency")},
+        checks=check_rates(session, plan, preferences),
         choices={
             choice: int((preferences["choice"] == choice).sum())
             for choice in ("left", "right", "equally_good", "equally_bad")

@@ -6,6 +6,7 @@ from itertools import count
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
+from study_app.database import open_database
 from study_app.models import (
     EPOCH,
     MILLISECOND,
@@ -89,12 +90,17 @@ def write_study(folder, text=STUDY):
     return path
 
 
+def stored_engine(url):
+    """An engine for a database that no server serves; in memory there is one connection."""
+    return create_engine(url) if url == "sqlite://" else open_database(url).engine
+
+
 class StoredStudy:
     """The study in memory, or in the database at ``url``, and short ways to add what people did."""
 
     def __init__(self, folder, text=STUDY, *, url="sqlite://"):
         folder.mkdir(exist_ok=True)
-        engine = create_engine(url)
+        engine = stored_engine(url)
         Base.metadata.create_all(engine)
         self.session = Session(engine)
         load_study(self.session, read_study_content(read_study_file(write_study(folder, text))), now=LOADED)
@@ -188,8 +194,8 @@ class StoredStudy:
         wanted = select(Summary).join(System, System.id == Summary.system_id).where(System.name == system)
         return self.session.scalars(wanted.where(Summary.topic_id == slot.topic_id)).one()
 
-    def judge(self, showing, choice, *, revision=1, page_key="unlogged", late=False):
-        """Store a revision of an answer, decided 12.5 s after the page was shown."""
+    def judge(self, showing, choice, *, revision=1, page_key="unlogged", late=False, seconds=12.5):
+        """Store a revision of an answer, decided so many seconds after the page was shown."""
         return self._add(
             Judgment(
                 showing_id=showing.id,
@@ -197,8 +203,8 @@ class StoredStudy:
                 choice=choice,
                 page_key=page_key,
                 shown_at=NOON + timedelta(minutes=10),
-                decided_at=NOON + timedelta(minutes=10, seconds=12.5),
-                decision_ms=12_500,
+                decided_at=NOON + timedelta(minutes=10, seconds=seconds),
+                decision_ms=round(1000 * seconds),
                 timing="browser",
                 layout="stacked",
                 late=late,

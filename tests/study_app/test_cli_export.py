@@ -34,9 +34,9 @@ def prefcal(monkeypatch, capsys, tmp_path):
 
 
 @pytest.fixture
-def database(tmp_path):
+def database(tmp_path, new_url):
     """A database with one study that somebody took part in; its address."""
-    url = f"sqlite:///{tmp_path / 'study.sqlite3'}"
+    url = new_url(tmp_path)
     opened_database = open_database(url)
     migrate(opened_database)
     opened_database.engine.dispose()
@@ -83,7 +83,7 @@ def test_export_writes_the_only_study_and_says_what_is_in_it(prefcal, database):
         "reads              1",
         "stops              2",
         "",
-        "workers who consented: 2 (finished: 1, did not: 0, withdrew: 1); excluded by rule 1: 0",
+        "workers who consented: 2 (finished: 1, did not: 0, withdrew: 1); excluded by rule 2: 0",
         "validation pairs answered: 1; consistent: 100%; the same of all four options: 0%",
         "pages that logged: 1; with gaps: 1 (events missing: 1); that just stop: 0; answers without a log: 1",
     ]

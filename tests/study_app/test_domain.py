@@ -167,7 +167,19 @@ def test_consistent_is_the_same_system_or_both_times_an_equal_option(first, seco
 )
 def test_the_exclusion_rule_of_the_paper(search, validations, reasons):
     """Under 200 s of search, or consistent on less than 40 % of at least three repeats (two-layered-summaries 4.2)."""
-    given_reasons = exclusion_reasons(
-        mean_search_seconds=search, min_search_seconds=200, validations=validations, min_consistency=0.4
-    )
-    assert given_reasons == reasons
+    searches = [] if search is None else [(search, 200)]
+    assert exclusion_reasons(searches=searches, validations=[(one, 0.4) for one in validations]) == reasons
+
+
+def test_a_worker_is_judged_by_all_tasks_together():
+    """Two repeats a task are four of the worker; each counts by its own task's number, and none of a task without one."""
+
+    def reasons(*validations, searches=()):
+        return exclusion_reasons(searches=searches, validations=validations)
+
+    assert reasons((False, 0.4), (False, 0.4)) == ()
+    assert reasons((False, 0.4), (False, 0.4), (True, 0.8), (False, 0.8)) == ("consistency",)
+    assert reasons((False, 0.4), (False, 0.4), (True, 0.4), (True, 0.4)) == ()
+    assert reasons((False, 0.4), (False, 0.4), (False, 0)) == ()
+    assert reasons(searches=[(190, 200), (70, 60)]) == ()
+    assert reasons(searches=[(190, 200), (60, 60)]) == ("search",)

@@ -72,7 +72,12 @@ def test_answers_and_failures_of_the_exclusion_rule_are_counted(study):
     """Ann was consistent; one repeat is too few to judge consistency by; everybody searched for long enough."""
     found = progress_of(study)
     assert found.choices == {"left": 1, "right": 1, "equally_good": 4, "equally_bad": 0}
-    assert (found.rule, found.judged, found.excluded) == (1, 3, {"search": 0, "consistency": 0})
+    assert [(one.name, one.failed, one.judged) for one in found.checks] == [
+        ("search", 0, 3),
+        ("consistency", 0, 0),
+        ("dwell", 0, 1),
+        ("straight_lining", 0, 0),
+    ]
 
 
 def test_a_hurried_worker_fails_by_search_time(campaign):
@@ -81,14 +86,24 @@ def test_a_hurried_worker_fails_by_search_time(campaign):
     ann = study.arrive().send().send(topic="1")
     study.clock.forward(70)
     ann.send()
-    assert progress_of(study).excluded == {"search": 1, "consistency": 0}
+    search = progress_of(study).checks[0]
+    assert (search.name, search.failed, search.judged, search.rate) == ("search", 1, 1, 1.0)
 
 
 def test_the_page_shows_it_and_only_with_the_key(study):
     """Without the right key there is nothing to see, not even that the study exists."""
     visitor = study.visitor().open(address(study))
     assert visitor.status == 200
-    for piece in ("A small study", "arrived 5", "completed 2", FUJI, "SYQ-2", "median 0.5", "equally_good 4"):
+    for piece in (
+        "A small study",
+        "arrived 5",
+        "minimum dwell",
+        "completed 2",
+        FUJI,
+        "SYQ-2",
+        "median 0.5",
+        "equally_good 4",
+    ):
         assert piece in visitor.text
     for wrong in (
         "/r/small",

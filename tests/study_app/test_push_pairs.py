@@ -45,10 +45,10 @@ def served(tmp_path, new_url):
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory):
+def plain(tmp_path_factory, database_in):
     """The study as it is, for all tests that only look at pages; each has a worker of its own."""
     folder = tmp_path_factory.mktemp("pushes")
-    study = Campaign(folder, f"sqlite:///{folder / 'test.sqlite3'}")
+    study = Campaign(folder, database_in(folder))
     study.load_file(write_push_study(folder, task={"judgments_per_pair": None}))
     yield study.serve()
     study.database.engine.dispose()
@@ -211,7 +211,7 @@ def test_pairs_are_counted_over_the_task_and_a_repeat_shows_its_own_profile(serv
 
     tables = exported(study)
     rows = tables["preferences"]
-    assert tables["workers"][["consistency", "reason"]].to_numpy().tolist() == [[0, "rule 1: consistency"]]
+    assert tables["workers"][["consistency", "reason"]].to_numpy().tolist() == [[0, "rule 2: consistency"]]
 
     titles = {"SYP-1": "The old bridge", "SYP-2": "Green tea"}
     assert rows["topic"].map(titles).tolist() == [title for _, title, _ in shown]

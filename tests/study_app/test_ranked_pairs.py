@@ -123,7 +123,7 @@ def test_a_worker_judges_every_pair_of_a_query(served):
     assert len(judged) == 2 * (3 + 1)
 
 
-@pytest.mark.parametrize(("least", "reason"), [(0.4, "rule 1: consistency"), (0, None)])
+@pytest.mark.parametrize(("least", "reason"), [(0.4, "rule 2: consistency"), (0, None)])
 def test_who_always_says_left_to_swapped_repeats_is_excluded(served, tmp_path, least, reason):
     """The rule is that of every task with pairs, with the task's own least share."""
     study = served(task={"validation_pairs": 3, "min_consistency": least})

@@ -171,11 +171,26 @@ def test_the_rule_excludes_short_searches_and_inconsistent_answers_and_says_whic
     workers = exported()["workers"].fillna({"reason": ""})
 
     assert records(workers, "worker", "excluded", "reason") == [
-        ("ann", True, "rule 1: search"),
-        ("bob", True, "rule 1: consistency"),
+        ("ann", True, "rule 2: search"),
+        ("bob", True, "rule 2: consistency"),
         ("cat", False, ""),
-        ("dan", True, "rule 1: search, consistency"),
+        ("dan", True, "rule 2: search, consistency"),
     ]
+
+
+def test_a_workers_row_says_how_their_part_ended_and_which_flags_are_up(stored, exported):
+    """Nobody is excluded for a flag; who is still at work has ended in no way."""
+    stored.worker("ann", completed_at=LATER)
+    stored.worker("bob", stopped_at=LATER, stopped_as="failed_checks")
+    stored.worker("cat", completed_at=NOON, withdrawn_at=LATER)
+    slot = stored.slot(stored.worker("dan"))
+    for _ in range(8):
+        stored.judge(stored.showing(slot, "good", "flat"), "left", seconds=2)
+
+    assert records(
+        exported()["workers"].fillna({"ended_as": "", "flags": ""}), "worker", "ended_as", "excluded", "flags"
+    )[::3] == [("ann", "complete", False, ""), ("dan", "", False, "dwell, straight_lining")]
+    assert exported()["workers"]["ended_as"].tolist()[1:3] == ["failed_checks", "withdrawn"]
 
 
 def test_the_mean_search_is_over_all_queries(stored, exported):
