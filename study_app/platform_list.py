@@ -6,7 +6,7 @@ Names are compared without case, blanks and marks, so that ``Participant id``, `
 import csv
 import io
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,30 +22,18 @@ COLUMNS = {
 }
 """What a column says -> what platforms call it."""
 
-PAID = frozenset(
-    {"approved", "partiallyapproved", "paid", "autoapproved", "screenedout", "creditgranted", "participated"}
-)
-CONFIRMED = frozenset(
-    {"awaitingreview", "awaitingapproval", "pending", "pendingapproval", "pendingreview", "submitted"}
-    | {"complete", "completed", "rejected"}
-)
-"""States, in the platforms' words, in which the work was handed in; in those of `PAID` it was paid too."""
+PAID_STATE, CONFIRMED_STATE, OPEN_STATE = "paid", "confirmed", "open"
 
-OPEN = frozenset(
-    {
-        "active",
-        "reserved",
-        "started",
-        "inprogress",
-        "returned",
-        "timedout",
-        "abandoned",
-        "expired",
-        "cancelled",
-    }
-    | {"noshow", "awaitingaction", "unexcusednoshow", "excusednoshow"}
-)
-"""States in which nothing was handed in."""
+_WORDS = {
+    PAID_STATE: "approved partiallyapproved paid autoapproved screenedout creditgranted participated",
+    CONFIRMED_STATE: "awaitingreview awaitingapproval pending pendingapproval pendingreview submitted complete completed "
+    "rejected",
+    OPEN_STATE: "active reserved started inprogress returned timedout abandoned expired cancelled noshow awaitingaction "
+    "unexcusednoshow excusednoshow",
+}
+
+STATES = {word: meaning for meaning, words in _WORDS.items() for word in words.split()}
+"""State, in the platforms' words -> the work was paid; was handed in and not paid; was not handed in."""
 
 NEEDED = {"id": "ids of the workers", "status": "states of the submissions"}
 """What a list cannot do without -> in words."""
@@ -91,7 +79,7 @@ class PlatformList:
 
 
 def read_platform_list(
-    path: str | Path, platform: Platform, *, named: Mapping[str, str], paid: Collection[str] = ()
+    path: str | Path, platform: Platform, *, named: Mapping[str, str], states: Mapping[str, str] | None = None
 ) -> PlatformList:
     """Read a platform's list.
 
@@ -103,8 +91,8 @@ def read_platform_list(
         Whose parameter for the worker's id is a name of that column too.
     named : mapping of str to str
         ``id``, ``submission``, ``status``, ``code`` -> the column's name, where the user says it.
-    paid : collection of str
-        Further states in which the work was paid.
+    states : mapping of str to str
+        Further states -> `PAID_STATE`, `CONFIRMED_STATE` or `OPEN_STATE`; they go before what is known of a state.
 
     Raises
     ------
@@ -117,7 +105,7 @@ def read_platform_list(
     places = _places(header, platform, named, log)
     log.raise_if_any()
     found, log = [], FaultLog(path)
-    paid_words = PAID | {_plain(word) for word in paid}
+    meanings = STATES | {_plain(word): meaning for word, meaning in (states or {}).items()}
     for line, row in rows[1:]:
         cells = {kind: row[place].strip() if place < len(row) else "" for kind, place in places.items()}
         if not cells["id"]:
@@ -125,7 +113,7 @@ def read_platform_list(
                 "no id of a worker", line=line, cure="remove the line, or name the column with --id-column"
             )
             continue
-        found.append(_submission(cells, paid_words))
+        found.append(_submission(cells, meanings))
     log.raise_if_any()
     unknown = tuple(sorted({one.status for one in found if not one.known}))
     return PlatformList(submissions=tuple(found), unknown=unknown)
@@ -167,17 +155,16 @@ def _places(
     return places
 
 
-def _submission(cells: Mapping[str, str], paid_words: Collection[str]) -> Submission:
-    status, code = cells["status"], cells.get("code", "")
-    paid = _plain(status) in paid_words
+def _submission(cells: Mapping[str, str], meanings: Mapping[str, str]) -> Submission:
+    code, meaning = cells.get("code", ""), meanings.get(_plain(cells["status"]))
     return Submission(
         worker=cells["id"],
         submission=cells.get("submission", ""),
-        status=status,
+        status=cells["status"],
         code=None if _plain(code) in NO_CODE else code,
-        confirmed=paid or _plain(status) in CONFIRMED,
-        paid=paid,
-        known=paid or _plain(status) in CONFIRMED | OPEN,
+        confirmed=meaning in {PAID_STATE, CONFIRMED_STATE},
+        paid=meaning == PAID_STATE,
+        known=meaning is not None,
     )
 
 

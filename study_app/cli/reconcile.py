@@ -22,6 +22,19 @@ QUIET = {"paid", "open"}
 @click.option("--status-column", metavar="NAME", help="The column with the states of submissions.")
 @click.option("--code-column", metavar="NAME", help="The column with the codes that were handed in.")
 @click.option("--paid", metavar="STATE", multiple=True, help="A further state that means: paid. Repeatable.")
+@click.option(
+    "--confirmed",
+    metavar="STATE",
+    multiple=True,
+    help="A further state that means: handed in, not paid. Repeatable.",
+)
+@click.option(
+    "--open",
+    "open_",
+    metavar="STATE",
+    multiple=True,
+    help="A further state that means: not handed in. Repeatable.",
+)
 @click.option("-o", "--output", metavar="FILE", help="Write a line a submission into FILE, as CSV.")
 @database_option
 def command(
@@ -30,6 +43,8 @@ def command(
     output: str | None,
     database: str | None,
     paid: tuple[str, ...],
+    confirmed: tuple[str, ...],
+    open_: tuple[str, ...],
     **columns: str | None,
 ) -> None:
     """Read the platform's own list of submissions and say whom to pay and whom to ask.
@@ -48,6 +63,7 @@ def command(
     from study_app.services.studies import chosen_study
     from study_app.tokens import utc_now
 
+    states = _states(paid=paid, confirmed=confirmed, open=open_)
     named = {key.removesuffix("_column"): name for key, name in columns.items() if name is not None}
     store = opened(database)
     try:
@@ -55,7 +71,7 @@ def command(
             chosen = chosen_study(session, study)
             plans = Plans()
             plan = plans.of(session, chosen.id, chosen.version)
-            listed = read_platform_list(file, platform_of(plan.entry), named=named, paid=paid)
+            listed = read_platform_list(file, platform_of(plan.entry), named=named, states=states)
             found = reconcile(session, plans, chosen, listed.submissions, now=utc_now())
             nameless = len(without_identity(session, chosen.id))
             if output is not None:
@@ -64,7 +80,8 @@ def command(
         store.engine.dispose()
     for word in listed.unknown:
         click.echo(
-            f"note: the state {word!r} is not known, so nothing is advised there; if it means paid, add --paid {word!r}",
+            f"note: the state {word!r} is not known, so nothing is advised there; say what it means with --paid, "
+            f"--confirmed (handed in, not paid) or --open (not handed in) {word!r}",
             err=True,
         )
     if nameless:
@@ -73,6 +90,17 @@ def command(
             err=True,
         )
     click.echo(_told(found), nl=False)
+
+
+def _states(**given: tuple[str, ...]) -> dict[str, str]:
+    """Return state -> what the user says it means; one state cannot mean two things."""
+    meanings: dict[str, str] = {}
+    for meaning, words in given.items():
+        for word in words:
+            other = meanings.setdefault(word, meaning)
+            if other != meaning:
+                raise click.UsageError(f"--{other} and --{meaning} are given for one state: {word!r}.")
+    return meanings
 
 
 def _told(found: "list[Reconciled]") -> str:

@@ -180,7 +180,7 @@ def test_columns_and_states_can_be_named(tmp_path):
     path = tmp_path / "list.csv"
     path.write_text("who;x,state\nW,granted\nV,lost\n".replace(";x", ""))
     named = {"id": "Who", "status": "state"}
-    found = read_platform_list(path, PLATFORMS["sona"], named=named, paid=["Granted"])
+    found = read_platform_list(path, PLATFORMS["sona"], named=named, states={"Granted": "paid"})
     assert [(one.worker, one.paid) for one in found.submissions] == [("W", True), ("V", False)]
     assert found.unknown == ("lost",)
 
@@ -191,9 +191,21 @@ def test_of_a_state_that_is_not_known_nothing_is_advised(study, run):
     found = {row.split()[0]: row.split()[-1] for row in ended.out.partition("\n\n")[2].splitlines()[2:]}
     assert (found["dora"], found["ann"]) == ("unknown_state", "unknown_state")
     assert "note: the state 'MOON' is not known, so nothing is advised there" in ended.err
-    known = run(study, "reconcile", "small", written(study, "s4,dora,MOON,2026,CDONE\n"), "--paid", "Moon")
-    assert "unknown_state" not in known.out
-    assert "1  paid: complete data, paid" in known.out
+    assert "--paid, --confirmed (handed in, not paid) or --open (not handed in) 'MOON'" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("option", "finding"), [("--paid", "paid"), ("--confirmed", "pay"), ("--open", "not_handed_in")]
+)
+def test_what_a_state_means_can_be_said(study, run, option, finding):
+    """Whichever of the platform's states it is; the same word for two of them is a mistake."""
+    path = written(study, "s4,dora,MOON,2026,CDONE\ns5,eve,APPROVED,2026,\n")
+    known = run(study, "reconcile", "small", path, option, "Moon", "-o", study.folder / "out.csv")
+    assert known.code == 0, known.err
+    rows = csv.DictReader((study.folder / "out.csv").read_text().splitlines())
+    assert {row["platform_id"]: row["finding"] for row in rows}["dora"] == finding
+    both = run(study, "reconcile", "small", path, "--paid", "Moon", "--open", "Moon")
+    assert (both.code, both.out) == (2, "")
 
 
 def test_ids_that_were_deleted_are_not_taken_for_strangers(study, run):
