@@ -1,10 +1,14 @@
 """Fixtures every test may use."""
 
 import os
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.postgres_server import PostgresServer, postgres_server
 
 # A machine that is busy is no fault of a test; on CI the same examples are tried every time.
 settings.register_profile("here", deadline=None)
@@ -12,11 +16,38 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 ROOT = Path(__file__).resolve().parents[1]
+DATABASES = count(1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take the database on which every test of the server runs."""
+    """Take the database on which every test of the server runs that is not about one of the two."""
     parser.addoption("--database", choices=["sqlite", "postgresql"], default="sqlite")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of this test process."""
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def sqlite_in() -> Callable[[Path], str]:
+    """Return the address of a new SQLite file in a folder."""
+    return lambda folder: f"sqlite:///{folder / 'test.sqlite3'}"
+
+
+@pytest.fixture(scope="session")
+def postgres_in(postgres: PostgresServer) -> Callable[[Path], str]:
+    """Return the address of a new, empty PostgreSQL database, whatever the folder."""
+    return lambda _: postgres.new_database(f"t{next(DATABASES)}")
+
+
+@pytest.fixture(scope="session")
+def database_in(request: pytest.FixtureRequest) -> Callable[[Path], str]:
+    """Return the address of a new, empty database of the kind that ``--database`` names."""
+    wanted = "sqlite_in" if request.config.getoption("database") == "sqlite" else "postgres_in"
+    return request.getfixturevalue(wanted)  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="session")

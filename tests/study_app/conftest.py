@@ -3,26 +3,24 @@
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from study_app import create_app
 from study_app.config import Config
 from study_app.database import Database, migrate, open_database, transaction
+from study_app.schema import METADATA
 from study_app.services.load import LoadReport, load_study
 from study_app.services.settings import create_keys
 from study_app.study_content import read_study_content
 from study_app.study_file import read_study_file
 from study_app.tokens import seeded_tokens
 from study_app.web import NAME
-from tests.postgres_server import PostgresServer, postgres_server
 from tests.study_app.small_study import write_small_study
 from tests.study_app.visitor import Visitor
-
-DATABASES = count(1)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -80,6 +78,13 @@ class Campaign:
         with transaction(self.database, write=False) as session:
             return list(session.execute(query))
 
+    def everything(self) -> dict[str, list[str]]:
+        """Return all rows of all tables as texts."""
+        return {
+            name: sorted(str(row) for row in self.rows(select(table)))
+            for name, table in METADATA.tables.items()
+        }
+
     def visitor(self, **options: Any) -> Visitor:
         """Return a fresh browser."""
         return Visitor(self.app.test_client(use_cookies=False), **options)
@@ -114,20 +119,11 @@ def small_study(tmp_path: Path) -> Callable[..., Path]:
     return lambda **changes: write_small_study(tmp_path, **changes)
 
 
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    """A PostgreSQL server of this test process."""
-    with postgres_server() as server:
-        yield server
-
-
 @pytest.fixture
 def new_url(request: pytest.FixtureRequest) -> Callable[[Path], str]:
     """Return the address of a new, empty database: of SQLite, or of what the mark `both_databases` goes through."""
-    if getattr(request, "param", request.config.getoption("database")) == "sqlite":
-        return lambda folder: f"sqlite:///{folder / 'test.sqlite3'}"
-    server: PostgresServer = request.getfixturevalue("postgres")
-    return lambda folder: server.new_database(f"t{next(DATABASES)}")
+    named = {"sqlite": "sqlite_in", "postgresql": "postgres_in", None: "database_in"}
+    return request.getfixturevalue(named[getattr(request, "param", None)])  # type: ignore[no-any-return]
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from itertools import count
 
-from sqlalchemy import create_engine, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from study_app.models import Study, System
@@ -12,7 +12,7 @@ from study_app.stream_models import Follow, Stream, StreamView, UsefulAnswer, Us
 from study_app.study_content import read_study_content
 from study_app.study_file import read_study_file
 from tests.study_app.small_streams import Told, write_stream_study
-from tests.study_app.stored_study import LOADED, NOON, StoredStudy, opened
+from tests.study_app.stored_study import LOADED, NOON, StoredStudy, opened, stored_engine
 
 NEWS = {
     "sysnews": [
@@ -26,11 +26,11 @@ NEWS = {
 
 
 class StoredStreams(StoredStudy):
-    """One event of four days with the one stream `NEWS`, in memory."""
+    """One event of four days with the one stream `NEWS`, in memory or in the database at ``url``."""
 
-    def __init__(self, folder, **task):
+    def __init__(self, folder, *, url="sqlite://", **task):
         folder.mkdir(exist_ok=True)
-        engine = create_engine("sqlite://")
+        engine = stored_engine(url)
         Stream.metadata.create_all(engine)
         self.session = Session(engine)
         path = write_stream_study(folder, systems=NEWS, events={"TS14.91": "Storm"}, task=task)

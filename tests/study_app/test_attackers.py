@@ -1,6 +1,5 @@
 """What a worker, or somebody without an invitation, can do with addresses and forms that were not made for them: nothing."""
 
-import sqlite3
 from datetime import timedelta
 from itertools import product
 
@@ -22,10 +21,10 @@ ODD_NUMBERS = ("-1", "+1", "1.0", "1e3", "0x1", "²", "9" * 5000, "1%00", " 1")
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory):
+def study(tmp_path_factory, database_in):
     """A study with every kind of task, so with every address there is."""
     folder = tmp_path_factory.mktemp("attacked")
-    made = Campaign(folder, f"sqlite:///{folder / 'attacked.sqlite3'}")
+    made = Campaign(folder, database_in(folder))
     made.load_file(write_every_task(folder))
     yield made.serve()
     made.database.engine.dispose()
@@ -47,15 +46,6 @@ def bob(study):
 def stranger(study):
     """Somebody who has not agreed to take part."""
     return study.arrive("carol", study="every")
-
-
-def everything(study):
-    """Return the whole database as text."""
-    connection = sqlite3.connect(study.folder / "attacked.sqlite3")
-    try:
-        return "\n".join(connection.iterdump())
-    finally:
-        connection.close()
 
 
 def rules(study, method):
@@ -104,17 +94,17 @@ def test_no_part_of_two_tokens_makes_a_third(study, ann, bob):
         f"{number}.{signature}.x",
     ]
     forged += [f"..{signature}", ann.page_token, ann.token.swapcase(), f"{ann.token}%00", f"Mg.{signature}"]
-    before = everything(study)
+    before = study.everything()
     for token, method in product(forged, ("GET", "POST")):
         for path in addresses(study, method, token):
             answer = ann.client.open(path, method=method, data={"page": ann.page_token})
             assert answer.status_code == 404, path
-    assert everything(study) == before
+    assert study.everything() == before
 
 
 def test_nobody_writes_under_another_name(study, ann, bob):
     """A page token belongs to one worker: with somebody else's, every form is refused and nothing is stored."""
-    before = everything(study)
+    before = study.everything()
     number = study.app.extensions[NAME].signer.page(bob.page_token).worker
     for path in addresses(study, "POST", ann.token):
         if path.startswith("/e/"):
@@ -124,41 +114,41 @@ def test_nobody_writes_under_another_name(study, ann, bob):
         else:
             form = {"page": signed(study, number, path), "agree": "yes", "stop": "yes", "choice": "left"}
             assert ann.client.post(path, data=form).status_code == 403, path
-    assert everything(study) == before
+    assert study.everything() == before
 
 
 def test_a_form_without_its_page_token_is_refused_everywhere(study, ann):
     """Another site can make a browser send a form (CSRF), but cannot know what stands in the page."""
-    before = everything(study)
+    before = study.everything()
     for path in addresses(study, "POST", ann.token):
         for page in ("", "x", ann.token, signed(study, 1, "/w/x/elsewhere")):
             data = {"page": page, "q-phone": "1", "agree": "yes", "stop": "yes"}
             answer = ann.client.post(path, data=data, headers={"Origin": "https://evil.example"})
             assert answer.status_code == (400 if path.startswith("/e/") else 403), path
-    assert everything(study) == before
+    assert study.everything() == before
 
 
 def test_no_step_is_reached_by_its_number(study, stranger):
     """Whatever number stands in an address: who has not consented is led to the consent, and nothing is held or stored."""
     stays = ("consent", "stop")
-    before = everything(study)
+    before = study.everything()
     for path in addresses(study, "GET", stranger.token, NUMBERS):
         answer = stranger.client.get(path)
         if not path.endswith(stays):
             assert (answer.status_code, answer.location) == (303, f"{stranger.home}consent"), path
-    assert everything(study) == before
+    assert study.everything() == before
 
 
 def test_not_even_a_form_that_the_server_could_have_signed_opens_a_later_step(study, stranger):
     """The token says that a page was served; whether its step is open is decided anew each time."""
-    before = everything(study)
+    before = study.everything()
     number = study.app.extensions[NAME].signer.page(stranger.page_token).worker
     for path in addresses(study, "POST", stranger.token, ("1", "2", "9" * 30)):
         if not path.startswith("/e/") and not path.endswith(("consent", "stop")):
             form = {"page": signed(study, number, path), "choice": "left", "topic": "1", "q-phone": "1"}
             answer = stranger.client.post(path, data=form)
             assert (answer.status_code, answer.location) == (303, f"{stranger.home}consent"), path
-    assert everything(study) == before
+    assert study.everything() == before
 
 
 @pytest.mark.parametrize("number", ODD_NUMBERS)

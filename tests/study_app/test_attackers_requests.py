@@ -38,10 +38,10 @@ ELSEWHERE = [
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory):
+def study(tmp_path_factory, database_in):
     """A study of votes, the same for all these tests: none may leave more behind than a worker."""
     folder = tmp_path_factory.mktemp("attacked")
-    made = Campaign(folder, f"sqlite:///{folder / 'attacked.sqlite3'}")
+    made = Campaign(folder, database_in(folder))
     made.load(tasks=[votes_task(votes_per_query=None)])
     yield made.serve()
     made.database.engine.dispose()

@@ -1,8 +1,10 @@
 """Whatever the network does to batches of several pages: the same rows, the true gaps, the same tables."""
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -58,10 +60,10 @@ def logged(study: Campaign, ann: Visitor, items: list[tuple[str, str]]) -> Page:
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def session(tmp_path_factory: pytest.TempPathFactory, database_in: Callable[[Path], str]) -> Any:
     """Ann judged pairs, enrolled in a stream and looked at it three times; nothing of her log has arrived yet."""
     folder = tmp_path_factory.mktemp("ingest")
-    study = Campaign(folder, f"sqlite:///{folder / 'test.sqlite3'}")
+    study = Campaign(folder, database_in(folder))
     write_small_study(folder)
     tasks = [pairs_task(), streams_task({"sysprompt": PROMPT})]
     study.load_file(

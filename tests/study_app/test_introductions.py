@@ -157,10 +157,10 @@ def test_the_standard_check_goes_with_the_standard_text():
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory):
+def app(tmp_path_factory, database_in):
     """A server; which study it has does not matter."""
     folder = tmp_path_factory.mktemp("intro")
-    made = Campaign(folder, f"sqlite:///{folder / 'test.sqlite3'}")
+    made = Campaign(folder, database_in(folder))
     made.load()
     yield made.serve().app
     made.database.engine.dispose()

@@ -1,7 +1,6 @@
 """Loading: once, again, changed, interrupted, and with faults in every file."""
 
 import io
-import sqlite3
 
 import pandas as pd
 import pytest
@@ -20,14 +19,6 @@ from tests.study_app.small_streams import EVENTS, write_stream_study
 from tests.study_app.small_study import pairs_task, votes_task
 
 TABLES = (Study, Task, TaskTable, Topic, Intent, System, Summary, Pair, Setting)
-
-
-def dump(campaign):
-    """Return the whole database as SQL."""
-    with sqlite3.connect(campaign.folder / "test.sqlite3") as raw:
-        text = "\n".join(raw.iterdump())
-    raw.close()
-    return text
 
 
 def faults_of(path):
@@ -96,10 +87,10 @@ def test_the_same_file_again_changes_nothing(campaign):
     """Not a byte, and it says so."""
     study = campaign()
     study.arrive()
-    before = dump(study)
+    before = study.everything()
     study.clock.forward(100)
     assert study.load().outcome == "unchanged"
-    assert dump(study) == before
+    assert study.everything() == before
 
 
 def test_before_the_first_query_is_taken_everything_may_change(campaign):
@@ -167,11 +158,11 @@ def test_what_would_corrupt_answers_is_refused(campaign, changes, place):
     """With the line of the study file, and nothing is stored."""
     study = campaign()
     study.at_pairs()
-    before = dump(study)
+    before = study.everything()
     faults = refused(study, **changes)
     assert any(place in fault and "would corrupt answers already given" in fault for fault in faults)
     assert all(fault.startswith("study.yaml:") for fault in faults)
-    assert dump(study) == before
+    assert study.everything() == before
 
 
 def test_a_changed_run_is_refused_too_though_the_study_file_is_the_same(campaign):
@@ -206,7 +197,7 @@ def test_the_platform_is_fixed_from_the_first_visitor_on(campaign):
 def test_an_interrupted_load_leaves_the_database_as_it_was(campaign, monkeypatch):
     """One transaction: also when it breaks after half of the rows."""
     study = campaign()
-    before = dump(study)
+    before = study.everything()
     real, done = load_module._add_queries, []
 
     def break_at_the_second(*args):
@@ -217,7 +208,7 @@ def test_an_interrupted_load_leaves_the_database_as_it_was(campaign, monkeypatch
     monkeypatch.setattr(load_module, "_add_queries", break_at_the_second)
     with pytest.raises(KeyboardInterrupt):
         study.load(tasks=[pairs_task(name="one"), pairs_task(name="two")])
-    assert dump(study) == before
+    assert study.everything() == before
 
 
 def test_all_faults_of_all_files_come_at_once(small_study):

@@ -34,9 +34,9 @@ def test_who_has_gone_on_is_not_called_back_to_a_task_that_has_room_again(campai
         ("iunit_importance", {"assessors_per_iunit": 1, "intents_per_worker": 4}, "rate"),
     ],
 )
-def test_who_waited_is_given_what_has_become_free(tmp_path, kind, changes, page):
+def test_who_waited_is_given_what_has_become_free(tmp_path, new_url, kind, changes, page):
     """There is nothing to choose where the server hands out pairs or intents, so it is there at once."""
-    study = Campaign(tmp_path, f"sqlite:///{tmp_path / 'test.sqlite3'}")
+    study = Campaign(tmp_path, new_url(tmp_path))
     study.load_file(write_every_task(tmp_path, tasks={"questions": {}, kind: changes}, lease_minutes=1))
     study.serve()
     waiting = study.arrive("ann", study="every").send()

@@ -1,5 +1,8 @@
 """A stored study for each test."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from calibration.table_files import read_tables
@@ -8,8 +11,16 @@ from tests.study_app.stored_study import LATER, StoredStudy
 
 
 @pytest.fixture
-def stored(tmp_path):
-    study = StoredStudy(tmp_path / "study")
+def stored_in(request: pytest.FixtureRequest) -> Callable[[Path], str]:
+    """Return the address of a new database; SQLite's is in memory, since nobody else looks into it."""
+    if request.config.getoption("database") == "sqlite":
+        return lambda _: "sqlite://"
+    return request.getfixturevalue("postgres_in")  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def stored(tmp_path, stored_in):
+    study = StoredStudy(tmp_path / "study", url=stored_in(tmp_path))
     yield study
     study.close()
 

@@ -177,11 +177,11 @@ def test_a_browser_may_claim_any_time_and_the_export_goes_on(stored, pair, expor
     assert exported()["reads"]["first_seen"].tolist() == [NOON + timedelta(seconds=5)]
 
 
-def test_tables_do_not_depend_on_the_order_of_arrival(tmp_path):
+def test_tables_do_not_depend_on_the_order_of_arrival(tmp_path, stored_in):
     """Retried, late and reordered batches: the same files to the byte."""
     files = []
     for name, order, pages in (("a", None, [0, 1]), ("b", [5, 2, 7, 0, 1, 4, 3, 6], [1, 0])):
-        stored = StoredStudy(tmp_path / name)
+        stored = StoredStudy(tmp_path / name, url=stored_in(tmp_path / name))
         worker = stored.worker("ann")
         showing = stored.showing(stored.slot(worker), "good", "flat")
         for page in pages:

@@ -190,9 +190,9 @@ def told(folder, url):
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory):
+def exported(tmp_path_factory, database_in):
     folder = tmp_path_factory.mktemp("story")
-    url = f"sqlite:///{folder / 'test.sqlite3'}"
+    url = database_in(folder)
     summary = told(folder, url)
     tables = folder / "tables"
     raw = {name: read_table(tables / "raw" / f"{name}.csv", RAW_TABLES[name]) for name in RAW_TABLES}

@@ -14,12 +14,12 @@ FROM_STREAMS = ("follows", "visits", "activity", "reads", "stops", "lateness", "
 
 
 @pytest.fixture
-def streams(tmp_path):
+def streams(tmp_path, stored_in):
     """A stored study of streams, with some changes of its task."""
     made = []
 
     def make(**task):
-        made.append(StoredStreams(tmp_path / "study", **task))
+        made.append(StoredStreams(tmp_path / "study", url=stored_in(tmp_path), **task))
         return made[-1]
 
     yield make

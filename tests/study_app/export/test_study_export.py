@@ -80,9 +80,10 @@ def test_a_study_nobody_came_to_exports_empty_tables(stored, tmp_path):
     assert read_study(tmp_path / "tables").started_at == LOADED
 
 
-def test_a_study_has_the_tables_of_its_tasks_only(tmp_path):
+def test_a_study_has_the_tables_of_its_tasks_only(tmp_path, stored_in):
     """A study of votes has neither preferences nor reads."""
-    stored = StoredStudy(tmp_path / "study", STUDY.partition("  - kind: summary_pairs")[0])
+    votes = STUDY.partition("  - kind: summary_pairs")[0]
+    stored = StoredStudy(tmp_path / "study", votes, url=stored_in(tmp_path))
 
     summary = export_study(stored.session, stored.study, tmp_path / "tables", now=LATER)
     stored.close()

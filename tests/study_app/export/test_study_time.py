@@ -46,9 +46,9 @@ def test_nobody_there_means_that_nothing_happened_since_it_was_loaded(stored):
     assert ended_at(stored.session, stored.study, now=LATER) == LOADED
 
 
-def test_followers_are_watched_to_the_export_or_to_the_end_of_their_days(tmp_path):
+def test_followers_are_watched_to_the_export_or_to_the_end_of_their_days(tmp_path, stored_in):
     """Times away are cut where nobody could look any further, so this end may not come too early."""
-    stored = StoredStreams(tmp_path)
+    stored = StoredStreams(tmp_path, url=stored_in(tmp_path))
     stored.follow(stored.worker("ann"), days=4)
 
     for days in (1, 3):
@@ -59,15 +59,15 @@ def test_followers_are_watched_to_the_export_or_to_the_end_of_their_days(tmp_pat
         assert ended_at(stored.session, stored.study, now=NOON + timedelta(days=days)) == NOON + timedelta(
             days=4
         )
-    stored.session.close()
+    stored.close()
 
 
-def test_a_study_without_intents_has_no_table_of_them(tmp_path):
+def test_a_study_without_intents_has_no_table_of_them(tmp_path, stored_in):
     """An empty file would ask what is missing."""
-    stored = StoredStreams(tmp_path / "study")
+    stored = StoredStreams(tmp_path / "study", url=stored_in(tmp_path))
     assert "intents" not in export_study(stored.session, stored.study, tmp_path / "tables", now=LATER).rows
     assert not list((tmp_path / "tables").glob("intents.*"))
-    stored.session.close()
+    stored.close()
 
 
 def test_a_clock_that_runs_ahead_ends_at_its_own_latest_moment(stored):

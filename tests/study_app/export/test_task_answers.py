@@ -17,10 +17,10 @@ from tests.study_app.small_tasks import ANSWERS, pass_check, questions_task, rat
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory):
+def done(tmp_path_factory, database_in):
     """What two people rated, (intent, iunit) -> rating each, and the folder of the export; a third withdrew."""
     folder = tmp_path_factory.mktemp("rated")
-    study = Campaign(folder, f"sqlite:///{folder / 'test.sqlite3'}")
+    study = Campaign(folder, database_in(folder))
     study.load(
         tasks=[
             questions_task(),

@@ -23,9 +23,8 @@ from tests.study_app.every_task import SECRETS, every_task, write_every_task
 WORKERS = 3
 
 
-def gone_through(folder, *, workers, behaviour=None, tasks=None, seed=3, **study):
+def gone_through(folder, url, *, workers, behaviour=None, tasks=None, seed=3, **study):
     """Let a crowd through a study; return its report, and the database and the tables it left."""
-    url = f"sqlite:///{folder / 'crowd.sqlite3'}"
     content = read_study_content(read_study_file(write_every_task(folder, tasks=tasks, **study)))
     truth = Truth(patience_preferences=100, patience_stops=100, behaviour=behaviour or Behaviour())
     report, clock = run_trial(content, url, workers=workers, truth=truth, seed=seed)
@@ -38,7 +37,7 @@ def gone_through(folder, *, workers, behaviour=None, tasks=None, seed=3, **study
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory):
+def everything(tmp_path_factory, database_in):
     """Three workers, with all bad habits but leaving, in a study of all seven kinds of task with introductions."""
     seen = []
 
@@ -57,8 +56,10 @@ def everything(tmp_path_factory):
     habits = Behaviour(reload=0.2, offline=0.3, double_click=0.3, retry=0.3)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(trial_module, "httpx", SimpleNamespace(Client=Watched))
+        folder = tmp_path_factory.mktemp("everything")
         found = gone_through(
-            tmp_path_factory.mktemp("everything"),
+            folder,
+            database_in(folder),
             workers=WORKERS,
             behaviour=habits,
             tasks={kind: {"instructions": "standard"} for kind in every_task()},
@@ -122,17 +123,21 @@ def quality(tables):
     return quality_report(everybody, seed=1).entries()
 
 
-def test_a_crowd_that_leans_to_one_side_is_found_out(tmp_path):
+def test_a_crowd_that_leans_to_one_side_is_found_out(tmp_path, new_url):
     """The interval of the share of left does not hold one half; the rule leaves out most of them."""
-    tables = gone_through(tmp_path, workers=16, behaviour=Behaviour(left_bias=0.7), tasks=PAIRS).tables
+    tables = gone_through(
+        tmp_path, new_url(tmp_path), workers=16, behaviour=Behaviour(left_bias=0.7), tasks=PAIRS
+    ).tables
     low, high = quality(tables)["left_share"].interval
     assert 0.5 < low < quality(tables)["left_share"].estimate < high
     assert tables["workers"]["excluded"].mean() > 0.3
 
 
-def test_a_careless_crowd_is_found_out(tmp_path):
+def test_a_careless_crowd_is_found_out(tmp_path, new_url):
     """Answers drawn by lot agree no more than chance would have it: kappa may well be nought, and is surely small."""
-    tables = gone_through(tmp_path, workers=16, behaviour=Behaviour(careless=1.0), tasks=PAIRS).tables
+    tables = gone_through(
+        tmp_path, new_url(tmp_path), workers=16, behaviour=Behaviour(careless=1.0), tasks=PAIRS
+    ).tables
     low, high = quality(tables)["consistency_kappa"].interval
     assert low < 0 < high < 0.5
     assert tables["workers"]["excluded"].mean() > 0.3

@@ -43,9 +43,9 @@ def counted(url, *models):
     return counts
 
 
-def test_a_well_behaved_crowd_finishes_and_every_answer_is_there_once(small_study, tmp_path):
+def test_a_well_behaved_crowd_finishes_and_every_answer_is_there_once(small_study, tmp_path, new_url):
     """Each worker leaves one slot and one judgment a showing; every page's events are there."""
-    url = f"sqlite:///{tmp_path / 'trial.sqlite3'}"
+    url = new_url(tmp_path)
     report, _ = trial(small_study(), url)
 
     slots, showings, judgments, pages = counted(url, Slot, Showing, Judgment, PageLoad)
@@ -54,9 +54,9 @@ def test_a_well_behaved_crowd_finishes_and_every_answer_is_there_once(small_stud
     assert judgments == showings == pages
 
 
-def test_bad_habits_leave_no_duplicates_and_no_holes(small_study, tmp_path):
+def test_bad_habits_leave_no_duplicates_and_no_holes(small_study, tmp_path, new_url):
     """Reloads, double clicks and late, repeated, reordered batches end in the same rows, each once."""
-    url = f"sqlite:///{tmp_path / 'trial.sqlite3'}"
+    url = new_url(tmp_path)
     report, _ = trial(small_study(task={"workers_per_query": None}), url, workers=12, behaviour=EVERYTHING)
 
     database = open_database(url)
@@ -83,9 +83,9 @@ def test_bad_habits_leave_no_duplicates_and_no_holes(small_study, tmp_path):
     assert sum(code is not None for code in codes) == report.finished < report.workers
 
 
-def test_who_was_turned_away_is_told_by_the_reason(small_study, tmp_path):
+def test_who_was_turned_away_is_told_by_the_reason(small_study, tmp_path, new_url):
     """A full study, a check that was failed twice, and nothing left to do are three things."""
-    url = f"sqlite:///{tmp_path / 'trial.sqlite3'}"
+    url = new_url(tmp_path)
     report, _ = trial(small_study(task={"workers_per_query": 1}), url, workers=5)
     database = open_database(url)
     with transaction(database, write=True) as session:
@@ -102,11 +102,12 @@ def test_who_was_turned_away_is_told_by_the_reason(small_study, tmp_path):
     assert [one.said for one in later] == ["2 failed a check twice; for 3 nothing was left to do"]
 
 
-def test_the_same_seed_gives_the_same_tables_to_the_byte(small_study, tmp_path):
+def test_the_same_seed_gives_the_same_tables_to_the_byte(small_study, tmp_path, new_url):
     """Answers, names and times are drawn from the seed alone; another seed gives others."""
     tables = []
     for number, seed in enumerate((3, 3, 4)):
-        url = f"sqlite:///{tmp_path / f'{number}.sqlite3'}"
+        (tmp_path / str(number)).mkdir()
+        url = new_url(tmp_path / str(number))
         _, clock = trial(small_study(), url, seed=seed, behaviour=EVERYTHING)
         tables.append(exported(url, tmp_path / f"tables{number}", clock))
 
@@ -114,9 +115,9 @@ def test_the_same_seed_gives_the_same_tables_to_the_byte(small_study, tmp_path):
     assert tables[0] != tables[2]
 
 
-def test_simulated_and_real_answers_never_mix(small_study, tmp_path):
+def test_simulated_and_real_answers_never_mix(small_study, tmp_path, new_url):
     """A database that holds workers of the study is refused before anything is stored."""
-    url = f"sqlite:///{tmp_path / 'trial.sqlite3'}"
+    url = new_url(tmp_path)
     trial(small_study(), url, workers=2)
     before = counted(url, Worker, Judgment, Ballot)
 
