@@ -14,6 +14,7 @@ from study_app.report.canvas import Drawn, drawn
 from study_app.report.curve_part import ablation_section, curve_sections
 from study_app.report.fit_part import fit_section
 from study_app.report.folder import Material, read_material
+from study_app.report.latex_tables import escaped, latex_text, with_warning
 from study_app.report.look import Look
 from study_app.report.methods_part import methods_section
 from study_app.report.page import Report, Section, render
@@ -21,7 +22,7 @@ from study_app.report.provenance_part import provenance_section
 from study_app.report.refit import refit
 from study_app.report.results import TaskResult, task_results
 from study_app.report.stream_part import stream_sections
-from study_app.report.table_files import csv_text, escaped, latex_text
+from study_app.report.table_files import csv_text
 from study_app.report.workers_part import workers_section
 
 PAGE = "report.html"
@@ -113,7 +114,7 @@ def _figure_files(report: Report, drawings: dict[str, Drawn]) -> Iterator[tuple[
     for name, drawing in drawings.items():
         yield f"{name}.svg", drawing.svg
         yield f"{name}.pdf", drawing.pdf
-    yield "figures.tex", "\n".join(_latex_figures(report))
+    yield "figures.tex", with_warning("\n".join(_latex_figures(report)))
     rows = [(figure.name, figure.title, figure.caption, figure.alt) for figure in report.figures]
     yield INDEX, _csv(("figure", "title", "caption", "alternative text"), rows)
 
