@@ -9,9 +9,10 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from werkzeug.exceptions import BadHost, HTTPException
 
 from study_app.log import reference
+from study_app.messages import LANGUAGES
 from study_app.services.whereabouts import UnknownWorkerError
 from study_app.tokens import BadTokenError
-from study_app.web import said
+from study_app.web import FALLBACK_LANGUAGE, said
 
 LOGGER = logging.getLogger("prefcal.errors")
 RETRY_SECONDS = 30
@@ -63,4 +64,5 @@ def _answer(key: str, status: int) -> Response:
         response = jsonify(error=key, reference=reference())
         response.status_code = status
         return response
-    return said(key, status=status, reference=reference())
+    language = request.accept_languages.best_match(LANGUAGES) or FALLBACK_LANGUAGE
+    return said(key, status=status, language=language, reference=reference())

@@ -16,7 +16,7 @@ from jinja2 import StrictUndefined
 from werkzeug.wrappers import Response as AnyResponse
 
 from study_app.preview.copies import Copies, Copy
-from study_app.preview.stations import Station, stations
+from study_app.preview.stations import Notice, Station, stations
 from study_app.resources import resource_folder
 from study_app.simulate.person import DESKTOP, PHONE
 from study_app.simulate.site import PageError
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_COPIES = 100
 """Older ones are let go; a page of theirs then says that it is gone."""
+SAMPLE_REFERENCE = "0123456789ab"
+"""The number of a request, on pages that have one."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; "
     "form-action 'self'; base-uri 'none'"
@@ -55,7 +57,7 @@ class Preview:
 
     def __init__(self, content: "StudyContent", folder: Path) -> None:
         self._copies = Copies(content, folder)
-        self.stations: tuple[Station, ...] = stations(self._copies.content)
+        self.stations: tuple[Station | Notice, ...] = stations(self._copies.content)
         self._opened: dict[int, tuple[Copy, str]] = {}
         self._count, self._lock = 0, Lock()
         self._front = self._made_front()
@@ -94,6 +96,8 @@ class Preview:
     def _open(self, number: int) -> AnyResponse:
         """Lead a new worker to a page and go there."""
         station = self._station(number)
+        if isinstance(station, Notice):
+            return self._note(station)
         copy = self._copies.new()
         try:
             path = station.lead(copy)
@@ -107,6 +111,10 @@ class Preview:
                 old, _ = self._opened.pop(next(iter(self._opened)))
                 old.server.database.engine.dispose()
         return redirect(f"/p/{place}{path}" if station.at_door else path, code=303)
+
+    def _note(self, notice: Notice) -> Response:
+        reference = SAMPLE_REFERENCE if notice.reference else ""
+        return _own(self._copies.notice(notice.key, status=notice.status, reference=reference))
 
     def _pass(self, seconds: int) -> Response:
         """Let time pass in every copy; the page from which it was asked stays."""
@@ -125,17 +133,14 @@ class Preview:
         ]
         return self._page("index", study=self._copies.content.file.entry, parts=parts)
 
-    def _station(self, number: int) -> Station:
+    def _station(self, number: int) -> Station | Notice:
         if number >= len(self.stations):
             abort(404)
         return self.stations[number]
 
     @staticmethod
     def _page(template: str, **shown: Any) -> Response:
-        response = make_response(render_template(f"preview/{template}.html", **shown))
-        response.headers["Content-Security-Policy"] = POLICY
-        response.headers["Cache-Control"] = "no-store"
-        return response
+        return _own(make_response(render_template(f"preview/{template}.html", **shown)))
 
     def _made_front(self) -> Flask:
         front = Flask(
@@ -150,6 +155,13 @@ class Preview:
         front.add_url_rule("/pass/<int:seconds>", "pass", self._pass, methods=["POST"])
         front.add_url_rule("/gone", "gone", lambda: (self._page("gone"), 404))
         return front
+
+
+def _own(response: Response) -> Response:
+    """Say what a page that comes from no copy may load."""
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 def _framed(start_response: Callable[..., Any]) -> Callable[..., Any]:

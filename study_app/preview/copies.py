@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
-from flask import Flask
+from flask import Flask, Response
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
@@ -26,11 +26,12 @@ from study_app.preview.walker import Walker
 from study_app.services import pause
 from study_app.services.load import load_study
 from study_app.services.settings import SIGNING_KEY, create_keys, setting
+from study_app.services.withdraw import withdraw
 from study_app.simulate.person import DESKTOP, PHONE
 from study_app.simulate.site import Site
 from study_app.study_content import StudyContent
 from study_app.tokens import BadTokenError, Signer, secret_token, utc_now
-from study_app.web import NAME, Server
+from study_app.web import NAME, Server, said
 
 BASE = "http://localhost"
 SAMPLE_ID = "1234567"
@@ -65,6 +66,12 @@ class Copy:
         """Let nobody new in."""
         with transaction(self.server.database, write=True) as session:
             pause.pause(session, session.scalars(select(Study)).one(), now=self.clock())
+
+    def withdraw(self) -> None:
+        """Take back the consent of everybody who is in."""
+        with transaction(self.server.database, write=True) as session:
+            for code in session.scalars(select(Worker.withdrawal_code)).all():
+                withdraw(session, code, now=self.clock())
 
     def fill(self) -> None:
         """Give every place of the study to workers who have done everything."""
@@ -124,6 +131,12 @@ class Copies:
             entrance=f"/s/{entry.study}?{urlencode(self._arrival())}",
             walker=Walker(site, entry, clock),
         )
+
+    def notice(self, key: str, *, status: int, reference: str) -> Response:
+        """Return the page that says what is under ``key`` of the catalogue, as the server would."""
+        language = self.content.file.entry.tasks[0].language
+        with self._app.test_request_context("/"):
+            return said(key, status=status, language=language, reference=reference)
 
     def _twin(self, path: Path, clock: SkippingClock) -> Flask:
         """Return the server of another database: the same routes and templates, which take long to prepare."""

@@ -37,16 +37,43 @@ class Station:
     other_device: bool = False
 
 
-def stations(content: StudyContent) -> tuple[Station, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """A page that only says something, and that comes of the server and not of what a worker does.
+
+    ``key`` names its words in the catalogue, ``status`` is that of the answer; ``reference``: it has the number of the request.
+    """
+
+    part: str
+    name: str
+    key: str
+    status: int
+    reference: bool = False
+
+
+def stations(content: StudyContent) -> tuple[Station | Notice, ...]:
     """Return every page that a worker of the study can see, in the order in which workers see them."""
     entry = content.file.entry
     found = [*_door(content)]
     for number in range(1, len(entry.tasks) + 1):
         found += _of_task(content, number)
-    return (*found, *_ends(content))
+    return (*found, *_ends(content), *TROUBLES)
 
 
-def _door(content: StudyContent) -> Iterator[Station]:
+TROUBLE = "When something goes wrong"
+TROUBLES = (
+    Notice(part=TROUBLE, name="The database does not answer", key="unavailable", status=503, reference=True),
+    Notice(part=TROUBLE, name="A fault of the server", key="failure", status=500, reference=True),
+    Notice(part=TROUBLE, name="No such study", key="no_study", status=404),
+    Notice(part=TROUBLE, name="An address of nobody", key="bad_address", status=404, reference=True),
+    Notice(part=TROUBLE, name="No such page", key="not_found", status=404, reference=True),
+    Notice(part=TROUBLE, name="A form of another page", key="bad_form", status=403),
+    Notice(part=TROUBLE, name="A form that is too large", key="too_large", status=413, reference=True),
+    Notice(part=TROUBLE, name="Anything else that is refused", key="bad_request", status=400, reference=True),
+)
+
+
+def _door(content: StudyContent) -> Iterator[Station | Notice]:
     entry = content.file.entry
     part = "At the door"
     yield Station(part=part, name="The platform's link", lead=lambda copy: copy.entrance, at_door=True)
@@ -63,7 +90,10 @@ def _door(content: StudyContent) -> Iterator[Station]:
             at_door=True,
             other_device=True,
         )
+    if entry.platform == "mturk":
+        yield Notice(part=part, name="A site that is not known", key="bad_host", status=400)
     yield Station(part=part, name="Paused", lead=_paused, at_door=True)
+    yield Notice(part=part, name="No room on the disk", key="no_room", status=503)
     if _can_be_full(content):
         yield Station(part=part, name="Full", lead=_full, at_door=True)
 
@@ -131,6 +161,7 @@ def _ends(content: StudyContent) -> Iterator[Station]:
         lead=lambda _copy: f"/withdraw?language={entry.tasks[0].language}",
         at_door=True,
     )
+    yield Station(part=part, name="Withdrawn", lead=_withdrawn)
 
 
 def _can_be_full(content: StudyContent) -> bool:
@@ -202,6 +233,12 @@ def _stopped(copy: Copy) -> str:
     page = copy.walker.walk(copy.entrance, lambda page: page.step in ANSWERED)
     page = copy.walker.open(copy.walker.answer(page), "stop")
     return _path(copy.walker.open(copy.walker.send(page, stop="yes"), ""))
+
+
+def _withdrawn(copy: Copy) -> str:
+    page = _begun(copy)
+    copy.withdraw()
+    return _path(copy.walker.open(page, ""))
 
 
 def _failed(task: int) -> Lead:

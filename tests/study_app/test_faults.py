@@ -51,7 +51,7 @@ def test_a_full_disk_is_said_and_what_was_sent_can_be_sent_again(study):
 
 
 def test_a_disk_that_cannot_be_written_keeps_the_form_usable(study, caplog):
-    """A plain page with a reference says what to do; the same form is taken as soon as it can be."""
+    """A plain page with a reference, in the browser's language, says what to do; the same form is taken as soon as it can be."""
     caplog.set_level(logging.ERROR, LOGGER.name)
     ann = study.at_pairs()
     form, address = ann.form(), ann.path
@@ -60,6 +60,9 @@ def test_a_disk_that_cannot_be_written_keeps_the_form_usable(study, caplog):
     assert ann.status == 503
     assert "Nothing can be saved just now" in ann.text
     assert "Reference:" in ann.text
+    japanese = ann.client.post(address, data=form, headers={"Accept-Language": "ja,en;q=0.5"}).text
+    assert 'lang="ja"' in japanese
+    assert "Nothing can be saved" not in japanese
     assert ann.open(address).status == 200
     undo()
     on_every_connection(study, "query_only = OFF")

@@ -10,10 +10,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import yaml
 from werkzeug.test import Client
 
 from study_app.preview.app import Preview
 from study_app.preview.clock import SkippingClock
+from study_app.preview.stations import Notice
+from study_app.resources import resource_folder
 from study_app.study_content import read_study_content
 from study_app.study_file import read_study_file
 from tests.study_app.small_pushes import write_push_study
@@ -117,6 +120,7 @@ def test_door_and_ends_open_too(previewed):
         "Without an id": (400, "small"),
         "On the wrong device": (403, "small"),
         "Paused": (503, "small"),
+        "No room on the disk": (503, "open"),
         "Full": (409, "small"),
         "Finish": (200, "finish"),
         "Done": (200, "done"),
@@ -126,7 +130,33 @@ def test_door_and_ends_open_too(previewed):
         "Screened out": (200, "stopped"),
         "Full in the meantime": (200, "full"),
         "Withdraw": (200, "withdraw"),
+        "Withdrawn": (200, "withdrawn"),
+        "The database does not answer": (503, "open"),
+        "A fault of the server": (500, "open"),
+        "No such study": (404, "open"),
+        "An address of nobody": (404, "open"),
+        "No such page": (404, "open"),
+        "A form of another page": (403, "open"),
+        "A form that is too large": (413, "open"),
+        "Anything else that is refused": (400, "open"),
     }
+
+
+def test_every_page_that_only_says_something_is_in_a_preview(previewed):
+    """So that nobody meets a text that the researcher never saw; those of other devices and sites where they can come."""
+    preview, browser = previewed(write_small_study, platform="mturk", device="desktop")
+    headings = yaml.safe_load(
+        (resource_folder("templates") / "locale" / "en.yaml").read_text(encoding="utf-8")
+    )
+    opened = [
+        number
+        for number, one in enumerate(preview.stations)
+        if isinstance(one, Notice) or one.part == "At the door" or one.name == "Withdrawn"
+    ]
+    shown = "".join(browser.get(f"/open/{number}", follow_redirects=True).text for number in opened)
+    only_said = {key for key, text in headings.items() if set(text) == {"heading", "text"}}
+    missing = {key for key in only_said if headings[key]["heading"] not in shown}
+    assert missing == {"no_id", "device_phone"}
 
 
 def test_the_list_names_every_page_and_both_widths_stand_side_by_side(previewed):
