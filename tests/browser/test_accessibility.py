@@ -159,19 +159,20 @@ def _beside_the_way(page: Page, server: StudyServer) -> Iterator[str]:
     for step, path in {**MESSAGES, "progress": server.progress_path}.items():
         page.goto(server.url + path)
         yield step
+    press = Hands(page).press
     page.goto(f"{server.url}/s/every?id=bob")
-    page.locator("form button").click()
-    page.locator(".foot a").click()
+    press("form button")
+    press(".foot a")
     yield "stop"
-    page.locator("form button").click()
+    press("form button")
     yield "stopped"
     code = page.locator("code").inner_text()
     page.goto(f"{server.url}/withdraw")
     page.fill("#code", "none")
-    page.locator("form button").click()
+    press("form button")
     yield "withdraw-refused"
     page.fill("#code", code)
-    page.locator("form button").click()
+    press("form button")
     yield "withdrawn"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("study_app.blueprints.entry.is_full", lambda *_, **__: True)

@@ -87,7 +87,7 @@ def test_every_page_and_every_refusal_can_be_used_by_everybody(
     with browser.new_context(**SCREENS[name], color_scheme=scheme) as context:  # type: ignore[arg-type]
         page = context.new_page()
         page.goto(f"{study.url}/s/small?id={name}")
-        page.locator("main form button").click()
+        check(page, {})
         look(page)
         refuse(page, "check-1", "1", others={"check-2": "1"})
         check(page, {"check-1": "2"})
@@ -110,9 +110,11 @@ def refuse(page: Page, name: str, value: str, *, others: dict[str, str]) -> None
 
 
 def check(page: Page, options: dict[str, str]) -> None:
+    """Pick options, send the form, and wait for what comes back."""
     for name, value in options.items():
         page.check(f"[name={name}][value='{value}']")
-    page.locator("main form button").click()
+    with page.expect_navigation():
+        page.locator("main form button").click()
 
 
 def look(page: Page) -> None:
