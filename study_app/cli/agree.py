@@ -1,5 +1,6 @@
 """`prefcal agree`: how well measures agree with the preferences of a folder of tables."""
 
+from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,8 +117,7 @@ def command(
     found = agree(evidence, wanted=_wanted(primary, compare), complete_only=complete_only, seed=seed)
     for note in found.notes:
         click.echo(note, err=True)
-    typed = _typed(click.get_current_context())
-    record |= {"draws": draws, "complete_only": complete_only, "seed": seed, "command": typed}
+    record |= {"draws": draws, "complete_only": complete_only, "seed": seed, **_commands(folder)}
     write_agreement(found, Path(folder), record)
     if format_ == "table":
         click.echo(agreement_text(found), nl=False)
@@ -194,11 +194,25 @@ def _draws(model: "UserModel | None", draws: int | None, seed: int) -> "list[Use
     return drawn
 
 
-def _typed(context: click.Context) -> list[str]:
-    """Return the command as one would type it, its defaults left out."""
+def _commands(folder: str) -> dict[str, list[str]]:
+    """Return the command as it was typed, and as one would type it in the folder of the results."""
+    context = click.get_current_context()
+    again = {name: _seen_from(folder, name, value) for name, value in context.params.items()}
+    return {"command": _typed(context, context.params), "again": _typed(context, again)}
+
+
+def _seen_from(folder: str, name: str, value: Any) -> Any:
+    """Return an option with its paths, if it has any, as they are seen from a folder."""
+    if name in {"collection", "runs"}:
+        return {kind: relpath(path, folder) for kind, path in value.items()}
+    return relpath(value, folder) if name in {"tables", "model", "scores", "folder"} and value else value
+
+
+def _typed(context: click.Context, values: dict[str, Any]) -> list[str]:
+    """Return a command as one would type it, its defaults left out."""
     words = ["prefcal", "agree"]
     for option in context.command.params:
-        value = context.params[str(option.name)]
+        value = values[str(option.name)]
         if isinstance(option, click.Argument):
             words.append(str(value))
         elif value and value != option.get_default(context):

@@ -74,7 +74,7 @@ def build_report(material: Material) -> Report:
             fit_section(material.model, material.truth, figures=again.figures, notes=again.notes),
             workers_section(material, again.quality),
             methods_section(material, results),
-            provenance_section(material),
+            provenance_section(material, usual=not again.notes),
         ),
         version=version("prefcal"),
     )

@@ -12,8 +12,18 @@ from study_app.report.wording import DASH
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 
 
-def provenance_section(material: Material, key: str = "again") -> Section:
-    """Return hashes, versions, seeds and command lines."""
+def provenance_section(material: Material, *, usual: bool = True, key: str = "again") -> Section:
+    """Return hashes, versions, seeds and command lines.
+
+    Parameters
+    ----------
+    material : Material
+        The folder.
+    usual : bool
+        Whether a fit with the usual options finds the numbers of the user model.
+    key : str
+        Anchor of the section.
+    """
     return Section(
         key=key,
         title="How these numbers came about, and how to make them again",
@@ -29,7 +39,7 @@ def provenance_section(material: Material, key: str = "again") -> Section:
                 code_columns=frozenset({1}),
             ),
         ),
-        code=(Code(caption="Commands", lines=tuple(_commands(material))),),
+        code=(Code(caption="Commands", lines=tuple(_commands(material, usual=usual))),),
     )
 
 
@@ -78,7 +88,7 @@ def _study_rows(study: StudyRecord) -> Iterator[tuple[str, str]]:
 
 
 def _agree_options(material: Material) -> str:
-    """Return the options that change what agree finds, as they were given."""
+    """Return the options that change what agree finds, of a folder whose agree.json lacks the command."""
     record = material.record
     has_model = record.get("model") if record else material.model is not None
     options = f" --model {MODEL}" if has_model else ""
@@ -88,16 +98,24 @@ def _agree_options(material: Material) -> str:
     return options + (f" --draws {record['draws']}" if record.get("draws") else "")
 
 
-def _commands(material: Material) -> Iterator[str]:
-    if material.record.get("command"):
+def _commands(material: Material, *, usual: bool) -> Iterator[str]:
+    """Yield the lines that make everything again; what fits with other options made has its fit as a remark."""
+    record = material.record
+    if record.get("command"):
         yield "# made by"
-        yield shlex.join(material.record["command"])
+        yield shlex.join(record["command"])
         yield ""
     yield "# again, from this folder"
+    again = record.get("again") or []
     if material.tables and material.model is not None:
+        tables = again[2] if again else TABLES
+        model = again[again.index("--model") + 1] if "--model" in again else MODEL
         seed = "" if material.model.seed is None else f" --seed {material.model.seed}"
-        yield f"prefcal fit {TABLES} -o {MODEL}{seed}"
-    if "preferences" in material.tables:
-        seed = f" --seed {material.record['seed']}" if "seed" in material.record else ""
+        fit = f"prefcal fit {shlex.quote(tables)} -o {shlex.quote(model)}{seed}"
+        yield fit if usual else f"# {fit}, and the options of that time: the usual ones find other numbers"
+    if again:
+        yield shlex.join(again)
+    elif "preferences" in material.tables:
+        seed = f" --seed {record['seed']}" if "seed" in record else ""
         yield f"prefcal agree {TABLES}{_agree_options(material)}{seed} -o ."
     yield "prefcal report ."

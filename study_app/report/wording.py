@@ -71,7 +71,10 @@ def quantity_interval(low: float | None, high: float | None) -> str:
 
 def decimal(value: float | None) -> str:
     """`0.90`: two decimals, a dash where undefined."""
-    return DASH if _undefined(value) else f"{value:.2f}".replace("-", MINUS)
+    if _undefined(value):
+        return DASH
+    shown = f"{value:.2f}"
+    return "0.00" if float(shown) == 0 else shown.replace("-", MINUS)
 
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:

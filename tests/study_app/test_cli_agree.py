@@ -99,6 +99,40 @@ def test_how_it_was_made_is_written_down(agree, tables, tmp_path):
     assert record["command"] == ["prefcal", "agree", str(tables), "--seed", "5", "--output", str(tmp_path)]
 
 
+def test_the_command_can_be_given_again_in_the_folder_of_the_results(agree, tables, tmp_path, monkeypatch):
+    """With everything that changes what is found, its paths as they are seen from there: the same bytes come out."""
+    folder = tmp_path / "with a blank" / "out"
+    scores = tmp_path / "scores.csv"
+    rows = [f"{system},q{n},mine,{rank}" for n in range(6) for rank, system in enumerate(SYSTEMS)]
+    scores.write_text("\n".join(["run,topic,metric,value", *rows]) + "\n")
+    monkeypatch.chdir(tables.parent)
+    options = (
+        "--primary",
+        "mine",
+        "M@1500",
+        "--compare",
+        "M@840",
+        "--compare",
+        "mine",
+        "--draws",
+        3,
+        "--seed",
+        4,
+    )
+    agree("tables", "--model", "user-model.json", "--scores", scores, *options, "-o", folder)
+    first = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+    again = json.loads((folder / "agree.json").read_text())["again"]
+
+    for name in first:
+        (folder / name).unlink()
+    monkeypatch.chdir(folder)
+    ended = agree(*again[2:])
+
+    assert ended.code == 0
+    assert again[-2:] == ["--output", "."]
+    assert {path.name: path.read_bytes() for path in folder.glob("*.csv")} == first
+
+
 def test_a_model_of_other_tables_is_other_data(agree, tmp_path, tables):
     """Its hash says so; nothing is cross-fitted then."""
     write_tables(study(seed=9), tmp_path / "tables")

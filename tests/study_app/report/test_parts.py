@@ -271,7 +271,35 @@ def test_an_older_folder_is_read_as_today_s():
     assert with_every_column("pairs.csv", None) is None
 
 
-def test_the_command_lines_repeat_what_was_given(material):
+def test_the_command_lines_are_those_that_agree_wrote_down(material):
+    """Its own, seen from the folder, and the fit of the very model and tables; one with other options is a remark."""
+    again = [
+        "prefcal",
+        "agree",
+        "../my tables",
+        "--model",
+        "m.json",
+        "--primary",
+        "a",
+        "b c",
+        "--output",
+        ".",
+    ]
+    material = dataclasses.replace(material, record={"command": ["prefcal", "agree", "x"], "again": again})
+    fit = "prefcal fit '../my tables' -o m.json --seed 3"
+
+    lines = provenance_section(material).code[0].lines
+    assert lines[lines.index("# again, from this folder") + 1 :] == (
+        fit,
+        "prefcal agree '../my tables' --model m.json --primary a 'b c' --output .",
+        "prefcal report .",
+    )
+    assert any(
+        line.startswith(f"# {fit}, and") for line in provenance_section(material, usual=False).code[0].lines
+    )
+
+
+def test_the_command_lines_of_an_older_folder_repeat_what_was_given(material):
     """Scores, draws and complete workers change what agree finds; a model only where one was given."""
     record = {
         "scores": {"path": "my scores.csv", "sha256": "x"},

@@ -17,6 +17,7 @@ from study_app.report import wording as say
         (say.points(0.0361), "+3.6"),
         (say.points(-0.226), "−22.6"),
         (say.points(-0.0001), "0.0"),
+        (say.decimal(-0.001), "0.00"),
         (say.points_interval(-0.024, 0.071), "−2.4 to +7.1"),
         (say.p_value(0.0004), "< 0.001"),
         (say.p_value(0.0321), "0.032"),
