@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from study_app.platforms import WayBack
+from study_app.shown_sides import ShownSide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +84,8 @@ class PairPage:
         The day on which a historical query was asked, where that is known.
     form : str
         summary, pushes or ranking: how either side is shown, see `study_app.shown_sides`.
-    left, right : object
-        What the template ``sides/FORM.html`` takes.
+    left, right : ShownSide
+        What `study_app.web.side_html` makes HTML of.
     """
 
     language: str
@@ -95,8 +96,8 @@ class PairPage:
     number: int
     total: int
     form: str
-    left: object
-    right: object
+    left: ShownSide
+    right: ShownSide
     criteria: tuple[str, ...]
     choice: str | None
     error: str | None

@@ -1,10 +1,10 @@
 """A loaded study as immutable values, read from the database once and kept until the study is loaded again."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
@@ -26,6 +26,8 @@ from study_app.update_stream import UpdateStream
 
 Content: TypeAlias = dict[str, Any]
 """What a system shows of a topic, as `models.Summary` describes it."""
+
+Side = TypeVar("Side")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +150,7 @@ class Plans:
 
     def __init__(self) -> None:
         self._plans: dict[int, StudyPlan] = {}
-        self._contents: dict[int, dict[tuple[int, int], Content]] = {}
+        self._sides: dict[int, dict[tuple[int, int, bool], Any]] = {}
         self._streams: dict[int, dict[tuple[int, int], UpdateStream]] = {}
         self._lock = Lock()
 
@@ -158,17 +160,26 @@ class Plans:
         if plan is None or plan.version != version:
             plan = read_plan(session, study)
             with self._lock:
-                self._contents[study], self._streams[study] = {}, {}
+                self._sides[study], self._streams[study] = {}, {}
                 self._plans[study] = plan
         return plan
 
-    def content(self, session: Session, plan: StudyPlan, topic: int, system: int) -> Content:
-        """Return what a system shows for a query."""
-        contents = self._contents[plan.id]
-        if (topic, system) not in contents:
-            wanted = select(Summary.content).where(Summary.topic_id == topic, Summary.system_id == system)
-            contents[topic, system] = session.scalars(wanted).one()
-        return contents[topic, system]
+    def side(
+        self,
+        session: Session,
+        plan: StudyPlan,
+        topic: TopicPlan,
+        system: int,
+        make: Callable[[Content, Mapping[str, Any], bool], Side],
+        *,
+        reveals_silence: bool,
+    ) -> Side:
+        """Return what ``make`` makes of a system's content, its query's detail, and whether silent days are said; made once."""
+        sides, key = self._sides[plan.id], (topic.id, system, reveals_silence)
+        if key not in sides:
+            wanted = select(Summary.content).where(Summary.topic_id == topic.id, Summary.system_id == system)
+            sides[key] = make(session.scalars(wanted).one(), topic.detail, reveals_silence)
+        return cast("Side", sides[key])
 
     def stream(self, session: Session, plan: StudyPlan, topic: int, system: int) -> UpdateStream:
         """Return a system's updates about an event."""

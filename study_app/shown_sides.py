@@ -1,11 +1,12 @@
 """The forms in which a pair page shows a side, by kind of task: the one table that a new kind of pair is entered in."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from study_app.models import Showing
+from markupsafe import Markup
+
 from study_app.plan import Content
 from study_app.shown_pushes import shown_pushes
 from study_app.shown_ranking import shown_ranking
@@ -21,27 +22,41 @@ class SideForm:
     name : str
         Template ``sides/NAME.html`` shows it, and ``NAME.`` begins the keys of its words in the catalogue.
     side : callable
-        From what a system shows of a topic (`models.Summary.content`), the topic's `models.Topic.detail`, and the showing
-        to the value that the template's macro takes.
+        From what a system shows of a topic (`models.Summary.content`), the topic's `models.Topic.detail`, and whether it is
+        said which days were silent, to the value that the template's macro takes.
     """
 
     name: str
-    side: Callable[[Content, Mapping[str, Any], Showing], object]
+    side: Callable[[Content, Mapping[str, Any], bool], object]
+
+    def shown(self, content: Content, detail: Mapping[str, Any], reveals_silence: bool) -> "ShownSide":  # noqa: FBT001
+        """Return a side of this form."""
+        return ShownSide(form=self.name, value=self.side(content, detail, reveals_silence))
+
+
+@dataclass(slots=True, eq=False)
+class ShownSide:
+    """A system's side as the macro of ``sides/FORM.html`` takes it.
+
+    ``html`` keeps what the macro made of it, by language and side: it is the same for everybody who sees it.
+    """
+
+    form: str
+    value: object
+    html: dict[tuple[str, str], Markup] = field(default_factory=dict)
 
 
 FORMS: Mapping[str, SideForm] = MappingProxyType(
     {
         "ranked_pairs": SideForm(
-            name="ranking", side=lambda content, _detail, _showing: shown_ranking(content)
+            name="ranking", side=lambda content, _detail, _reveals: shown_ranking(content)
         ),
         "stream_pairs": SideForm(
             name="pushes",
-            side=lambda content, detail, showing: shown_pushes(
-                content, detail, reveals_silence=bool(showing.reveals_silence)
-            ),
+            side=lambda content, detail, reveals: shown_pushes(content, detail, reveals_silence=reveals),
         ),
         "summary_pairs": SideForm(
-            name="summary", side=lambda content, _detail, _showing: shown_summary(content)
+            name="summary", side=lambda content, _detail, _reveals: shown_summary(content)
         ),
     }
 )

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from flask import Flask, Response, current_app, g, make_response, render_template, request
 from jinja2 import StrictUndefined
+from markupsafe import Markup
 
 from metrics.errors import InputError, input_fault
 from study_app.config import Config
@@ -16,6 +17,7 @@ from study_app.pages import MessagePage
 from study_app.plan import Plans
 from study_app.resources import resource_folder
 from study_app.services.settings import SIGNING_KEY, setting
+from study_app.shown_sides import ShownSide
 from study_app.tokens import NewToken, Now, Signer
 
 NAME = "prefcal"
@@ -59,6 +61,15 @@ def rendered(
     return make_response(html, status)
 
 
+def side_html(language: str, side: str, shown: ShownSide) -> Markup:
+    """Return a side of a pair page; made once for each language and side, since it is most of the page."""
+    if (language, side) not in shown.html:
+        template = current_app.jinja_env.get_template(f"sides/{shown.form}.html")
+        macros: Any = template.make_module({"t": partial(server().messages.text, language)})
+        shown.html[language, side] = Markup(macros.side(side, shown.value))  # noqa: S704 - the macro has escaped it
+    return shown.html[language, side]
+
+
 def said(key: str, *, status: int, language: str = FALLBACK_LANGUAGE, reference: str = "") -> Response:
     """Render a page that only says something, in the words under ``key``."""
     page = MessagePage(language=language, heading=f"{key}.heading", text=f"{key}.text", reference=reference)
@@ -98,6 +109,7 @@ def configure(app: Flask) -> None:
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_MAX_AGE_SECONDS
     app.jinja_env.undefined = StrictUndefined
+    app.jinja_env.globals["side_html"] = side_html
     app.url_map.merge_slashes = False  # else `//` leads to the host that the request names
 
 

@@ -14,7 +14,7 @@ from study_app.database import transaction
 from study_app.log import note_worker
 from study_app.models import EPOCH, MILLISECOND
 from study_app.platforms import frame_hosts
-from study_app.services.answers import showing_of
+from study_app.services.answers import shown_pair
 from study_app.services.look import Look
 from study_app.services.show import page_of
 from study_app.services.slots import keep_alive, take_next
@@ -80,7 +80,7 @@ def show(token: str, step: Step, *, error: str | None = None) -> Response:
         permit(frame_hosts=frame_hosts(here.plan.entry))
         if step not in open_steps(here.state):
             return to_step(token, current_step(here.state))
-        showing = showing_of(session, here, step) if step.kind == "pair" else None
+        shown = shown_pair(session, here, step) if step.kind == "pair" else None
         page = page_of(
             Look(
                 session=session,
@@ -88,7 +88,7 @@ def show(token: str, step: Step, *, error: str | None = None) -> Response:
                 here=here,
                 step=step,
                 now=now,
-                showing=showing,
+                shown=shown,
                 error=error,
                 sent=request.form.to_dict(flat=False) if error else {},
                 home=home(token),
@@ -99,7 +99,7 @@ def show(token: str, step: Step, *, error: str | None = None) -> Response:
             worker=worker,
             key=app.new_token(PAGE_KEY_LETTERS),
             step=step.path,
-            showing=None if showing is None else showing.id,
+            showing=None if shown is None else shown.id,
             served_at=now,
         )
     template = "message" if step.kind in {"full", "withdrawn"} else step.kind

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from study_app.models import Ballot, Judgment, Showing, Slot
+from study_app.models import Ballot, Judgment, Showing
+from study_app.rows import SlotRow, change
 from study_app.services.whereabouts import Whereabouts
 from study_app.steps import Step
 from study_app.tokens import NewToken, PageToken
@@ -17,13 +18,35 @@ CLOCK_TOLERANCE_MS = 2_000
 
 
 # Written once: these run with every pair page.
-_SHOWING = select(Showing).where(Showing.slot_id == bindparam("slot"), Showing.position == bindparam("pair"))
-_NEWEST_JUDGMENT = (
-    select(Judgment)
-    .where(Judgment.showing_id == bindparam("showing"))
+_SHOWN_PAIR = (
+    select(
+        Showing.id,
+        Showing.pair_id,
+        Showing.left_system_id,
+        Showing.right_system_id,
+        Showing.reveals_silence,
+        Judgment.revision,
+        Judgment.choice,
+    )
+    .outerjoin(Showing.judgments)
+    .where(Showing.slot_id == bindparam("slot"), Showing.position == bindparam("pair"))
     .order_by(Judgment.revision.desc())
     .limit(1)
 )
+_NEW_JUDGMENT = insert(Judgment)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPair:
+    """What a pair page shows, and the answer that counts so far (None before there is one) with its revision."""
+
+    id: int
+    pair_id: int
+    left_system_id: int
+    right_system_id: int
+    reveals_silence: bool | None
+    revision: int | None
+    choice: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,29 +58,27 @@ class Answer:
     layout: str | None
 
 
-def show_search(session: Session, slot: Slot, *, now: datetime) -> None:
+def show_search(session: Session, slot: SlotRow, *, now: datetime) -> None:
     """Start the search clock, the first time the page is shown."""
     if slot.search_shown_at is None:
-        slot.search_shown_at = now
-        session.flush()
+        change(session, slot, search_shown_at=now)
 
 
-def search_seconds(slot: Slot, *, now: datetime) -> float:
+def search_seconds(slot: SlotRow, *, now: datetime) -> float:
     """Return how long the worker has been searching, by the server's clock; 0 before the page was shown."""
     return 0.0 if slot.search_shown_at is None else max(0.0, (now - slot.search_shown_at).total_seconds())
 
 
-def leave_search(session: Session, slot: Slot, *, least_seconds: float, now: datetime) -> bool:
+def leave_search(session: Session, slot: SlotRow, *, least_seconds: float, now: datetime) -> bool:
     """End the search; False when it is too early to leave. Leaving again changes nothing."""
     if slot.search_left_at is None:
         if search_seconds(slot, now=now) < least_seconds:
             return False
-        slot.search_left_at = now
-        session.flush()
+        change(session, slot, search_left_at=now)
     return True
 
 
-def vote(session: Session, slot: Slot, intents: Sequence[str], page: PageToken, *, now: datetime) -> None:
+def vote(session: Session, slot: SlotRow, intents: Sequence[str], page: PageToken, *, now: datetime) -> None:
     """Store a worker's intent votes; the same votes again change nothing, others are a new revision."""
     newest = session.scalars(
         select(Ballot).where(Ballot.slot_id == slot.id).order_by(Ballot.revision.desc()).limit(1)
@@ -69,7 +90,7 @@ def vote(session: Session, slot: Slot, intents: Sequence[str], page: PageToken, 
                 slot_id=slot.id, revision=revision, intents=list(intents), page_key=page.key, decided_at=now
             )
         )
-        slot.done_at = slot.done_at or now
+        finish_slot(session, slot, now=now)
         session.flush()
 
 
@@ -81,39 +102,38 @@ def judge(
     The slot is done with the last answer it needs.
     """
     slot = here.slot(step)
-    showing = showing_of(session, here, step)
-    newest = newest_judgment(session, showing.id)
-    if newest is not None and newest.choice == answer.choice:
+    shown = shown_pair(session, here, step)
+    if shown.choice == answer.choice:
         return
     decision_ms, timing = decision_time(answer.decision_ms, page.served_at, now=now)
-    session.add(
-        Judgment(
-            showing_id=showing.id,
-            revision=1 if newest is None else newest.revision + 1,
-            choice=answer.choice,
-            page_key=page.key,
-            shown_at=page.served_at,
-            decided_at=now,
-            decision_ms=decision_ms,
-            timing=timing,
-            layout=answer.layout,
-            late=slot.late,
-        )
-    )
+    judgment = {
+        "showing_id": shown.id,
+        "revision": (shown.revision or 0) + 1,
+        "choice": answer.choice,
+        "page_key": page.key,
+        "shown_at": page.served_at,
+        "decided_at": now,
+        "decision_ms": decision_ms,
+        "timing": timing,
+        "layout": answer.layout,
+        "late": slot.late,
+    }
+    session.connection().execute(_NEW_JUDGMENT, judgment)
     answered = here.state.tasks[step.task - 1].slots[step.query - 1].answered
     if all(done or number == step.pair for number, done in enumerate(answered, start=1)):
-        slot.done_at = slot.done_at or now
-    session.flush()
+        finish_slot(session, slot, now=now)
 
 
-def showing_of(session: Session, here: Whereabouts, step: Step) -> Showing:
-    """Return what a pair page shows."""
-    return session.scalars(_SHOWING, {"slot": here.slot(step).id, "pair": step.pair}).one()
+def finish_slot(session: Session, slot: SlotRow, *, now: datetime) -> None:
+    """Note that a slot has everything it needs, the first time."""
+    if slot.done_at is None:
+        change(session, slot, done_at=now)
 
 
-def newest_judgment(session: Session, showing: int) -> Judgment | None:
-    """Return the answer that counts, None before there is one."""
-    return session.scalars(_NEWEST_JUDGMENT, {"showing": showing}).one_or_none()
+def shown_pair(session: Session, here: Whereabouts, step: Step) -> ShownPair:
+    """Return what a pair page shows, with the answer so far."""
+    place = {"slot": here.slot(step).id, "pair": step.pair}
+    return ShownPair(*session.connection().execute(_SHOWN_PAIR, place).one())
 
 
 def decision_time(claimed_ms: int | None, served_at: datetime, *, now: datetime) -> tuple[int, str]:
@@ -130,7 +150,10 @@ def finish(session: Session, here: Whereabouts, *, now: datetime, new_token: New
     if worker.completed_at is None:
         if not here.state.has_all:
             return False
-        worker.completed_at = max(now, worker.last_seen_at)  # also when the clock was set back
-        worker.completion_code = here.plan.entry.completion_code or new_token(COMPLETION_LETTERS).upper()
-        session.flush()
+        change(
+            session,
+            worker,
+            completed_at=max(now, worker.last_seen_at),  # also when the clock was set back
+            completion_code=here.plan.entry.completion_code or new_token(COMPLETION_LETTERS).upper(),
+        )
     return True

@@ -8,8 +8,9 @@ from typing import Any
 from sqlalchemy import exists, or_, select, true
 from sqlalchemy.orm import Session
 
-from study_app.models import PageLoad, PlatformEntry, PlatformIdentity, Worker
+from study_app.models import PageLoad, PlatformEntry, PlatformIdentity
 from study_app.platforms import WayBack, way_back
+from study_app.rows import WorkerRow
 from study_app.services.whereabouts import Whereabouts
 from study_app.stream_models import StreamView
 from study_app.task_models import CodeShown
@@ -67,7 +68,7 @@ def visit_code(session: Session, here: Whereabouts) -> DueCode | None:
     return DueCode(kind="visit", code=code, back=back, entry=entry.id)
 
 
-def is_noted(session: Session, worker: Worker, due: DueCode) -> bool:
+def is_noted(session: Session, worker: WorkerRow, due: DueCode) -> bool:
     """Say whether it is stored that a code was shown; where there is none, there is nothing to store."""
     if due.code is None:
         return True
@@ -79,7 +80,7 @@ def is_noted(session: Session, worker: Worker, due: DueCode) -> bool:
     return bool(session.scalar(select(noted)))
 
 
-def note_shown(session: Session, worker: Worker, due: DueCode, *, now: datetime) -> None:
+def note_shown(session: Session, worker: WorkerRow, due: DueCode, *, now: datetime) -> None:
     """Store that a code is shown, the first time; the worker is locked."""
     if due.code is not None and not is_noted(session, worker, due):
         session.add(
@@ -88,7 +89,7 @@ def note_shown(session: Session, worker: Worker, due: DueCode, *, now: datetime)
         session.flush()
 
 
-def _latest(session: Session, worker: Worker) -> PlatformEntry | None:
+def _latest(session: Session, worker: WorkerRow) -> PlatformEntry | None:
     """Return the worker's last arrival from the platform; None once the retention command has deleted who they are."""
     arrivals = (
         select(PlatformEntry)

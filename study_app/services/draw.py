@@ -7,8 +7,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from study_app.domain import PlannedShowing, balanced_sides, drawn, planned_showings
-from study_app.models import Assignment, Showing, Slot, Worker
+from study_app.models import Assignment, Showing, Slot
 from study_app.plan import TaskPlan
+from study_app.rows import WorkerRow
 from study_app.services.quota import open_units, pair_tallies
 from study_app.services.whereabouts import Whereabouts
 from study_app.study_entries import IUnitImportance, RankedPairs, StreamPairs, SummaryPairs
@@ -100,7 +101,7 @@ def _unrepeated(session: Session, slot: Slot) -> tuple[list[Showing], int]:
 
 
 def _stored(
-    session: Session, worker: Worker, task: TaskPlan, slot: Slot, planned: Sequence[PlannedShowing]
+    session: Session, worker: WorkerRow, task: TaskPlan, slot: Slot, planned: Sequence[PlannedShowing]
 ) -> list[Showing]:
     showings = [
         Showing(
@@ -138,7 +139,7 @@ def _draw_sheets(
     session.flush()
 
 
-def assignment_of(session: Session, worker: Worker, task: TaskPlan, *, now: datetime) -> Assignment:
+def assignment_of(session: Session, worker: WorkerRow, task: TaskPlan, *, now: datetime) -> Assignment:
     """Return the worker's part in a task, a new one before there is one."""
     found = session.scalars(
         select(Assignment).where(Assignment.worker_id == worker.id, Assignment.task_id == task.id)

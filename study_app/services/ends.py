@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 
 from sqlalchemy.orm import Session
 
+from study_app.rows import change
 from study_app.services.whereabouts import Whereabouts
 
 End: TypeAlias = Literal["screened_out", "failed_checks", "partial"]
@@ -19,14 +20,12 @@ def stop(session: Session, here: Whereabouts, end: End, *, now: datetime) -> Non
     worker = here.worker
     if worker.completed_at is not None or worker.stopped_at is not None:
         return
-    worker.stopped_at, worker.stopped_as = max(now, worker.last_seen_at), end
-    if end != "partial" or has_answer(here):
-        worker.completion_code = getattr(here.plan.entry.codes, end)
+    code = getattr(here.plan.entry.codes, end) if end != "partial" or has_answer(here) else None
+    change(session, worker, stopped_at=max(now, worker.last_seen_at), stopped_as=end, completion_code=code)
     for slots in here.slots.values():
         for slot in slots:
             if slot.done_at is None:
-                slot.expires_at = min(slot.expires_at, now)
-    session.flush()
+                change(session, slot, expires_at=min(slot.expires_at, now))
 
 
 def has_answer(here: Whereabouts) -> bool:

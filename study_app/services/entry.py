@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from study_app.models import PlatformEntry, PlatformIdentity, Study, Worker
 from study_app.plan import Plans, StudyPlan
+from study_app.rows import change
 from study_app.services.quota import has_open
 from study_app.services.whereabouts import Whereabouts
 from study_app.task_models import ConsentText
@@ -100,9 +101,13 @@ def arrive(
 def give_consent(session: Session, here: Whereabouts, *, now: datetime) -> None:
     """Note that the worker agreed to the consent text as it is now; the first time counts."""
     if here.worker.consented_at is None:
-        here.worker.consented_at = here.worker.last_seen_at = now
-        here.worker.consent_sha256 = here.plan.consent_sha256
-        session.flush()
+        change(
+            session,
+            here.worker,
+            consented_at=now,
+            last_seen_at=now,
+            consent_sha256=here.plan.consent_sha256,
+        )
 
 
 def consent_text(session: Session, plan: StudyPlan, sha256: str) -> str:

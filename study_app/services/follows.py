@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from study_app.domain import drawn
 from study_app.models import Assignment, Slot, Worker
 from study_app.plan import Plans, TaskPlan
+from study_app.rows import change
 from study_app.services.slots import queue_for
 from study_app.services.whereabouts import Whereabouts
 from study_app.steps import Step
@@ -61,7 +62,7 @@ def enrol(session: Session, plans: Plans, here: Whereabouts, step: Step, *, now:
     length = follow_length(stream.end - stream.start, task.following.days, task.following.clock_factor)
     follow = Follow(slot_id=slot.id, system_id=system, started_at=now, ends_at=now + length)
     session.add(follow)
-    slot.done_at = slot.expires_at = follow.ends_at
+    change(session, slot, done_at=follow.ends_at, expires_at=follow.ends_at)
     session.flush()
     return follow
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.models import Worker
 from study_app.plan import TaskPlan
+from study_app.rows import WorkerRow
 from study_app.standard_checks import CheckItem, check_of
 from study_app.task_models import Introduction
 from study_app.tokens import PageToken
@@ -35,14 +35,14 @@ class Standing:
     picked: tuple[int, ...]
 
 
-def standing(session: Session, worker: Worker, task: TaskPlan) -> Standing:
+def standing(session: Session, worker: WorkerRow, task: TaskPlan) -> Standing:
     """Return how far a worker is."""
     return _standing(_tries(session, worker, task))
 
 
 def attempt(
     session: Session,
-    worker: Worker,
+    worker: WorkerRow,
     task: TaskPlan,
     picked: Sequence[int],
     page: PageToken,
@@ -80,7 +80,7 @@ def wrong_answers(check: Sequence[CheckItem], picked: Sequence[int]) -> tuple[in
     return tuple(number for number, (item, option) in pairs if option != item.answer)
 
 
-def _tries(session: Session, worker: Worker, task: TaskPlan) -> list[Introduction]:
+def _tries(session: Session, worker: WorkerRow, task: TaskPlan) -> list[Introduction]:
     mine = select(Introduction).where(Introduction.worker_id == worker.id, Introduction.task_id == task.id)
     return list(session.scalars(mine.order_by(Introduction.number)))
 

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from study_app.models import Showing
 from study_app.plan import Plans
+from study_app.services.answers import ShownPair
 from study_app.services.whereabouts import Whereabouts
 from study_app.steps import Step
 
@@ -18,7 +18,7 @@ class Look:
 
     Attributes
     ----------
-    showing : Showing or None
+    shown : ShownPair or None
         What a pair page shows.
     error : str or None
         The catalogue's key of what was wrong with the last form.
@@ -35,7 +35,7 @@ class Look:
     here: Whereabouts
     step: Step
     now: datetime
-    showing: Showing | None = None
+    shown: ShownPair | None = None
     error: str | None = None
     sent: Mapping[str, Sequence[str]] = field(default_factory=dict)
     home: str = ""

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from study_app.domain import PairTally, has_room
 from study_app.models import Assignment, Pair, Showing, Slot, Worker
 from study_app.plan import TaskPlan
+from study_app.rows import SlotRow
 
 
 def counts(now: datetime) -> ColumnElement[bool]:
@@ -63,7 +64,7 @@ def open_units(
     }
 
 
-def has_open(session: Session, task: TaskPlan, *, held: Sequence[Slot], now: datetime) -> bool:
+def has_open(session: Session, task: TaskPlan, *, held: Sequence[SlotRow], now: datetime) -> bool:
     """Say whether something of a task that is not in ``held`` can take one more."""
     if task.has_units:
         return bool(open_units(session, task, besides={slot.unit for slot in held}, now=now))

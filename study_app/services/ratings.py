@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
+from study_app.services.answers import finish_slot
 from study_app.services.whereabouts import Whereabouts
 from study_app.steps import Step
 from study_app.task_models import Rating, Sheet
@@ -70,6 +71,6 @@ def rate(
     )
     answered = here.state.tasks[step.task - 1].slots[step.query - 1].answered
     if all(done or number == step.pair for number, done in enumerate(answered, start=1)):
-        slot.done_at = slot.done_at or now
+        finish_slot(session, slot, now=now)
     session.flush()
     return True

@@ -6,20 +6,21 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.models import Slot
 from study_app.question_answers import Answer
+from study_app.rows import SlotRow
+from study_app.services.answers import finish_slot
 from study_app.task_models import Reply
 from study_app.tokens import PageToken
 
 
-def newest_reply(session: Session, slot: Slot) -> Reply | None:
+def newest_reply(session: Session, slot: SlotRow) -> Reply | None:
     """Return the answers that count, None before there are any."""
     mine = select(Reply).where(Reply.slot_id == slot.id)
     return session.scalars(mine.order_by(Reply.revision.desc()).limit(1)).one_or_none()
 
 
 def reply(
-    session: Session, slot: Slot, answers: Mapping[str, Answer], page: PageToken, *, now: datetime
+    session: Session, slot: SlotRow, answers: Mapping[str, Answer], page: PageToken, *, now: datetime
 ) -> None:
     """Store answers; the same again change nothing, others are a new revision."""
     newest = newest_reply(session, slot)
@@ -33,5 +34,5 @@ def reply(
                 decided_at=now,
             )
         )
-        slot.done_at = slot.done_at or now
+        finish_slot(session, slot, now=now)
         session.flush()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from sqlalchemy import select
 
 from study_app.end_pages import FinishPage, StopPage
-from study_app.models import Ballot, Showing, Slot
+from study_app.models import Ballot
 from study_app.pages import (
     AwayPage,
     ChoosePage,
@@ -20,8 +20,9 @@ from study_app.pages import (
     VotePage,
 )
 from study_app.plan import TaskPlan, TopicPlan
+from study_app.rows import SlotRow
 from study_app.services import show_ends, show_streams, show_tasks
-from study_app.services.answers import newest_judgment, search_seconds, showing_of
+from study_app.services.answers import ShownPair, search_seconds, shown_pair
 from study_app.services.look import Look
 from study_app.services.pause import is_paused
 from study_app.services.quota import open_topics
@@ -129,16 +130,17 @@ def vote_page(look: Look) -> VotePage:
 
 def pair_page(look: Look) -> PairPage:
     """Return what two systems show, on the sides drawn for this worker, with the answer that counts so far."""
-    session, here = look.session, look.here
+    here = look.here
     task = here.task(look.step)
-    showing = look.showing or showing_of(session, here, look.step)
-    topic = _topic_of(task, here.slot(look.step), showing)
+    shown = look.shown or shown_pair(look.session, here, look.step)
+    topic = _topic_of(task, here.slot(look.step), shown)
     number, total = _place(task, here.state.tasks[task.number - 1], look.step)
-    newest = newest_judgment(session, showing.id)
     form = FORMS[task.entry.kind]
     left, right = (
-        form.side(look.plans.content(session, here.plan, topic.id, system), topic.detail, showing)
-        for system in (showing.left_system_id, showing.right_system_id)
+        look.plans.side(
+            look.session, here.plan, topic, system, form.shown, reveals_silence=bool(shown.reveals_silence)
+        )
+        for system in (shown.left_system_id, shown.right_system_id)
     )
     criteria = task.entry.criteria if isinstance(task.entry, JudgedTask) else None
     return PairPage(
@@ -153,14 +155,14 @@ def pair_page(look: Look) -> PairPage:
         left=left,
         right=right,
         criteria=criteria or (),
-        choice=None if newest is None else newest.choice,
+        choice=shown.choice,
         error=look.error,
     )
 
 
-def _topic_of(task: TaskPlan, slot: Slot, showing: Showing) -> TopicPlan:
+def _topic_of(task: TaskPlan, slot: SlotRow, shown: ShownPair) -> TopicPlan:
     """Return what a pair is about: a repeated one may be of another topic than its slot."""
-    found = (topic for topic in task.topics if showing.pair_id in topic.units)
+    found = (topic for topic in task.topics if shown.pair_id in topic.units)
     return next(found, None) or task.topic(slot.topic_id)
 
 

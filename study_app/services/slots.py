@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from study_app.domain import drawn, has_room, topic_order
 from study_app.models import Slot, Task
 from study_app.plan import TaskPlan, TopicPlan
+from study_app.rows import SlotRow, change
 from study_app.services.draw import assignment_of, draw_pages
 from study_app.services.quota import open_topics, open_units, taken, taken_units
 from study_app.services.whereabouts import Whereabouts
@@ -47,7 +48,11 @@ def take_unit(session: Session, here: Whereabouts, task: TaskPlan, *, now: datet
 
 
 def _next_unit(
-    here: Whereabouts, task: TaskPlan, counted: dict[int, int], topics: dict[int, int], held: Sequence[Slot]
+    here: Whereabouts,
+    task: TaskPlan,
+    counted: dict[int, int],
+    topics: dict[int, int],
+    held: Sequence[SlotRow],
 ) -> int:
     """Choose among open units: the least done; of these one of the worker's last topic; of these by chance."""
     fewest = min(counted.values())
@@ -96,14 +101,14 @@ def keep_alive(session: Session, here: Whereabouts, *, now: datetime) -> None:
     once more, and late when somebody else has taken the place.
     """
     if now - here.worker.last_seen_at >= SIGN_OF_LIFE_EVERY:
-        here.worker.last_seen_at = now
+        change(session, here.worker, last_seen_at=now)
     for task in here.plan.tasks:
         for slot in here.slots[task.number]:
             if slot.done_at is None:
                 renew(session, slot, task, until=now + lease(here), now=now)
 
 
-def renew(session: Session, slot: Slot, task: TaskPlan, *, until: datetime, now: datetime) -> None:
+def renew(session: Session, slot: SlotRow, task: TaskPlan, *, until: datetime, now: datetime) -> None:
     """Prolong one slot; it becomes late when it had expired and what it holds is full without it."""
     if slot.expires_at <= now and not slot.late:
         queue_for(session, task)
@@ -112,9 +117,10 @@ def renew(session: Session, slot: Slot, task: TaskPlan, *, until: datetime, now:
             if task.has_units
             else taken(session, [slot.topic_id], now=now, besides_slot=slot.id)[slot.topic_id]
         )
-        slot.late = not has_room(others, task.limit)
+        if not has_room(others, task.limit):
+            change(session, slot, late=True)
     if until - slot.expires_at >= SIGN_OF_LIFE_EVERY:
-        slot.expires_at = until
+        change(session, slot, expires_at=until)
 
 
 def lease(here: Whereabouts) -> timedelta:

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, bindparam, exists, select
+from sqlalchemy import Connection, Select, bindparam, exists, select
 from sqlalchemy.orm import Session
 
 from study_app.models import Assignment, Ballot, Judgment, Showing, Slot, Study, Worker
 from study_app.plan import Plans, StudyPlan, TaskPlan
+from study_app.rows import SlotRow, WorkerRow, columns
 from study_app.services.quota import has_open
 from study_app.steps import SlotState, Step, TaskState, WorkerState
 from study_app.stream_models import Follow
@@ -26,9 +27,16 @@ from study_app.task_models import Introduction, Rating, Reply, Sheet
 
 # Written once: these run with every page and every answer.
 _OF_WORKER = Assignment.worker_id == bindparam("worker")
-_WORKER = select(Worker, Study.version).join(Study).where(Worker.id == bindparam("worker"))
+_WORKER = (
+    select(Study.version, *columns(Worker, WorkerRow)).join(Study).where(Worker.id == bindparam("worker"))
+)
 _LOCKED_WORKER = _WORKER.with_for_update(of=Worker)
-_SLOTS = select(Slot, Assignment.task_id).join(Slot.assignment).where(_OF_WORKER).order_by(Slot.position)
+_SLOTS = (
+    select(Assignment.task_id, *columns(Slot, SlotRow))
+    .join(Slot.assignment)
+    .where(_OF_WORKER)
+    .order_by(Slot.position)
+)
 _SHOWN = (
     select(Showing.slot_id, exists().where(Judgment.showing_id == Showing.id))
     .join(Showing.slot)
@@ -92,9 +100,9 @@ class Whereabouts:
     ``follows``: slot -> the stream that is followed in it.
     """
 
-    worker: Worker
+    worker: WorkerRow
     plan: StudyPlan
-    slots: dict[int, list[Slot]]
+    slots: dict[int, list[SlotRow]]
     follows: dict[int, Follow]
     state: WorkerState
 
@@ -102,7 +110,7 @@ class Whereabouts:
         """Return the task of a step."""
         return self.plan.tasks[step.task - 1]
 
-    def slot(self, step: Step) -> Slot:
+    def slot(self, step: Step) -> SlotRow:
         """Return the slot of a step."""
         return self.slots[step.task][step.query - 1]
 
@@ -134,16 +142,18 @@ def locate(
     UnknownWorkerError
         If there is no such worker.
     """
-    row = session.execute(_LOCKED_WORKER if lock else _WORKER, {"worker": worker_id}).one_or_none()
+    session.flush()
+    connection = session.connection()
+    row = connection.execute(_LOCKED_WORKER if lock else _WORKER, {"worker": worker_id}).one_or_none()
     if row is None:
         raise UnknownWorkerError(worker_id)
-    worker, version = row
-    plan = plans.of(session, worker.study_id, version)
-    slots = _slots(session, worker, plan)
+    worker = WorkerRow(*row[1:])
+    plan = plans.of(session, worker.study_id, row.version)
+    slots = _slots(connection, worker, plan)
     follows = _follows(session, worker, plan, slots)
-    answered = _answered(session, worker, plan, slots)
+    answered = _answered(connection, worker, plan, slots)
     answered |= {slot: [follow.ends_at <= now] for slot, follow in follows.items()}
-    introduced = _introduced(session, worker, plan)
+    introduced = _introduced(connection, worker, plan)
     tasks = tuple(
         _task_state(
             session,
@@ -167,41 +177,41 @@ def locate(
     return Whereabouts(worker=worker, plan=plan, slots=slots, follows=follows, state=state)
 
 
-def _slots(session: Session, worker: Worker, plan: StudyPlan) -> dict[int, list[Slot]]:
-    slots: dict[int, list[Slot]] = {task.number: [] for task in plan.tasks}
-    for slot, task in session.execute(_SLOTS, {"worker": worker.id}):
-        slots[plan.task(task).number].append(slot)
+def _slots(connection: Connection, worker: WorkerRow, plan: StudyPlan) -> dict[int, list[SlotRow]]:
+    slots: dict[int, list[SlotRow]] = {task.number: [] for task in plan.tasks}
+    for task, *values in connection.execute(_SLOTS, {"worker": worker.id}):
+        slots[plan.task(task).number].append(SlotRow(*values))
     return slots
 
 
 def _follows(
-    session: Session, worker: Worker, plan: StudyPlan, slots: dict[int, list[Slot]]
+    session: Session, worker: WorkerRow, plan: StudyPlan, slots: dict[int, list[SlotRow]]
 ) -> dict[int, Follow]:
     if not any(isinstance(task.entry, StreamVisits) and slots[task.number] for task in plan.tasks):
         return {}
     return {follow.slot_id: follow for follow in session.scalars(_FOLLOWS, {"worker": worker.id})}
 
 
-def _introduced(session: Session, worker: Worker, plan: StudyPlan) -> set[int]:
+def _introduced(connection: Connection, worker: WorkerRow, plan: StudyPlan) -> set[int]:
     """Return the tasks (rows) whose introduction the worker has passed."""
     if all(task.entry.instructions is None for task in plan.tasks):
         return set()
-    return set(session.scalars(_INTRODUCED, {"worker": worker.id}))
+    return set(connection.scalars(_INTRODUCED, {"worker": worker.id}))
 
 
 def _answered(
-    session: Session, worker: Worker, plan: StudyPlan, slots: dict[int, list[Slot]]
+    connection: Connection, worker: WorkerRow, plan: StudyPlan, slots: dict[int, list[SlotRow]]
 ) -> dict[int, list[bool]]:
     """Return, for each slot, which of its pages have an answer."""
     answered: dict[int, list[bool]] = {slot.id: [] for held in slots.values() for slot in held}
     held_kinds = {type(task.entry) for task in plan.tasks if slots[task.number]}
     for numbered, kinds in _NUMBERED_PAGES:
         if kinds & held_kinds:
-            for slot_id, is_answered in session.execute(numbered, {"worker": worker.id}):
+            for slot_id, is_answered in connection.execute(numbered, {"worker": worker.id}):
                 answered[slot_id].append(is_answered)
     for single, kind in _SINGLE_PAGES:
         if kind in held_kinds:
-            done = set(session.scalars(single, {"worker": worker.id}))
+            done = set(connection.scalars(single, {"worker": worker.id}))
             of_kind = [task.number for task in plan.tasks if isinstance(task.entry, kind)]
             answered |= {slot.id: [slot.id in done] for number in of_kind for slot in slots[number]}
     return answered
@@ -210,7 +220,7 @@ def _answered(
 def _task_state(
     session: Session,
     task: TaskPlan,
-    slots: Sequence[Slot],
+    slots: Sequence[SlotRow],
     answered: dict[int, list[bool]],
     follows: dict[int, Follow],
     introduced: set[int],
