@@ -144,6 +144,12 @@ def _of_study(entry: StudyEntry, tasks: tuple[TaskEstimate, ...], workers: int |
     yield from _of_platform(entry)
     if all(task.capacity is None for task in tasks):
         yield "there are only questions, which never make room for anybody; add another task"
+    repeats = sum(_repeats(task.content) for task in tasks)
+    if 0 < repeats < MIN_VALIDATIONS:
+        yield (
+            f"a worker gets {repeats} repeats in all, but consistency is judged from {MIN_VALIDATIONS} on; "
+            "raise validation_pairs"
+        )
     for task in tasks:
         limit = None if task.capacity is None else task.capacity.workers
         if limit is not None and limit != workers:
@@ -193,17 +199,18 @@ def _too_few(task: TaskEstimate) -> Iterator[str]:
     entry, held = task.content.entry, task.capacity
     if held is not None and held.each is not None and held.each[0] == 0:
         yield f"some {held.thing}s would be judged by nobody; raise the number of workers, or pairs"
-    if isinstance(entry, SummaryPairs | RankedPairs):
-        repeats = pairs_of_a_worker(entry)[1] * min(entry.queries_per_worker, topic_count(task.content))
-    else:
-        repeats = entry.validation_pairs if isinstance(entry, StreamPairs) else 0
     if isinstance(entry, JudgedTask) and entry.validation_pairs == 0 and entry.min_consistency > 0:
         yield "validation_pairs is 0, so min_consistency leaves nobody out"
-    if 0 < repeats < MIN_VALIDATIONS:
-        yield (
-            f"a worker gets {repeats} repeats, but consistency is judged from {MIN_VALIDATIONS} on; "
-            "raise validation_pairs"
-        )
+
+
+def _repeats(content: AnyContent) -> int:
+    """Return of how many repeats of a task a worker's consistency is judged."""
+    entry = content.entry
+    if not isinstance(entry, JudgedTask) or not entry.min_consistency:
+        return 0
+    if isinstance(entry, SummaryPairs | RankedPairs):
+        return pairs_of_a_worker(entry)[1] * min(entry.queries_per_worker, topic_count(content))
+    return entry.validation_pairs
 
 
 def _language(content: AnyContent) -> Iterator[str]:

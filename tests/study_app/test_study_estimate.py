@@ -203,7 +203,7 @@ def test_the_cost_is_the_reward_with_the_fee_for_all_who_can_come(small):
         ({"queries_per_worker": 5}, {}, "summaries: queries_per_worker is 5, but there are no more than 2 queries"),
         ({"pairs": 7}, {}, "summaries: pairs is 7, but a query has no more than 3"),
         ({"validation_pairs": 5}, {}, "summaries: validation_pairs is 5, but no more than 3 of 3 pairs can be"),
-        ({"validation_pairs": 2}, {}, "summaries: a worker gets 2 repeats, but consistency is judged from 3 on"),
+        ({"validation_pairs": 2}, {}, "a worker gets 2 repeats in all, but consistency is judged from 3 on"),
         ({"pairs": 1, "workers_per_query": 2}, {}, "summaries: some pairs would be judged by nobody"),
         ({"compare": ["MMeasur"]}, {}, "summaries: 'MMeasur' is no measure of summary_pairs: prefcal agree needs its --scores; did you mean MMeasure?"),
         ({"primary": ["M@1500", "M@15OO"]}, {}, "summaries: 'M@15OO' is no measure of summary_pairs"),
