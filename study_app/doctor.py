@@ -132,5 +132,5 @@ def encryption() -> Finding:
         what="HTTPS",
         state=OK,
         found="prefcal serve speaks plain HTTP",
-        cure="on the open net: a reverse proxy with HTTPS that sends Host and X-Forwarded-Proto (docs/deploy.md)",
+        cure="on the open net: a reverse proxy with HTTPS (docs/deploy.md); look at it with --address https://HOST",
     )

@@ -1,9 +1,10 @@
-"""/healthz: the process answers. /readyz: it can also reach its database."""
+"""/healthz: the process answers, and by which address it believes to be asked. /readyz: it can also reach its database."""
 
 from flask import Blueprint, Response, jsonify
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
+from study_app.blueprints.walk import home
 from study_app.database import transaction
 from study_app.models import Study
 from study_app.web import server
@@ -13,8 +14,8 @@ blueprint = Blueprint("health", __name__)
 
 @blueprint.get("/healthz")
 def healthy() -> Response:
-    """Say that the process answers."""
-    return jsonify(status="ok")
+    """Say that the process answers, and how the links look that it shows whoever asks by this address."""
+    return jsonify(status="ok", standing_link=home("TOKEN"))
 
 
 @blueprint.get("/readyz")
