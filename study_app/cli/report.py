@@ -1,5 +1,7 @@
 """`prefcal report`: an agreement folder as one page, its figures and tables as files."""
 
+from functools import partial
+
 import click
 
 
@@ -26,4 +28,4 @@ def command(folder: str, *, style: str | None) -> None:
         from study_app.report.style_file import read_look
 
         look = read_look(style)
-    click.echo(write_report(folder, look=look))
+    click.echo(write_report(folder, look=look, tell=partial(click.echo, err=True)))

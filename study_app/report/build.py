@@ -3,14 +3,14 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
 from metrics.errors import input_fault
 from metrics.whole_files import write_whole
 from study_app.report.agreement_part import agreement_section, headline, summary
-from study_app.report.canvas import Drawn, drawn
+from study_app.report.canvas import Drawn, drawn, told_missing
 from study_app.report.curve_part import ablation_section, curve_sections
 from study_app.report.fit_part import fit_section
 from study_app.report.folder import Material, read_material
@@ -33,10 +33,21 @@ SIMULATED = "The workers were simulated: these numbers say what the method finds
 OWN_NAME = re.compile(r"[\w.-]+")
 
 
-def write_report(folder: str | Path, *, look: Look | None = None) -> Path:
+def write_report(
+    folder: str | Path, *, look: Look | None = None, tell: Callable[[str], object] | None = None
+) -> Path:
     """Write the report of a folder into it: figures, tables and, last, report.html, whose path is returned.
 
     Figures and tables of an earlier report that this one has no more are deleted.
+
+    Parameters
+    ----------
+    folder : str or Path
+        As `read_material` takes it.
+    look : Look, optional
+        Colours and fonts.
+    tell : callable, optional
+        Is given a sentence about what the files cannot show.
 
     Raises
     ------
@@ -49,6 +60,9 @@ def write_report(folder: str | Path, *, look: Look | None = None) -> Path:
         figure.name: drawn(figure.draw, look, name=figure.name, title=figure.title)
         for figure in report.figures
     }
+    without_font = told_missing(drawings.values())
+    if without_font is not None and tell is not None:
+        tell(without_font)
     _write_all(folder / FIGURES, dict(_figure_files(report, drawings)))
     _write_all(folder / TABLES, dict(_table_files(report)))
     write_whole(folder / PAGE, render(report, look, drawings))

@@ -6,10 +6,12 @@ A file has its own colours. A drawing on the page follows the page: its colours 
 import io
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import matplotlib as mpl
@@ -17,30 +19,37 @@ from markupsafe import Markup
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Drawing
-from matplotlib.font_manager import fontManager
+from matplotlib.font_manager import findSystemFonts, fontManager
 
 from study_app.report.look import Look
 
 Draw: TypeAlias = Callable[[Look], Drawing]
 """Makes a drawing in a look."""
 
-OTHER_SCRIPTS = (
-    "IPAexGothic",
-    "IPAGothic",
-    "TakaoPGothic",
-    "VL Gothic",
-    "Noto Sans JP",
-    "Noto Sans CJK JP",
-    "Yu Gothic",
-    "MS Gothic",
-    "Arial Unicode MS",
+OTHER_SCRIPTS = MappingProxyType(
+    {
+        "IPAexGothic": "ipaexg",
+        "IPAGothic": "ipag",
+        "TakaoPGothic": "TakaoPGothic",
+        "VL Gothic": "VL-Gothic-Regular",
+        "Yu Gothic": "YuGothM",
+        "MS Gothic": "msgothic",
+        "Arial Unicode MS": "Arial Unicode",
+        "Noto Sans JP": "NotoSansJP-Regular",
+        "Noto Sans CJK JP": "NotoSansCJK-Regular",
+    }
 )
-"""Fonts for names in scripts that the first font lacks, as far as the machine has them."""
+"""Fonts for names in scripts that the first font lacks, best first, each with the stem of its file."""
+
+MISSING = re.compile(r"Glyph (\d+) .* missing from font")
+"""How matplotlib says that no font has a sign."""
 
 TRUETYPE = (b"\x00\x01\x00\x00", b"true")
 """How a file with TrueType outlines begins; others cannot stand in a PDF as TrueType."""
 
-_TRUETYPE = 42
+SIGNS_TOLD = 20
+_TRUETYPE, _OUTLINES = 42, 3
+"""Types of fonts in a PDF: TrueType, and drawings of the signs (type 3), which fonts with other outlines become."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +64,14 @@ class Drawn:
         A file of its own, fonts embedded.
     inline : Markup
         For the page.
+    missing : str
+        The signs that no font here has: the PDF shows boxes for them.
     """
 
     svg: str
     pdf: bytes
     inline: Markup
+    missing: str = ""
 
 
 def new_drawing(width_inches: float, height_inches: float) -> Drawing:
@@ -81,16 +93,47 @@ def drawn(draw: Draw, look: Look, *, name: str, title: str) -> Drawn:
     title : str
         What the files say of themselves.
     """
-    with _style(look), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font", category=UserWarning)
+    made, missing = _made(draw, look, name, title)
+    other = _other_font() if missing else None
+    if other is not None:
+        made, missing = _made(draw, look, name, title, other)
+    return replace(made, missing=missing)
+
+
+def told_missing(drawings: Iterable[Drawn]) -> str | None:
+    """Return a sentence on the signs that no font here has and what to do about it, None where every sign is drawn."""
+    missing = "".join(sorted({sign for drawing in drawings for sign in drawing.missing}))
+    if not missing:
+        return None
+    return (
+        f"no font of this machine has {missing[:SIGNS_TOLD]}: the PDF files of figures show boxes for them; install one, such as"
+        " Noto Sans CJK, or name one of yours as font in a --style file"
+    )
+
+
+def _made(draw: Draw, look: Look, name: str, title: str, other: Path | None = None) -> tuple[Drawn, str]:
+    """Make a drawing in all its forms, with one more font; return it and the signs that no font has."""
+    with _style(look, other), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         drawing = draw(look)
         svg = _svg(drawing, title)
         drawing.set_layout_engine("none")
-        return Drawn(svg=svg, pdf=_pdf(drawing, title), inline=_inline(svg, name, look))
+        made = Drawn(svg=svg, pdf=_pdf(drawing, title), inline=_inline(svg, name, look))
+    missing = set()
+    for one in told:
+        sign = MISSING.match(str(one.message))
+        if sign is None:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        else:
+            missing.add(chr(int(sign[1])))
+    return made, "".join(sorted(missing))
 
 
-def _style(look: Look) -> AbstractContextManager[None]:
-    fonts = [*([look.font] if look.font else []), "DejaVu Sans", *_other_fonts()]
+def _style(look: Look, other: Path | None) -> AbstractContextManager[None]:
+    fonts = [*([look.font] if look.font else []), "DejaVu Sans"]
+    is_truetype = other is None or has_truetype_outlines(other)
+    if other is not None:
+        fonts.append(next(entry.name for entry in fontManager.ttflist if entry.fname == str(other)))
     style: Any = {
         "font.family": [*fonts, "sans-serif"],
         "font.size": look.font_points,
@@ -115,16 +158,25 @@ def _style(look: Look) -> AbstractContextManager[None]:
         **look.matplotlib,
         "svg.fonttype": "none",
         "svg.hashsalt": "prefcal",
-        "pdf.fonttype": _TRUETYPE,
+        "pdf.fonttype": _TRUETYPE if is_truetype else _OUTLINES,
         "text.parse_math": False,
         "text.usetex": False,
     }
     return mpl.rc_context(style)
 
 
-def _other_fonts() -> list[str]:
-    files = {entry.name: Path(entry.fname) for entry in fontManager.ttflist if entry.name in OTHER_SCRIPTS}
-    return [name for name in OTHER_SCRIPTS if name in files and has_truetype_outlines(files[name])]
+@cache
+def _other_font() -> Path | None:
+    """Return the best font of `OTHER_SCRIPTS` that the machine has, also one that matplotlib's own list is too old for."""
+    files = {Path(path).stem: Path(path) for path in findSystemFonts()}
+    known = {entry.name: Path(entry.fname) for entry in fontManager.ttflist}
+    for name, stem in OTHER_SCRIPTS.items():
+        path = known.get(name) or files.get(stem)
+        if path is not None and path.is_file():
+            if name not in known:
+                fontManager.addfont(path)
+            return path
+    return None
 
 
 def has_truetype_outlines(path: Path) -> bool:

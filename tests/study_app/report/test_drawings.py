@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from study_app.report.canvas import has_truetype_outlines
 from study_app.report.figures import Mark, agreement_rows
 from study_app.report.look import Look
 from study_app.report.stream_figures import SIGNS, Against, BestMap, best_map, one_against_other
@@ -79,15 +78,3 @@ def test_every_cell_of_the_map_shows_its_best_system():
     assert ring.get_xydata().tolist() == [[1.0, 0.5]]
     assert to_hex(ring.get_color()) == LOOK["disagree"]
     assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["a", "c"]
-
-
-def test_only_truetype_outlines_can_be_embedded_as_truetype(tmp_path):
-    """A font of another kind would leave holes in the PDF of a Japanese name."""
-    for name, head, is_truetype in (
-        ("plain.ttf", b"\x00\x01\x00\x00" + bytes(12), True),
-        ("cff.otf", b"OTTO" + bytes(12), False),
-        ("collection.ttc", b"ttcf" + bytes(8) + (16).to_bytes(4, "big") + b"OTTO", False),
-        ("truetype.ttc", b"ttcf" + bytes(8) + (16).to_bytes(4, "big") + b"\x00\x01\x00\x00", True),
-    ):
-        (tmp_path / name).write_bytes(head)
-        assert has_truetype_outlines(tmp_path / name) == is_truetype, name
