@@ -4,12 +4,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import BigInteger, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
 from study_app.dwell import LoggedEvent, read_page
-from study_app.models import Event, PageLoad
+from study_app.models import EPOCH, MILLISECOND, Event, PageLoad
+from study_app.page_clock import server_times
 from study_app.services.follows import Followed
 from study_app.stream_models import StreamView
 from study_app.stream_rules import is_same_visit
@@ -82,14 +85,32 @@ def _views_above(session: Session, one: Followed, latest: StreamView) -> Sequenc
 
 
 def _last_sign(session: Session, views: Sequence[StreamView]) -> datetime:
-    """Return the last sign of life of some views: a page was served, an event received, a form sent."""
-    received = session.scalar(
-        select(func.max(Event.received_at))
+    """Return the last sign of life of some views: a page was served, something happened on it, its form was sent.
+
+    What happened counts when it happened: a phone may tell of it the next day, a moment before somebody comes back.
+    """
+    served = {view.key: (view.served_at - EPOCH) // MILLISECOND for view in views}
+    wanted = (
+        select(
+            PageLoad.key,
+            Event.number,
+            Event.kind,
+            Event.page_ms,
+            Event.wall_ms,
+            type_coerce(Event.received_at, BigInteger),
+        )
         .join(PageLoad, PageLoad.id == Event.page_load_id)
-        .where(PageLoad.key.in_([view.key for view in views]))
+        .where(PageLoad.key.in_(served))
+        .order_by(Event.page_load_id, Event.number)
     )
     signs = [moment for view in views for moment in (view.served_at, view.left_at) if moment is not None]
-    return max([*signs, received] if received is not None else signs)
+    for key, rows in groupby(session.execute(wanted), key=itemgetter(0)):
+        events = [
+            LoggedEvent(number, kind, page_ms, wall_ms, {}, received)
+            for _, number, kind, page_ms, wall_ms, received in rows
+        ]
+        signs.append(EPOCH + server_times(events, served[key])[-1] * MILLISECOND)
+    return max(signs)
 
 
 def places_read(session: Session, one: Followed, views: Iterable[StreamView]) -> set[int]:

@@ -49,16 +49,24 @@ def marked(visitor: Visitor) -> list[str]:
     return [str(item["data-item"]) for item in visitor.html.select("li[data-item][data-read]")]
 
 
-def log(visitor: Visitor, seen: Sequence[str] = (), *, page: str | None = None, share: float = 1) -> None:
-    """Send what a browser logs of a page on which some updates came on the screen one after the other."""
+def log(
+    visitor: Visitor,
+    seen: Sequence[str] = (),
+    *,
+    page: str | None = None,
+    share: float = 1,
+    after_seconds: float = 0,
+) -> None:
+    """Send what a browser logs of a page on which updates came on the screen one after the other, so long after it came."""
     events: list[dict[str, Any]] = [
         {"kind": "open", "layout": "stacked", "width": 400, "height": 800, "restored": False}
     ]
     for key in seen:
         place = {"kind": "see", "side": "stream", "item": key}
         events += [{**place, "share": share}, {**place, "share": 0}]
+    start_ms = int(1000 * after_seconds)
     numbered = [
-        {"n": number, "ms": 100 * number, "wall": 100 * number, **event}
+        {"n": number, "ms": start_ms + 100 * number, "wall": start_ms + 100 * number, **event}
         for number, event in enumerate(events, start=1)
     ]
     answer = visitor.client.post(

@@ -142,10 +142,10 @@ def test_a_reload_marks_what_was_read_in_this_visit(hourly):
 
 
 def test_a_minute_without_a_sign_of_life_begins_a_new_visit(hourly):
-    """Sixty seconds are the same visit, sixty-one are not; events received are signs, and so are forms."""
+    """Sixty seconds are the same visit, sixty-one are not; what happens on a page is a sign, and so is its form."""
     ann = come_back(hourly, follow(hourly), after_hours=3)
     hourly.clock.forward(55)
-    log(ann, ["u3"])
+    log(ann, ["u3"], after_seconds=55)
     hourly.clock.forward(55)
     ann.send(done="1")
     come_back(hourly, ann, after_hours=60 / HOUR)
@@ -227,6 +227,16 @@ def test_events_that_come_late_count_from_the_next_visit_on(hourly):
     come_back(hourly, ann, after_hours=30 / HOUR)
     assert (keys(ann), marked(ann)) == (["u3", "u2", "u1"], ["u2"])
     assert keys(come_back(hourly, ann, after_hours=1)) == ["u4", "u3"]
+
+
+def test_what_a_page_tells_the_next_day_is_no_sign_of_that_day(hourly):
+    """A phone tells of its last page when it is online again, which may be a moment before its owner comes back."""
+    ann = come_back(hourly, follow(hourly), after_hours=2)
+    hourly.clock.forward(HOUR)
+    log(ann, ["u2", "u1"])
+    come_back(hourly, ann, after_hours=10 / HOUR)
+    assert keys(ann) == ["u3"]
+    assert [view.visit for view in views(hourly)] == [1, 2, 3]
 
 
 def test_who_only_opens_the_page_has_not_visited(hourly):
