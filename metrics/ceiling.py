@@ -50,6 +50,8 @@ class Ceiling:
         What is added for a metric that knows which side more people prefer.
     tied : float
         Share of pairs whose vote at full size is a tie.
+    most_weighted : float
+        Mean share of votes for the side that more people chose: no choice gets more of these votes.
     pairs : int
         Pairs with at least two votes.
     """
@@ -59,6 +61,7 @@ class Ceiling:
     to_panel: Gain
     to_perfect: Gain
     tied: float
+    most_weighted: float
     pairs: int
 
     def panel(self, ties: Ties = "against") -> float:
@@ -87,11 +90,14 @@ class Ceiling:
         if math.isnan(halves):
             return math.nan
         if ties == "weighted":
-            return min(1.0, halves + gain.weighted)
-        half = min(1.0, halves + gain.majority)
-        agreeing = min(max(0.0, half - self.tied / 2), 1 - self.tied)
+            return min(self.most_weighted, halves + gain.weighted)
         untied = 1 - self.tied
-        return {"half": half, "against": agreeing, "drop": agreeing / untied if untied else math.nan}[ties]
+        agreeing = min(max(0.0, halves + gain.majority - self.tied / 2), untied)
+        return {
+            "half": agreeing + self.tied / 2,
+            "against": agreeing,
+            "drop": agreeing / untied if untied else math.nan,
+        }[ties]
 
 
 def ceiling(
@@ -140,6 +146,7 @@ def ceiling(
         to_panel=to_panel,
         to_perfect=to_perfect,
         tied=float((shares == 0.5).mean()) if shares.size else math.nan,
+        most_weighted=float((0.5 + np.abs(shares - 0.5)).mean()) if shares.size else math.nan,
         pairs=int(counted.sum()),
     )
 

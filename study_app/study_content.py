@@ -13,7 +13,14 @@ from study_app.named_files import note_missing_files
 from study_app.push_content import read_push_content
 from study_app.ranked_content import read_ranked_content
 from study_app.stream_content import StreamContent, read_stream_content
-from study_app.study_entries import AnyTask, Questions, RankedPairs, StreamPairs, StreamVisits
+from study_app.study_entries import (
+    AnyTask,
+    IUnitImportance,
+    Questions,
+    RankedPairs,
+    StreamPairs,
+    StreamVisits,
+)
 from study_app.study_file import StudyFile, read_study_file
 from study_app.study_new.wording import UNWRITTEN
 from study_app.summary_content import SummaryContent, read_summary_content
@@ -38,7 +45,8 @@ def read_study_content(file: StudyFile) -> StudyContent:
     Raises
     ------
     InputError
-        With every file that is missing; else with every fault of the readers; else with events that two tasks have.
+        With every file that is missing; else with every fault of the readers; else with events that two tasks have; else with tasks of
+        ratings that have nothing to rate.
     """
     _check_files_exist(file)
     faults: list[Fault] = []
@@ -48,6 +56,7 @@ def read_study_content(file: StudyFile) -> StudyContent:
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
     _check_events(file, tasks)
+    _check_can_be_rated(file, tasks)
     return StudyContent(file=file, tasks=tasks)
 
 
@@ -115,4 +124,19 @@ def _check_events(file: StudyFile, tasks: tuple[AnyContent, ...]) -> None:
                     cure="give the tasks collections without common events, or put their systems into one task",
                 )
             seen.setdefault(event, str(task.entry.name))
+    log.raise_if_any()
+
+
+def _check_can_be_rated(file: StudyFile, tasks: tuple[AnyContent, ...]) -> None:
+    """Refuse a task of ratings without anything to rate; that every query has an intent, the reader sees to."""
+    log = FaultLog(file.path)
+    for number, task in enumerate(tasks):
+        if not isinstance(task.entry, IUnitImportance) or not isinstance(task, SummaryContent):
+            continue
+        if not any(query.iunits for query in task.queries):
+            log.add(
+                f"no query of task {task.entry.name!r} has an iUnit, so there is nothing to rate",
+                line=file.line("tasks", number, "collection"),
+                cure="name a file of iunits that has some, or take the task out of the study",
+            )
     log.raise_if_any()

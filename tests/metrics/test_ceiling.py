@@ -140,3 +140,29 @@ def test_other_votes_are_refused():
     """A share is no vote."""
     with pytest.raises(ValueError, match=r"0, 0\.5 or 1"):
         ceiling_of([[0.3, 1]])
+
+
+@pytest.mark.parametrize("votes_a_pair", [2, 5, 10])
+def test_where_everybody_calls_every_pair_equal_there_is_nothing_to_reach(votes_a_pair):
+    """Whoever knew what people prefer would know that they prefer nothing: half of a tie, no votes, no decided pair."""
+    pairs = np.repeat(np.arange(30), votes_a_pair)
+    found = ceiling(
+        np.full(pairs.size, 0.5), pairs, [f"q{pair % 5}" for pair in pairs], rng=np.random.default_rng(1)
+    )
+
+    for value in (found.panel, found.perfect):
+        assert [value("against"), value("half"), value("weighted")] == [0.0, 0.5, 0.5]
+        assert np.isnan(value("drop"))
+
+
+def test_no_ceiling_is_above_what_the_votes_can_give():
+    """Tied pairs give half at most, and no choice gets more votes than the one that most people made."""
+    rng = np.random.default_rng(2)
+    pairs = np.repeat(np.arange(40), 3)
+    votes = rng.choice([0.0, 0.5, 0.5, 0.5, 1.0], size=pairs.size)
+    found = ceiling(votes, pairs, [f"q{pair % 5}" for pair in pairs], rng=rng)
+    share = np.bincount(pairs, votes) / 3
+
+    for value in (found.panel, found.perfect):
+        assert value("half") <= 1 - found.tied / 2
+        assert value("weighted") <= (0.5 + np.abs(share - 0.5)).mean()
