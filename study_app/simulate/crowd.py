@@ -2,21 +2,21 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import httpx
 import numpy as np
 
-from study_app.simulate.clock import VirtualClock
+from study_app.simulate.clock import CrowdClock
 from study_app.simulate.person import DESKTOP, PHONE, Person
 from study_app.simulate.site import Site
 from study_app.simulate.truth import Truth
 from study_app.simulate.worlds import KnownTask
 
 SHARE_ON_PHONES = 0.7
-ARRIVAL_HOURS = 6.0
+ARRIVAL_SECONDS = 6 * 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +37,11 @@ def run_crowd(
     http: httpx.Client,
     entrance: Callable[[int], str],
     *,
-    workers: int,
-    clock: VirtualClock,
+    people: Sequence[np.random.Generator],
+    clock: CrowdClock,
     tasks: Mapping[int, KnownTask],
     truth: Truth,
-    rng: np.random.Generator,
+    arrival_seconds: float = ARRIVAL_SECONDS,
     on_end: Callable[[], object] = lambda: None,
 ) -> CrowdReport:
     """Let a crowd go through a study.
@@ -52,8 +52,10 @@ def run_crowd(
         Whose base address is the server's.
     entrance : callable
         Worker's number (from 1) -> address that the platform would send them to.
-    rng : numpy.random.Generator
-        From which each person gets randomness of their own.
+    people : sequence of numpy.random.Generator
+        One for each of them: the randomness of that person.
+    arrival_seconds : float
+        They arrive evenly over so long.
     on_end : callable
         Called each time a worker is through, for a progress bar.
 
@@ -62,13 +64,13 @@ def run_crowd(
     PageError
         If a page is not what a worker could go on from.
     """
-    people = []
+    lives = []
     queue: list[tuple[datetime, int, Iterator[float]]] = []
-    for number, own in enumerate(rng.spawn(workers), start=1):
+    for number, own in enumerate(people, start=1):
         agent, size = PHONE if own.random() < SHARE_ON_PHONES else DESKTOP
         person = Person(Site(http, agent), size=size, clock=clock, tasks=tasks, truth=truth, rng=own)
-        people.append(person)
-        arrival = clock.after(float(own.uniform(0, ARRIVAL_HOURS * 3600)))
+        lives.append(person)
+        arrival = clock.after(float(own.uniform(0, arrival_seconds)))
         queue.append((arrival, number, person.live(entrance(number))))
     heapq.heapify(queue)
     while queue:
@@ -79,7 +81,7 @@ def run_crowd(
             on_end()
         else:
             heapq.heappush(queue, (clock() + timedelta(seconds=wait), number, life))
-    habits = sum((person.tally.done for person in people), Counter[str]())
-    finished = sum(person.tally.code is not None for person in people)
-    sent = sum(person.events_sent for person in people)
-    return CrowdReport(workers=workers, finished=finished, habits=dict(habits), events_sent=sent)
+    habits = sum((person.tally.done for person in lives), Counter[str]())
+    finished = sum(person.tally.code is not None for person in lives)
+    sent = sum(person.events_sent for person in lives)
+    return CrowdReport(workers=len(people), finished=finished, habits=dict(habits), events_sent=sent)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from study_app.simulate.clock import VirtualClock
+from study_app.simulate.clock import CrowdClock
 from study_app.simulate.events import PageLog
 from study_app.simulate.site import Page, PageError, Site, text_of
 from study_app.simulate.stream_world import Memory, StreamWorld, Told
@@ -45,7 +45,7 @@ class Follower:
     ----------
     site : Site
         The person's browser.
-    clock : VirtualClock
+    clock : CrowdClock
         The study's clock.
     size : (int, int)
         Of the window, in pixels.
@@ -65,7 +65,7 @@ class Follower:
         self,
         site: Site,
         *,
-        clock: VirtualClock,
+        clock: CrowdClock,
         size: tuple[int, int],
         pace: Pace,
         lateness: Lateness,

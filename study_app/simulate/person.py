@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from study_app.simulate import mind
-from study_app.simulate.clock import VirtualClock
+from study_app.simulate.clock import CrowdClock
 from study_app.simulate.events import PageLog
 from study_app.simulate.follower import Follower, Pace
 from study_app.simulate.form_filling import check_fields, question_fields, rating_fields
@@ -55,7 +55,7 @@ class Person:
         The person's browser.
     size : (int, int)
         Of the window, in pixels.
-    clock : VirtualClock
+    clock : CrowdClock
         The study's clock.
     tasks : mapping of int to KnownTask
         Task number (from 1) -> what can be known of it.
@@ -70,7 +70,7 @@ class Person:
         site: Site,
         *,
         size: tuple[int, int],
-        clock: VirtualClock,
+        clock: CrowdClock,
         tasks: Mapping[int, KnownTask],
         truth: Truth,
         rng: np.random.Generator,

@@ -1,4 +1,4 @@
-"""A whole simulated study: load, serve on a virtual clock, and let a crowd go through it."""
+"""A whole simulated study: load, serve on a virtual clock, and let a crowd go through it; or a crowd for a server that runs."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from study_app.models import PlatformIdentity, Study
 from study_app.platforms import SIMULATED, platform_of
 from study_app.services.load import load_study
 from study_app.services.settings import create_keys
-from study_app.simulate.clock import VirtualClock
+from study_app.simulate.clock import CrowdClock, VirtualClock
 from study_app.simulate.crowd import CrowdReport, run_crowd
 from study_app.simulate.server import serving
 from study_app.simulate.truth import Truth
@@ -73,21 +73,78 @@ def run_trial(
     tasks = build_worlds(content, truth)
     clock = VirtualClock(start)
     new_token = seeded_tokens(seed)
-    _load(content, database, clock, seed)
+    load(content, database, clock, seed)
     app = create_app(Config(database=database), now=clock, new_token=new_token)
     entry = content.file.entry
     with serving(app) as address, httpx.Client(base_url=address, timeout=TIMEOUT_SECONDS) as http:
         report = run_crowd(
             http,
             lambda number: entrance(entry, number),
-            workers=workers,
+            people=np.random.default_rng(seed).spawn(workers),
             clock=clock,
             tasks=tasks,
             truth=truth,
-            rng=np.random.default_rng(seed),
             on_end=on_end,
         )
     return report, clock
+
+
+def run_on_server(
+    content: StudyContent,
+    url: str,
+    *,
+    workers: int,
+    truth: Truth,
+    seed: int,
+    arrival_seconds: float,
+    clock: CrowdClock,
+    on_end: Callable[[], object] = lambda: None,
+) -> CrowdReport:
+    """Let a simulated crowd go through a study that a server elsewhere serves; it waits as long as people would.
+
+    Parameters
+    ----------
+    content : StudyContent
+        The study as it was loaded there: what is on its pages is recognised by it.
+    url : str
+        Base address of the server.
+    seed : int
+        Of what the crowd does. Who has been there under the same ids goes on where they were.
+    arrival_seconds : float
+        They arrive evenly over so long.
+    clock : CrowdClock
+        That of the server: outside tests the machine's.
+
+    Raises
+    ------
+    InputError
+        If no server answers there, or none that serves this study.
+    PageError
+        If a page is not what a worker could go on from.
+    """
+    tasks, entry = build_worlds(content, truth), content.file.entry
+    with httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS) as http:
+        try:
+            if http.get(f"/s/{entry.study}").status_code == httpx.codes.NOT_FOUND:
+                raise input_fault(
+                    f"the server at {url} does not serve study {entry.study!r}",
+                    cure="load its file there first",
+                )
+            return run_crowd(
+                http,
+                lambda number: entrance(entry, number),
+                people=np.random.default_rng(seed).spawn(workers),
+                clock=clock,
+                tasks=tasks,
+                truth=truth,
+                arrival_seconds=arrival_seconds,
+                on_end=on_end,
+            )
+        except (httpx.TransportError, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
+            raise input_fault(
+                f"no study server answers at {url} ({error})",
+                cure="start one with `prefcal serve`, and give the address that it prints, up to /s/",
+            ) from error
 
 
 def entrance(entry: StudyEntry, number: int) -> str:
@@ -101,7 +158,8 @@ def entrance(entry: StudyEntry, number: int) -> str:
     return f"/s/{entry.study}?{urlencode(parameters)}"
 
 
-def _load(content: StudyContent, url: str, clock: VirtualClock, seed: int) -> None:
+def load(content: StudyContent, url: str, clock: VirtualClock, seed: int) -> None:
+    """Load a study into a database that has no workers of it."""
     name = content.file.entry.study
     database = open_database(url)
     migrate(database)

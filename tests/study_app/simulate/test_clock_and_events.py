@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from study_app.simulate.clock import VirtualClock
+from study_app.simulate.clock import VirtualClock, WallClock
 from study_app.simulate.events import PageLog
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -15,6 +15,16 @@ def test_the_clock_never_runs_back():
     clock.go_to(START)
 
     assert clock() == START + timedelta(hours=1)
+
+
+def test_on_the_machines_clock_going_to_a_time_is_waiting_for_it():
+    """Not for one that is past."""
+    waited = []
+    clock = WallClock(now=lambda: START, sleep=waited.append)
+    clock.go_to(clock.after(90))
+    clock.go_to(START - timedelta(hours=1))
+
+    assert waited == [90, 0]
 
 
 def test_events_are_numbered_without_holes_and_both_clocks_agree():

@@ -7,12 +7,16 @@ import pytest
 from sqlalchemy import func, select
 
 from metrics.errors import InputError
+from study_app import create_app
+from study_app.config import Config
 from study_app.database import open_database, transaction
 from study_app.export.study_export import export_study
 from study_app.models import Ballot, Event, Judgment, PageLoad, Showing, Slot, Study, Worker
+from study_app.simulate.clock import VirtualClock
 from study_app.simulate.effects import effects
+from study_app.simulate.server import serving
 from study_app.simulate.site import Element, PageError
-from study_app.simulate.trial import run_trial
+from study_app.simulate.trial import START, load, run_on_server, run_trial
 from study_app.simulate.truth import Behaviour, Truth
 from study_app.simulate.worlds import build_worlds
 from study_app.study_content import read_study_content
@@ -154,3 +158,33 @@ def test_true_scores_are_m_measure_at_the_true_patience(small_study):
 
     expected = frame[frame["topic"] != "all"]["value"].to_numpy()
     assert np.unique(list(world.scores.values())) == pytest.approx(np.unique(expected))
+
+
+def test_a_crowd_goes_to_a_server_that_runs(small_study, tmp_path, new_url):
+    """On its clock and into its database; who is sent again finds their code."""
+    path, url = small_study(task={"workers_per_query": None}), new_url(tmp_path)
+    content, clock = read_study_content(read_study_file(path)), VirtualClock(START)
+    load(content, url, clock, 1)
+    going = {"workers": 2, "truth": Truth(), "seed": 1, "arrival_seconds": 60, "clock": clock}
+    with serving(create_app(Config(database=url), now=clock)) as address:
+        assert run_on_server(content, address, **going).finished == 2
+        came = clock()
+        assert run_on_server(content, address, **going).finished == 2
+        other = replace(
+            content,
+            file=replace(content.file, entry=content.file.entry.model_copy(update={"study": "other"})),
+        )
+        with pytest.raises(InputError, match="does not serve study 'other'"):
+            run_on_server(other, address, **going)
+    assert (clock() - came).total_seconds() <= 60
+    assert counted(url, Worker) == [2]
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "127.0.0.1:8000", "http://"])
+def test_no_server_at_an_address_is_said(small_study, url):
+    """Also for an address that is none."""
+    content = read_study_content(read_study_file(small_study()))
+    with pytest.raises(InputError, match="no study server answers at"):
+        run_on_server(
+            content, url, workers=1, truth=Truth(), seed=1, arrival_seconds=0, clock=VirtualClock(START)
+        )
