@@ -2,9 +2,11 @@
 
 A backup is taken while the server writes and holds one moment: every row of it was committed, and whatever a row refers
 to is in it. It appears complete and checked, or not at all. It holds the keys of the installation and the platform's
-worker ids, so only its owner may read it. How it is done stands in `backup_sqlite` and `backup_postgres`.
+worker ids, so only its owner may read it. How it is done stands in `backup_sqlite` and `backup_postgres`; a backup of
+one kind is put into the other by `backup_across`.
 """
 
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -13,6 +15,7 @@ from sqlalchemy import select
 from metrics.errors import input_fault
 from study_app import backup_postgres, backup_sqlite
 from study_app.appearing_file import appearing
+from study_app.backup_across import put_across
 from study_app.database import Database, is_empty, shown_address, transaction
 from study_app.models import Study
 from study_app.schema_version import refuse_newer, stored_version
@@ -59,24 +62,19 @@ def restore(database: Database, file: Path, *, force: bool = False) -> str:
     Raises
     ------
     InputError
-        If the file is no intact backup of this kind of database, the database has studies and ``force`` is off, or
-        somebody uses it.
+        If the file is no intact backup, the database has studies and ``force`` is off, or somebody uses it.
     PrefcalError
         If the file or the database was written by a newer prefcal.
     """
     kind = _kind_of_file(file)
-    address = shown_address(database.engine.url)
-    if kind != _kind_of(database):
-        raise input_fault(
-            f"is a backup of a {kind} database, but {address} is {_kind_of(database)}",
-            path=file,
-            cure="name a database of that kind with --database",
-        )
     if not is_empty(database):
-        _refuse_to_replace(database, address, force=force)
+        _refuse_to_replace(database, shown_address(database.engine.url), force=force)
     with KINDS[kind].checked(file) as (version, content):
         refuse_newer(version, str(file))
-        KINDS[kind].put_back(database, content)
+        if kind == _kind_of(database):
+            KINDS[kind].put_back(database, content)
+        else:
+            put_across(database, version, partial(KINDS[kind].rows, content))
         return str(version)
 
 

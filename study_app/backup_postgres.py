@@ -5,10 +5,11 @@ where no list of processes shows it.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,10 +28,16 @@ OTHERS = (
 )
 PLAIN = ("--no-owner", "--no-privileges")
 
+COPY = re.compile(r"COPY \S+\.(\w+) \((.+)\) FROM stdin;\n")
+END_OF_COPY = "\\.\n"
+NULL = "\\N"
+ESCAPED = re.compile(r"\\(.)")
+CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
 
 def copy_into(database: Database, part: Path) -> None:
     """Dump the database as it is at one moment into ``part``, and read the dump through once."""
-    _run("pg_dump", "--format=custom", *PLAIN, f"--file={part}", database=database)
+    _run("pg_dump", "--format=custom", "--encoding=UTF8", *PLAIN, f"--file={part}", database=database)
     _run("pg_restore", f"--file={os.devnull}", str(part))
 
 
@@ -43,17 +50,42 @@ def checked(file: Path) -> Iterator[tuple[str, Path]]:
         yield _version_in(script, file), script
 
 
+def rows(
+    script: Path, names: Sequence[str]
+) -> Iterator[tuple[str, tuple[str, ...], Iterator[list[str | None]]]]:
+    """Give the rows of an unpacked dump's tables as texts, in the dump's order: name, columns, rows."""
+    with script.open(encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            if (found := COPY.fullmatch(line)) and found[1] in names:
+                yield found[1], tuple(column.strip('"') for column in found[2].split(", ")), _copied(lines)
+
+
+def _copied(lines: Iterator[str]) -> Iterator[list[str | None]]:
+    for line in lines:
+        if line == END_OF_COPY:
+            return
+        yield [
+            None if field == NULL else ESCAPED.sub(lambda found: CONTROLS.get(found[1], found[1]), field)
+            for field in line.removesuffix("\n").split("\t")
+        ]
+
+
+def drop_tables() -> str:
+    """Return the statement that drops whatever tables of prefcal there are."""
+    tables = ", ".join([*(f'"{name}"' for name in METADATA.tables), VERSION_TABLE])
+    return f"DROP TABLE IF EXISTS {tables} CASCADE"
+
+
 def put_back(database: Database, script: Path) -> None:
     """Replace the tables by those of an unpacked dump, in one transaction; nobody else may use the database."""
-    _refuse_when_used(database)
-    tables = ", ".join([*(f'"{name}"' for name in METADATA.tables), VERSION_TABLE])
+    refuse_when_used(database)
     _run(
         "psql",
         "--no-psqlrc",
         "--quiet",
         "--set=ON_ERROR_STOP=1",
         "--single-transaction",
-        f"--command=DROP TABLE IF EXISTS {tables} CASCADE",
+        f"--command={drop_tables()}",
         f"--file={script}",
         database=database,
     )
@@ -70,7 +102,8 @@ def _version_in(script: Path, file: Path) -> str:
     )
 
 
-def _refuse_when_used(database: Database) -> None:
+def refuse_when_used(database: Database) -> None:
+    """Raise `InputError` when somebody else is connected to a database."""
     database.engine.dispose()
     with faults_named(database), database.engine.connect() as connection:
         others = connection.scalar(text(OTHERS))

@@ -3,9 +3,10 @@
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from metrics.errors import input_fault
 from study_app.appearing_file import appearing
@@ -63,6 +64,16 @@ def checked(file: Path) -> Iterator[tuple[str, Path]]:
     if row is None:
         raise input_fault("is a database, but none of prefcal's", path=file, cure="use a backup of prefcal's")
     yield row[0], file
+
+
+def rows(
+    file: Path, names: Sequence[str]
+) -> Iterator[tuple[str, tuple[str, ...], Iterator[tuple[Any, ...]]]]:
+    """Give the rows of a checked backup's tables in the order of their numbers: name, columns, rows."""
+    with closing(_connected(file)) as connection:
+        for name in names:
+            found = connection.execute(f'SELECT * FROM "{name}" ORDER BY rowid')  # noqa: S608 - our own tables
+            yield name, tuple(column[0] for column in found.description), found
 
 
 def put_back(database: Database, file: Path) -> None:

@@ -24,6 +24,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database", choices=["sqlite", "postgresql"], default="sqlite")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let connections end with their engine: a command that runs here has no process of its own to end with."""
+    config.addinivalue_line("filterwarnings", "ignore:.*was deleted while still open:ResourceWarning")
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
     """A PostgreSQL server of this test process."""

@@ -58,6 +58,15 @@ def count(database, column):
         return session.scalar(select(func.count(column)))
 
 
+def downgrade(database):
+    """Take a database back to the first version of its tables."""
+    settings = Config()
+    settings.set_main_option("script_location", str(MIGRATIONS))
+    with schema_change(database) as connection:
+        settings.attributes["connection"] = connection
+        command.downgrade(settings, "0001")
+
+
 @pytest.mark.both_databases
 def test_a_backup_taken_under_load_holds_one_moment(campaign, new_url, open_one, tmp_path):
     """Whoever answers meanwhile is in it with all that an answer refers to, or not at all; nobody waits for it."""
@@ -112,6 +121,47 @@ def test_a_restored_database_is_served_on(judged, tmp_path):
 
     assert count(judged.database, Worker.id) == 2
     assert judged.visitor().open(worker.path).status == 200
+
+
+ODD = "tab\t, line\n, backslash \\N, quote ' and \" and %s, 日本語"
+
+
+@pytest.mark.both_databases
+def test_a_campaign_moves_to_the_other_kind_of_database(
+    judged, sqlite_in, postgres_in, tmp_path, monkeypatch, capsys
+):
+    """Every row as it was, whatever is in it; whoever was at work goes on, and new workers are numbered after the old."""
+    worker = judged.at_pairs(ODD.replace("\n", " "))
+    with transaction(judged.database, write=True) as session:
+        session.add_all([Setting(name="odd", value=ODD), Setting(name="number", value="007")])
+    everything = judged.everything()
+    back_up(judged.database, tmp_path / "b")
+    judged.database.engine.dispose()
+    (tmp_path / "other").mkdir()
+    judged.url = (postgres_in if judged.database.is_sqlite else sqlite_in)(tmp_path / "other")
+
+    moved = run_here(monkeypatch, capsys, "db", "restore", tmp_path / "b", "--database", judged.url)
+
+    assert moved.code == 0, moved.err
+    judged.serve()
+    assert judged.everything() == everything
+    assert worker.path == judged.visitor().open(worker.path).path
+    assert judged.judge_all(judged.at_pairs("carla")).send().step == "done"
+    assert count(judged.database, Worker.id) == 3
+    assert check_database(judged.database) == []
+
+
+@ON_SQLITE
+def test_an_older_campaign_moves_with_the_tables_it_has(judged, open_one, postgres_in, tmp_path):
+    """It is upgraded after that, as any older backup."""
+    downgrade(judged.database)
+    back_up(judged.database, tmp_path / "b")
+    target = open_one(postgres_in(tmp_path))
+
+    assert restore(target, tmp_path / "b") == "0001"
+    migrate(target)
+    assert check_database(target) == []
+    assert count(target, Worker.id) == 1
 
 
 def test_a_backup_is_never_overwritten_unasked_and_only_its_owner_reads_it(judged, tmp_path):
@@ -170,11 +220,7 @@ def test_tables_without_a_study_are_replaced_unasked_and_those_of_others_never(
 def test_an_older_backup_is_restored_and_then_upgraded(judged, tmp_path, monkeypatch, capsys):
     """The commands say from which version to which."""
     old = tmp_path / "old.sqlite3"
-    settings = Config()
-    settings.set_main_option("script_location", str(MIGRATIONS))
-    with schema_change(judged.database) as connection:
-        settings.attributes["connection"] = connection
-        command.downgrade(settings, "0001")
+    downgrade(judged.database)
     back_up(judged.database, tmp_path / "b")
 
     restored = run_here(monkeypatch, capsys, "db", "restore", tmp_path / "b", "--database", old)
@@ -232,7 +278,7 @@ def test_a_log_left_by_a_crash_is_not_played_into_the_restored_file(judged, tmp_
     [
         (b"notes", "is no backup; name a file that prefcal db backup made"),
         (b"SQLite format 3\x00" + b"x" * 5000, "is damaged"),
-        (b"PGDMP" + b"x" * 50, "is a backup of a PostgreSQL database, but"),
+        (b"PGDMP" + b"x" * 50, "pg_restore failed"),
     ],
 )
 def test_what_is_no_backup_is_said_before_anything_changes(judged, tmp_path, content, message):
