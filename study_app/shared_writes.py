@@ -5,9 +5,10 @@ work one after the other in one transaction, each behind a savepoint of its own,
 that its work is stored only after that commit: what was acknowledged is on the disk, and what was not may be lost.
 """
 
-import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Event, Lock
 from typing import Any
 
 from sqlalchemy import Connection, Engine
@@ -17,13 +18,49 @@ MOST_IN_A_BATCH = 64
 """So many writers share a commit at most, so that nobody waits for a queue that never ends."""
 
 
+class _Turn:
+    """A lock that goes to who has waited longest, and wakes nobody else: threads that wake for nothing cost more than the work."""
+
+    def __init__(self) -> None:
+        self._guard = Lock()
+        self._is_held = False
+        self._waiting: deque[Lock] = deque()
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody waits for it."""
+        return bool(self._waiting)
+
+    def take(self) -> None:
+        """Wait for the turn."""
+        with self._guard:
+            if not self._is_held:
+                self._is_held = True
+                return
+            gate = Lock()
+            gate.acquire()
+            self._waiting.append(gate)
+        gate.acquire()
+
+    def hand_on(self) -> None:
+        """Give the turn to the next."""
+        with self._guard:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._is_held = False
+
+
 class _Batch:
-    """An open transaction, and how many writers' work is in it. ``error``: why nothing of it was stored."""
+    """An open transaction, and how many writers' work is in it.
+
+    ``ended`` is set when it is on the disk, or when nothing of it is: then ``error`` says why.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self.connection: Connection = engine.connect()
         self.writers = 0
-        self.done = False
+        self.ended = Event()
         self.error: Exception | None = None
         try:
             self.connection.begin()
@@ -49,9 +86,7 @@ class SharedWrites:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._turn = threading.Condition()
-        self._busy = False
-        self._waiting = 0
+        self._turn = _Turn()
         self._batch: _Batch | None = None
 
     @contextmanager
@@ -63,7 +98,7 @@ class SharedWrites:
         sqlalchemy.exc.DatabaseError
             If the commit fails: then for every writer that shared it.
         """
-        self._take_turn()
+        self._turn.take()
         try:
             batch = self._work_in()
             with (
@@ -77,32 +112,20 @@ class SharedWrites:
             batch.writers += 1
         finally:
             self._end_turn()
-        self._settle(batch)
+        batch.ended.wait()
+        if batch.error is not None:
+            raise batch.error
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Keep every writer off, with nothing left uncommitted."""
-        self._take_turn()
+        self._turn.take()
         try:
             if self._batch is not None:
                 self._commit(self._batch)
             yield
         finally:
-            self._end_turn()
-
-    def _take_turn(self) -> None:
-        with self._turn:
-            self._waiting += 1
-            try:
-                self._turn.wait_for(lambda: not self._busy)
-            finally:
-                self._waiting -= 1
-            self._busy = True
-
-    def _end_turn(self) -> None:
-        with self._turn:
-            self._busy = False
-            self._turn.notify_all()
+            self._turn.hand_on()
 
     def _work_in(self) -> _Batch:
         """Return the open batch, a new one when there is none."""
@@ -122,22 +145,14 @@ class SharedWrites:
                 self._close(batch)
             raise
 
-    def _settle(self, batch: _Batch) -> None:
-        """Wait until a batch is committed; commit it oneself as soon as no other writer wants to join it."""
-        with self._turn:
-            self._turn.wait_for(lambda: batch.done or not (self._busy or self._is_joined(batch)))
-            if not batch.done:
-                self._busy = True
-        if not batch.done:
-            try:
+    def _end_turn(self) -> None:
+        """Commit the open batch, or leave that to the next writer, who joins it."""
+        try:
+            batch = self._batch
+            if batch is not None and not (self._turn.is_wanted and batch.writers < MOST_IN_A_BATCH):
                 self._commit(batch)
-            finally:
-                self._end_turn()
-        if batch.error is not None:
-            raise batch.error
-
-    def _is_joined(self, batch: _Batch) -> bool:
-        return self._waiting > 0 and batch.writers < MOST_IN_A_BATCH
+        finally:
+            self._turn.hand_on()
 
     def _commit(self, batch: _Batch) -> None:
         """Commit; whoever's work is in the batch is told when that fails. Only for who has the turn."""
@@ -149,5 +164,8 @@ class SharedWrites:
             self._close(batch)
 
     def _close(self, batch: _Batch) -> None:
-        batch.done, self._batch = True, None
-        batch.connection.close()
+        self._batch = None
+        try:
+            batch.connection.close()
+        finally:
+            batch.ended.set()

@@ -123,13 +123,13 @@ def test_a_transaction_that_sqlite_gave_up_is_told_to_everybody_who_was_in_it(da
             told[name] = type(error).__name__
 
     shared = database.shared
-    shared._take_turn()  # both are waiting when the first turn begins
+    shared._turn.take()  # both are waiting when the first turn begins
     threads = [threading.Thread(target=run, args=(work.__name__, work)) for work in (first, second)]
     threads[0].start()
-    until(lambda: shared._waiting == 1)
+    until(lambda: len(shared._turn._waiting) == 1)
     threads[1].start()
-    until(lambda: shared._waiting == 2)
-    shared._end_turn()
+    until(lambda: len(shared._turn._waiting) == 2)
+    shared._turn.hand_on()
     assert inside.wait(timeout=30)
     go_on.set()
     for thread in threads:
