@@ -1,5 +1,6 @@
 """Fixtures every test may use."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -34,6 +35,7 @@ def postgres() -> Iterator[PostgresServer]:
     """A PostgreSQL server of this test process."""
     with postgres_server() as server:
         yield server
+        gc.collect()  # connections of engines that nobody holds any more end before their server
 
 
 @pytest.fixture(scope="session")

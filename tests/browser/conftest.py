@@ -1,6 +1,6 @@
 """A headless Chromium, and the two screens of the studies: a phone's and a desktop's."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def databases(database_in: Callable[[Path], str]) -> None:
+    """Put every study that is served here into a database of the kind that ``--database`` names."""
+    StudyServer.address_in = staticmethod(database_in)
 
 
 @pytest.fixture(scope="session")

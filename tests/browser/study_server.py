@@ -21,6 +21,7 @@ from study_app.simulate.server import serving
 from study_app.study_content import read_study_content
 from study_app.study_file import read_study_file
 from study_app.tokens import seeded_tokens
+from study_app.web import NAME
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLED = ROOT / "examples" / "two_layered"
@@ -59,10 +60,15 @@ tasks:
 
 
 class StudyServer:
-    """A running server; an instance tells the time, which runs on and can be moved on."""
+    """A running server; an instance tells the time, which runs on and can be moved on.
+
+    ``address_in`` names a new database for a folder; the run's option ``--database`` says of which kind.
+    """
+
+    address_in: Callable[[Path], str]
 
     def __init__(self, folder: Path, study: Path | None = None) -> None:
-        self.address = f"sqlite:///{folder / 'study.sqlite3'}"
+        self.address = type(self).address_in(folder)
         self.url = ""
         self.database: Database = open_database(self.address)
         self._ahead = timedelta()
@@ -123,7 +129,8 @@ def study_server(folder: Path, study: Path | None = None) -> Iterator[StudyServe
     app = create_app(Config(database=server.address), now=server, new_token=seeded_tokens(2))
     with serving(app) as server.url:
         yield server
-    server.database.engine.dispose()
+    for database in (server.database, app.extensions[NAME].database):
+        database.engine.dispose()
 
 
 Look = Callable[[Page, str], None]

@@ -13,6 +13,7 @@ from study_app import create_app
 from study_app.config import Config
 from study_app.simulate.server import serving
 from study_app.tokens import seeded_tokens
+from study_app.web import NAME
 from tests.browser.study_server import screenshots
 from tests.browser.test_accessibility import OPTIONS, TARGET_PIXELS, TOO_WIDE
 from tests.study_app.conftest import Campaign
@@ -24,20 +25,24 @@ SUBMIT = "https://www.mturk.com/mturk/externalSubmit"
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Callable[..., str]]:
+def served(tmp_path: Path, database_in: Callable[[Path], str]) -> Iterator[Callable[..., str]]:
     """Serve the small study with some changes; returns its address."""
-    campaign = Campaign(tmp_path, f"sqlite:///{tmp_path / 'test.sqlite3'}")
+    campaign = Campaign(tmp_path, database_in(tmp_path))
     running: list[Any] = []
+    apps = []
 
     def serve(**study: Any) -> str:
         campaign.load(tasks=[votes_task()], **study)
         app = create_app(Config(database=campaign.url), now=campaign.clock, new_token=seeded_tokens(2))
+        apps.append(app)
         running.append(serving(app))
         return str(running[-1].__enter__())
 
     yield serve
     for one in running:
         one.__exit__(None, None, None)
+    for app in apps:
+        app.extensions[NAME].database.engine.dispose()
 
 
 def answer(page: Any) -> None:
