@@ -1,5 +1,6 @@
 """Which pages a study has: each with where it stands in the study and how a copy's worker is led to it."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -9,7 +10,15 @@ from study_app.preview.walker import Wanted
 from study_app.simulate.site import Page
 from study_app.standard_checks import check_of
 from study_app.study_content import StudyContent
-from study_app.study_entries import AnyTask, JudgedTask, Questions, StreamVisits, SummaryPairs
+from study_app.study_entries import (
+    AnyTask,
+    Questions,
+    RankedPairs,
+    StreamPairs,
+    StreamVisits,
+    SummaryPairs,
+)
+from study_app.workload import pairs_of_a_worker
 
 ANSWERED = {"vote", "rate", "pair", "questions", "enrol"}
 """Pages on which the first answer of a task is given."""
@@ -122,18 +131,26 @@ def _pages(entry: AnyTask, topics: int) -> Iterator[tuple[str, str, int]]:
         yield "Ratings", "rate", 1
     elif isinstance(entry, Questions):
         yield "Questions", "questions", 1
-    elif isinstance(entry, JudgedTask):
+    elif isinstance(entry, SummaryPairs | RankedPairs | StreamPairs):
         yield "First pair", "pair", 1
-        yield "Second pair", "pair", 2
+        if _pairs(entry, topics) > 1:
+            yield "Second pair", "pair", 2
     elif isinstance(entry, StreamVisits):
         yield from _stream_pages(entry, topics)
+
+
+def _pairs(entry: SummaryPairs | RankedPairs | StreamPairs, topics: int) -> int:
+    """Return how many pairs a worker judges, repeats aside."""
+    if isinstance(entry, SummaryPairs | RankedPairs):
+        return pairs_of_a_worker(entry)[0] * min(entry.queries_per_worker, topics)
+    return min(entry.pairs_per_worker, topics * math.comb(len(entry.systems), 2))
 
 
 def _stream_pages(entry: StreamVisits, topics: int) -> Iterator[tuple[str, str, int]]:
     yield "Enrolment", "enrol", 1
     yield "Stream, first visit", "stream", 1
     yield "Away", "away", 1
-    yield "Stream, a day later", "stream", 2
+    yield "Stream, a later visit", "stream", 2
     if entry.ask_per_visit:
         yield "Still of use?", "useful", 1
     if min(entry.topics_per_worker, topics) > 1:

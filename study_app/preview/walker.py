@@ -10,11 +10,14 @@ from study_app.question_answers import field_of
 from study_app.simulate.form_filling import check_fields, question_fields
 from study_app.simulate.site import Page, PageError, Site
 from study_app.standard_checks import check_of
-from study_app.study_entries import Questions, StudyEntry
+from study_app.study_entries import Questions, StreamVisits, StudyEntry
 
 MOST_PAGES = 2_000
 """No worker has more pages than this before the one that is looked for."""
 NIGHT_SECONDS = 20 * 3_600
+AWAY_SHARE = 0.4
+"""Of the days of a stream, the most that a worker stays away, so that there is a later visit to short ones too."""
+DAY_SECONDS = 86_400
 RATING = "2"
 
 Wanted = Callable[[Page], bool]
@@ -106,8 +109,12 @@ class Walker:
         return self.send(page, done="1", read=[update.key for update in page.updates()])
 
     def _come_back(self, page: Page) -> Page:
-        """Come back to a stream the next day: from a list of them to one of those that go on."""
-        self._clock.skip(NIGHT_SECONDS)
+        """Come back to a stream the next day, or sooner: from a list of them to one of those that go on."""
+        entry = self._entry.tasks[page.task - 1]
+        if not isinstance(entry, StreamVisits):
+            raise PageError(f"no stream in a task of kind {entry.kind}")
+        days_seconds = entry.days * DAY_SECONDS / entry.clock_factor
+        self._clock.skip(min(NIGHT_SECONDS, AWAY_SHARE * days_seconds))
         links = page.html.xpath("//main//li//a/@href") if page.step == "streams" else []
         followed = urljoin(page.url, str(self._rng.choice(links))) if links else page.home
         return self._site.open(followed)

@@ -41,7 +41,7 @@ PAGES = {
     "summary_pairs": ["Introduction", "Choice", "Search", "First pair", "Second pair"],
     "stream_pairs": ["Introduction", "First pair", "Second pair"],
     "stream_visits": [
-        *("Introduction", "Choice", "Enrolment", "Stream, first visit", "Away", "Stream, a day later"),
+        *("Introduction", "Choice", "Enrolment", "Stream, first visit", "Away", "Stream, a later visit"),
         *("Still of use?", "Everything that is followed"),
     ],
     "ranked_pairs": ["Introduction", "Choice", "First pair", "Second pair"],
@@ -97,7 +97,7 @@ def test_a_stream_opens_on_its_first_visit_and_on_a_later_day(previewed):
     preview, browser = previewed(TASKS["stream_visits"])
     first, later, useful = (
         browser.get(f"/open/{number}", follow_redirects=True).text
-        for number in numbers(preview, "Stream, first visit", "Stream, a day later", "Still of use?")
+        for number in numbers(preview, "Stream, first visit", "Stream, a later visit", "Still of use?")
     )
     assert 'data-new="0"' in first
     assert 'data-new="0"' not in later
@@ -204,6 +204,19 @@ def test_time_can_be_let_pass(previewed):
     assert int(left.search(browser.get(address).text)[1]) > 70
     assert browser.post("/pass/300").status_code == 204
     assert int(left.search(browser.get(address).text)[1]) == 0
+
+
+def test_days_that_pass_quickly_have_a_later_visit_too(previewed):
+    """Two days of the event are two hours here."""
+    preview, browser = previewed(write_stream_study, task={"days": 2, "clock_factor": 24})
+    [later] = numbers(preview, "Stream, a later visit")
+    assert step(browser.get(f"/open/{later}").headers["Location"]) == "stream"
+
+
+def test_a_second_pair_is_listed_where_there_is_one(previewed):
+    """Of two systems and one query there is not."""
+    preview, _ = previewed(write_small_study, task={"pairs": 1})
+    assert not [page.name for page in preview.stations if page.name == "Second pair"]
 
 
 def test_a_page_to_which_nobody_comes_is_said_so(previewed):
