@@ -1,5 +1,6 @@
 """The whole loop finds the crowd's parameters again: serve, log, export, fit."""
 
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
@@ -49,17 +50,18 @@ def truth_of(content: StudyContent) -> UserModel:
     )
 
 
-def loop(content: StudyContent, folder: Path, *, seed: int) -> UserModel:
+def loop(content: StudyContent, folder: Path, database_in: Callable[[Path], str], *, seed: int) -> UserModel:
     """One small crowd through the real server, then export and fit."""
-    url = f"sqlite:///{folder / f'{seed}.sqlite3'}"
+    folder.mkdir()
+    url = database_in(folder)
     truth = Truth(patience_preferences=PATIENCE_CHARS, patience_stops=PATIENCE_CHARS)
     report, clock = run_trial(content, url, workers=WORKERS, truth=truth, seed=seed)
     assert report.finished == WORKERS
     database = open_database(url)
     with transaction(database, write=False) as session:
-        export_study(session, session.scalars(select(Study)).one(), folder / f"tables{seed}", now=clock())
+        export_study(session, session.scalars(select(Study)).one(), folder / "tables", now=clock())
     database.engine.dispose()
-    return fit_user_model(read_tables(folder / f"tables{seed}"), seed=seed).model
+    return fit_user_model(read_tables(folder / "tables"), seed=seed).model
 
 
 def held(rows: list[Recovery]) -> float:
@@ -70,11 +72,13 @@ def held(rows: list[Recovery]) -> float:
     "seeds",
     [pytest.param(FEW, id="three crowds"), pytest.param(MANY, id="ten crowds", marks=pytest.mark.soak)],
 )
-def test_pooled_over_crowds_the_intervals_hold_the_truth(seeds, tmp_path):
+def test_pooled_over_crowds_the_intervals_hold_the_truth(seeds, tmp_path, database_in):
     """At least 85 % of all 95 % intervals, of the patiences alone as well, in loops with 16 workers each."""
     content = summaries_of_the_bundled_study(tmp_path)
     truth = truth_of(content)
-    rows = [recovery_rows(loop(content, tmp_path, seed=seed), truth) for seed in seeds]
+    rows = [
+        recovery_rows(loop(content, tmp_path / str(seed), database_in, seed=seed), truth) for seed in seeds
+    ]
     pooled = list(chain.from_iterable(rows))
     patiences = [row for row in pooled if row.topic is None]
 

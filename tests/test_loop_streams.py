@@ -1,5 +1,6 @@
 """Streams through the whole loop: a crowd of known rhythm follows them over HTTP, and the fit finds it again."""
 
+from collections.abc import Callable
 from dataclasses import fields
 from itertools import chain
 from pathlib import Path
@@ -55,10 +56,17 @@ def truth_of() -> UserModel:
     return UserModel(parameters={name: ParameterEntry(estimate=value) for name, value in known.items()})
 
 
-def crowd(content: StudyContent, folder: Path, *, seed: int, behaviour: Behaviour | None = None) -> Path:
+def crowd(
+    content: StudyContent,
+    folder: Path,
+    database_in: Callable[[Path], str],
+    *,
+    seed: int,
+    behaviour: Behaviour | None = None,
+) -> Path:
     """One small crowd through the real server; returns the folder of its tables."""
     folder.mkdir()
-    url = f"sqlite:///{folder / 'study.sqlite3'}"
+    url = database_in(folder)
     truth = Truth(people=PEOPLE, lateness=LATENESS, behaviour=behaviour or Behaviour())
     report, clock = run_trial(content, url, workers=WORKERS, truth=truth, seed=seed)
     assert report.finished == WORKERS
@@ -74,12 +82,12 @@ def held(rows: list[Recovery]) -> float:
 
 
 @pytest.mark.soak
-def test_pooled_over_ten_crowds_the_intervals_hold_the_truth(tmp_path):
+def test_pooled_over_ten_crowds_the_intervals_hold_the_truth(tmp_path, database_in):
     """Of all 95 % intervals of the followers' eight parameters, in 10 loops with 8 workers each, at least 85 %."""
     content, truth = streams_of_the_bundled_study(tmp_path), truth_of()
     rows = []
     for seed in SEEDS:
-        tables = read_tables(crowd(content, tmp_path / str(seed), seed=seed))
+        tables = read_tables(crowd(content, tmp_path / str(seed), database_in, seed=seed))
         rows.append(recovery_rows(fit_user_model(tables, seed=seed).model, truth))
     pooled = list(chain.from_iterable(rows))
     assert {row.name for row in pooled} == set(truth.parameters)
@@ -87,11 +95,11 @@ def test_pooled_over_ten_crowds_the_intervals_hold_the_truth(tmp_path):
     assert held(pooled) >= 0.85
 
 
-def test_batches_that_come_twice_and_in_the_wrong_order_change_no_table(tmp_path):
+def test_batches_that_come_twice_and_in_the_wrong_order_change_no_table(tmp_path, database_in):
     """A fifth of the pages deliver their events so: what is exported is the same to the byte."""
     content = streams_of_the_bundled_study(tmp_path)
-    smooth = crowd(content, tmp_path / "smooth", seed=1)
-    rough = crowd(content, tmp_path / "rough", seed=1, behaviour=Behaviour(retry=0.2))
+    smooth = crowd(content, tmp_path / "smooth", database_in, seed=1)
+    rough = crowd(content, tmp_path / "rough", database_in, seed=1, behaviour=Behaviour(retry=0.2))
     tables = sorted(smooth.glob("*.csv"))
     assert {"activity", "follows", "lateness", "reads", "stops", "visits"} <= {path.stem for path in tables}
     for path in tables:
