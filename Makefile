@@ -7,18 +7,24 @@ BIN    := $(VENV)/bin
 WORKERS ?= 3
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test soak lint lock clean
+.PHONY: demo test test-postgresql soak lint lock clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/prefcal demo $(ARGS)
 
 # Libraries must not start threads of their own beside the test processes.
-test soak: export OMP_NUM_THREADS = 1
-test soak: export OPENBLAS_NUM_THREADS = 1
+test test-postgresql soak: export OMP_NUM_THREADS = 1
+test test-postgresql soak: export OPENBLAS_NUM_THREADS = 1
 
 test: $(VENV)/.dev lint
 	$(BIN)/python tests/browser/ensure_chromium.py
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+# Whatever touches a database, on PostgreSQL: on the machine's own server programs, else those of a test dependency.
+test-postgresql: $(VENV)/.dev
+	$(BIN)/python tests/browser/ensure_chromium.py
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --database=postgresql \
+		tests/study_app tests/serving tests/browser tests/test_loop.py tests/test_loop_streams.py $(ARGS)
 
 # What takes minutes: more crowds, more kills, every page in every way.
 soak: $(VENV)/.dev
