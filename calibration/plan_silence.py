@@ -47,7 +47,7 @@ class SilenceDesign:
     true: float
     days: int = 10
     silent_share: float = 0.25
-    judges: PushJudges = field(default_factory=PushJudges)
+    judges: PushJudges = field(default_factory=lambda: PushJudges(sharpness=1.0))
 
     @property
     def log_scale(self) -> bool:

@@ -1,7 +1,9 @@
 """What the commands of `prefcal plan` have in common: their options, and the way from a design to an answer."""
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -10,7 +12,7 @@ import click
 from study_app.cli.output import FORMATS
 
 if TYPE_CHECKING:
-    from calibration.plan import Design
+    from calibration.plan import Design, Track
     from calibration.plan_search import Wish
     from study_app.cli.plan_text import Question
 
@@ -18,6 +20,8 @@ Command: TypeAlias = Callable[..., None]
 
 FIGURES = (".svg", ".pdf", ".png")
 DEFAULT_POWER = 0.8
+QUIET_SECONDS = 20.0
+"""So long a plan says nothing of itself in a pipe."""
 
 
 def plan_options(*, vary: Sequence[str], studies: int) -> Callable[[Command], Command]:
@@ -166,16 +170,11 @@ def check_apart(name: str, value: float | None, true: float) -> None:
 
 def answer(design: "Design", question: "Question", wish: "Wish", wanted: Wanted) -> None:
     """Plan, print the answer and draw it."""
-    from tqdm import tqdm
-
     from calibration.plan_search import plan
     from study_app.cli.output import Output
     from study_app.cli.plan_text import COLUMNS, machine_rows, plan_text
 
-    def track(studies: Iterable[int], label: str) -> Iterable[int]:
-        return tqdm(studies, desc=label, unit="study", leave=False, disable=None)
-
-    found = plan(design, wanted.vary, wish, studies=wanted.studies, seed=wanted.seed, track=track)
+    found = plan(design, wanted.vary, wish, studies=wanted.studies, seed=wanted.seed, track=_track())
     if wanted.figure is not None:
         from metrics.whole_files import write_whole
         from study_app.cli.plan_figure import figure_bytes
@@ -185,6 +184,25 @@ def answer(design: "Design", question: "Question", wish: "Wish", wanted: Wanted)
         click.echo(plan_text(found, question, wish, seed=wanted.seed), nl=False)
     else:
         Output(format=wanted.format_).rows(COLUMNS, machine_rows(found, question))
+
+
+def _track() -> "Track":
+    """Return how studies are gone through: a bar on a terminal, else a line on stderr every `QUIET_SECONDS`, if it takes longer."""
+    if sys.stderr.isatty():
+        from tqdm import tqdm
+
+        return lambda studies, label: tqdm(studies, desc=label, unit="study", leave=False)
+    said = time.monotonic()
+
+    def track(studies: Iterable[int], label: str) -> Iterator[int]:
+        nonlocal said
+        for done, study in enumerate(studies):
+            if time.monotonic() - said >= QUIET_SECONDS:
+                said = time.monotonic()
+                click.echo(f"still simulating: {done} studies of {label} are done", err=True)
+            yield study
+
+    return track
 
 
 def _a_figure(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:

@@ -53,9 +53,10 @@ SIZES = Sizes(
 @click.option(
     "--sharpness",
     type=POSITIVE,
-    default=0.25,
+    default=1.0,
     show_default=True,
-    help="How decided people are: log odds of a unit of utility, one fully relevant push. The guess that matters most.",
+    help="How decided people are: log odds of a unit of utility, one fully relevant push. The guess that matters most: "
+    "at 1 they agree with each other like Fleiss' kappa of 0.54, at 0.5 of 0.34, at 0.25 of 0.16.",
 )
 @click.option(
     "--unexplained",

@@ -261,7 +261,7 @@ def test_people_who_differ_are_harder_to_know_than_their_mean():
 
 def test_the_planned_verdict_on_silence_is_that_of_the_fit():
     """The same draws, by way of the fit and by way of the plan."""
-    design = SilenceDesign(workers=12, pairs=10, topics=8, true=0.4)
+    design = SilenceDesign(workers=12, pairs=10, topics=8, true=0.4, judges=PushJudges())
     planned = design.simulated(np.random.default_rng(5))
     judges = PushJudges(workers=12, pairs_per_worker=10)
     silent = fit_weights_to(simulate_push_judgments(8, judges, np.random.default_rng(5))).silent

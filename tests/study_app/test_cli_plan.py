@@ -10,7 +10,7 @@ import pytest
 
 from calibration.plan import PlanRow
 from calibration.plan_search import Plan, Wish
-from study_app.cli import PLAN, cli
+from study_app.cli import PLAN, cli, plan_options
 from study_app.cli.plan_figure import figure_bytes
 from study_app.cli.plan_text import COLUMNS, Question, headline, machine_rows, plan_text
 from tests.study_app.prefcal_command import run_here
@@ -46,6 +46,20 @@ def test_the_answer_comes_first_then_the_plan_the_table_and_the_curve(run):
     assert parts[3].startswith("width over queries\n")
     assert "smallest true distance" in parts[4]
     assert "seed 1" in parts[-1]
+
+
+def test_a_long_plan_says_now_and_then_that_it_is_at_work(run, monkeypatch):
+    """On stderr, so that a pipe gets the same answer; a terminal has a bar instead."""
+    quick = run("agreement", *SMALL, "--width", 0.3)
+    monkeypatch.setattr(plan_options, "QUIET_SECONDS", 0.0)
+    slow = run("agreement", *SMALL, "--width", 0.3)
+
+    assert slow.out == quick.out
+    assert quick.err == ""
+    assert slow.err.splitlines()[:2] == [
+        "still simulating: 0 studies of 4 queries are done",
+        "still simulating: 1 studies of 4 queries are done",
+    ]
 
 
 def test_machines_get_every_size_in_the_same_columns(run):
