@@ -26,6 +26,10 @@ PLATFORMS = ("generic", "prolific", "connect", "sona", "mturk")
 @click.option("--device", type=click.Choice(["any", "phone", "desktop"]), help="Default: any.")
 @click.option("--return-url", metavar="URL", help="Where workers return to; SONA needs it.")
 @click.option(
+    "--contact", metavar="TEXT", help="For the consent: who asks, and whom to write to with questions."
+)
+@click.option("--keep", metavar="TEXT", help="For the consent: how long data are kept, such as 'until 2030'.")
+@click.option(
     "--task",
     "kinds",
     metavar="KIND",
@@ -37,7 +41,8 @@ def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **gi
 
     Files are recognised by what is in them: NTCIR MobileClick, TREC Temporal Summarization, Microblog and Real-Time
     Summarization, and ranked lists with time windows. On a terminal asks what no option says; elsewhere takes the defaults.
-    `prefcal study check` passes the file once you have said in its consent what only you know; an existing one is never touched.
+    `prefcal study check` passes the file once its consent says what only you know (--contact, --keep); an existing one is never
+    touched.
     """
     from study_app.study_new.plan import possible_tasks
     from study_app.study_new.wording import UNWRITTEN
@@ -56,8 +61,9 @@ def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **gi
         click.echo(f"possible too: {', '.join(f'--task {kind}' for kind in left)}")
     click.echo(f"\nNext:\n  prefcal study preview {path}   every page as workers will see it")
     click.echo(f"  prefcal study check {path}     minutes, workers, answers and cost")
-    words = " or ".join(UNWRITTEN)
-    click.echo(f"The check waits for your consent text: say what only you know where it has {words}.")
+    if answers.contact is None or answers.keep is None:
+        words = " or ".join(UNWRITTEN)
+        click.echo(f"The check waits for your consent text: say what only you know where it has {words}.")
 
 
 def _show(material: "Material") -> None:
@@ -132,7 +138,16 @@ def _answers(folder: Path, material: "Material", given: dict[str, Any]) -> Any:
         platform=platform,
         device=_said(given["device"], "device", "any", click.Choice(["any", "phone", "desktop"])),
         return_url=return_url,
+        contact=_line_of(_said(given["contact"], "who asks, and whom to write to (Enter: later)", "", None)),
+        keep=_line_of(
+            _said(given["keep"], "how long data are kept, such as 'until 2030' (Enter: later)", "", None)
+        ),
     )
+
+
+def _line_of(text: str) -> str | None:
+    """Return a text on one line; None for nothing."""
+    return " ".join(text.split()) or None
 
 
 def _said(given: str | None, question: str, default: str, kind: click.Choice[str] | None) -> str:

@@ -50,7 +50,7 @@ class TaskPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What the researcher said; ``title`` None for one that fits the tasks."""
+    """What the researcher said; ``title`` None for one that fits the tasks, the last two None for places to write them."""
 
     study: str
     title: str | None
@@ -58,6 +58,8 @@ class Answers:
     platform: str
     device: str
     return_url: str | None
+    contact: str | None
+    keep: str | None
 
 
 def study_text(answers: Answers, tasks: list[TaskPlan], folder: Path) -> str:
@@ -77,7 +79,8 @@ def _study_lines(answers: Answers, kinds: list[str]) -> Iterator[str]:
     yield ""
     yield "# Shown before anything is stored; an empty line begins a new paragraph. Add what your ethics board requires."
     yield "consent: |"
-    yield from (f"  {line}".rstrip() for line in consent_of(kinds, answers.language).splitlines())
+    consent = consent_of(kinds, answers.language, contact=answers.contact, keep=answers.keep)
+    yield from (f"  {line}".rstrip() for line in consent.splitlines())
     yield ""
     yield _line(
         0, "platform", answers.platform, "who sends the workers: generic, prolific, connect, sona or mturk"

@@ -55,9 +55,23 @@ ACTIVITIES = {
 UNWRITTEN = ("WRITE HERE", "【ここに記入】")
 """Where only the researcher knows what to say; no study goes live with these words in its consent."""
 
+TO_WRITE = {
+    "en": {
+        "contact": "WRITE HERE who you are, and whom to write to with questions.",
+        "keep": "WRITE HERE for how long the rest is kept.",
+    },
+    "ja": {
+        "contact": "【ここに記入】あなたの所属・氏名と問い合わせ先を書いてください。",
+        "keep": "【ここに記入】その他のデータの保存期間を書いてください。",
+    },
+}
+"""Language -> what stands in the consent for that which the researcher has not said yet."""
+
+KEPT = {"en": "The rest is kept {keep}.", "ja": "その他のデータの保存期間：{keep}。"}
+
 CONSENT = {
     "en": (
-        "WHO ASKS: WRITE HERE who you are, and whom to write to with questions.",
+        "WHO ASKS: {contact}",
         "What you will do: {activities}.",
         (
             "What is stored: your answers, when you came and left, how long each part of a page was on your screen, what you "
@@ -66,7 +80,7 @@ CONSENT = {
         ),
         (
             "What happens with it: your answers, without the participant number, may be published together with those of "
-            "others, so that other researchers can check the results. WRITE HERE for how long the rest is kept."
+            "others, so that other researchers can check the results. {keep}"
         ),
         (
             "It is up to you: you may stop at any time, without giving a reason. You receive a code with which you can have "
@@ -74,7 +88,7 @@ CONSENT = {
         ),
     ),
     "ja": (
-        "実施者：【ここに記入】あなたの所属・氏名と問い合わせ先を書いてください。",
+        "実施者：{contact}",
         "していただくこと：{activities}。",
         (
             "保存するもの：回答、ページを開いた時刻と離れた時刻、ページの各部分が画面に表示されていた時間、開いた箇所、"
@@ -83,7 +97,7 @@ CONSENT = {
         ),
         (
             "利用のしかた：参加者番号を除いた回答は、他の研究者が結果を確かめられるように、"
-            "他の参加者の回答とあわせて公開することがあります。【ここに記入】その他のデータの保存期間を書いてください。"
+            "他の参加者の回答とあわせて公開することがあります。{keep}"
         ),
         "参加は自由です：理由を述べることなく、いつでも中止できます。回答を取り消すためのコードをお渡しします。",
     ),
@@ -95,8 +109,16 @@ def title_of(kinds: Sequence[str], language: str) -> str:
     return TITLES[next(kind for kind in TELLING if kind in kinds)][language]
 
 
-def consent_of(kinds: Sequence[str], language: str) -> str:
-    """Return a consent text that names what workers will do; paragraphs are separated by empty lines."""
+def consent_of(kinds: Sequence[str], language: str, *, contact: str | None, keep: str | None) -> str:
+    """Return a consent text that names what workers will do; paragraphs are separated by empty lines.
+
+    ``contact``: who asks and whom to write to; ``keep``: for how long data are kept. None leaves a place to write it.
+    """
     between = "。次に、" if language == "ja" else "; then "
     activities = between.join(ACTIVITIES[kind][language] for kind in dict.fromkeys(kinds))
-    return "\n\n".join(CONSENT[language]).format(activities=activities)
+    missing = TO_WRITE[language]
+    return "\n\n".join(CONSENT[language]).format(
+        activities=activities,
+        contact=contact or missing["contact"],
+        keep=KEPT[language].format(keep=keep.rstrip(".。")) if keep else missing["keep"],
+    )

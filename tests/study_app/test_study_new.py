@@ -261,6 +261,20 @@ def test_no_study_goes_live_with_a_consent_that_is_not_written(summaries, tmp_pa
         assert CliRunner().invoke(cli, ["study", *command, str(path)]).exit_code == 0
 
 
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_what_only_the_researcher_knows_can_be_said_at_once(summaries, language):
+    """Then the file passes the check as it is."""
+    said = new(
+        summaries, "--language", language, "--contact", "Ann: {a}\nann@example.org", "--keep", "until 2030."
+    )
+    assert said.exit_code == 0
+    assert "The check waits" not in said.output
+    consent = written(summaries).file.entry.consent
+    assert "Ann: {a} ann@example.org" in consent
+    assert "until 2030." in consent.replace("。", ".")
+    assert CliRunner().invoke(cli, ["study", "check", str(summaries / "study.yaml")]).exit_code == 0
+
+
 def test_a_folded_consent_is_read_as_workers_would(small_study_file):
     """The words may stand on two lines of the file; other keys are none of this."""
     small_study_file.write_text(
@@ -310,16 +324,18 @@ def test_sona_needs_an_address_that_only_the_researcher_knows(summaries):
 
 
 def test_on_a_terminal_little_is_asked(summaries, monkeypatch):
-    """Tasks, language, platform, name and device, each with a default; Enter takes it."""
+    """Tasks, language, platform, name, device and what belongs into the consent, each with a default; Enter takes it."""
 
     class Terminal(io.StringIO):
         def isatty(self):
             return True
 
-    monkeypatch.setattr("sys.stdin", Terminal("iunit_importance\n\n\nratings\n\n"))
+    monkeypatch.setattr("sys.stdin", Terminal("iunit_importance\n\n\nratings\n\nAnn Lab\n\n"))
     cli.main(["study", "new", str(summaries)], standalone_mode=False)
     study = written(summaries).file.entry
     assert study.study == "ratings"
+    assert study.consent.startswith("WHO ASKS: Ann Lab\n")
+    assert "WRITE HERE for how long" in study.consent
     assert [task.kind for task in study.tasks] == ["iunit_importance"]
 
 
