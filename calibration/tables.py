@@ -58,7 +58,6 @@ _LANGUAGE = _text("language", "Language of the texts: en, ja.")
 _LAYOUT = _text("layout", "How the two texts stood on the screen.", choices=("side_by_side", "stacked"))
 CHOICES = ("left", "right", "equally_good", "equally_bad")
 SIDES = ("left", "right")
-ENDS = ("complete", "screened_out", "failed_checks", "partial", "withdrawn")
 
 
 def _ends_before(start: str, end: str) -> Callable[[pd.DataFrame], "pd.Series[bool]"]:
@@ -87,7 +86,10 @@ _TABLES = (
             _number("consistency", "Share of validation pairs answered alike.", high=1.0),
             _flag("excluded", "Left out of fits and agreement by the study's exclusion rule."),
             _text("reason", "Which part of the rule excluded the worker."),
-            _text("ended_as", "How the worker's part ended; empty while it has not.", choices=ENDS),
+            _text(
+                "ended_as",
+                "How the worker's part ended: complete, screened_out, failed_checks, partial, withdrawn; else empty.",
+            ),
             _text("flags", "Signs of carelessness that exclude nobody, such as dwell, straight_lining."),
         ),
     ),
