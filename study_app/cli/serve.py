@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import os
 import socket
 import sys
 from typing import TYPE_CHECKING
@@ -14,7 +15,9 @@ from study_app.cli.options import database_option
 if TYPE_CHECKING:
     from flask import Flask
 
-THREADS = 8
+THREADS = 16
+"""So many requests wait for the disk side by side, and share its commits; fewer than the database has connections."""
+
 CONNECTIONS = 2_000
 BACKLOG = 1_024
 MAX_REQUEST_BYTES = 1024 * 1024
@@ -83,6 +86,7 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
     """
     from waitress import create_server
 
+    stay_on_one_core()
     server = create_server(
         app,
         sockets=[bound(host, port)],
@@ -93,6 +97,16 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
     )
     _announce(app, host, server.effective_port)
     server.run()
+
+
+def stay_on_one_core() -> None:
+    """Keep the threads of this process on one core, where the system allows that.
+
+    Python runs one of them at a time, and the hand-over between two cores costs as much as the work.
+    """
+    if sys.platform == "linux":
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
 
 
 def bound(host: str, port: int) -> socket.socket:
