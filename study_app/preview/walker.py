@@ -75,7 +75,7 @@ class Walker:
             "stream": self._read,
             "useful": lambda page: self.send(page, **dict.fromkeys(page.form().options, "yes")),
             "away": self._come_back,
-            "streams": self._come_back,
+            "streams": self._open_one,
             "finish": self._finish,
         }
         if page.step not in answers:
@@ -109,15 +109,18 @@ class Walker:
         return self.send(page, done="1", read=[update.key for update in page.updates()])
 
     def _come_back(self, page: Page) -> Page:
-        """Come back to a stream the next day, or sooner: from a list of them to one of those that go on."""
+        """Come back to a stream the next day, or sooner where its days pass quickly."""
         entry = self._entry.tasks[page.task - 1]
         if not isinstance(entry, StreamVisits):
             raise PageError(f"no stream in a task of kind {entry.kind}")
         days_seconds = entry.days * DAY_SECONDS / entry.clock_factor
         self._clock.skip(min(NIGHT_SECONDS, AWAY_SHARE * days_seconds))
-        links = page.html.xpath("//main//li//a/@href") if page.step == "streams" else []
-        followed = urljoin(page.url, str(self._rng.choice(links))) if links else page.home
-        return self._site.open(followed)
+        return self._site.open(page.home)
+
+    def _open_one(self, page: Page) -> Page:
+        """Open one of several streams that go on."""
+        links = page.html.xpath("//main//li//a/@href")
+        return self._site.open(urljoin(page.url, str(self._rng.choice(links))) if links else page.home)
 
     def _finish(self, page: Page) -> Page:
         """Finish without going back to the platform."""

@@ -206,9 +206,10 @@ def test_time_can_be_let_pass(previewed):
     assert int(left.search(browser.get(address).text)[1]) == 0
 
 
-def test_days_that_pass_quickly_have_a_later_visit_too(previewed):
-    """Two days of the event are two hours here."""
-    preview, browser = previewed(write_stream_study, task={"days": 2, "clock_factor": 24})
+@pytest.mark.parametrize("task", [{"days": 2, "clock_factor": 24}, {"days": 2, "topics_per_worker": 2}])
+def test_few_days_have_a_later_visit_too(previewed, task):
+    """Two days of the event are two hours here; or there are two events to come back to."""
+    preview, browser = previewed(write_stream_study, task=task)
     [later] = numbers(preview, "Stream, a later visit")
     assert step(browser.get(f"/open/{later}").headers["Location"]) == "stream"
 
