@@ -1,5 +1,6 @@
 """Scores from any tool, to be compared with preferences: a long CSV with run, topic, metric, value."""
 
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -7,6 +8,7 @@ import pandas as pd
 from calibration.judged_task import JudgedTask
 from metrics.errors import FaultLog, input_fault
 from metrics.readers.csv_columns import read_csv_columns
+from metrics.readers.lines import number
 from metrics.results import ALL
 from metrics.topics import TopicNames
 from metrics.wording import listed
@@ -16,6 +18,9 @@ COLUMNS = ("run", "topic", "metric", "value")
 
 def read_scores(path: str | Path) -> pd.DataFrame:
     """Read scores of runs on topics; rows of the topic `all` are left out.
+
+    A metric that is undefined (`nan`) somewhere, as some measures of push notifications are, is no fault beside one that
+    is not: `scores_of_task` leaves it out.
 
     Returns
     -------
@@ -31,8 +36,15 @@ def read_scores(path: str | Path) -> pd.DataFrame:
     log = FaultLog(path)
     columns = read_csv_columns(path, COLUMNS, log)
     frame = pd.DataFrame({name: columns.cells[name] for name in COLUMNS[:3]}, dtype="str")
-    frame["value"] = columns.numbers("value", log)
     keys = list(COLUMNS[:3])
+    undefined = pd.Series([cell.lower() == "nan" for cell in columns.cells["value"]], dtype=bool)
+    single = frame["topic"] != ALL
+    partly = set(frame["metric"][undefined & single])
+    is_excused = undefined & (~single | bool(set(frame["metric"]) - partly))
+    frame["value"] = [
+        math.nan if excused else number(cell, "value", line, log)
+        for cell, line, excused in zip(columns.cells["value"], columns.lines, is_excused, strict=True)
+    ]
     for name in keys:
         for row in frame.index[frame[name] == ""]:
             log.add(f"{name} is empty", line=columns.lines[row], cure="fill it in, or remove the row")
@@ -52,8 +64,10 @@ def read_scores(path: str | Path) -> pd.DataFrame:
     return frame
 
 
-def scores_of_task(scores: pd.DataFrame, task: JudgedTask, *, path: str) -> dict[str, "pd.Series[float]"]:
-    """Return each metric's score of every system on every topic that the task judges.
+def scores_of_task(
+    scores: pd.DataFrame, task: JudgedTask, *, path: str
+) -> tuple[dict[str, "pd.Series[float]"], list[str]]:
+    """Return each metric's score of every system on every topic that the task judges, and why a metric is left out.
 
     Parameters
     ----------
@@ -66,8 +80,10 @@ def scores_of_task(scores: pd.DataFrame, task: JudgedTask, *, path: str) -> dict
 
     Returns
     -------
-    dict of str to Series of float, indexed by topic, system
-        By metric, in alphabetical order.
+    found : dict of str to Series of float, indexed by topic, system
+        By metric, in alphabetical order; without those that are undefined where they are needed.
+    notes : list of str
+        A sentence for each of those.
 
     Raises
     ------
@@ -77,18 +93,26 @@ def scores_of_task(scores: pd.DataFrame, task: JudgedTask, *, path: str) -> dict
     names = TopicNames(set(task.topics.tolist()))
     rows = scores.assign(topic=scores["topic"].map(names.find)).dropna(subset="topic")
     wanted = judged_summaries(task)
-    log, found = FaultLog(path), {}
+    log, found, notes = FaultLog(path), {}, []
     for metric, of_metric in rows.groupby("metric"):
         values = of_metric.set_index(["topic", "run"])["value"].rename_axis(["topic", "system"])
         missing = wanted.difference(values.index)
-        found[str(metric)] = values
+        undefined = wanted.intersection(values.index[values.isna()])
+        if len(undefined):
+            notes.append(f"{task.task}: {metric} is left out: undefined for {_named(undefined)}")
+        else:
+            found[str(metric)] = values
         if len(missing):
             log.add(
-                f"{metric}: no score of {listed(f'{system} on {topic}' for topic, system in missing)}",
+                f"{metric}: no score of {_named(missing)}",
                 cure="score every system on every topic on which it was judged",
             )
     log.raise_if_any()
-    return found
+    return found, notes
+
+
+def _named(places: pd.MultiIndex) -> str:
+    return listed(f"{system} on {topic}" for topic, system in places)
 
 
 def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> None:

@@ -39,8 +39,8 @@ class TaskScorer:
             If a score is missing.
         """
         found = self.own.measured(task)
-        elsewhere = _from_elsewhere(task, self.evidence, {one.measure for one in found.variants})
-        notes = found.notes
+        elsewhere, left_out = _from_elsewhere(task, self.evidence, {one.measure for one in found.variants})
+        notes = (*found.notes, *left_out)
         if not (found.variants or elsewhere or notes):
             notes = (f"{task.task}: nothing scores its systems",)
         return Measured(variants=(*found.variants, *elsewhere), sweeps=found.sweeps, notes=notes)
@@ -85,12 +85,14 @@ def _measures_called(names: Iterable[str], kind: str, evidence: Evidence) -> dic
     return {printed_name(one, kind): one for one in measures if one is not None}
 
 
-def _from_elsewhere(task: JudgedTask, evidence: Evidence, taken: Collection[str]) -> tuple[Variant, ...]:
-    """Return the measures of --scores; one that is called like one of ours says where it is from."""
+def _from_elsewhere(
+    task: JudgedTask, evidence: Evidence, taken: Collection[str]
+) -> tuple[tuple[Variant, ...], list[str]]:
+    """Return the measures of --scores, one that is called like one of ours saying where it is from; and what is left out."""
     if evidence.scores is None:
-        return ()
-    found = scores_of_task(evidence.scores, task, path=evidence.scores_place)
-    return tuple(
+        return (), []
+    found, left_out = scores_of_task(evidence.scores, task, path=evidence.scores_place)
+    variants = tuple(
         Variant(
             measure=f"{metric} ({SCORES_MARK})" if metric in taken else metric,
             family="scores",
@@ -100,3 +102,4 @@ def _from_elsewhere(task: JudgedTask, evidence: Evidence, taken: Collection[str]
         )
         for metric, scores in found.items()
     )
+    return variants, left_out
