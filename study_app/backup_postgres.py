@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,11 +26,14 @@ MAGIC = b"PGDMP"
 VERSION_TABLE = "alembic_version"
 OTHERS = (
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    " AND backend_type = 'client backend'"  # the server's own vacuum gives way
 )
 PLAIN = ("--no-owner", "--no-privileges")
 
 COPY = re.compile(r"COPY \S+\.(\w+) \((.+)\) FROM stdin;\n")
 END_OF_COPY = "\\.\n"
+CLOSING_SECONDS, AGAIN_SECONDS = 1.0, 0.1
+"""How long a connection that was closed may still be listed by a busy server."""
 NULL = "\\N"
 ESCAPED = re.compile(r"\\(.)")
 CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
@@ -105,8 +109,11 @@ def _version_in(script: Path, file: Path) -> str:
 def refuse_when_used(database: Database) -> None:
     """Raise `InputError` when somebody else is connected to a database."""
     database.engine.dispose()
+    end = time.monotonic() + CLOSING_SECONDS
     with faults_named(database), database.engine.connect() as connection:
-        others = connection.scalar(text(OTHERS))
+        while (others := connection.scalar(text(OTHERS))) and time.monotonic() < end:
+            connection.rollback()  # a transaction would be told the same again
+            time.sleep(AGAIN_SECONDS)
     database.engine.dispose()
     if others:
         raise input_fault(

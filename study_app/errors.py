@@ -5,7 +5,7 @@ import sqlite3
 import traceback
 
 from flask import Flask, Response, jsonify, request
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, InternalError, OperationalError
 from werkzeug.exceptions import BadHost, HTTPException
 
 from study_app.log import reference
@@ -16,6 +16,8 @@ from study_app.web import FALLBACK_LANGUAGE, said
 
 LOGGER = logging.getLogger("prefcal.errors")
 RETRY_SECONDS = 30
+READ_ONLY = "25006"
+"""PostgreSQL's code for a statement that writes where nothing may be written."""
 
 
 def install(app: Flask) -> None:
@@ -24,6 +26,7 @@ def install(app: Flask) -> None:
     app.register_error_handler(UnknownWorkerError, bad_address)
     app.register_error_handler(HTTPException, http_error)
     app.register_error_handler(OperationalError, unavailable)
+    app.register_error_handler(InternalError, refused_by_database)
     app.register_error_handler(sqlite3.Error, unavailable)
     app.register_error_handler(Exception, failure)
 
@@ -47,6 +50,12 @@ def unavailable(error: Exception) -> Response:
     response = _answer("unavailable", 503)
     response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response
+
+
+def refused_by_database(error: InternalError) -> Response:
+    """Answer a PostgreSQL that only reads for now, as a standby does, or one that its keeper stopped at a full disk."""
+    is_read_only = getattr(error.orig, "sqlstate", None) == READ_ONLY
+    return unavailable(error) if is_read_only else failure(error)
 
 
 def failure(error: Exception) -> Response:

@@ -16,6 +16,7 @@ from study_app import create_app
 from study_app.cli import cli
 from study_app.cli.serve import serve_app
 from study_app.config import Config
+from study_app.database import shown_address
 from study_app.models import Worker
 from tests.study_app.small_streams import PROMPT, Told, write_stream_study
 
@@ -167,7 +168,7 @@ def test_serve_prints_where_to_enter_and_serves(campaign, tmp_path):
             assert "A small study" in answer.read().decode()
         server.terminate()
     lines = (tmp_path / "log").read_text().splitlines()
-    assert lines[0] == f"database: {study.folder / 'test.sqlite3'}"
+    assert lines[0] == f"database: {shown_address(study.database.engine.url)}"
     assert json.loads(lines[1])["route"] == "/r/<study>"
     assert "key" not in lines[1]
 

@@ -4,6 +4,7 @@ import json
 import logging
 
 import pytest
+from sqlalchemy import create_engine
 
 from study_app.log import LOGGER
 from tests.study_app.small_streams import HOURLY, PROMPT, STREAM_SECRETS, SYSTEMS
@@ -235,8 +236,13 @@ def test_a_server_whose_database_is_gone_is_not_ready(campaign):
     """Alive, but nobody should be sent to it."""
     study = campaign()
     study.database.engine.dispose()
-    for path in study.folder.glob("test.sqlite3*"):
-        path.unlink()
+    if study.database.is_sqlite:
+        for path in study.folder.glob("test.sqlite3*"):
+            path.unlink()
+    else:
+        url = study.database.engine.url
+        with create_engine(url.set(database="postgres"), isolation_level="AUTOCOMMIT").connect() as server:
+            server.exec_driver_sql(f"DROP DATABASE {url.database} WITH (FORCE)")
     client = study.app.test_client()
     assert client.get("/healthz").status_code == 200
     assert client.get("/readyz").status_code == 503
