@@ -117,11 +117,23 @@ def _intents(fit: object, _: list[ParameterEntry]) -> str:
     return f"{counted(len(fit.intents), 'probability', 'probabilities')} of intents lie {moved} points from the votes on average"
 
 
-def _push(_: object, entries: list[ParameterEntry]) -> str:
-    return (
-        f"A non-relevant push on an eventful day costs {quantity(_finite(entries[0]))} of what a relevant one gains"
-        f" ({_within(entries[0])})"
-    )
+def _push(fit: object, entries: list[ParameterEntry]) -> str:
+    """Say the first weight that is told from 0: of pushes on eventful days, else of silence on silent ones."""
+    names = list(fit.params) if isinstance(fit, CalibrationResult) else []
+    told = {name: entry for name, entry in zip(names, entries, strict=False) if _is_told(entry)}
+    for name, words in (
+        ("push_P_E", "A non-relevant push on an eventful day costs {} of what a relevant one gains"),
+        ("push_S_0", "A silent day without a push is worth {} of a relevant push"),
+    ):
+        if name in told:
+            return f"{words.format(quantity(_finite(told[name])))} ({_within(told[name])})"
+    return "What non-relevant pushes and silence are worth cannot be told from these judgments"
+
+
+def _is_told(entry: ParameterEntry) -> bool:
+    """Say whether an interval leaves out 0."""
+    low, high = entry.interval
+    return (low is not None and low > 0) or (high is not None and high < 0)
 
 
 def _finite(entry: ParameterEntry) -> float:

@@ -9,11 +9,13 @@ import pytest
 
 from calibration.fit import fit_user_model
 from calibration.fit_options import FitOptions
+from calibration.results import CalibrationResult
+from calibration.user_model import ParameterEntry, UserModel
 from study_app.report.agreement_forms import with_every_column
 from study_app.report.agreement_part import agreement_section, headline, summary
 from study_app.report.agreement_tables import disagreement_tables
 from study_app.report.curve_part import ablation_section, curve_sections
-from study_app.report.fit_titles import lasting
+from study_app.report.fit_titles import fit_title, lasting
 from study_app.report.folder import read_material
 from study_app.report.methods_part import methods_section
 from study_app.report.provenance_part import provenance_section
@@ -312,6 +314,39 @@ def test_the_command_lines_of_an_older_folder_repeat_what_was_given(material):
     lines = section.code[0].lines
     assert "prefcal agree tables --scores 'my scores.csv' --complete-only --draws 20 --seed 7 -o ." in lines
     assert json.dumps(section.tables[0].rows).count("sha256") >= 2
+
+
+@pytest.mark.parametrize(
+    ("cost", "silence", "title"),
+    [
+        (
+            (0.1, 0.7),
+            (-1, 2),
+            "A non-relevant push on an eventful day costs 0.4 of what a relevant one gains (0.1 to 0.7)",
+        ),
+        (
+            (-4.4, 5.3),
+            (0.2, None),
+            "A silent day without a push is worth 0.4 of a relevant push (0.2 to open)",
+        ),
+        (
+            (-4.4, 5.3),
+            (None, 9),
+            "What non-relevant pushes and silence are worth cannot be told from these judgments",
+        ),
+    ],
+)
+def test_the_title_of_the_push_weights_claims_what_is_told_from_nothing(cost, silence, title):
+    """An interval that holds 0 says that the weight may be any, of either sign."""
+    ends = {"push_P_E": cost, "push_S_E": (None, None), "push_P_0": (None, None), "push_S_0": silence}
+    fit = CalibrationResult(
+        params=dict.fromkeys(ends, 0.4), unit="", method="", uncertainty={}, n_workers=2, n_rows=9
+    )
+    model = UserModel(
+        parameters={name: ParameterEntry(estimate=0.4, interval=interval) for name, interval in ends.items()}
+    )
+
+    assert fit_title("push", "weights", fit, model) == title
 
 
 @pytest.mark.parametrize(
