@@ -168,11 +168,15 @@ class Person:
         self._send({})
 
     def _vote(self, page: Page) -> Iterator[float]:
-        yield self._between(8, 40)
         offered = page.form().options["intent"]
-        query = text_of(page.marked("data-query"))
-        chances = mind.tick_chances(self._summaries(page).chances[query])
-        ticked = [value for value, label in offered if self._rng.random() < chances[label]]
+        if self._careless:
+            yield self._between(1, 4)
+            ticked = [value for value, _ in offered if self._habit(1 / 2)]
+        else:
+            yield self._between(8, 40)
+            query = text_of(page.marked("data-query"))
+            chances = mind.tick_chances(self._summaries(page).chances[query])
+            ticked = [value for value, label in offered if self._rng.random() < chances[label]]
         self._send({"intent": ticked} if ticked else {"none": "1"})
 
     def _finish(self, page: Page) -> Iterator[float]:  # noqa: ARG002 - every step takes its page

@@ -130,6 +130,7 @@ def test_a_crowd_that_leans_to_one_side_is_found_out(tmp_path, new_url):
     ).tables
     low, high = quality(tables)["left_share"].interval
     assert 0.5 < low < quality(tables)["left_share"].estimate < high
+    assert not tables["workers"]["flags"].str.contains("dwell", na=False).any()
     assert tables["workers"]["excluded"].mean() > 0.3
 
 
@@ -141,3 +142,4 @@ def test_a_careless_crowd_is_found_out(tmp_path, new_url):
     low, high = quality(tables)["consistency_kappa"].interval
     assert low < 0 < high < 0.5
     assert tables["workers"]["excluded"].mean() > 0.3
+    assert tables["workers"]["flags"].str.contains("dwell", na=False).mean() > 0.6
