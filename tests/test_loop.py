@@ -22,7 +22,6 @@ from study_app.study_content import StudyContent, read_study_content
 from study_app.study_file import read_study_file
 
 FEW, MANY = range(3), range(10)
-WORKERS = 16
 PATIENCE_CHARS = 1000.0
 PATIENCES = ("patience_chars_preferences", "patience_chars_stops", "patience_chars_grid")
 
@@ -50,13 +49,15 @@ def truth_of(content: StudyContent) -> UserModel:
     )
 
 
-def loop(content: StudyContent, folder: Path, database_in: Callable[[Path], str], *, seed: int) -> UserModel:
+def loop(
+    content: StudyContent, folder: Path, database_in: Callable[[Path], str], *, seed: int, workers: int
+) -> UserModel:
     """One small crowd through the real server, then export and fit."""
     folder.mkdir()
     url = database_in(folder)
     truth = Truth(patience_preferences=PATIENCE_CHARS, patience_stops=PATIENCE_CHARS)
-    report, clock = run_trial(content, url, workers=WORKERS, truth=truth, seed=seed)
-    assert report.finished == WORKERS
+    report, clock = run_trial(content, url, workers=workers, truth=truth, seed=seed)
+    assert report.finished == workers
     database = open_database(url)
     with transaction(database, write=False) as session:
         export_study(session, session.scalars(select(Study)).one(), folder / "tables", now=clock())
@@ -69,20 +70,22 @@ def held(rows: list[Recovery]) -> float:
 
 
 @pytest.mark.parametrize(
-    "seeds",
-    [pytest.param(FEW, id="three crowds"), pytest.param(MANY, id="ten crowds", marks=pytest.mark.soak)],
+    ("seeds", "workers"),
+    [
+        pytest.param(FEW, 10, id="three crowds"),
+        pytest.param(MANY, 16, id="ten crowds", marks=pytest.mark.soak),
+    ],
 )
-def test_pooled_over_crowds_the_intervals_hold_the_truth(seeds, tmp_path, database_in):
-    """At least 85 % of all 95 % intervals, of the patiences alone as well, in loops with 16 workers each."""
+def test_pooled_over_crowds_the_intervals_hold_the_truth(seeds, workers, tmp_path, database_in):
+    """At least 85 % of all 95 % intervals, of the patiences alone as well, in loops with a few workers each."""
     content = summaries_of_the_bundled_study(tmp_path)
     truth = truth_of(content)
-    rows = [
-        recovery_rows(loop(content, tmp_path / str(seed), database_in, seed=seed), truth) for seed in seeds
-    ]
+    models = [loop(content, tmp_path / str(seed), database_in, seed=seed, workers=workers) for seed in seeds]
+    rows = [recovery_rows(model, truth) for model in models]
     pooled = list(chain.from_iterable(rows))
     patiences = [row for row in pooled if row.topic is None]
 
     assert {row.name for row in patiences} == set(PATIENCES)
-    assert len(pooled) > 30 * len(seeds)
+    assert len(pooled) > 25 * len(seeds)
     assert held(pooled) >= 0.85
     assert held(patiences) >= 0.85

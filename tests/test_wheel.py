@@ -46,14 +46,16 @@ def test_wheel_holds_pages_scripts_and_the_bundled_study(wheel):
 def prefcal_alone(wheel: Path, folder: Path) -> Path:
     """Install the wheel, and nothing else, into an environment of its own; return the folder of its programs."""
     environment = folder / "venv"
-    run([sys.executable, "-m", "venv", str(environment)])
+    run([sys.executable, "-m", "venv", "--without-pip", str(environment)])
     install(environment, "--no-deps", str(wheel))
     return environment / "bin"
 
 
 def install(environment: Path, *what: str) -> None:
+    """Install by the pip of this environment, which spares the other its own."""
     python = str(environment / "bin" / "python")
-    run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what])
+    pip = [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check"]
+    run([*pip, "install", "--quiet", *what])
 
 
 def clean() -> dict[str, str]:
