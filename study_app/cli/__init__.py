@@ -86,6 +86,7 @@ DB = {
     "backup": ("study_app.cli.db_backup", "Copy the database into a file, served or not."),
     "restore": ("study_app.cli.db_restore", "Put a backup into the database."),
     "check": ("study_app.cli.db_check", "Check that the database is whole."),
+    "rekey": ("study_app.cli.db_rekey", "Make new keys when the old ones leaked."),
 }
 COMMANDS = {
     "demo": ("study_app.cli.demo", "The whole loop on the bundled study, then keep serving it."),
@@ -99,7 +100,7 @@ COMMANDS = {
     "bonus": ("study_app.cli.bonus", "Write a list of bonuses by platform id."),
     "retention": ("study_app.cli.retention", "Delete who workers are, and what the withdrawn left."),
     "withdraw": ("study_app.cli.withdraw", "Take a worker's consent back, by the worker's code."),
-    "db": ("study_app.cli.db", "Upgrade, back up, restore or check the database."),
+    "db": ("study_app.cli.db", "Upgrade, back up, restore, check or rekey the database."),
     "doctor": ("study_app.cli.doctor", "Say whether this installation is fit for a study."),
     "export": ("study_app.cli.export", "Write a study's tables as CSV and Parquet."),
     "import": ("study_app.cli.import_preferences", "Turn preferences from another tool into tables."),

@@ -7,4 +7,4 @@ from study_app.cli import DB, LazyGroup
 
 @click.group(cls=LazyGroup, modules=DB, name="db")
 def command() -> None:
-    """Upgrade, back up, restore or check the database."""
+    """Upgrade, back up, restore, check or rekey the database."""

@@ -19,6 +19,13 @@ def create_keys(session: Session, *, new_token: NewToken) -> None:
     session.flush()
 
 
+def replace_keys(session: Session, *, new_token: NewToken) -> None:
+    """Make every key anew: whatever was signed with the old ones, or carries one, opens nothing any more."""
+    for name, letters in KEY_LETTERS.items():
+        session.merge(Setting(name=name, value=new_token(letters)))
+    session.flush()
+
+
 def setting(session: Session, name: str) -> str | None:
     """Return a setting, None when nothing was loaded yet."""
     return session.scalar(select(Setting.value).where(Setting.name == name))

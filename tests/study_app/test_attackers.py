@@ -1,22 +1,30 @@
 """What a worker, or somebody without an invitation, can do with addresses and forms that were not made for them: nothing."""
 
 from datetime import timedelta
+from functools import partial
 from itertools import product
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
-from study_app import create_app
-from study_app.config import Config
 from study_app.database import transaction
 from study_app.models import Setting
-from study_app.services.settings import SIGNING_KEY
-from study_app.tokens import PageToken, seeded_tokens
+from study_app.preview.copies import Copies
+from study_app.services.settings import RESEARCHER_KEY
+from study_app.serving_lock import serving_lock
+from study_app.study_content import read_study_content
+from study_app.study_file import read_study_file
+from study_app.tokens import PageToken
 from study_app.web import NAME
 from tests.study_app.conftest import Campaign
-from tests.study_app.every_task import write_every_task
+from tests.study_app.every_task import every_task, write_every_task
+from tests.study_app.prefcal_command import run_here
+from tests.study_app.small_study import pairs_task, votes_task
 
 NUMBERS = ("0", "1", "2", "99", "9" * 30)
+FOLLOWING = {"stream", "away", "useful"}
+"""Pages of a stream: whoever follows it may look at each, and is asked only what the server has to ask."""
+
 ODD_NUMBERS = ("-1", "+1", "1.0", "1e3", "0x1", "²", "9" * 5000, "1%00", " 1")
 
 
@@ -151,6 +159,59 @@ def test_not_even_a_form_that_the_server_could_have_signed_opens_a_later_step(st
     assert study.everything() == before
 
 
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A study of every kind of task, each with its introduction, a search, and a stream that lasts for days."""
+    folder, copies = tmp_path_factory.mktemp("every"), tmp_path_factory.mktemp("copies")
+    tasks = {kind: {"instructions": "standard"} for kind in every_task()}
+    tasks["summary_pairs"] |= {"search_seconds": 1, "min_search_seconds": 1}
+    tasks["stream_visits"] |= {"clock_factor": 1}
+    content = read_study_content(read_study_file(write_every_task(folder, tasks=tasks)))
+    made = Copies(content, copies).new()
+    yield made
+    made.server.database.engine.dispose()
+
+
+def place(page):
+    """Return which page of the study this is: its task, if it is in one, and its kind."""
+    return (page.step in {"consent", "finish", "done"} or page.task), page.step
+
+
+def test_no_page_of_any_task_opens_before_its_time(copy):
+    """Whoever is on one page finds no later one, of no kind in no task, by its address or by a form that was signed for it."""
+    ways = {"ann": {}, "bob": {}}
+
+    def note(name, page):
+        ways[name].setdefault(place(page), page.url.removeprefix(page.home))
+        return page.step == "done"
+
+    def attack(page):
+        known = [] if place(page) in ways["bob"] else list(ways["ann"])
+        over = note("bob", page)
+        furthest = max((known.index(one) for one in ways["bob"] if one in known), default=0)
+        for later in known[furthest + 1 :]:
+            if not {page.step, later[1]} <= FOLLOWING:
+                path = f"/w/{page.home.split('/')[-2]}/{ways['ann'][later]}"
+                assert not opens(copy, path), (page.url, path)
+        return over
+
+    copy.walker.walk("/s/every?id=ann", partial(note, "ann"))
+    copy.walker.walk("/s/every?id=bob", attack)
+    assert len(ways["ann"]) >= 25
+    assert ways["ann"].keys() - ways["bob"].keys() <= {(7, "useful")}  # asked of some updates only
+
+
+def opens(copy, path):
+    """Say whether a page is shown, or its form leads to itself or further."""
+    worker = copy.server.signer.worker(path.split("/")[2])
+    step = path.split("/", 3)[-1]
+    token = PageToken(worker=worker, key="k" * 16, step=step, showing=None, served_at=copy.clock())
+    form = {"page": copy.server.signer.page_token(token), "choice": "left", "topic": "1", "start": "yes"}
+    client = copy.app.test_client()
+    answers = client.get(path), client.post(path, data=form)
+    return any(answer.status_code not in {303, 405} or answer.location == path for answer in answers)
+
+
 @pytest.mark.parametrize("number", ODD_NUMBERS)
 def test_a_step_that_is_no_number_is_no_page(study, ann, number):
     """Negative, signed, with a point, without end."""
@@ -169,20 +230,35 @@ def test_tokens_do_not_expire(study, ann):
         study.clock.time = before
 
 
-def test_a_new_key_ends_all_tokens(study, ann):
-    """Whoever fears that the key is known changes it; then every address given out is nobody's."""
-    with transaction(study.database, write=True) as session:
-        old = session.get_one(Setting, SIGNING_KEY).value
-        session.execute(update(Setting).where(Setting.name == SIGNING_KEY).values(value="another key"))
-    try:
-        again = create_app(Config(database=study.url), now=study.clock, new_token=seeded_tokens(3))
-        client = again.test_client()
-        assert client.get(ann.home).status_code == 404
-        assert client.post(f"/e/{ann.token}", json={}).status_code == 404
-        again.extensions[NAME].database.engine.dispose()
-    finally:
-        with transaction(study.database, write=True) as session:
-            session.execute(update(Setting).where(Setting.name == SIGNING_KEY).values(value=old))
+@pytest.mark.both_databases
+def test_new_keys_end_every_address_and_workers_come_back_to_where_they_were(campaign, monkeypatch, capsys):
+    """Whoever fears that a key is known makes new ones; then every address given out is nobody's, and no answer is lost."""
+    study = campaign(tasks=[votes_task(), pairs_task(validation_pairs=0)])
+    ann = study.arrive().send().send(topic="1").send(intent="1")
+    [(researcher,)] = study.rows(select(Setting.value).where(Setting.name == RESEARCHER_KEY))
+    study.database.engine.dispose()
+    made = run_here(monkeypatch, capsys, "db", "rekey", "--database", study.url)
+    assert (made.code, "has new keys" in made.out) == (0, True)
+    client = study.serve().app.test_client()
+    form = {**ann.form(), "topic": "1"}
+    assert client.get(ann.home).status_code == 404
+    assert client.post(ann.path, data=form).status_code == 404
+    assert client.post(f"/e/{ann.token}", json={"page": ann.page_token}).status_code == 404
+    assert client.get(f"/r/small?key={researcher}").status_code == 404
+    again = study.arrive()
+    assert again.token != ann.token
+    assert again.step == ann.step == "2/choose"
+    assert again.client.post(again.path, data=form).status_code == 403
+
+
+def test_keys_are_not_changed_under_a_server(study, monkeypatch, capsys):
+    """It would go on with the old ones, and sign with them what nobody takes afterwards."""
+    before = study.rows(select(Setting.value))
+    with serving_lock(study.url):
+        refused = run_here(monkeypatch, capsys, "db", "rekey", "--database", study.url)
+    assert (refused.code, refused.out) == (1, "")
+    assert "is being served already" in refused.err
+    assert study.rows(select(Setting.value)) == before
 
 
 def test_the_researchers_page_has_no_key_that_is_empty(study):

@@ -59,6 +59,7 @@ STEPS = {
     "intro",
     "questions",
     "choose",
+    "search",
     "vote",
     "rate",
     "pair",
@@ -114,6 +115,7 @@ def poisoned_tasks():
     changes = {kind: dict(INSTRUCTIONS) for kind in every_task()}
     changes["questions"] |= {"title": EVIL, "questions": questions}
     changes["stream_visits"] |= {"topics_per_worker": 2, "clock_factor": 1}
+    changes["summary_pairs"] |= {"search_seconds": 1, "min_search_seconds": 1}
     for kind in ("summary_pairs", "stream_pairs", "ranked_pairs"):
         changes[kind]["criteria"] = [EVIL]
     return changes
@@ -319,16 +321,24 @@ def test_the_way_back_to_the_platform_is_a_text(campaign, platform):
     unfilled = EVIL.replace("{{7*7}}", "")  # with it, it would be a place that a platform has not filled in
     evil = quote(unfilled, safe="")
     ann = study.visitor().open(f"/s/small?id={evil}&workerId=A1&assignmentId={evil}&hitId={evil}")
-    done = ann.send().send(topic="1").send(none="1").send().open(f"{ann.home}done")
+    done = ann.send().send(topic="1").send(none="1").send()
     assert done.step == "done"
     assert "<script>" not in done.response.text
     assert "<img" not in done.response.text
     if platform == "mturk":
         assert done.html.select_one("[name=assignmentId]")["value"] == unfilled
     else:
-        assert done.html.select_one("a.button")["href"] == ADDRESS.format(code="DONE-1").replace(
-            "{7*7}", "{{7*7}}"
-        )
+        address = ADDRESS.replace("{code}", "DONE-1")
+        assert done.html.select_one("a.button")["href"] == address
+        assert done.html.select_one("meta[http-equiv=refresh]")["content"] == f"0; url={address}"
+
+
+def test_what_mturk_shows_before_the_work_is_accepted_is_a_text(campaign):
+    """Title and consent, on a page of its own."""
+    study = campaign(tasks=[votes_task()], platform="mturk", title=EVIL, consent=EVIL)
+    page = study.visitor().open("/s/small?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE").response.text
+    assert page.count("&lt;script&gt;") == 3
+    assert "<script>" not in page
 
 
 def test_an_answer_that_is_refused_comes_back_as_a_text(campaign):
