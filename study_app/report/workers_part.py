@@ -1,5 +1,6 @@
 """The report's part on the workers: who was left out, how they searched, how consistent they were, which side they like."""
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 
@@ -29,6 +30,9 @@ QUALITIES = {
     "importance_weighted_kappa": "Agreement on importance (weighted kappa)",
 }
 """What a number is called in quality.json -> in words."""
+
+FLAGS = {"dwell": "answers too quick for reading", "straight_lining": "always the same answer or side"}
+"""What a flag is called in table workers -> in words."""
 
 
 def workers_section(material: Material, quality: QualityReport | None, key: str = "workers") -> Section:
@@ -149,8 +153,19 @@ def _exclusions(workers: pd.DataFrame) -> tuple[str, str]:
         f"{counted(len(workers), 'worker')} took part and {completed} finished. The study’s rule left out {excluded}"
         + (f" ({why})" if why else "")
         + f"; {withdrawn} withdrew. Their rows are in no fit and in no number above but the one that says so."
+        + _flagged(workers)
     )
     return title, sentence
+
+
+def _flagged(workers: pd.DataFrame) -> str:
+    """Say how many workers have which flag, for which nobody is left out; nothing where there is none."""
+    texts = workers["flags"].dropna() if "flags" in workers else ()
+    numbers = Counter(flag for text in texts for flag in text.split(", "))
+    if not numbers:
+        return ""
+    said = ", ".join(f"{FLAGS.get(flag, flag)}: {number}" for flag, number in sorted(numbers.items()))
+    return f" Flagged, and not left out for it ({said})."
 
 
 def _limits(material: Material) -> tuple[float | None, float | None]:

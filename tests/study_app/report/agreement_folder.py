@@ -11,7 +11,7 @@ from tests.calibration.judged_summaries import study, table
 
 
 def workers():
-    """Eight workers; one searched too briefly."""
+    """Eight workers; one searched too briefly, one has two flags."""
     return table(
         "workers",
         [
@@ -22,6 +22,7 @@ def workers():
                 "consistency": 1.0 if number % 3 else 0.5,
                 "excluded": number == 0,
                 "reason": "search" if number == 0 else None,
+                "flags": "dwell, odd" if number == 1 else None,
             }
             for number in range(8)
         ],

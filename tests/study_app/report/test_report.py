@@ -197,6 +197,7 @@ def test_workers_who_were_left_out_are_counted_with_their_reason(page):
     section = page.select_one("#workers").get_text(" ", strip=True)
 
     assert "1 of 8 workers was left out" in section
+    assert "Flagged, and not left out for it (answers too quick for reading: 1, odd: 1)" in section
     assert "search: 1" in section
     assert "Dashed lines" in section
     assert "for the left one" in section
