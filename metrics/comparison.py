@@ -43,11 +43,11 @@ class Comparison:
     p_sign_flip: float
 
     def confidence_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Student's t interval of the difference, Q - 1 degrees of freedom; NaN without variation."""
+        """Student's t interval of the difference, Q - 1 degrees of freedom, cut at -1 and 1; NaN without variation."""
         if not self.standard_error > 0:
             return math.nan, math.nan
         reach = float(stdtrit(self.queries - 1, (1 + level) / 2)) * self.standard_error
-        return self.difference - reach, self.difference + reach
+        return max(-1.0, self.difference - reach), min(1.0, self.difference + reach)
 
     def minimum_detectable(self, power: float = 0.8, level: float = 0.95) -> float:
         """Return the smallest true difference that so many queries would detect with this power.

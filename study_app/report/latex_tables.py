@@ -25,6 +25,9 @@ LONG_SIGNS = 12
 CODE_SIGNS = 8
 """Codes may be broken after so many signs."""
 
+BREAKABLE = re.compile(r"\\_|[/@]")
+"""Where names are joined, after which they may be broken; LaTeX itself knows the hyphen."""
+
 _ESCAPES = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -172,7 +175,7 @@ def _cells(row: Sequence[str], code: frozenset[int], paragraphs: Mapping[int, fl
         if column in code:
             yield _code(cell)
         elif column in paragraphs:
-            yield escaped(cell).replace(r"\_", r"\_\allowbreak{}").replace("/", r"/\allowbreak{}")
+            yield BREAKABLE.sub(r"\g<0>\\allowbreak{}", escaped(cell))
         else:
             yield escaped(cell)
 
@@ -231,7 +234,7 @@ def _longest_word(table: Table, column: int) -> int:
     if column in table.code_columns:
         return CODE_SIGNS
     cells = [table.columns[column], *(row[column] for row in table.rows)]
-    return max(len(word) for cell in cells for word in re.split(r"[ \n_/-]", cell))
+    return max(len(word) for cell in cells for word in re.split(r"[ \n_/@-]", cell))
 
 
 def _stacked_heads(table: Table) -> str:

@@ -34,6 +34,14 @@ def test_it_is_the_paired_t_test_of_query_means():
     assert result.confidence_interval() == pytest.approx(tuple(expected.confidence_interval()))
 
 
+def test_no_interval_holds_a_difference_that_cannot_be():
+    """Two agreements between 0 and 1 differ by 1 at most."""
+    low, high = compared([1, 1, 0.25], [0, 0, 0.25]).confidence_interval()
+
+    assert low < 0
+    assert high == 1
+
+
 def test_the_sign_flip_p_counts_every_exchange_of_the_two_metrics():
     """Brute force over 2^5 exchanges."""
     differences = np.subtract(FIRST, SECOND)
