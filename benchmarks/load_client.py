@@ -4,7 +4,7 @@ python benchmarks/load_client.py START_URLS --participants 50 --seconds 30 [--th
 
 A participant opens a start address, posts the first form of each page with its hidden fields and the fields of --set, and
 follows the redirect, until a page has no form. A page whose body has `data-page` and `data-events` gets a batch of events
-every --events-every seconds while the participant is there, and one when a page is left. Prints one line of JSON. Needs aiohttp.
+every --events-every seconds, also when one participant follows the other at the same place. Prints one line of JSON. Needs aiohttp.
 """
 
 import argparse
@@ -28,6 +28,13 @@ ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""")
 TIMEOUT = aiohttp.ClientTimeout(total=120)
 REFUSED = 400
 EVENTS_A_BATCH = 20
+
+
+@dataclass
+class Place:
+    """Where one participant follows the other; ``next_batch``: when the next events are due."""
+
+    next_batch: float
 
 
 @dataclass
@@ -61,8 +68,10 @@ def first_form(text: str) -> tuple[str, dict[str, str]] | None:
 class Participant:
     """One browser."""
 
-    def __init__(self, session: aiohttp.ClientSession, options: argparse.Namespace, found: Measured) -> None:
-        self.session, self.options, self.found = session, options, found
+    def __init__(
+        self, session: aiohttp.ClientSession, options: argparse.Namespace, found: Measured, place: Place
+    ) -> None:
+        self.session, self.options, self.found, self.place = session, options, found, place
         self.page, self.events_url, self.sent, self.opened = "", "", 0, time.monotonic()
 
     async def walk(self, url: str, stop: float) -> None:
@@ -111,11 +120,14 @@ class Participant:
         self.events_url = urljoin(here, marks.get("data-events", ""))
 
     async def keep_logging(self) -> None:
-        """Post a batch every few seconds."""
+        """Post a batch whenever one is due."""
         while self.options.events_every:
-            await asyncio.sleep(self.options.events_every)
+            await asyncio.sleep(max(0.0, self.place.next_batch - time.monotonic()))
             if self.page:
+                self.place.next_batch += self.options.events_every
                 await self.log_events()
+            else:
+                await asyncio.sleep(0.05)
 
     async def log_events(self) -> None:
         """Post one batch about the page at hand."""
@@ -156,19 +168,20 @@ async def crowd(urls: list[str], options: argparse.Namespace) -> dict[str, objec
     began = time.perf_counter()
     stop = began + options.seconds
 
-    async def place(number: int) -> None:
+    async def take_place(number: int) -> None:
         await asyncio.sleep(options.ramp * number / options.participants)
+        place = Place(time.monotonic() + random.uniform(0, options.events_every))
         while time.perf_counter() < stop and (url := next(waiting, None)) is not None:
             connector = aiohttp.TCPConnector(limit=2)
             try:
                 async with aiohttp.ClientSession(
                     connector=connector, timeout=TIMEOUT, cookie_jar=aiohttp.CookieJar(unsafe=True)
                 ) as session:
-                    await Participant(session, options, found).walk(url, stop)
+                    await Participant(session, options, found, place).walk(url, stop)
             except (aiohttp.ClientError, RuntimeError, TimeoutError, OSError) as error:
                 found.faults.append(f"{type(error).__name__}: {error}"[:120])
 
-    await asyncio.gather(*map(place, range(options.participants)))
+    await asyncio.gather(*map(take_place, range(options.participants)))
     return summary(found, began, options)
 
 

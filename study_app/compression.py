@@ -5,13 +5,18 @@ nobody can: the address of a page with a secret in it is itself the secret, and 
 """
 
 import zlib
+from functools import lru_cache
 
 from flask import Flask, Response, request
+from werkzeug.datastructures import Accept
+from werkzeug.http import parse_accept_header
 
 SMALLEST_BYTES = 512
 """What is shorter fits into one packet either way."""
 
-LEVEL = 5
+LEVEL = 3
+"""Two thirds of the time that level 5 takes, for 5 % more bytes."""
+
 WINDOW = 16 + 13
 """The gzip format, looking back 8 KB."""
 
@@ -31,8 +36,8 @@ def install(app: Flask) -> None:
 def _compressed(response: Response) -> Response:
     if response.status_code in _LEFT_ALONE or response.mimetype not in _TYPES:
         return response
-    response.vary.add("Accept-Encoding")
-    if not request.accept_encodings.quality("gzip") or "Content-Encoding" in response.headers:
+    response.headers.add("Vary", "Accept-Encoding")
+    if not _takes_gzip(request.headers.get("Accept-Encoding", "")) or "Content-Encoding" in response.headers:
         return response
     response.direct_passthrough = False
     body = response.get_data()
@@ -44,6 +49,12 @@ def _compressed(response: Response) -> Response:
     if tag is not None:
         response.set_etag(tag, weak=True)  # the same content in other bytes
     return response
+
+
+@lru_cache(maxsize=64)
+def _takes_gzip(accepted: str) -> bool:
+    """Say whether gzip is among the encodings that a browser accepts; there are few different answers to that."""
+    return parse_accept_header(accepted, Accept).quality("gzip") > 0
 
 
 def _gzipped(body: bytes) -> bytes:

@@ -75,6 +75,15 @@ class _Batch:
         return bool(raw.in_transaction)
 
 
+def _joining(batch: _Batch) -> Session:
+    """Return a session for one writer's part; the first can take the whole transaction back, and needs no savepoint."""
+    return Session(
+        batch.connection,
+        join_transaction_mode="create_savepoint" if batch.writers else "rollback_only",
+        expire_on_commit=False,
+    )
+
+
 class SharedWrites:
     """The writers of one SQLite file in this process.
 
@@ -101,13 +110,7 @@ class SharedWrites:
         self._turn.take()
         try:
             batch = self._work_in()
-            with (
-                self._kept_whole(batch),
-                Session(
-                    batch.connection, join_transaction_mode="create_savepoint", expire_on_commit=False
-                ) as session,
-                session.begin(),
-            ):
+            with self._kept_whole(batch), _joining(batch) as session, session.begin():
                 yield session
             batch.writers += 1
         finally:

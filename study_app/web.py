@@ -127,10 +127,9 @@ def permit(*, form_host: str | None = None, frame_hosts: Collection[str] = ()) -
 
 
 def _with_headers(response: Response) -> Response:
-    response.headers.update(HEADERS)
-    response.headers["Content-Security-Policy"] = POLICY.format(
-        forms=g.get("forms", "'self'"), frames=g.get("frames", "'none'")
-    )
+    response.headers.extend(HEADERS)
+    policy = POLICY.format(forms=g.get("forms", "'self'"), frames=g.get("frames", "'none'"))
+    response.headers.add("Content-Security-Policy", policy)
     if request.endpoint != "static":
         response.headers["Cache-Control"] = "no-store"
     return response

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from study_app.domain import PlannedShowing, balanced_sides, drawn, planned_showings
@@ -14,6 +15,11 @@ from study_app.services.quota import open_units, pair_tallies
 from study_app.services.whereabouts import Whereabouts
 from study_app.study_entries import IUnitImportance, RankedPairs, StreamPairs, SummaryPairs
 from study_app.task_models import Sheet
+
+_NEW_SHOWING = insert(Showing)
+_REPEATS = (
+    update(Showing).where(Showing.id == bindparam("repeat")).values({"repeats_id": bindparam("original")})
+)
 
 
 def draw_pages(session: Session, here: Whereabouts, task: TaskPlan, slot: Slot, *, now: datetime) -> None:
@@ -43,10 +49,10 @@ def _draw_query(
         swapped=entry.validation_swapped,
         rng=drawn(here.plan.entry.seed, here.worker.number, f"pairs {task.number}.{slot.position}"),
     )
-    showings = _stored(session, here.worker, task, slot, planned)
-    for showing, plan in zip(showings, planned, strict=True):
-        if plan.repeats is not None:
-            showing.repeats_id = showings[plan.repeats].id
+    _store(session, _showing_rows(here.worker, task, slot, planned))
+    repeats = [(place, plan.repeats) for place, plan in enumerate(planned) if plan.repeats is not None]
+    if repeats:
+        _link_repeats(session, slot, repeats)
 
 
 def _draw_pair(
@@ -68,16 +74,15 @@ def _draw_pair(
         for first in repeated
     ]
     planned = [PlannedShowing(pair=slot.unit, left=left, right=right), *repeats]
-    showings = _stored(session, worker, task, slot, planned)
-    for showing, first in zip(showings[1:], repeated, strict=True):
-        showing.repeats_id = first.id
+    rows = _showing_rows(worker, task, slot, planned)
+    for row, first in zip(rows[1:], repeated, strict=True):
+        row["repeats_id"] = first.id
     reveals = (
         drawn(seed, worker.number, f"silence {task.number}").random() < 0.5
         if entry.reveal_silent_days == "random"
         else entry.reveal_silent_days
     )
-    for showing in showings:
-        showing.reveals_silence = reveals
+    _store(session, [row | {"reveals_silence": reveals} for row in rows])
 
 
 def _is_last(session: Session, here: Whereabouts, task: TaskPlan, slot: Slot, *, now: datetime) -> bool:
@@ -100,23 +105,35 @@ def _unrepeated(session: Session, slot: Slot) -> tuple[list[Showing], int]:
     return originals, len(repeated)
 
 
-def _stored(
-    session: Session, worker: WorkerRow, task: TaskPlan, slot: Slot, planned: Sequence[PlannedShowing]
-) -> list[Showing]:
-    showings = [
-        Showing(
-            slot_id=slot.id,
-            pair_id=plan.pair,
-            position=position,
-            name=f"{worker.pseudonym}.{task.number}.{slot.position}.{position}",
-            left_system_id=plan.left,
-            right_system_id=plan.right,
-        )
+def _showing_rows(
+    worker: WorkerRow, task: TaskPlan, slot: Slot, planned: Sequence[PlannedShowing]
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "slot_id": slot.id,
+            "pair_id": plan.pair,
+            "position": position,
+            "name": f"{worker.pseudonym}.{task.number}.{slot.position}.{position}",
+            "left_system_id": plan.left,
+            "right_system_id": plan.right,
+            "repeats_id": None,
+            "reveals_silence": None,
+        }
         for position, plan in enumerate(planned, start=1)
     ]
-    session.add_all(showings)
-    session.flush()
-    return showings
+
+
+def _store(session: Session, rows: list[dict[str, Any]]) -> None:
+    session.connection().execute(_NEW_SHOWING, rows)
+
+
+def _link_repeats(session: Session, slot: Slot, repeats: Sequence[tuple[int, int]]) -> None:
+    """Note of a slot's showings (by place, from 0) which repeats which."""
+    stored = select(Showing.id).where(Showing.slot_id == slot.id).order_by(Showing.position)
+    ids = list(session.scalars(stored))
+    session.connection().execute(
+        _REPEATS, [{"repeat": ids[place], "original": ids[original]} for place, original in repeats]
+    )
 
 
 def _draw_sheets(

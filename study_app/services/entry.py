@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from study_app.models import PlatformEntry, PlatformIdentity, Study, Worker
@@ -17,6 +17,12 @@ from study_app.tokens import NewToken
 
 PSEUDONYM_LETTERS = 10
 WITHDRAWAL_LETTERS = 12
+
+_IDENTITY = select(PlatformIdentity).where(
+    PlatformIdentity.study_id == bindparam("study"),
+    PlatformIdentity.platform == bindparam("platform"),
+    PlatformIdentity.platform_worker == bindparam("worker"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +125,8 @@ def consent_text(session: Session, plan: StudyPlan, sha256: str) -> str:
 
 
 def _identity(session: Session, plan: StudyPlan, visitor: Visitor) -> PlatformIdentity | None:
-    return session.scalars(
-        select(PlatformIdentity).where(
-            PlatformIdentity.study_id == plan.id,
-            PlatformIdentity.platform == visitor.platform,
-            PlatformIdentity.platform_worker == visitor.worker,
-        )
-    ).one_or_none()
+    who = {"study": plan.id, "platform": visitor.platform, "worker": visitor.worker}
+    return session.scalars(_IDENTITY, who).one_or_none()
 
 
 def _new_worker(session: Session, plan: StudyPlan, *, now: datetime, new_token: NewToken) -> Worker:

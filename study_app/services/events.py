@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Table, select, update
+from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -15,6 +15,27 @@ from study_app.plan import Plans
 from study_app.services.slots import keep_alive
 from study_app.services.whereabouts import UnknownWorkerError, locate
 from study_app.tokens import PageToken
+
+# Written once: they run with every batch.
+_WORKER = (
+    select(Worker.pseudonym, Worker.withdrawn_at, Worker.stopped_at, Study.id, Study.version)
+    .join(Study)
+    .where(Worker.id == bindparam("worker"))
+)
+_PAGE_LOAD = select(PageLoad.id, PageLoad.upto).where(PageLoad.key == bindparam("key")).with_for_update()
+_STORED_UPTO = update(PageLoad).where(PageLoad.id == bindparam("load")).values(upto=bindparam("reached"))
+_NUMBERS_ABOVE = (
+    select(Event.number)
+    .where(Event.page_load_id == bindparam("load"), Event.number > bindparam("stored"))
+    .order_by(Event.number)
+)
+_UNFINISHED = (
+    Slot.assignment_id.in_(select(Assignment.id).where(Assignment.worker_id == bindparam("worker_id"))),
+    Slot.done_at.is_(None),
+)
+_AN_EXPIRED_SLOT = select(Slot.id).where(*_UNFINISHED, Slot.expires_at <= bindparam("now")).limit(1)
+_SEEN = update(Worker).where(Worker.id == bindparam("worker_id")).values(last_seen_at=bindparam("now"))
+_PROLONGED = update(Slot).where(*_UNFINISHED).values(expires_at=bindparam("until"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,27 +62,26 @@ def store_events(
     UnknownWorkerError
         If the page's worker is not in this database.
     """
-    found = session.execute(
-        select(Worker.pseudonym, Worker.withdrawn_at, Worker.stopped_at, Study.id, Study.version)
-        .join(Study)
-        .where(Worker.id == page.worker)
-    ).one_or_none()
+    connection = session.connection()
+    found = connection.execute(_WORKER, {"worker": page.worker}).one_or_none()
     if found is None:
         raise UnknownWorkerError(page.worker)
     if found.withdrawn_at is not None:
         return Receipt(worker=found.pseudonym, upto=max((event.n for event in events), default=0))
-    load = _page_load(session, page, now=now)
-    _insert_new(session, Event, [_row(load, event, now=now) for event in events])
-    load.upto = _contiguous(session, load)
+    load, stored = _page_load(connection, page, now=now)
+    _insert_new(connection, Event, [_row(load, event, now=now) for event in events])
+    upto = _contiguous(connection, load, stored)
+    if upto != stored:
+        connection.execute(_STORED_UPTO, {"load": load, "reached": upto})
     if found.stopped_at is None:
         lease = timedelta(minutes=plans.of(session, found.id, found.version).entry.lease_minutes)
         _keep_lease(session, plans, page.worker, lease, now=now)
-    return Receipt(worker=found.pseudonym, upto=load.upto)
+    return Receipt(worker=found.pseudonym, upto=upto)
 
 
-def _page_load(session: Session, page: PageToken, *, now: datetime) -> PageLoad:
-    wanted = select(PageLoad).where(PageLoad.key == page.key).with_for_update()
-    found = session.scalars(wanted).one_or_none()
+def _page_load(connection: Connection, page: PageToken, *, now: datetime) -> tuple[int, int]:
+    """Return the row of a page load, made with its first batch, and up to which number its events are stored."""
+    found = connection.execute(_PAGE_LOAD, {"key": page.key}).one_or_none()
     if found is None:
         row = {
             "key": page.key,
@@ -72,14 +92,14 @@ def _page_load(session: Session, page: PageToken, *, now: datetime) -> PageLoad:
             "first_received_at": now,
             "upto": 0,
         }
-        _insert_new(session, PageLoad, [row])
-        found = session.scalars(wanted).one()
-    return found
+        _insert_new(connection, PageLoad, [row])
+        found = connection.execute(_PAGE_LOAD, {"key": page.key}).one()
+    return found.id, found.upto
 
 
-def _row(load: PageLoad, event: PageEvent, *, now: datetime) -> dict[str, Any]:
+def _row(load: int, event: PageEvent, *, now: datetime) -> dict[str, Any]:
     return {
-        "page_load_id": load.id,
+        "page_load_id": load,
         "number": event.n,
         "kind": event.kind,
         "page_ms": event.ms,
@@ -89,20 +109,18 @@ def _row(load: PageLoad, event: PageEvent, *, now: datetime) -> dict[str, Any]:
     }
 
 
-def _insert_new(session: Session, model: type[Base], rows: list[dict[str, Any]]) -> None:
+def _insert_new(connection: Connection, model: type[Base], rows: list[dict[str, Any]]) -> None:
     """Insert the rows that break no unique constraint."""
-    table = model.__table__
-    if rows and isinstance(table, Table):
-        dialect = session.get_bind().dialect.name
-        insert = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
-        session.execute(insert.on_conflict_do_nothing(), rows)
+    if rows:
+        is_postgresql = connection.dialect.name == "postgresql"
+        insert = postgresql.insert(model) if is_postgresql else sqlite.insert(model)
+        connection.execute(insert.on_conflict_do_nothing(), rows)
 
 
-def _contiguous(session: Session, load: PageLoad) -> int:
-    """Return the number up to which the page's events are stored without a hole."""
-    upto = load.upto
-    above = select(Event.number).where(Event.page_load_id == load.id, Event.number > upto)
-    for number in session.scalars(above.order_by(Event.number)):
+def _contiguous(connection: Connection, load: int, stored: int) -> int:
+    """Return the number up to which the page's events are stored without a hole; up to ``stored`` they are."""
+    upto = stored
+    for number in connection.scalars(_NUMBERS_ABOVE, {"load": load, "stored": stored}):
         if number != upto + 1:
             break
         upto = number
@@ -114,11 +132,10 @@ def _keep_lease(session: Session, plans: Plans, worker: int, lease: timedelta, *
 
     The worker's row comes before the slot's, as where forms are taken: else the two would wait for each other.
     """
-    mine = select(Assignment.id).where(Assignment.worker_id == worker)
-    unfinished = (Slot.assignment_id.in_(mine), Slot.done_at.is_(None))
-    expired = session.scalar(select(Slot.id).where(*unfinished, Slot.expires_at <= now).limit(1))
-    if expired is not None:
+    connection = session.connection()
+    held = {"worker_id": worker, "now": now}
+    if connection.execute(_AN_EXPIRED_SLOT, held).first() is not None:
         keep_alive(session, locate(session, plans, worker, now=now, lock=True), now=now)
         return
-    session.execute(update(Worker).where(Worker.id == worker).values(last_seen_at=now))
-    session.execute(update(Slot).where(*unfinished).values(expires_at=now + lease))
+    connection.execute(_SEEN, held)
+    connection.execute(_PROLONGED, {"worker_id": worker, "until": now + lease})

@@ -3,13 +3,19 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select
 from sqlalchemy.orm import Session
 
 from study_app.domain import PairTally, has_room
 from study_app.models import Assignment, Pair, Showing, Slot, Worker
 from study_app.plan import TaskPlan
 from study_app.rows import SlotRow
+
+_PAIRS = (
+    select(Pair.id, Pair.system_a_id, Pair.system_b_id)
+    .where(Pair.topic_id == bindparam("topic"))
+    .order_by(Pair.id)
+)
 
 
 def counts(now: datetime) -> ColumnElement[bool]:
@@ -92,13 +98,14 @@ def pair_tallies(session: Session, topic: int, *, now: datetime) -> Sequence[Pai
         .group_by(Showing.pair_id, Showing.left_system_id)
     )
     times = {(pair, left): number for pair, left, number in session.execute(shown)}
+    pairs = session.connection().execute(_PAIRS, {"topic": topic})
     return [
         PairTally(
-            pair=pair.id,
-            system_a=pair.system_a_id,
-            system_b=pair.system_b_id,
-            a_left=times.get((pair.id, pair.system_a_id), 0),
-            b_left=times.get((pair.id, pair.system_b_id), 0),
+            pair=pair,
+            system_a=a,
+            system_b=b,
+            a_left=times.get((pair, a), 0),
+            b_left=times.get((pair, b), 0),
         )
-        for pair in session.scalars(select(Pair).where(Pair.topic_id == topic).order_by(Pair.id))
+        for pair, a, b in pairs
     ]
