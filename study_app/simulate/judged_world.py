@@ -25,6 +25,9 @@ from study_app.simulate.site import Element, PageError, as_read
 from study_app.study_entries import RankedPairs, collection_paths
 from study_app.task_content import TaskContent
 
+MOST_SHOWN = 300
+"""Characters of a page that an error tells."""
+
 Texts = tuple[Any, ...]
 """What can be read of a side, in order: `Element.texts` of each of its elements."""
 
@@ -51,7 +54,7 @@ class JudgedWorld:
         """Return what a side as it stands on a page is worth; `PageError` when no system wrote it."""
         texts = tuple(element.texts for element in elements)
         if (topic, texts) not in self.scores:
-            raise PageError(f"{topic!r}: the page shows what no system wrote: {texts}")
+            raise PageError(f"{topic!r}: the page shows what no system wrote: {str(texts)[:MOST_SHOWN]}")
         return self.scores[topic, texts]
 
 
@@ -113,9 +116,11 @@ def _world(
 
 
 def _pushes(shown: Mapping[str, Any]) -> Texts:
+    """Return what can be read of a stream: the page tells the minute at which a push came, not the second."""
+    minutes = (datetime.fromtimestamp(push["at"], UTC).replace(second=0) for push in shown["pushes"])
     return tuple(
-        Element(key="", text=as_read(push["text"]), at=datetime.fromtimestamp(push["at"], UTC)).texts
-        for push in shown["pushes"]
+        Element(key="", text=as_read(push["text"]), at=at).texts
+        for push, at in zip(shown["pushes"], minutes, strict=True)
     )
 
 

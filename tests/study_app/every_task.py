@@ -18,7 +18,7 @@ PUSHES = {
     "901": {"sypx1": ("Rails are laid at the market", 0, 9, 4), "sypx2": ("The fare is the same", 1, 10, 0)},
     "902": {"sypx3": ("A night train to Rome", 2, 8, 3), "sypx4": ("Sleeping cars are full", 2, 20, 1)},
 }
-"""Profile -> tweet -> text, day (from 0), hour, grade; each is pushed a minute after it was written."""
+"""Profile -> tweet -> text, day (from 0), hour, grade; each is pushed 67 seconds after it was written."""
 
 PUSH_RUNS = {"syspusha": ("sypx1", "sypx3"), "syspushb": ("sypx2", "sypx4"), "syspushc": ()}
 SECRETS = {
@@ -128,7 +128,7 @@ def _write_pushes(folder: Path) -> None:
     }
     for name, pushed in PUSH_RUNS.items():
         texts[f"{name}.run"] = "".join(
-            f"MB{topic} {tweet} {EPOCH + day * DAY + hour * HOUR + 60} tag\n"
+            f"MB{topic} {tweet} {EPOCH + day * DAY + hour * HOUR + 67} tag\n"
             for topic, tweet, _, day, hour, _ in rows
             if tweet in pushed
         )
