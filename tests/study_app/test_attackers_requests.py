@@ -258,6 +258,17 @@ def test_what_a_database_says_of_a_row_stays_out_of_the_log(study, caplog, monke
     assert "secret-id" not in caplog.text + visitor.text
 
 
+def test_a_statement_that_fails_is_logged_without_its_values(campaign, caplog):
+    """The statement says what went wrong; its values are platform ids and answers."""
+    study = campaign(tasks=[votes_task()])
+    with study.database.engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE platform_identity RENAME TO elsewhere")
+    visitor = study.arrive("secret-id")
+    assert visitor.status == 503
+    assert "platform_identity" in caplog.text
+    assert "secret-id" not in caplog.text + visitor.text
+
+
 def test_a_databases_password_is_in_no_message():
     """Of an address that does not answer, nor of one that is none."""
     for url in ("postgresql://me:s3cret@127.0.0.1:1/study", "nosuch://me:s3cret@host/study"):
