@@ -10,6 +10,7 @@ from benchmarks.fuzz import TARGETS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+DEPLOYMENT = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
 NAMED = re.findall(r"`([\w/]+\.py)::(\w+)`", PAGE)
 
 
@@ -58,3 +59,20 @@ def test_the_campaign_has_the_inputs_that_the_page_states():
     assert [(name, int(inputs.replace(",", ""))) for name, inputs in stated] == [
         (target.name, target.inputs) for target in TARGETS
     ]
+
+
+def test_the_proxies_of_the_deployment_page_keep_no_addresses_and_pass_on_their_own_name():
+    """Both were run as they stand; a line that is lost would be noticed by nobody until it is too late."""
+    [nginx] = re.findall(r"```nginx\n(.*?)```", DEPLOYMENT, flags=re.DOTALL)
+    [caddy] = re.findall(r"```\n(\{.*?reverse_proxy.*?)```", DEPLOYMENT, flags=re.DOTALL)
+    servers = nginx.split("\nserver {")[1:]
+    assert len(servers) == 2
+    for server in servers:
+        assert "access_log off;" in server
+        assert "error_log /var/log/nginx/error.log emerg;" in server
+        assert "$host" not in server
+        assert "$http_host" not in server
+    assert "proxy_set_header Host $server_name;" in servers[0]
+    assert "proxy_set_header X-Forwarded-Proto $scheme;" in servers[0]
+    assert "limit_req zone=entry" in servers[0].partition("location /s/")[2]
+    assert "exclude http.log.error http.handlers.reverse_proxy" in caddy
