@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
 
 from tests.browser.ensure_chromium import CURE, find_chromium
 from tests.browser.log_server import LogServer, log_server
@@ -33,6 +33,7 @@ PHONE = {
 }
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 SCREENS = {"phone": PHONE, "desktop": DESKTOP}
+PATIENCE_MS = 30_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -50,7 +51,8 @@ def databases(database_in: Callable[[Path], str]) -> None:
 
 @pytest.fixture(scope="session")
 def playwright() -> Iterator[Playwright]:
-    """The driver."""
+    """The driver, which waits as long for what a page is to show as for a page: a machine that is busy is no fault."""
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as running:
         yield running
 
@@ -92,7 +94,6 @@ def desktop(browser: Browser) -> Iterator[BrowserContext]:
 
 def _context(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
     context = browser.new_context(**options)
-    context.set_default_timeout(10_000)
     yield context
     context.close()
 

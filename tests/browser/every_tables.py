@@ -70,7 +70,6 @@ def gone(
 ) -> None:
     """Go through, and compare; ``watch`` is called with the new tab, ``how`` is what a `Walk` takes besides."""
     with browser.new_context(**SCREENS[screen], java_script_enabled=script) as context:
-        context.set_default_timeout(10_000)
         page = context.new_page()
         watch(page)
         notes = Walk(page, server, kinds, **how).go()

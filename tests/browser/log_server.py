@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "study_app" / "static" / "js"
 EVENTS_URL = "/e/worker-1"
-PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 30.0
 OPTIONS = ("left", "right", "equally_good", "equally_bad")
 
 SET_VISIBILITY = """(state) => {

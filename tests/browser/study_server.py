@@ -25,12 +25,14 @@ from study_app.web import NAME
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLED = ROOT / "examples" / "two_layered"
-PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 30.0
 SEARCH_SECONDS = 200
 PAIRS = 4
 """Three systems make three pairs, and one of them comes twice."""
 
 NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+
+FIRST_LAYER = "(items) => items.map((item) => (item.querySelector(':scope > summary') ?? item).innerText)"
 
 STUDY = """\
 study: walk
@@ -218,14 +220,8 @@ class Volunteer:
 
     def texts(self, side: str) -> list[str]:
         """Return the first layer's texts on one side."""
-        items = self.page.locator(f"section[data-side={side}] > [data-item]").all()
-        return [
-            item.locator("summary").inner_text() if _is_link(item) else item.inner_text() for item in items
-        ]
-
-
-def _is_link(item: object) -> bool:
-    return bool(item.evaluate("(item) => item.tagName === 'DETAILS'"))  # type: ignore[attr-defined]
+        items = self.page.locator(f"section[data-side={side}] > [data-item]")
+        return list(items.evaluate_all(FIRST_LAYER))
 
 
 def screenshots(prefix: str) -> Look:

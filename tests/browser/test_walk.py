@@ -1,14 +1,20 @@
 """A worker goes through the whole study in a browser, and what is stored is what was clicked."""
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from study_app.export import export_study
 from study_app.models import Event, PageLoad, Showing, Summary, Worker
+from tests.browser.conftest import PHONE, SCREENS
 from tests.browser.study_server import (
     PAIRS,
     SEARCH_SECONDS,
@@ -16,26 +22,36 @@ from tests.browser.study_server import (
     Volunteer,
     loads_of_pair,
     screenshots,
+    study_server,
 )
 
 CHOICES = ("left", "equally_good", "right", "equally_bad")
-SYSTEMS = ("good-order", "one-layer", "wrong-links")
+WAYS = {**SCREENS, "no_script": {**PHONE, "java_script_enabled": False}}
 LAYOUTS = {"phone": "stacked", "desktop": "side_by_side", "no_script": None}
 
 
-def walk(volunteer: Volunteer, *, changed: str) -> dict[int, set[tuple[str, str]]]:
-    """Go through everything: open layers, reload in the middle, go back and change the first answer.
+@dataclass(slots=True)
+class Walked:
+    """A study that somebody went through, and what they saw and did: the code, texts on each side and opened layers by pair."""
 
-    Returns what was opened on each pair's page.
-    """
-    page, opened = volunteer.page, {}
+    screen: str
+    study: StudyServer
+    code: str = ""
+    texts: dict[int, tuple[list[str], list[str]]] = field(default_factory=dict)
+    opened: dict[int, set[tuple[str, str]]] = field(default_factory=dict)
+
+
+def walk(volunteer: Volunteer, walked: Walked, *, changed: str) -> None:
+    """Go through everything: open layers, reload in the middle, go back and change the first answer."""
+    page = volunteer.page
     volunteer.arrive()
     volunteer.begin()
     volunteer.search()
     for number, choice in enumerate(CHOICES, 1):
         assert volunteer.pair == number
         volunteer.look(page, f"pair-{number}")
-        opened[number] = set(volunteer.open_links())
+        walked.texts[number] = volunteer.texts("left"), volunteer.texts("right")
+        walked.opened[number] = set(volunteer.open_links())
         volunteer.look(page, f"pair-{number}-open")
         if number == 2:
             page.reload()
@@ -51,50 +67,75 @@ def walk(volunteer: Volunteer, *, changed: str) -> dict[int, set[tuple[str, str]
     volunteer.look(page, "finish")
     volunteer.press()
     volunteer.look(page, "done")
-    return opened
+    walked.code = page.locator("[data-code]").inner_text()
 
 
-@pytest.fixture(params=["phone", "desktop", "no_script"])
-def screen(request: pytest.FixtureRequest) -> tuple[str, BrowserContext]:
-    """A phone, a desktop, and a phone without JavaScript."""
-    return request.param, request.getfixturevalue(request.param)
+@pytest.fixture(scope="module")
+def walks(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Walked]]:
+    """Go through the study once on each screen: a phone, a desktop, and a phone without JavaScript."""
+    with ExitStack() as stack:
+
+        @cache
+        def on_screen(screen: str) -> Walked:
+            study = stack.enter_context(study_server(tmp_path_factory.mktemp(screen)))
+            walked = Walked(screen=screen, study=study)
+            with browser.new_context(**WAYS[screen]) as context:  # type: ignore[arg-type]
+                page = context.new_page()
+                scripts = screen != "no_script"
+                walk(
+                    Volunteer(page, study, screenshots(screen), scripts=scripts),
+                    walked,
+                    changed="equally_bad",
+                )
+                page.goto("about:blank")
+                if scripts:
+                    study.until(every_page_closed, "the close of every page")
+            return walked
+
+        yield on_screen
 
 
+def every_page_closed(session: Session) -> bool:
+    closed = select(func.count()).select_from(Event).where(Event.kind == "close")
+    loads = select(func.count()).select_from(PageLoad)
+    last = select(PageLoad).where(PageLoad.step == "done")
+    return bool(session.scalars(last).all()) and session.scalar(closed) == session.scalar(loads)
+
+
+@pytest.mark.parametrize("screen", list(WAYS))
 def test_what_is_stored_and_exported_is_what_was_clicked(
-    screen: tuple[str, BrowserContext], study: StudyServer, tmp_path: Path
+    screen: str, walks: Callable[[str], Walked], tmp_path: Path
 ) -> None:
     """On either screen, with scripts and without; the answer changed after Back counts, and the first one is kept."""
-    name, context = screen
-    volunteer = Volunteer(context.new_page(), study, screenshots(name), scripts=name != "no_script")
-    walk(volunteer, changed="equally_bad")
-    code = volunteer.page.locator("[data-code]").inner_text()
+    walked = walks(screen)
+    study = walked.study
     clicked = dict(enumerate(("equally_bad", *CHOICES[1:]), 1))
     stored = study.showings()
     assert {showing.position: showing.judgments[-1].choice for showing in stored} == clicked
     assert [judgment.choice for judgment in stored[0].judgments] == [CHOICES[0], "equally_bad"]
-    timing = "server" if name == "no_script" else "browser"
+    timing = "server" if screen == "no_script" else "browser"
     assert {(answer.layout, answer.timing) for one in stored for answer in one.judgments} == {
-        (LAYOUTS[name], timing)
+        (LAYOUTS[screen], timing)
     }
     with study.reading() as session:
-        assert session.scalars(select(Worker.completion_code)).one() == code
+        assert session.scalars(select(Worker.completion_code)).one() == walked.code
         export_study(session, study.study(session), tmp_path / "tables", now=study())
     rows = pd.read_csv(tmp_path / "tables" / "preferences.csv")
     counting = rows.sort_values("revision").groupby("position").last()
     assert counting["choice"].to_dict() == clicked
 
 
-def test_the_summaries_stand_on_the_sides_that_are_stored(phone: BrowserContext, study: StudyServer) -> None:
+@pytest.mark.parametrize("screen", list(WAYS))
+def test_the_summaries_stand_on_the_sides_that_are_stored(
+    screen: str, walks: Callable[[str], Walked]
+) -> None:
     """Which system was left and which was right is what every analysis rests on."""
-    volunteer = Volunteer(phone.new_page(), study)
-    volunteer.arrive()
-    volunteer.begin()
-    volunteer.search()
-    for showing in study.showings():
-        assert volunteer.pair == showing.position
-        for side, system in (("left", showing.left_system_id), ("right", showing.right_system_id)):
-            assert volunteer.texts(side) == stored_texts(study, showing, system)
-        volunteer.judge("left")
+    walked = walks(screen)
+    for showing in walked.study.showings():
+        for shown, system in zip(
+            walked.texts[showing.position], (showing.left_system_id, showing.right_system_id), strict=True
+        ):
+            assert shown == stored_texts(walked.study, showing, system)
 
 
 def stored_texts(study: StudyServer, showing: Showing, system: int) -> list[str]:
@@ -103,22 +144,11 @@ def stored_texts(study: StudyServer, showing: Showing, system: int) -> list[str]
         return [" ".join(item["text"].split()) for item in session.scalars(wanted).one().content["first"]]
 
 
-@pytest.mark.parametrize("name", ["phone", "desktop"])
-def test_the_log_holds_every_page_load_without_a_hole(
-    name: str, request: pytest.FixtureRequest, study: StudyServer
-) -> None:
+@pytest.mark.parametrize("screen", ["phone", "desktop"])
+def test_the_log_holds_every_page_load_without_a_hole(screen: str, walks: Callable[[str], Walked]) -> None:
     """A page loaded again is another page; what was opened on it is in its log."""
-    volunteer = Volunteer(request.getfixturevalue(name).new_page(), study)
-    opened = walk(volunteer, changed="left")
-    volunteer.page.goto("about:blank")
-    closed = select(func.count()).select_from(Event).where(Event.kind == "close")
-    loads = select(func.count()).select_from(PageLoad)
-    last = select(PageLoad).where(PageLoad.step == "done")
-    study.until(
-        lambda session: session.scalars(last).all() and session.scalar(closed) == session.scalar(loads),
-        "the close of every page",
-    )
-    with study.reading() as session:
+    walked = walks(screen)
+    with walked.study.reading() as session:
         top = select(PageLoad.upto, func.max(Event.number)).join(Event).group_by(PageLoad.id)
         assert all(upto == highest for upto, highest in session.execute(top))
         for number in range(1, PAIRS + 1):
@@ -127,7 +157,7 @@ def test_the_log_holds_every_page_load_without_a_hole(
             logged = [
                 (detail["side"], detail["item"]) for detail in session.scalars(layers) if detail["open"]
             ]
-            assert sorted(logged) == sorted(opened[number])
+            assert sorted(logged) == sorted(walked.opened[number])
         assert len(loads_of_pair(session, 2)) >= 2
 
 
