@@ -20,6 +20,7 @@ from study_app.services.settings import create_keys
 from study_app.simulate.clock import CrowdClock, VirtualClock
 from study_app.simulate.crowd import CrowdReport, run_crowd
 from study_app.simulate.server import serving
+from study_app.simulate.site import PageError
 from study_app.simulate.truth import Truth
 from study_app.simulate.worlds import build_worlds
 from study_app.study_content import StudyContent
@@ -118,9 +119,7 @@ def run_on_server(
     Raises
     ------
     InputError
-        If no server answers there, or none that serves this study.
-    PageError
-        If a page is not what a worker could go on from.
+        If no server answers there, none that serves this study, or one whose pages are not of this study file.
     """
     tasks, entry = build_worlds(content, truth), content.file.entry
     with httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS) as http:
@@ -140,6 +139,11 @@ def run_on_server(
                 arrival_seconds=arrival_seconds,
                 on_end=on_end,
             )
+        except PageError as error:
+            raise input_fault(
+                f"the server at {url} shows something else than {entry.study!r} as it stands in this file: {error}",
+                cure="name the study file that is loaded there; what went wrong there is in its log",
+            ) from error
         except (httpx.TransportError, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
             raise input_fault(
                 f"no study server answers at {url} ({error})",

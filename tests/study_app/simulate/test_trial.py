@@ -170,14 +170,19 @@ def test_a_crowd_goes_to_a_server_that_runs(small_study, tmp_path, new_url):
         assert run_on_server(content, address, **going).finished == 2
         came = clock()
         assert run_on_server(content, address, **going).finished == 2
+        assert (clock() - came).total_seconds() <= 60
         other = replace(
             content,
             file=replace(content.file, entry=content.file.entry.model_copy(update={"study": "other"})),
         )
         with pytest.raises(InputError, match="does not serve study 'other'"):
             run_on_server(other, address, **going)
-    assert (clock() - came).total_seconds() <= 60
-    assert counted(url, Worker) == [2]
+        texts = path.parent / "iunits.tsv"
+        texts.write_text(texts.read_text(encoding="utf-8").replace("\n", " now\n"), encoding="utf-8")
+        changed = read_study_content(read_study_file(path))
+        with pytest.raises(InputError, match="shows something else than 'small' as it stands in this file"):
+            run_on_server(changed, address, **{**going, "workers": 3})
+    assert counted(url, Worker) == [3]
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "127.0.0.1:8000", "http://"])
