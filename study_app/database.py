@@ -73,7 +73,7 @@ def open_database(url: str) -> Database:
         engine=engine,
         readers=sessionmaker(reading, expire_on_commit=False),
         writers=sessionmaker(writing, expire_on_commit=False),
-        shared=SharedWrites(writing) if is_sqlite else None,
+        shared=SharedWrites(engine) if is_sqlite else None,
     )
 
 

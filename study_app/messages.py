@@ -34,7 +34,8 @@ class Messages:
 
     def text(self, language: str, key: str, **values: object) -> str:
         """Return a message with its values filled in; raises KeyError for one that is not in the catalogue."""
-        return self.catalogues[language][key].format(**values)
+        message = self.catalogues[language][key]
+        return message.format(**values) if values else message
 
 
 def _parsed(path: Path) -> Any:

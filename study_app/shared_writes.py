@@ -58,7 +58,7 @@ class _Batch:
     """
 
     def __init__(self, engine: Engine) -> None:
-        self.connection: Connection = engine.connect()
+        self.connection: Connection = engine.connect().execution_options(prefcal_write=True)
         self.writers = 0
         self.ended = Event()
         self.error: Exception | None = None
@@ -90,7 +90,7 @@ class SharedWrites:
     Parameters
     ----------
     engine : Engine
-        Whose connections begin a transaction for writing at once.
+        Whose connections begin a transaction for writing at once where their option ``prefcal_write`` says so.
     """
 
     def __init__(self, engine: Engine) -> None:

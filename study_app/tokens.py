@@ -27,6 +27,10 @@ LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
 """What names are made of: nothing that is easily mistaken for something else when read aloud or copied by hand."""
 
 
+MOST_KNOWN = 100_000
+"""So many tokens are remembered as good."""
+
+
 class BadTokenError(ValueError):
     """A token that this server did not sign, or signed for something else."""
 
@@ -63,17 +67,23 @@ class Signer:
         sha256 = {"digest_method": hashlib.sha256}
         self._workers = URLSafeSerializer(key, salt="worker", signer_kwargs=sha256)
         self._pages = URLSafeSerializer(key, salt="page", signer_kwargs=sha256)
+        self._known: dict[str, int] = {}
 
     def worker_token(self, worker: int) -> str:
         """Return the token that carries a worker through the study."""
         return _text(self._workers.dumps(worker))
 
     def worker(self, token: str) -> int:
-        """Return the worker of a token; raises `BadTokenError`."""
-        try:
-            return int(self._workers.loads(token))
-        except BadSignature as error:
-            raise BadTokenError from error
+        """Return the worker of a token; raises `BadTokenError`. Good ones are looked at once: they come with every request."""
+        worker = self._known.get(token)
+        if worker is None:
+            try:
+                worker = int(self._workers.loads(token))
+            except BadSignature as error:
+                raise BadTokenError from error
+            if len(self._known) < MOST_KNOWN:
+                self._known[token] = worker
+        return worker
 
     def page_token(self, page: PageToken) -> str:
         """Return the token of a served page."""

@@ -55,6 +55,7 @@ def command(host: str, port: int, processes: int, database: str | None, *, debug
         app = create_app(Config(database=url))
         sys.stderr.write(f"database: {shown_address(url)}\n")
         logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+        logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no line says them
         if debug:
             logging.getLogger("werkzeug").setLevel(logging.WARNING)  # its lines have tokens and platform ids
             _announce(app, host, port)
@@ -87,6 +88,7 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
     from waitress import create_server
 
     stay_on_one_core()
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line whenever a request waits for another
     server = create_server(
         app,
         sockets=[bound(host, port)],
