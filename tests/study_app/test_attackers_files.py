@@ -1,5 +1,6 @@
 """Files of strangers: none runs anything, fills the memory, reaches other files, or steers a terminal or a spreadsheet."""
 
+import csv
 import gzip
 from decimal import Decimal
 
@@ -15,7 +16,8 @@ from study_app.cli.output import plain_cell, table_text
 from study_app.report.style_file import read_look
 from study_app.services.bonus import bonus_lines
 from study_app.study_file import read_study_file
-from tests.study_app.prefcal_command import run_apart
+from tests.study_app.prefcal_command import run_apart, run_here
+from tests.study_app.small_study import votes_task
 
 LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{new}: &{new} [{', '.join(f'*{old}' for _ in range(10))}]\n"
@@ -168,6 +170,19 @@ def test_no_cell_of_a_list_for_people_is_a_formula(text):
     """Whom to remind and what to reconcile is opened in spreadsheets, and ids come from addresses that anybody can write."""
     assert plain_cell(text) == f"'{text}"
     assert plain_cell(f"a{text}") == f"a{text}"
+
+
+def test_no_cell_of_what_a_platform_sent_is_a_formula(campaign, monkeypatch, capsys):
+    """Whoever may write into the platform's list would have the researcher's spreadsheet compute."""
+    study = campaign(platform="prolific", tasks=[votes_task()], completion_code="DONE-1")
+    listed, written = study.folder / "platform.csv", study.folder / "found.csv"
+    listed.write_text("Submission id,Participant id,Status,Completion code\n=1+1,@who,-2,DONE-1\n")
+    ended = run_here(
+        monkeypatch, capsys, "reconcile", "small", listed, "-o", written, "--database", study.url
+    )
+    assert ended.code == 0
+    [row] = csv.DictReader(written.read_text().splitlines())
+    assert [*row.values()][:3] == ["'@who", "'=1+1", "'-2"]
 
 
 def test_a_list_of_bonuses_has_two_columns_whatever_ids_are():
