@@ -6,6 +6,7 @@ commands (load, status, export, withdraw) may run beside a server: they are shor
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from filelock import FileLock, Timeout
 from sqlalchemy.engine import make_url
@@ -22,7 +23,7 @@ def serving_lock(url: str, *, processes: int = 1) -> Iterator[None]:
     Raises
     ------
     InputError
-        If another process serves the same SQLite file, or several processes are to serve one.
+        If another process serves the same SQLite file, several processes are to serve one, or its folder is not there.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite" or not parsed.database:
@@ -34,6 +35,9 @@ def serving_lock(url: str, *, processes: int = 1) -> Iterator[None]:
             cure="leave out --processes (one process serves hundreds of workers), or use PostgreSQL: "
             "--database postgresql://USER@HOST/NAME",
         )
+    folder = Path(parsed.database).absolute().parent
+    if not folder.is_dir():  # the lock would make it
+        raise input_fault(f"{folder} is no folder", cure="make it, or name another place with --database")
     lock = FileLock(f"{parsed.database}{SUFFIX}")
     try:
         lock.acquire(timeout=0)

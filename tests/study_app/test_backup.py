@@ -241,6 +241,15 @@ def test_nothing_is_restored_under_a_running_server(judged, tmp_path):
         restore(judged.database, tmp_path / "b", force=True)
 
 
+def test_a_mistyped_folder_is_not_made(judged, tmp_path, open_one):
+    """Whoever restores or serves there would look for the campaign elsewhere."""
+    back_up(judged.database, tmp_path / "b")
+    address = f"sqlite:///{tmp_path / 'none' / 'x.sqlite3'}"
+    with pytest.raises(InputError, match=r"none is no folder; make it, or name another place"):
+        restore(open_one(address), tmp_path / "b")
+    assert not (tmp_path / "none").exists()
+
+
 @ON_SQLITE
 def test_nothing_is_restored_while_another_command_uses_the_file(judged, open_one, tmp_path):
     """Two files under one name would share a log."""
