@@ -6,16 +6,14 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
+from playwright.sync_api import BrowserContext, Route
 
 from study_app import create_app
 from study_app.config import Config
 from study_app.simulate.server import serving
 from study_app.tokens import seeded_tokens
 from study_app.web import NAME
-from tests.browser.study_server import screenshots
-from tests.browser.test_accessibility import OPTIONS, TARGET_PIXELS, TOO_WIDE
+from tests.browser.test_accessibility import Findings
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_study import votes_task
 
@@ -101,46 +99,11 @@ def test_a_turker_works_in_a_frame_and_hands_in_from_there(
     assert sent == [{"assignmentId": ["B2"], "code": ["CDONE"]}]
 
 
-def follow(page: Page, control: Locator) -> None:
-    """Click, and wait for the page it leads to."""
-    with page.expect_navigation():
-        control.click()
-
-
-def faults(page: Page, name: str) -> Iterator[str]:
-    """Say what is wrong with a page, in light and in dark."""
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-        screenshots(f"ends-{page.viewport_size['width']}-{scheme}")(page, name)  # type: ignore[index]
-        found = Axe().run(page, options=OPTIONS)
-        if found.violations_count:
-            yield f"{name} {scheme}: {found.generate_report()}"
-    if page.evaluate(TOO_WIDE):
-        yield f"{name} is too wide"
-    for target in page.locator("button, a.button, input:not([type=hidden])").all():
-        box = target.bounding_box()
-        if box and box["height"] < TARGET_PIXELS:
-            yield f"{name}: {target.inner_text()} is {box['height']:.0f} pixels high"
-
-
-def test_pages_of_entrances_and_ends_can_be_used_by_everybody(
+def test_the_preview_of_a_task_can_be_used_by_everybody(
     phone: BrowserContext, served: Callable[..., str]
 ) -> None:
-    """Stop, stopped, withdraw with its refusal, preview: axe finds nothing, nothing is too wide or too small."""
-    url = served(platform="mturk")
-    page = phone.new_page()
-    found: list[str] = []
-    page.goto(f"{url}/s/small?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE")
-    found += faults(page, "preview")
-    page.goto(f"{url}/s/small?workerId=A1&assignmentId=B2")
-    follow(page, page.locator("form button"))
-    follow(page, page.get_by_role("link", name="Stop taking part"))
-    found += faults(page, "stop")
-    follow(page, page.get_by_role("button", name="Stop here"))
-    found += faults(page, "stopped")
-    follow(page, page.get_by_role("link", name="Withdraw my answers"))
-    page.get_by_label("Withdrawal code").fill("wrong")
-    follow(page, page.get_by_role("button", name="Withdraw my answers"))
-    expect(page.get_by_role("alert")).to_have_count(1)
-    found += faults(page, "withdraw")
-    assert not found
+    """What somebody sees who has not yet accepted it; `test_accessibility` looks at all other entrances and ends."""
+    page, found = phone.new_page(), Findings()
+    page.goto(f"{served(platform='mturk')}/s/small?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE")
+    found.look(page, "preview", "phone")
+    assert (found.axe, found.wide, found.small, found.moving) == ([], [], [], [])

@@ -13,10 +13,8 @@ from sqlalchemy import func, select
 from calibration.table_files import read_tables
 from study_app.export import export_study
 from study_app.models import Event, PageLoad
-from tests.browser.conftest import SCREENS
 from tests.browser.study_server import StudyServer, screenshots, study_server
-from tests.browser.test_accessibility import Findings
-from tests.study_app.small_streams import HOUR, STREAM_SECRETS, Told, write_stream_study
+from tests.study_app.small_streams import HOUR, Told, write_stream_study
 
 TALL = "It goes on and on. " * 150
 """Taller than a phone's screen."""
@@ -69,17 +67,12 @@ def streams(tmp_path: Path, browser: Browser) -> Iterator[Callable[..., StudySer
 class Follower:
     """A worker at a browser who follows the stream."""
 
-    def __init__(self, context: BrowserContext, server: StudyServer, *, enrol: bool = True) -> None:
+    def __init__(self, context: BrowserContext, server: StudyServer) -> None:
         self.server = server
         self.page = context.new_page()
         self.page.goto(f"{server.url}/s/small?id=follower")
         self.press()
         self.home = self.page.url.split("/1/")[0] + "/"
-        if enrol:
-            self.enrol()
-
-    def enrol(self) -> None:
-        """Begin to follow."""
         self.press()
 
     def press(self, name: str | None = None) -> None:
@@ -273,32 +266,6 @@ def test_an_update_taller_than_the_screen_is_read_when_it_filled_it(
         ann.page.mouse.wheel(0, 500)
         expect(tall).to_have_attribute("data-read", "")
         phone.close()
-
-
-@pytest.mark.parametrize("screen", list(SCREENS))
-def test_everybody_can_use_every_page_of_a_stream(
-    screen: str, browser: Browser, streams: Callable[..., StudyServer]
-) -> None:
-    """axe finds nothing, nothing is wider than the screen, targets are large, and no system's name is told."""
-    server, found = streams(), Findings()
-    with browser.new_context(**SCREENS[screen]) as context:
-        sent: list[str] = []
-        context.on("request", lambda request: sent.append(f"{request.url} {request.post_data}"))
-        ann = Follower(context, server, enrol=False)
-        found.look(ann.page, "enrol", screen)
-        ann.enrol()
-        found.look(ann.page, "stream-with-nothing", screen)
-        ann.come_back(after_hours=18.5)
-        found.look(ann.page, "stream", screen)
-        ann.read_to_the_end()
-        ann.older()
-        ann.read_to_the_end()
-        ann.press("done")
-        found.look(ann.page, "useful", screen)
-        ann.press()
-        found.look(ann.page, "away", screen)
-        secrets = [secret for secret in STREAM_SECRETS if any(secret in one for one in sent)]
-    assert (found.axe, found.wide, found.small, secrets) == ([], [], [], [])
 
 
 def test_a_double_click_leaves_once(phone: BrowserContext, streams: Callable[..., StudyServer]) -> None:
