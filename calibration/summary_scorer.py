@@ -23,6 +23,7 @@ from calibration.m_variants import (
 )
 from calibration.patience_grid import PAPER_PATIENCE
 from calibration.results import NotIdentifiedError
+from calibration.score_files import judged_summaries
 from calibration.user_model import ParameterEntry, UserModel
 from calibration.variants import Fit, Sweep, Variant, without_known
 from metrics.errors import input_fault
@@ -110,8 +111,7 @@ def summary_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Mea
         drawn=[_intents(model, topics) for model in evidence.drawn],
     )
     given = given_probabilities(evidence.tables.get("intents"), fitted.estimate, positions["both"])
-    if given == uniform(given):
-        notes.append(f"{task.task}: every intent is equally probable, as far as the tables say")
+    notes += [f"{task.task}: {note}" for note in _taken(task, positions["both"], evidence, fitted, given)]
     default = PAPER_PATIENCE.get(task.language, PAPER_PATIENCE["en"])
     fixed = tuple(default_variants(positions, default, given=given, fitted=fitted))
     more = named_variants(positions, without_known(named, fixed), given=given, fitted=fitted)
@@ -123,6 +123,32 @@ def summary_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Mea
         sweep=m_sweep(positions["both"], given, default),
         notes=tuple(notes),
     )
+
+
+def _taken(
+    task: JudgedTask, met: pd.DataFrame, evidence: Evidence, fitted: FittedShares, given: Probabilities
+) -> Iterator[str]:
+    """Yield what is taken for granted where the tables say nothing."""
+    intents = evidence.tables.get("intents")
+    told = set(fitted.estimate)
+    if intents is not None:
+        told |= set(intents.loc[intents["probability"].notna(), "topic"])
+    untold = [topic for topic in given if topic not in told]
+    if given == uniform(given):
+        yield "every intent is equally probable, as far as the tables say"
+    elif untold:
+        yield f"no probability of intents is given for {listed(untold)}: there they are equally probable"
+    unknown = [
+        f"{intent} of {topic}"
+        for topic, intent in met[["topic", "intent"]].drop_duplicates().itertuples(index=False)
+        if topic in given and intent not in given[topic]
+    ]
+    if unknown:
+        yield f"intents without a probability count nothing: {listed(unknown)}"
+    without = judged_summaries(task).difference(pd.MultiIndex.from_frame(met[["topic", "system"]]))
+    if len(without):
+        summaries = listed(f"{system} on {topic}" for topic, system in without)
+        yield f"no positions, so a score of 0, as of summaries that meet no iUnit: {summaries}"
 
 
 def _positions(task: JudgedTask, evidence: Evidence, notes: list[str]) -> Positions:

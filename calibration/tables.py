@@ -58,10 +58,21 @@ _LANGUAGE = _text("language", "Language of the texts: en, ja.")
 _LAYOUT = _text("layout", "How the two texts stood on the screen.", choices=("side_by_side", "stacked"))
 CHOICES = ("left", "right", "equally_good", "equally_bad")
 SIDES = ("left", "right")
+SHARE_TOLERANCE = 0.01
+"""So far the probabilities of a topic may be from 1 in sum, as those of a collection."""
 
 
 def _ends_before(start: str, end: str) -> Callable[[pd.DataFrame], "pd.Series[bool]"]:
     return lambda frame: (frame[end] < frame[start]).fillna(value=False)
+
+
+def _shares_do_not_add_up(frame: pd.DataFrame) -> "pd.Series[bool]":
+    """Find the first probability of every topic whose probabilities differ from 1 in sum by more than 0.01."""
+    given = frame[frame["probability"].notna()]
+    sums = given.groupby("topic")["probability"].sum()
+    wrong = sums.index[(sums - 1).abs() > SHARE_TOLERANCE]
+    first = given.index[given["topic"].isin(wrong) & ~given["topic"].duplicated()]
+    return pd.Series(frame.index.isin(first), index=frame.index)
 
 
 def _visits_overlap(frame: pd.DataFrame) -> "pd.Series[bool]":
@@ -139,6 +150,13 @@ _TABLES = (
         name="intents",
         doc="Every intent that was offered, ticked or not.",
         key=("topic", "intent"),
+        rules=(
+            RowRule(
+                broken=_shares_do_not_add_up,
+                problem="it is the first probability of a topic whose probabilities do not add up to 1",
+                cure="write shares, as 0.25 for a quarter, of all its intents, or leave all of them empty",
+            ),
+        ),
         columns=(
             _topic(),
             _text("intent", "Id of the intent.", required=True),

@@ -171,6 +171,26 @@ def test_uniform_and_voted_probabilities_are_measures_of_their_own(tables):
     assert found.pairs.loc[0, "difference M@1500 fitted P"] == pytest.approx(expected)
 
 
+def test_what_the_tables_do_not_say_is_taken_for_granted_aloud(tables):
+    """Topics without P, intents without P, summaries without positions: each moves the agreement without a fault."""
+    intents, positions = tables["intents"], tables["positions"]
+    lost = (positions["topic"] == "q2") & (positions["system"] == "beta")
+    found = measured(
+        tables
+        | {
+            "intents": intents[intents["topic"] != "q1"].replace({"intent": {"i2": "i3"}}),
+            "positions": positions[~lost],
+        }
+    )
+
+    for note in (
+        "summaries: no probability of intents is given for q1: there they are equally probable",
+        "summaries: intents without a probability count nothing: i2 of q0, i2 of q2, i2 of q3, i2 of q4, i2 of q5",
+        "summaries: no positions, so a score of 0, as of summaries that meet no iUnit: beta on q2",
+    ):
+        assert note in found.notes
+
+
 def test_without_given_probabilities_those_from_votes_are_used_and_else_uniform_ones(tables, plain):
     """A study that collected votes is judged by them; without any, all intents count the same."""
     bare = tables | {"intents": tables["intents"].assign(probability=math.nan)}

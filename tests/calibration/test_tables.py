@@ -160,3 +160,17 @@ def test_a_key_is_compared_on_the_columns_that_are_there():
     assert problems("visits", visit(1, "10:00:00", "10:01:00"), visit(1, "11:00:00", "11:01:00")) == [
         "the same worker, topic, visit as line 2"
     ]
+
+
+def test_probabilities_of_a_topic_add_up_to_one_or_are_all_unknown():
+    """Halved ones, or one left empty by mistake, would weigh the intents otherwise than the collection does."""
+
+    def rows(topic, *shares):
+        return [{"topic": topic, "intent": f"i{n}", "probability": p} for n, p in enumerate(shares)]
+
+    fault = "it is the first probability of a topic whose probabilities do not add up to 1"
+    assert problems("intents", *rows("a", 0.3, 0.7), *rows("b", 0.333, 0.333, 0.333)) == []
+    assert problems("intents", *rows("a", None, None), *rows("b", 1.0, None)) == []
+    assert (
+        problems("intents", *rows("a", None, 0.7), *rows("b", 0.5, 0.5), *rows("c", 0.6, 0.6)) == [fault] * 2
+    )
