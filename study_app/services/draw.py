@@ -16,6 +16,9 @@ from study_app.services.whereabouts import Whereabouts
 from study_app.study_entries import IUnitImportance, RankedPairs, StreamPairs, SummaryPairs
 from study_app.task_models import Sheet
 
+_ASSIGNMENT = select(Assignment).where(
+    Assignment.worker_id == bindparam("worker"), Assignment.task_id == bindparam("task")
+)
 _NEW_SHOWING = insert(Showing)
 _REPEATS = (
     update(Showing).where(Showing.id == bindparam("repeat")).values({"repeats_id": bindparam("original")})
@@ -158,7 +161,6 @@ def _draw_sheets(
 
 def assignment_of(session: Session, worker: WorkerRow, task: TaskPlan, *, now: datetime) -> Assignment:
     """Return the worker's part in a task, a new one before there is one."""
-    found = session.scalars(
-        select(Assignment).where(Assignment.worker_id == worker.id, Assignment.task_id == task.id)
-    ).one_or_none()
+    mine = {"worker": worker.id, "task": task.id}
+    found = session.scalars(_ASSIGNMENT, mine).one_or_none()
     return found or Assignment(worker_id=worker.id, task_id=task.id, started_at=now)

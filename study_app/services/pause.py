@@ -2,10 +2,12 @@
 
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from study_app.models import Study
+
+_PAUSED_AT = select(Study.paused_at).where(Study.id == bindparam("study"))
 
 
 def pause(session: Session, study: Study, *, now: datetime) -> bool:
@@ -28,4 +30,4 @@ def resume(session: Session, study: Study) -> bool:
 
 def is_paused(session: Session, study: int) -> bool:
     """Say whether a study lets nobody new in."""
-    return session.scalar(select(Study.paused_at).where(Study.id == study)) is not None
+    return session.connection().scalar(_PAUSED_AT, {"study": study}) is not None

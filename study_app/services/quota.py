@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, or_, select
 from sqlalchemy.orm import Session
 
 from study_app.domain import PairTally, has_room
@@ -18,13 +18,23 @@ _PAIRS = (
 )
 
 
-def counts(now: datetime) -> ColumnElement[bool]:
+def counts(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     """Return the condition that a slot counts; the query joins `Slot` with its assignment and worker.
 
     Who has stopped holds nothing, whatever a page of theirs that is still open logs.
     """
     live = and_(Slot.expires_at > now, Worker.stopped_at.is_(None))
     return and_(or_(Slot.done_at.is_not(None), live), Worker.withdrawn_at.is_(None))
+
+
+_TIMES_SHOWN = (
+    select(Showing.pair_id, Showing.left_system_id, func.count())
+    .join(Showing.slot)
+    .join(Slot.assignment)
+    .join(Assignment.worker)
+    .where(Slot.topic_id == bindparam("topic"), Showing.repeats_id.is_(None), counts(bindparam("now")))
+    .group_by(Showing.pair_id, Showing.left_system_id)
+)
 
 
 def taken(
@@ -89,16 +99,10 @@ def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], n
 
 def pair_tallies(session: Session, topic: int, *, now: datetime) -> Sequence[PairTally]:
     """Return every pair of a query with how often it was shown each way, repeats not counted."""
-    shown = (
-        select(Showing.pair_id, Showing.left_system_id, func.count())
-        .join(Showing.slot)
-        .join(Slot.assignment)
-        .join(Assignment.worker)
-        .where(Slot.topic_id == topic, Showing.repeats_id.is_(None), counts(now))
-        .group_by(Showing.pair_id, Showing.left_system_id)
-    )
-    times = {(pair, left): number for pair, left, number in session.execute(shown)}
-    pairs = session.connection().execute(_PAIRS, {"topic": topic})
+    connection = session.connection()
+    shown = connection.execute(_TIMES_SHOWN, {"topic": topic, "now": now})
+    times = {(pair, left): number for pair, left, number in shown}
+    pairs = connection.execute(_PAIRS, {"topic": topic})
     return [
         PairTally(
             pair=pair,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from study_app.domain import drawn, has_room, topic_order
@@ -14,6 +14,7 @@ from study_app.services.draw import assignment_of, draw_pages
 from study_app.services.quota import open_topics, open_units, taken, taken_units
 from study_app.services.whereabouts import Whereabouts
 
+_LOCKED_TASK = select(Task.id).where(Task.id == bindparam("task")).with_for_update(key_share=True)
 SIGN_OF_LIFE_EVERY = timedelta(seconds=30)
 """Signs of life closer than this to the last one noted are not noted: a lease is many times as long."""
 
@@ -133,4 +134,4 @@ def queue_for(session: Session, task: TaskPlan) -> None:
 
     One lock a task, and tasks only in their order, so that no two workers ever wait for each other.
     """
-    session.execute(select(Task.id).where(Task.id == task.id).with_for_update(key_share=True))
+    session.connection().execute(_LOCKED_TASK, {"task": task.id})
