@@ -1,5 +1,6 @@
 """What a worker, or somebody without an invitation, can do with addresses and forms that were not made for them: nothing."""
 
+import re
 from datetime import timedelta
 from functools import partial
 from itertools import product
