@@ -182,9 +182,11 @@ def faults_named(database: Database) -> Iterator[None]:
     try:
         yield
     except DatabaseError as error:
+        said = " ".join(str(error.orig).split())  # PostgreSQL's says more than a line
+        file, server = "its folder exists and may be written", "the server runs and lets you in"
         raise input_fault(
-            f"the database {shown_address(database.engine.url)} cannot be used ({error.orig})",
-            cure="check the address, and that its folder exists and may be written",
+            f"the database {shown_address(database.engine.url)} cannot be used ({said})",
+            cure=f"check the address, and that {file if database.is_sqlite else server}",
         ) from error
 
 
