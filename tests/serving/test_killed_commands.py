@@ -65,16 +65,19 @@ def left_in(folder: Path) -> set[str]:
 
 
 @pytest.mark.soak
-def test_a_killed_load_leaves_the_database_empty_or_loaded(judged, tmp_path):
-    """One transaction."""
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_killed_load_leaves_the_database_empty_or_loaded(judged, tmp_path, durable_postgres, kind):
+    """One transaction, after one for the tables."""
     file, _, _ = judged
-    for number, after in enumerate(
-        moments("study", "load", file, "--database", f"sqlite:///{tmp_path / 'x'}")
-    ):
-        url = f"sqlite:///{tmp_path / f'{number}.sqlite3'}"
+
+    def new(name):
+        return durable_postgres.new_database(name) if kind == "postgresql" else f"sqlite:///{tmp_path / name}"
+
+    for number, after in enumerate(moments("study", "load", file, "--database", new("whole"))):
+        url = new(f"load{number}")
         killed("study", "load", file, "--database", url, after=after)
         database = open_database(url)
-        if (tmp_path / f"{number}.sqlite3").exists() and not is_empty(database):
+        if not is_empty(database):
             with transaction(database, write=False) as session:
                 studies = session.scalar(select(func.count()).select_from(Study))
                 topics = session.scalar(select(func.count()).select_from(Topic))
