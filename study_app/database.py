@@ -21,7 +21,7 @@ from metrics.errors import PrefcalError, input_fault
 from study_app.shared_writes import SharedWrites
 
 BUSY_TIMEOUT_MS = 10_000
-POOL_SIZE = 20
+POOL_SIZE = 40
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 
 

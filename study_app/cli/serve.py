@@ -15,7 +15,7 @@ from study_app.cli.options import database_option
 if TYPE_CHECKING:
     from flask import Flask
 
-THREADS = 16
+THREADS = 32
 """So many requests wait for the disk side by side, and share its commits; fewer than the database has connections."""
 
 CONNECTIONS = 2_000
@@ -87,8 +87,11 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
     """
     from waitress import create_server
 
+    from study_app.server_logs import quieted
+
     stay_on_one_core()
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line whenever a request waits for another
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line for each request that waits
+    quieted("waitress")
     server = create_server(
         app,
         sockets=[bound(host, port)],
@@ -96,6 +99,7 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
         connection_limit=CONNECTIONS,
         asyncore_use_poll=True,
         max_request_body_size=MAX_REQUEST_BYTES,
+        clear_untrusted_proxy_headers=False,  # else X-Forwarded-Proto would never get to the standing link
     )
     _announce(app, host, server.effective_port)
     server.run()

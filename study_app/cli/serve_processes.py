@@ -7,6 +7,8 @@ from typing import Any
 from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
 
+from study_app.server_logs import quieted
+
 THREADS = 8
 GRACEFUL_SECONDS = 20
 TIMEOUT_SECONDS = 60
@@ -17,8 +19,7 @@ class _QuietLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
 
     def setup(self, cfg: Any) -> None:  # noqa: ARG002 - gunicorn's signature
         """Send gunicorn's messages from warnings up to where ours go."""
-        self.error_log = logging.getLogger("prefcal.processes")
-        self.error_log.setLevel(logging.WARNING)
+        self.error_log = quieted("prefcal.processes")
         self.access_log = logging.getLogger("prefcal.access")
         self.access_log.disabled = True
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import time
 from pathlib import Path
 
@@ -29,6 +30,14 @@ def test_a_killed_server_frees_its_file(loaded, sqlite_url):
         assert server.answers()
 
 
+def test_what_a_proxy_says_of_https_reaches_the_links(loaded, sqlite_url):
+    """waitress takes such a header away unless it is told not to; followers would be given links that begin with http."""
+    said = {"Host": "study.example.org", "X-Forwarded-Proto": "https"}
+    with serving(loaded(sqlite_url)) as server:
+        answer = httpx.get(f"{server.address}/healthz", headers=said)
+        assert answer.json()["standing_link"] == "https://study.example.org/w/TOKEN/"
+
+
 def test_several_processes_need_a_database_server(loaded, sqlite_url):
     """The message names both ways out."""
     refused = run_apart("serve", "--database", loaded(sqlite_url), "--processes", "2")
@@ -53,4 +62,11 @@ def test_a_process_that_dies_is_replaced_and_nobody_notices(loaded, durable_post
         while len(set(server.children()) - {before[0]}) < 2 and time.monotonic() < end:
             time.sleep(0.1)
         assert len(set(server.children()) - {before[0]}) == 2
+        with socket.create_connection(("127.0.0.1", server.port)) as stranger:
+            stranger.sendall(b"GET /s/small?id=SECRET\x00 HTTP/1.1\r\n\r\n")
+            assert b" 400 " in stranger.recv(100)
         assert server.stop() == 0
+    said = "".join(server.said)
+    assert "refused what is no request" in said
+    assert "SECRET" not in said
+    assert "127.0.0.1" not in said

@@ -1,0 +1,29 @@
+"""What waitress and gunicorn say themselves: without the address of a request, which holds tokens and ids, or of a worker."""
+
+import logging
+import re
+from typing import Final
+
+REFUSED: Final = re.compile(r"^Invalid request from ip=.*", re.DOTALL)
+"""gunicorn's words about a request that is none: the network address, and then whatever was sent."""
+
+ADDRESS: Final = re.compile(r"(?<=serving |request )\S.*", re.DOTALL)
+"""What stands behind waitress's "while serving" and gunicorn's "handling request"."""
+
+
+class WithoutAddresses(logging.Filter):
+    """Let every record pass, but say no addresses."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Cut out of the record's words what a stranger wrote into them."""
+        said = REFUSED.sub("refused what is no request", record.getMessage())
+        record.msg, record.args = ADDRESS.sub("an address", said), ()
+        return True
+
+
+def quieted(name: str) -> logging.Logger:
+    """Return the logger of that name, which says warnings and failures only, and no addresses."""
+    logger = logging.getLogger(name)
+    logger.setLevel(logging.WARNING)
+    logger.filters = [WithoutAddresses()]
+    return logger
