@@ -1,5 +1,6 @@
 """What the page scripts write down of one page, in a real browser."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
@@ -14,13 +15,16 @@ from tests.browser.log_server import ITEM_PIXELS, SET_VISIBILITY, LogServer, iun
 SCROLL = """async (stops) => {
   const times = [];
   for (const [y, ms] of stops) {
+    const before = performance.now();
     scrollTo({ top: y, behavior: 'instant' });
-    times.push(performance.now());
-    await new Promise((resolve) => setTimeout(resolve, ms));
     for (let n = 0; n < 2; n += 1) await new Promise(requestAnimationFrame);
+    times.push([before, performance.now()]);
+    await new Promise((resolve) => setTimeout(resolve, ms));
   }
   return times;
 }"""
+"""Returns between which two moments each stop came on the screen: a frame may be late on a machine that is busy."""
+
 FRAMES = """async () => {
   for (let n = 0; n < 3; n += 1) await new Promise(requestAnimationFrame);
   await new Promise((resolve) => setTimeout(resolve));
@@ -91,13 +95,21 @@ def test_dwell_of_each_item_is_its_time_on_screen_within_a_tenth_of_a_second(
     times = page.evaluate(SCROLL, [(row * ITEM_PIXELS, ms) for row, ms in stops])
     log = left(page, server)
     rows = [(side, f"f{place}") for side in ("left", "right") for place in range(8)]
-    times = [kind(log, "see")[0]["ms"], *times[1:], kind(log, "close")[0]["ms"]]
-    expected: dict[tuple[str, str], float] = {}
-    for (row, _), (start, end) in zip(stops, pairwise(times), strict=True):
+    times = [[kind(log, "see")[0]["ms"]] * 2, *times[1:], [kind(log, "close")[0]["ms"]] * 2]
+    least: defaultdict[tuple[str, str], float] = defaultdict(float)
+    most: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for (row, _), ((before, there), (leaving, gone)) in zip(stops, pairwise(times), strict=True):
         for place in rows[row : row + 4]:
-            expected[place] = expected.get(place, 0.0) + (end - start) / 4000
+            least[place] += (leaving - there) / 4000
+            most[place] += (gone - before) / 4000
     dwell = {place: item.dwell_seconds for place, item in reading_of(log).items.items()}
-    assert dwell == pytest.approx(expected, abs=0.1)
+    assert dwell.keys() == most.keys()
+    wrong = {
+        place: seconds
+        for place, seconds in dwell.items()
+        if not least[place] - 0.1 <= seconds <= most[place] + 0.1
+    }
+    assert not wrong
 
 
 def test_an_item_is_reported_when_it_crosses_a_quarter_and_when_it_is_whole(

@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from study_app.report.build import write_report
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import screenshots
-from tests.browser.test_accessibility import OPTIONS, TOO_WIDE
+from tests.browser.test_accessibility import TOO_WIDE, axe_results
 from tests.study_app.report.agreement_folder import write_folder
 from tests.study_app.report.stream_folder import write_stream_folder
 
@@ -71,7 +70,7 @@ def test_everybody_can_use_it_and_nothing_overlaps(page: tuple[Page, list[str]])
     opened, noted = page
     assert noted == [opened.url]
 
-    found = Axe().run(opened, options=OPTIONS)
+    found = axe_results(opened)
 
     assert found.violations_count == 0, found.generate_report()
     assert not opened.evaluate(TOO_WIDE)

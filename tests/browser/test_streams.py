@@ -32,14 +32,16 @@ STAY = """async (stops) => {
   const frames = async () => { for (let n = 0; n < 2; n += 1) await new Promise(requestAnimationFrame); };
   const times = [];
   for (const [key, ms] of stops) {
+    const before = performance.now();
     item(key).scrollIntoView({ block: 'start', behavior: 'instant' });
     await frames();
-    times.push(performance.now());
+    times.push([before, performance.now()]);
     await new Promise((resolve) => setTimeout(resolve, ms));
   }
-  times.push(performance.now());
   return times;
 }"""
+"""Returns between which two moments each stop came on the screen: a frame may be late on a machine that is busy."""
+
 ALONE = "() => document.styleSheets[0].insertRule('li.update { margin-bottom: 100vh; }', 0)"
 """From then on each update is alone on the screen."""
 
@@ -167,9 +169,9 @@ def test_dwell_of_each_update_is_its_time_on_screen_within_a_tenth_of_a_second(
     times = ann.page.evaluate(STAY, stops)
     ann.page.goto("about:blank")
     reads = tables_of(server, tmp_path, closes=4)["reads"].query("visit == 2").set_index("item")
-    for (key, _), begun, ended in list(zip(stops, times, times[1:], strict=False))[1:4]:
+    for (key, _), (before, there), (leaving, gone) in list(zip(stops, times, times[1:], strict=False))[1:4]:
         dwell = reads["dwell_seconds"][f"SYD-prompt-{int(key[1:]) - 1}"]
-        assert dwell == pytest.approx((ended - begun) / 1000, abs=0.1)
+        assert (leaving - there) / 1000 - 0.1 <= dwell <= (gone - before) / 1000 + 0.1
 
 
 def test_a_cut_of_the_network_loses_nothing(
