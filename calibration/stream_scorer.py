@@ -229,7 +229,7 @@ def _update_streams(
     if files.events is None:
         notes.append(f"{task.task}: no MSU, since no file of texts is named whose words people would read")
         return None
-    skipped = files.events.skipped.sentence(nuggets="the nuggets", updates="the updates")
+    skipped = files.events.skipped.sentence(nuggets="the file of nuggets", updates="the file of updates")
     notes += [f"{task.task}: {skipped}"] if skipped else []
     return UpdateStreams(
         events=files.events,
