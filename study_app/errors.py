@@ -9,10 +9,9 @@ from sqlalchemy.exc import DBAPIError, InternalError, OperationalError
 from werkzeug.exceptions import BadHost, HTTPException
 
 from study_app.log import reference
-from study_app.messages import LANGUAGES
 from study_app.services.whereabouts import UnknownWorkerError
 from study_app.tokens import BadTokenError
-from study_app.web import FALLBACK_LANGUAGE, said
+from study_app.web import said
 
 LOGGER = logging.getLogger("prefcal.errors")
 RETRY_SECONDS = 30
@@ -73,5 +72,4 @@ def _answer(key: str, status: int) -> Response:
         response = jsonify(error=key, reference=reference())
         response.status_code = status
         return response
-    language = request.accept_languages.best_match(LANGUAGES) or FALLBACK_LANGUAGE
-    return said(key, status=status, language=language, reference=reference())
+    return said(key, status=status, reference=reference())

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from metrics.errors import InputError, input_fault
 from study_app.config import Config
 from study_app.database import Database, is_empty, migrate, open_database, shown_address, transaction
-from study_app.messages import Messages
+from study_app.messages import LANGUAGES, Messages
 from study_app.pages import MessagePage
 from study_app.plan import Plans
 from study_app.resources import resource_folder
@@ -70,10 +70,20 @@ def side_html(language: str, side: str, shown: ShownSide) -> Markup:
     return shown.html[language, side]
 
 
-def said(key: str, *, status: int, language: str = FALLBACK_LANGUAGE, reference: str = "") -> Response:
-    """Render a page that only says something, in the words under ``key``."""
-    page = MessagePage(language=language, heading=f"{key}.heading", text=f"{key}.text", reference=reference)
+def said(key: str, *, status: int, language: str | None = None, reference: str = "") -> Response:
+    """Render a page that only says something, in the words under ``key``; in the browser's language when none is given."""
+    page = MessagePage(
+        language=language or browser_language(),
+        heading=f"{key}.heading",
+        text=f"{key}.text",
+        reference=reference,
+    )
     return rendered("message", page, status=status)
+
+
+def browser_language() -> str:
+    """Return the first language that the browser asks for and that there is."""
+    return request.accept_languages.best_match(LANGUAGES) or FALLBACK_LANGUAGE
 
 
 def open_server(config: Config, now: Now, new_token: NewToken) -> Server:

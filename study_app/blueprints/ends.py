@@ -20,7 +20,7 @@ from study_app.services.whereabouts import Whereabouts, locate
 from study_app.services.withdraw import withdraw as service
 from study_app.steps import DONE, FINISH, STOP, STOPPED, WITHDRAWN, Step, current_step, open_steps
 from study_app.tokens import PageToken
-from study_app.web import FALLBACK_LANGUAGE, permit, rendered, said, server
+from study_app.web import browser_language, permit, rendered, said, server
 
 blueprint = Blueprint("ends", __name__)
 
@@ -159,6 +159,4 @@ def post_withdraw() -> Response:
 def _language() -> str:
     """Return the language that the link asked for, else the first of the browser's that there is."""
     asked = request.args.get("language", "")
-    return (
-        asked if asked in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or FALLBACK_LANGUAGE
-    )
+    return asked if asked in LANGUAGES else browser_language()
