@@ -30,6 +30,15 @@ def test_a_killed_server_frees_its_file(loaded, sqlite_url):
         assert server.answers()
 
 
+@pytest.mark.skipif(
+    not hasattr(os, "sched_getaffinity"), reason="the system does not say which cores a process may use"
+)
+def test_a_server_process_stays_on_one_core(loaded, sqlite_url):
+    """Python runs one thread at a time; threads on two cores spend their time handing over."""
+    with serving(loaded(sqlite_url)) as server:
+        assert len(os.sched_getaffinity(server.process.pid)) == 1
+
+
 def test_what_a_proxy_says_of_https_reaches_the_links(loaded, sqlite_url):
     """waitress takes such a header away unless it is told not to; followers would be given links that begin with http."""
     said = {"Host": "study.example.org", "X-Forwarded-Proto": "https"}
