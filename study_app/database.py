@@ -18,7 +18,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 
 from metrics.errors import PrefcalError, input_fault
-from study_app.shared_writes import SharedWrites
+from study_app.shared_writes import SharedWrites, refuse_half_a_write
 
 BUSY_TIMEOUT_MS = 10_000
 POOL_SIZE = 40
@@ -90,6 +90,7 @@ def transaction(database: Database, *, write: bool) -> Iterator[Session]:
     if write:
         with database.shared.session() if database.shared else database.writers.begin() as session:
             yield session
+            refuse_half_a_write(session)
     else:
         with database.readers() as session:
             yield session

@@ -150,7 +150,7 @@ class Plans:
 
     def __init__(self) -> None:
         self._plans: dict[int, StudyPlan] = {}
-        self._sides: dict[int, dict[tuple[int, int, bool], Any]] = {}
+        self._sides: dict[int, dict[tuple[int, int, int, bool], Any]] = {}
         self._streams: dict[int, dict[tuple[int, int], UpdateStream]] = {}
         self._lock = Lock()
 
@@ -175,7 +175,7 @@ class Plans:
         reveals_silence: bool,
     ) -> Side:
         """Return what ``make`` makes of a system's content, its query's detail, and whether silent days are said; made once."""
-        sides, key = self._sides[plan.id], (topic.id, system, reveals_silence)
+        sides, key = self._sides[plan.id], (plan.version, topic.id, system, reveals_silence)
         if key not in sides:
             wanted = select(Summary.content).where(Summary.topic_id == topic.id, Summary.system_id == system)
             sides[key] = make(session.scalars(wanted).one(), topic.detail, reveals_silence)

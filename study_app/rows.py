@@ -4,11 +4,12 @@ The database's own objects (`study_app.models`) cost ten times as much to read a
 every page.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import update
+from sqlalchemy import Insert, update
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import InstrumentedAttribute
 
@@ -53,6 +54,12 @@ class SlotRow:
 def columns(model: type[Any], row: type[Any]) -> list[InstrumentedAttribute[Any]]:
     """Return the columns of ``model`` that a row of this kind is made from, in the order of its fields."""
     return [getattr(model, field.name) for field in fields(row)]
+
+
+def store(session: Session, statement: Insert, values: Mapping[str, object]) -> int:
+    """Store a row; return its number."""
+    key: Any = session.connection().execute(statement, values).inserted_primary_key
+    return int(key[0])
 
 
 def change(session: Session, row: WorkerRow | SlotRow, **values: object) -> None:

@@ -74,6 +74,18 @@ class _Batch:
         raw: Any = self.connection.connection.dbapi_connection
         return bool(raw.in_transaction)
 
+    def commit(self) -> None:
+        """Commit; raises RuntimeError if the transaction has ended by itself, where a commit would do nothing silently."""
+        if not self.is_open:
+            raise RuntimeError("the database ended the transaction by itself")
+        self.connection.commit()
+
+
+def refuse_half_a_write(session: Session) -> None:
+    """Raise RuntimeError for a writer who went on after the database had refused a part: none of it will be stored."""
+    if not session.is_active:
+        raise RuntimeError("a writer went on after the database refused something")
+
 
 def _joining(batch: _Batch) -> Session:
     """Return a session for one writer's part; the first can take the whole transaction back, and needs no savepoint."""
@@ -160,9 +172,11 @@ class SharedWrites:
     def _commit(self, batch: _Batch) -> None:
         """Commit; whoever's work is in the batch is told when that fails. Only for who has the turn."""
         try:
-            batch.connection.commit()
-        except Exception as error:  # noqa: BLE001 - every writer of the batch raises it
-            batch.error = error
+            batch.commit()
+        except BaseException as error:  # every writer of the batch raises it
+            batch.error = error if isinstance(error, Exception) else RuntimeError(str(error))
+            if not isinstance(error, Exception):
+                raise
         finally:
             self._close(batch)
 

@@ -81,7 +81,9 @@ class Signer:
                 worker = int(self._workers.loads(token))
             except BadSignature as error:
                 raise BadTokenError from error
-            if len(self._known) < MOST_KNOWN:
+            if len(self._known) < MOST_KNOWN and token == self.worker_token(
+                worker
+            ):  # not every spelling that reads alike
                 self._known[token] = worker
         return worker
 

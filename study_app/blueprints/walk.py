@@ -57,7 +57,8 @@ def home(token: str) -> str:
     A proxy in front of the server that speaks https says so; the worst that a worker who says it can do is to misread
     their own link.
     """
-    is_https = request.is_secure or request.headers.get("X-Forwarded-Proto") == "https"
+    first_proxy = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip().lower()
+    is_https = request.is_secure or first_proxy == "https"
     return f"{'https' if is_https else 'http'}://{request.host}/w/{token}/"
 
 

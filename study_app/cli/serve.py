@@ -3,8 +3,10 @@
 import errno
 import logging
 import os
+import random
 import socket
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -89,12 +91,13 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
 
     from study_app.server_logs import quieted
 
+    sock = bound(host, port)
     stay_on_one_core()
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line for each request that waits
     quieted("waitress")
     server = create_server(
         app,
-        sockets=[bound(host, port)],
+        sockets=[sock],
         threads=THREADS,
         connection_limit=CONNECTIONS,
         asyncore_use_poll=True,
@@ -111,8 +114,8 @@ def stay_on_one_core() -> None:
     Python runs one of them at a time, and the hand-over between two cores costs as much as the work.
     """
     if sys.platform == "linux":
-        cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
+        with suppress(OSError):  # a sandbox may forbid it
+            os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -10,22 +10,23 @@ from sqlalchemy.orm import Session
 from study_app.domain import PlannedShowing, balanced_sides, drawn, planned_showings
 from study_app.models import Assignment, Showing, Slot
 from study_app.plan import TaskPlan
-from study_app.rows import WorkerRow
+from study_app.rows import SlotRow, WorkerRow, store
 from study_app.services.quota import open_units, pair_tallies
 from study_app.services.whereabouts import Whereabouts
 from study_app.study_entries import IUnitImportance, RankedPairs, StreamPairs, SummaryPairs
 from study_app.task_models import Sheet
 
-_ASSIGNMENT = select(Assignment).where(
+_ASSIGNMENT = select(Assignment.id).where(
     Assignment.worker_id == bindparam("worker"), Assignment.task_id == bindparam("task")
 )
+_NEW_ASSIGNMENT = insert(Assignment)
 _NEW_SHOWING = insert(Showing)
 _REPEATS = (
     update(Showing).where(Showing.id == bindparam("repeat")).values({"repeats_id": bindparam("original")})
 )
 
 
-def draw_pages(session: Session, here: Whereabouts, task: TaskPlan, slot: Slot, *, now: datetime) -> None:
+def draw_pages(session: Session, here: Whereabouts, task: TaskPlan, slot: SlotRow, *, now: datetime) -> None:
     """Draw the pages of a slot that was just taken: showings of pairs, or sheets of iUnits."""
     match task.entry:
         case SummaryPairs() | RankedPairs():
@@ -41,7 +42,7 @@ def _draw_query(
     here: Whereabouts,
     task: TaskPlan,
     entry: SummaryPairs | RankedPairs,
-    slot: Slot,
+    slot: SlotRow,
     *,
     now: datetime,
 ) -> None:
@@ -59,7 +60,7 @@ def _draw_query(
 
 
 def _draw_pair(
-    session: Session, here: Whereabouts, task: TaskPlan, entry: StreamPairs, slot: Slot, *, now: datetime
+    session: Session, here: Whereabouts, task: TaskPlan, entry: StreamPairs, slot: SlotRow, *, now: datetime
 ) -> None:
     """Draw the sides of one pair; the last slot of the worker has the repeats of earlier ones too."""
     seed, worker = here.plan.entry.seed, here.worker
@@ -88,13 +89,13 @@ def _draw_pair(
     _store(session, [row | {"reveals_silence": reveals} for row in rows])
 
 
-def _is_last(session: Session, here: Whereabouts, task: TaskPlan, slot: Slot, *, now: datetime) -> bool:
+def _is_last(session: Session, here: Whereabouts, task: TaskPlan, slot: SlotRow, *, now: datetime) -> bool:
     """Say whether the worker gets no pair after this one: as many as wanted, or nothing else has room."""
     held = {other.unit for other in here.slots[task.number]} | {slot.unit}
     return slot.position == task.wanted or not open_units(session, task, besides=held, now=now)
 
 
-def _unrepeated(session: Session, slot: Slot) -> tuple[list[Showing], int]:
+def _unrepeated(session: Session, slot: SlotRow) -> tuple[list[Showing], int]:
     """Return the pairs that the worker judged in this task before and not twice, in order, and how many came twice."""
     query = (
         select(Showing)
@@ -109,7 +110,7 @@ def _unrepeated(session: Session, slot: Slot) -> tuple[list[Showing], int]:
 
 
 def _showing_rows(
-    worker: WorkerRow, task: TaskPlan, slot: Slot, planned: Sequence[PlannedShowing]
+    worker: WorkerRow, task: TaskPlan, slot: SlotRow, planned: Sequence[PlannedShowing]
 ) -> list[dict[str, Any]]:
     return [
         {
@@ -130,7 +131,7 @@ def _store(session: Session, rows: list[dict[str, Any]]) -> None:
     session.connection().execute(_NEW_SHOWING, rows)
 
 
-def _link_repeats(session: Session, slot: Slot, repeats: Sequence[tuple[int, int]]) -> None:
+def _link_repeats(session: Session, slot: SlotRow, repeats: Sequence[tuple[int, int]]) -> None:
     """Note of a slot's showings (by place, from 0) which repeats which."""
     stored = select(Showing.id).where(Showing.slot_id == slot.id).order_by(Showing.position)
     ids = list(session.scalars(stored))
@@ -140,7 +141,7 @@ def _link_repeats(session: Session, slot: Slot, repeats: Sequence[tuple[int, int
 
 
 def _draw_sheets(
-    session: Session, here: Whereabouts, task: TaskPlan, entry: IUnitImportance, slot: Slot
+    session: Session, here: Whereabouts, task: TaskPlan, entry: IUnitImportance, slot: SlotRow
 ) -> None:
     """Draw the order of the query's iUnits for this worker and intent, and cut it into pages of about equal length."""
     iunits = list(task.topic(slot.topic_id).detail["iunits"])
@@ -159,8 +160,10 @@ def _draw_sheets(
     session.flush()
 
 
-def assignment_of(session: Session, worker: WorkerRow, task: TaskPlan, *, now: datetime) -> Assignment:
-    """Return the worker's part in a task, a new one before there is one."""
-    mine = {"worker": worker.id, "task": task.id}
-    found = session.scalars(_ASSIGNMENT, mine).one_or_none()
-    return found or Assignment(worker_id=worker.id, task_id=task.id, started_at=now)
+def assignment_of(session: Session, worker: WorkerRow, task: TaskPlan, *, now: datetime) -> int:
+    """Return the row of the worker's part in a task, a new one before there is one."""
+    found = session.connection().scalar(_ASSIGNMENT, {"worker": worker.id, "task": task.id})
+    if found is None:
+        row = {"worker_id": worker.id, "task_id": task.id, "started_at": now}
+        found = store(session, _NEW_ASSIGNMENT, row)
+    return found

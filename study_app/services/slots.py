@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from study_app.domain import drawn, has_room, topic_order
 from study_app.models import Slot, Task
 from study_app.plan import TaskPlan, TopicPlan
-from study_app.rows import SlotRow, change
+from study_app.rows import SlotRow, change, store
 from study_app.services.draw import assignment_of, draw_pages
 from study_app.services.quota import open_topics, open_units, taken, taken_units
 from study_app.services.whereabouts import Whereabouts
 
+_NEW_SLOT = insert(Slot)
 _LOCKED_TASK = select(Task.id).where(Task.id == bindparam("task")).with_for_update(key_share=True)
 SIGN_OF_LIFE_EVERY = timedelta(seconds=30)
 """Signs of life closer than this to the last one noted are not noted: a lease is many times as long."""
@@ -66,17 +68,19 @@ def _next_unit(
 def _hold(
     session: Session, here: Whereabouts, task: TaskPlan, topic: int, *, unit: int = 0, now: datetime
 ) -> None:
-    slot = Slot(
-        assignment=assignment_of(session, here.worker, task, now=now),
-        topic_id=topic,
-        unit=unit,
-        position=len(here.slots[task.number]) + 1,
-        leased_at=now,
-        expires_at=now + lease(here),
-    )
-    session.add(slot)
-    session.flush()
-    draw_pages(session, here, task, slot, now=now)
+    row: dict[str, Any] = {
+        "assignment_id": assignment_of(session, here.worker, task, now=now),
+        "topic_id": topic,
+        "unit": unit,
+        "position": len(here.slots[task.number]) + 1,
+        "expires_at": now + lease(here),
+        "late": False,
+        "search_shown_at": None,
+        "search_left_at": None,
+        "done_at": None,
+    }
+    slot = store(session, _NEW_SLOT, row | {"leased_at": now})
+    draw_pages(session, here, task, SlotRow(slot, **row), now=now)
 
 
 def take_next(session: Session, here: Whereabouts, *, now: datetime) -> bool:

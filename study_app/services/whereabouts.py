@@ -30,7 +30,7 @@ _OF_WORKER = Assignment.worker_id == bindparam("worker")
 _WORKER = (
     select(Study.version, *columns(Worker, WorkerRow)).join(Study).where(Worker.id == bindparam("worker"))
 )
-_LOCKED_WORKER = _WORKER.with_for_update(of=Worker)
+_LOCKED_WORKER = _WORKER.with_for_update(of=Worker, key_share=True)
 _SLOTS = (
     select(Assignment.task_id, *columns(Slot, SlotRow))
     .join(Slot.assignment)

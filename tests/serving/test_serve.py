@@ -41,7 +41,7 @@ def test_a_server_process_stays_on_one_core(loaded, sqlite_url):
 
 def test_what_a_proxy_says_of_https_reaches_the_links(loaded, sqlite_url):
     """waitress takes such a header away unless it is told not to; followers would be given links that begin with http."""
-    said = {"Host": "study.example.org", "X-Forwarded-Proto": "https"}
+    said = {"Host": "study.example.org", "X-Forwarded-Proto": "https, http"}
     with serving(loaded(sqlite_url)) as server:
         answer = httpx.get(f"{server.address}/healthz", headers=said)
         assert answer.json()["standing_link"] == "https://study.example.org/w/TOKEN/"

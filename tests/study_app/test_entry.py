@@ -121,6 +121,14 @@ def test_one_workers_form_is_not_anothers(campaign):
     assert ann.client.post(ann.path, data={**first, "choice": "left"}).status_code == 403
 
 
+def test_a_token_is_remembered_in_the_spelling_that_was_given_out():
+    """Other spellings read alike; whoever sends a hundred thousand of them must not fill the memory."""
+    signer = Signer("a key")
+    token = signer.worker_token(7)
+    assert {signer.worker(spelling) for spelling in (f"{token}!!!!", f"{token}~~~~", token)} == {7}
+    assert signer._known == {token: 7}
+
+
 def test_a_token_of_another_installation_opens_nothing():
     """Tokens are signed with the installation's own key, each kind with its own salt."""
     ours, theirs = Signer("our key"), Signer("their key")

@@ -3,10 +3,11 @@
 import sqlite3
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 from sqlalchemy import event, select, text
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import DatabaseError, IntegrityError
 
 from study_app.database import migrate, open_database, transaction
 from study_app.models import Setting
@@ -139,6 +140,43 @@ def test_a_transaction_that_sqlite_gave_up_is_told_to_everybody_who_was_in_it(da
     with transaction(database, write=True) as session:
         add(session, "after")
     assert "after" in stored(database)
+
+
+@pytest.mark.parametrize("others", [0, 1], ids=["alone", "second"])
+def test_a_writer_who_goes_on_after_a_refusal_is_not_told_that_it_is_stored(database, others):
+    """The database takes back more than the refused row; a block that swallows the error would lose the rest in silence."""
+    told = {}
+
+    def careless():
+        with transaction(database, write=True) as session:
+            add(session, "before")
+            session.flush()
+            with suppress(IntegrityError):
+                add(session, "before")
+                session.flush()
+
+    def run():
+        try:
+            careless()
+        except RuntimeError as error:
+            told["careless"] = str(error)
+
+    def good():
+        with transaction(database, write=True) as session:
+            add(session, "good")
+
+    shared = database.shared
+    shared._turn.take()
+    works = [*[good] * others, run]
+    threads = [threading.Thread(target=work) for work in works]
+    for number, thread in enumerate(threads, start=1):
+        thread.start()
+        until(lambda number=number: len(shared._turn._waiting) == number)
+    shared._turn.hand_on()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert "went on after the database refused" in told["careless"]
+    assert stored(database) & {"before", "good"} == ({"good"} if others else set())
 
 
 def test_a_lonely_writer_that_fails_leaves_the_file_free(database):
