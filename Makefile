@@ -18,7 +18,7 @@ test test-postgresql soak: export OPENBLAS_NUM_THREADS = 1
 
 test: $(VENV)/.dev lint
 	$(BIN)/python tests/browser/ensure_chromium.py
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # Whatever touches a database, on PostgreSQL: on the machine's own server programs, else those of a test dependency.
 test-postgresql: $(VENV)/.dev

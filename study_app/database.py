@@ -21,7 +21,9 @@ from metrics.errors import PrefcalError, input_fault
 from study_app.shared_writes import SharedWrites, refuse_half_a_write
 
 BUSY_TIMEOUT_MS = 10_000
-POOL_SIZE = 40
+SQLITE_POOL_SIZE, POSTGRES_POOL_SIZE = 40, 20
+"""How many connections are kept: of a file one for every thread of a server, of a database server what it can give to several."""
+
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 
 
@@ -51,7 +53,7 @@ def open_database(url: str) -> Database:
     try:
         engine = create_engine(
             _with_driver(url),
-            pool_size=POOL_SIZE,
+            pool_size=SQLITE_POOL_SIZE if url.startswith("sqlite") else POSTGRES_POOL_SIZE,
             pool_pre_ping=not url.startswith("sqlite"),
             hide_parameters=True,  # they are answers and platform ids, and errors get into logs
         )

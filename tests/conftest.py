@@ -30,6 +30,24 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "ignore:.*was deleted while still open:ResourceWarning")
 
 
+LONGEST = (
+    "browser",
+    "serving",
+    "test_loop.py",
+    "test_real_input.py",
+    "test_wheel.py",
+    "test_races.py",
+    "test_migrations.py",
+)
+"""Folders and files of tests that take longest."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that no test process is left alone with it in the end."""
+    items.sort(key=lambda item: not {*item.path.parts} & {*LONGEST})
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
     """A PostgreSQL server of this test process."""
