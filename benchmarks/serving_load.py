@@ -138,6 +138,8 @@ def measure_otree(options: argparse.Namespace) -> dict[str, Any]:
 def row(name: str, found: dict[str, Any]) -> str:
     """Return a line of a Markdown table."""
     post, turn, batch = (found[key] or {"p50": "", "p99": ""} for key in ("post_ms", "turn_ms", "batch_ms"))
+    for fault in found["kinds_of_fault"]:
+        print(f"{name}: {fault}", file=sys.stderr)
     return (
         f"| {name} | {found['submissions_per_s']} | {turn['p50']} | {turn['p99']} | {post['p99']} "
         f"| {found['batches']} | {batch['p99']} | {found['faults']} |"

@@ -12,6 +12,9 @@ from study_app.server_logs import quieted
 THREADS = 8
 GRACEFUL_SECONDS = 20
 TIMEOUT_SECONDS = 60
+CONNECTIONS = 2_000
+KEEPALIVE_SECONDS = 75
+"""Longer than a page waits between two batches of events: a connection that closes just then loses what is on its way."""
 
 
 class _QuietLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
@@ -38,6 +41,8 @@ class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no type
             "worker_class": "gthread",
             "threads": THREADS,
             "timeout": TIMEOUT_SECONDS,
+            "keepalive": KEEPALIVE_SECONDS,
+            "worker_connections": CONNECTIONS,
             "graceful_timeout": GRACEFUL_SECONDS,
             "logger_class": _QuietLogger,
             "control_socket_disable": True,
