@@ -88,7 +88,13 @@ def _with_driver(url: str) -> URL:
 
 @contextmanager
 def transaction(database: Database, *, write: bool) -> Iterator[Session]:
-    """Open a session; a writing one commits at the end of the block, and nothing of it stays if the block raises."""
+    """Open a session; a writing one commits at the end of the block, and nothing of it stays if the block raises.
+
+    Raises
+    ------
+    RuntimeError
+        If the block went on after the database had refused something: nothing of it would be stored.
+    """
     if write:
         with database.shared.session() if database.shared else database.writers.begin() as session:
             yield session
