@@ -13,6 +13,7 @@ from sqlalchemy import (
     CheckConstraint,
     Dialect,
     ForeignKey,
+    Index,
     LargeBinary,
     MetaData,
     Text,
@@ -296,10 +297,11 @@ class Showing(Base):
     __table_args__ = (
         UniqueConstraint("slot_id", "position"),
         CheckConstraint("left_system_id <> right_system_id", name="two_sides"),
+        Index("ix_showing_counted", "pair_id", "left_system_id", "repeats_id"),  # when a worker begins
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     slot_id: Mapped[int] = mapped_column(ForeignKey("slot.id"))
-    pair_id: Mapped[int] = mapped_column(ForeignKey("pair.id"), index=True)
+    pair_id: Mapped[int] = mapped_column(ForeignKey("pair.id"))
     position: Mapped[int]
     name: Mapped[str] = mapped_column(unique=True)
     left_system_id: Mapped[int] = mapped_column(ForeignKey("system.id"))

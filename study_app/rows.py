@@ -7,9 +7,10 @@ every page.
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Insert, update
+from sqlalchemy import Insert, Update, bindparam, update
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import InstrumentedAttribute
 
@@ -64,7 +65,16 @@ def store(session: Session, statement: Insert, values: Mapping[str, object]) -> 
 
 def change(session: Session, row: WorkerRow | SlotRow, **values: object) -> None:
     """Store new values of columns, and give them to ``row`` too."""
-    model: type[Worker | Slot] = Worker if isinstance(row, WorkerRow) else Slot
-    session.connection().execute(update(model).where(model.id == row.id).values(**values))
+    statement = _changing(Worker if isinstance(row, WorkerRow) else Slot, tuple(values))
+    session.connection().execute(
+        statement, {"row": row.id} | {f"new_{name}": value for name, value in values.items()}
+    )
     for name, value in values.items():
         setattr(row, name, value)
+
+
+@cache
+def _changing(model: type[Worker | Slot], names: tuple[str, ...]) -> Update:
+    """Return the statement that gives columns of one row new values; there are only as many as ways to call `change`."""
+    changed = update(model).where(model.id == bindparam("row"))
+    return changed.values({name: bindparam(f"new_{name}") for name in names})

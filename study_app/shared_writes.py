@@ -3,6 +3,8 @@
 A commit waits for the disk, some milliseconds in which nobody else can write. So writers that are there at the same time
 work one after the other in one transaction, each behind a savepoint of its own, and share its commit. A writer is told
 that its work is stored only after that commit: what was acknowledged is on the disk, and what was not may be lost.
+
+Several processes may write the file; each batch waits for its turn among them (`study_app.file_turn`).
 """
 
 from collections import deque
@@ -13,6 +15,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
+
+from study_app.file_turn import FileTurn
 
 MOST_IN_A_BATCH = 64
 """So many writers share a commit at most, so that nobody waits for a queue that never ends."""
@@ -108,6 +112,7 @@ class SharedWrites:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._turn = _Turn()
+        self._between = FileTurn(engine.url.database)
         self._batch: _Batch | None = None
 
     @contextmanager
@@ -138,14 +143,21 @@ class SharedWrites:
         try:
             if self._batch is not None:
                 self._commit(self._batch)
+            self._between.take()
             yield
         finally:
+            self._between.hand_on()
             self._turn.hand_on()
 
     def _work_in(self) -> _Batch:
         """Return the open batch, a new one when there is none."""
         if self._batch is None:
-            self._batch = _Batch(self._engine)
+            self._between.take()
+            try:
+                self._batch = _Batch(self._engine)
+            except BaseException:
+                self._between.hand_on()
+                raise
         return self._batch
 
     @contextmanager
@@ -185,4 +197,5 @@ class SharedWrites:
         try:
             batch.connection.close()
         finally:
+            self._between.hand_on()
             batch.ended.set()

@@ -12,6 +12,7 @@ from study_app.end_pages import WithdrawPage
 from study_app.log import note_worker
 from study_app.messages import LANGUAGES
 from study_app.platforms import frame_hosts
+from study_app.rows import WorkerRow
 from study_app.services import answers, ends
 from study_app.services.codes import DueCode, end_code, is_noted, note_shown, visit_code
 from study_app.services.entry import consent_text
@@ -86,7 +87,7 @@ def _show_code(token: str, step: Step) -> Response:
         page = end_page(here, due, just="just" in request.args)
         is_new = not is_noted(session, here.worker, due)
     if is_new:
-        _note_shown(worker, due, now=now)
+        _note_shown(here.worker, due, now=now)
     permit(form_host=due.form_host, frame_hosts=frame_hosts(here.plan.entry))
     served = PageToken(
         worker=worker, key=app.new_token(PAGE_KEY_LETTERS), step=step.path, showing=None, served_at=now
@@ -104,14 +105,12 @@ def note_visit_code(token: str, step: Step) -> None:
         is_new = due is not None and not is_noted(session, here.worker, due)
         permit(form_host=due.form_host if due is not None else None)
     if due is not None and is_new:
-        _note_shown(worker, due, now=now)
+        _note_shown(here.worker, due, now=now)
 
 
-def _note_shown(worker: int, due: DueCode, *, now: datetime) -> None:
-    app = server()
-    with transaction(app.database, write=True) as session:
-        here = locate(session, app.plans, worker, now=now, lock=True)
-        note_shown(session, here.worker, due, now=now)
+def _note_shown(worker: WorkerRow, due: DueCode, *, now: datetime) -> None:
+    with transaction(server().database, write=True) as session:
+        note_shown(session, worker, due, now=now)
 
 
 @blueprint.get("/w/<token>/consent.txt")

@@ -4,6 +4,7 @@ from flask import Blueprint, redirect, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
+from study_app.blueprints.walk import to_step
 from study_app.database import transaction
 from study_app.disk_room import is_nearly_full
 from study_app.end_pages import PreviewPage
@@ -18,9 +19,10 @@ from study_app.platforms import (
     visit_parameters,
     worker_id,
 )
-from study_app.services.entry import Visitor, arrive, find_study, has_begun, is_full, is_invitation, is_known
+from study_app.services.entry import Visitor, arrive, find_study, is_full, known_worker
 from study_app.services.pause import is_paused
 from study_app.services.show import consent_paragraphs
+from study_app.steps import CONSENT
 from study_app.web import permit, rendered, said, server
 
 blueprint = Blueprint("entry", __name__)
@@ -60,9 +62,10 @@ def _preview(plan: StudyPlan) -> Response:
 
 def _refusal(session: Session, plan: StudyPlan, visitor: Visitor) -> Response | None:
     """Return the page that says why a visitor cannot come in, before being asked for anything; None if they can."""
-    if not has_begun(session, plan, visitor) and is_paused(session, plan.id):
+    known = known_worker(session, plan, visitor)
+    if (known is None or known.consented_at is None) and is_paused(session, plan.id):
         return said("paused", status=503, language=plan.language)
-    if is_known(session, plan, visitor):
+    if known is not None:
         return None
     if not _fits_device(plan):
         return said(f"device_{plan.entry.device}", status=403, language=plan.language)
@@ -76,12 +79,14 @@ def _refusal(session: Session, plan: StudyPlan, visitor: Visitor) -> Response | 
 def _let_in(plan: StudyPlan, visitor: Visitor) -> Response:
     app = server()
     with transaction(app.database, write=True) as session:
-        invited = is_invitation(session, plan, visitor)
-        worker = arrive(session, plan, visitor, now=app.now(), new_token=app.new_token)
-    note_worker(worker.pseudonym)
+        arrived = arrive(session, plan, visitor, now=app.now(), new_token=app.new_token)
+    note_worker(arrived.pseudonym)
+    token = app.signer.worker_token(arrived.worker_id)
+    if arrived.is_new:
+        return to_step(token, CONSENT)
     reminded = request.args.get("via") == "reminder"
-    via = "?via=reminder" if reminded else "?via=invitation" if invited else ""
-    return redirect(f"/w/{app.signer.worker_token(worker.id)}/{via}", code=303)
+    via = "?via=reminder" if reminded else "?via=invitation" if arrived.is_invited else ""
+    return redirect(f"/w/{token}/{via}", code=303)
 
 
 def _fits_device(plan: StudyPlan) -> bool:

@@ -2,11 +2,9 @@
 
 import errno
 import logging
-import os
 import random
 import socket
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -17,12 +15,9 @@ from study_app.cli.options import database_option
 if TYPE_CHECKING:
     from flask import Flask
 
-THREADS = 32
-"""So many requests wait for the disk side by side, and share its commits; fewer than the database has connections."""
-
-CONNECTIONS = 2_000
 BACKLOG = 1_024
-MAX_REQUEST_BYTES = 1024 * 1024
+MOST_BY_DEFAULT = 2
+"""So many processes at most where nobody says how many: a small server has other things to do."""
 
 
 @click.command()
@@ -32,17 +27,15 @@ MAX_REQUEST_BYTES = 1024 * 1024
 )
 @click.option(
     "--processes",
-    default=1,
-    show_default=True,
     type=click.IntRange(1, 256),
-    help="Server processes; more than one needs PostgreSQL.",
+    help=f"Server processes.  [default: one a core, at most {MOST_BY_DEFAULT}]",
 )
 @click.option("--debug", is_flag=True, help="Flask's development server: for developers only.")
 @database_option
-def command(host: str, port: int, processes: int, database: str | None, *, debug: bool) -> None:
+def command(host: str, port: int, processes: int | None, database: str | None, *, debug: bool) -> None:
     """Serve every loaded study until stopped (Ctrl-C), and print where workers and researchers enter.
 
-    Each request is logged on stderr as one line of JSON. A SQLite file is served by one process at a time.
+    Each request is logged on stderr as one line of JSON. A SQLite file has one server at a time.
     """
     from study_app import create_app
     from study_app.config import Config, database_url
@@ -53,7 +46,8 @@ def command(host: str, port: int, processes: int, database: str | None, *, debug
         logging.WARNING
     )  # it says at every start that there is nothing to do
     url = database_url(database)
-    with serving_lock(url, processes=processes):
+    wanted = processes or usual_processes()
+    with serving_lock(url):
         app = create_app(Config(database=url))
         sys.stderr.write(f"database: {shown_address(url)}\n")
         logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
@@ -62,10 +56,17 @@ def command(host: str, port: int, processes: int, database: str | None, *, debug
             logging.getLogger("werkzeug").setLevel(logging.WARNING)  # its lines have tokens and platform ids
             _announce(app, host, port)
             app.run(host=host, port=port, debug=True, use_reloader=False, use_debugger=False)
-        elif processes > 1:
-            _serve_processes(app, url, host=host, port=port, processes=processes)
+        elif wanted > 1:
+            _serve_processes(app, url, host=host, port=port, processes=wanted)
         else:
             serve_app(app, host=host, port=port)
+
+
+def usual_processes() -> int:
+    """Return how many processes serve when nobody says how many; gunicorn, which looks after several, is not for Windows."""
+    from study_app.cli.waitress_server import cores
+
+    return min(MOST_BY_DEFAULT, max(1, len(cores()))) if sys.platform != "win32" else 1
 
 
 def _serve_processes(app: "Flask", url: str, *, host: str, port: int, processes: int) -> None:
@@ -80,42 +81,22 @@ def _serve_processes(app: "Flask", url: str, *, host: str, port: int, processes:
 
 
 def serve_app(app: "Flask", *, host: str, port: int) -> None:
-    """Serve ``app`` with the production server until it is stopped.
+    """Serve ``app`` from this process with the production server until it is stopped.
 
     Raises
     ------
     InputError
         If the port is taken or the host is none of this machine.
     """
-    from waitress import create_server
-
-    from study_app.server_logs import quieted
+    from study_app.cli.waitress_server import cores, stay_on, waitress_server
 
     sock = bound(host, port)
-    stay_on_one_core()
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line for each request that waits
-    quieted("waitress")
-    server = create_server(
-        app,
-        sockets=[sock],
-        threads=THREADS,
-        connection_limit=CONNECTIONS,
-        asyncore_use_poll=True,
-        max_request_body_size=MAX_REQUEST_BYTES,
-        clear_untrusted_proxy_headers=False,  # else X-Forwarded-Proto would never get to the standing link
-    )
+    usable = cores()
+    if usable:
+        stay_on(random.choice(usable))
+    server = waitress_server(app, sock)
     _announce(app, host, server.effective_port)
     server.run()
-
-
-def stay_on_one_core() -> None:
-    """Keep the threads of this process on one core, where the system allows that.
-
-    Python runs one of them at a time, and the hand-over between two cores costs as much as the work.
-    """
-    if sys.platform == "linux":
-        with suppress(OSError):  # a sandbox may forbid it
-            os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
 
 
 def bound(host: str, port: int) -> socket.socket:

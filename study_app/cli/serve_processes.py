@@ -1,20 +1,63 @@
 """Several server processes on one port, looked after by gunicorn: one that dies is started anew."""
 
 import logging
+import os
+import random
 import socket
+import time
 from typing import Any
 
 from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
+from gunicorn.workers.base import Worker
+from waitress import wasyncore
 
+from study_app.cli.waitress_server import THREADS, cores, stay_on, waitress_server
 from study_app.server_logs import quieted
 
-THREADS = 8
+FEWEST_THREADS = 8
+"""Of a process, however many there are."""
+
 GRACEFUL_SECONDS = 20
 TIMEOUT_SECONDS = 60
-CONNECTIONS = 2_000
-KEEPALIVE_SECONDS = 75
-"""Longer than a page waits between two batches of events: a connection that closes just then loses what is on its way."""
+LOOK_UP_SECONDS = 0.5
+"""So soon an idle process sees that it is to stop, or that its parent is gone."""
+
+
+class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
+    """A process with the server that a single one has too: slow, oversized and malformed requests meet the same."""
+
+    core: int | None = None
+
+    def run(self) -> None:
+        """Serve until told to stop, or until the parent is gone; what was begun by then is answered."""
+        if self.core is not None:
+            stay_on(self.core)
+        (listener,) = self.sockets
+        sockets: dict[int, Any] = {}
+        threads = max(FEWEST_THREADS, THREADS // self.cfg.workers)
+        server = waitress_server(self.wsgi, listener.sock, sockets=sockets, threads=threads)
+        while self.alive and os.getppid() == self.ppid:
+            self.notify()
+            _serve_for(LOOK_UP_SECONDS, sockets)
+        server.accepting = False
+        end = time.monotonic() + GRACEFUL_SECONDS
+        while time.monotonic() < end and any(map(_is_busy, server.active_channels.values())):
+            _serve_for(0.05, sockets)
+
+    def handle_quit(self, sig: int, frame: Any) -> None:
+        """Stop on Ctrl-C as on the word of a supervisor."""
+        self.handle_exit(sig, frame)
+
+
+def _serve_for(seconds: float, sockets: dict[int, Any]) -> None:
+    """Read and write what is there, or wait for it."""
+    wasyncore.loop(seconds, use_poll=True, map=sockets, count=1)
+
+
+def _is_busy(channel: Any) -> bool:
+    """Say whether a connection has a request that was not answered to the end."""
+    return bool(channel.requests or channel.total_outbufs_len)
 
 
 class _QuietLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
@@ -38,13 +81,11 @@ class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no type
         settings = {
             "bind": f"fd://{self._socket.fileno()}",
             "workers": self._processes,
-            "worker_class": "gthread",
-            "threads": THREADS,
+            "worker_class": _WaitressWorker,
             "timeout": TIMEOUT_SECONDS,
-            "keepalive": KEEPALIVE_SECONDS,
-            "worker_connections": CONNECTIONS,
             "graceful_timeout": GRACEFUL_SECONDS,
             "logger_class": _QuietLogger,
+            "pre_fork": _give_core,
             "control_socket_disable": True,
         }
         for name in settings.keys() & self.cfg.settings.keys():
@@ -57,13 +98,21 @@ class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no type
         return create_app(Config(database=self._database))
 
 
+def _give_core(arbiter: Any, worker: _WaitressWorker) -> None:
+    """Give a process that is about to start the core that the fewest of the others have."""
+    taken = [other.core for other in arbiter.WORKERS.values()]
+    usable = cores()
+    random.shuffle(usable)  # other servers of the machine may have begun with the first ones too
+    worker.core = min(usable, key=taken.count, default=None)
+
+
 def serve_processes(database: str, sock: socket.socket, processes: int) -> None:
     """Serve the studies of a database on a bound socket until stopped.
 
     Parameters
     ----------
     database : str
-        Address of a PostgreSQL database.
+        Its address.
     sock : socket
         Bound and listening.
     processes : int

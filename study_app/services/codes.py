@@ -5,15 +5,42 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import exists, or_, select, true
+from sqlalchemy import bindparam, exists, insert, or_, select, true
 from sqlalchemy.orm import Session
 
-from study_app.models import PageLoad, PlatformEntry, PlatformIdentity
+from study_app.models import PageLoad, PlatformEntry, PlatformIdentity, Worker
 from study_app.platforms import WayBack, way_back
-from study_app.rows import WorkerRow
+from study_app.rows import WorkerRow, columns, store
 from study_app.services.whereabouts import Whereabouts
 from study_app.stream_models import StreamView
 from study_app.task_models import CodeShown
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """What `models.PlatformEntry` says of an arrival."""
+
+    id: int
+    identity_id: int
+    arrived_at: datetime
+    parameters: dict[str, Any]
+
+
+_LOCKED_WORKER = select(Worker.id).where(Worker.id == bindparam("worker")).with_for_update(key_share=True)
+_NOTED = select(CodeShown.id).where(
+    CodeShown.worker_id == bindparam("worker"),
+    CodeShown.kind == bindparam("kind"),
+    CodeShown.entry_id.is_not_distinct_from(bindparam("entry")),
+)
+_NEW_NOTE = insert(CodeShown)
+_ID_THERE = select(PlatformIdentity.platform_worker).where(PlatformIdentity.worker_id == bindparam("worker"))
+_LATEST = (
+    select(*columns(PlatformEntry, _Arrival))
+    .join(PlatformIdentity, PlatformIdentity.id == PlatformEntry.identity_id)
+    .where(PlatformIdentity.worker_id == bindparam("worker"))
+    .order_by(PlatformEntry.id.desc())
+    .limit(1)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,43 +99,33 @@ def is_noted(session: Session, worker: WorkerRow, due: DueCode) -> bool:
     """Say whether it is stored that a code was shown; where there is none, there is nothing to store."""
     if due.code is None:
         return True
-    noted = exists().where(
-        CodeShown.worker_id == worker.id,
-        CodeShown.kind == due.kind,
-        CodeShown.entry_id.is_not_distinct_from(due.entry),
-    )
-    return bool(session.scalar(select(noted)))
+    which = {"worker": worker.id, "kind": due.kind, "entry": due.entry}
+    return session.connection().scalar(_NOTED, which) is not None
 
 
 def note_shown(session: Session, worker: WorkerRow, due: DueCode, *, now: datetime) -> None:
-    """Store that a code is shown, the first time; the worker is locked."""
+    """Store that a code is shown, the first time."""
+    session.connection().execute(_LOCKED_WORKER, {"worker": worker.id})
     if due.code is not None and not is_noted(session, worker, due):
-        session.add(
-            CodeShown(worker_id=worker.id, kind=due.kind, code=due.code, shown_at=now, entry_id=due.entry)
-        )
-        session.flush()
+        note = {"worker_id": worker.id, "kind": due.kind, "code": due.code, "shown_at": now}
+        store(session, _NEW_NOTE, note | {"entry_id": due.entry})
 
 
-def _latest(session: Session, worker: WorkerRow) -> PlatformEntry | None:
+def _latest(session: Session, worker: WorkerRow) -> _Arrival | None:
     """Return the worker's last arrival from the platform; None once the retention command has deleted who they are."""
-    arrivals = (
-        select(PlatformEntry)
-        .join(PlatformIdentity, PlatformIdentity.id == PlatformEntry.identity_id)
-        .where(PlatformIdentity.worker_id == worker.id)
-    )
-    return session.scalars(arrivals.order_by(PlatformEntry.id.desc()).limit(1)).one_or_none()
+    row = session.connection().execute(_LATEST, {"worker": worker.id}).one_or_none()
+    return None if row is None else _Arrival(*row)
 
 
-def _first_of_submission(session: Session, latest: PlatformEntry) -> PlatformEntry:
+def _first_of_submission(session: Session, latest: _Arrival) -> _Arrival:
     """Return the first arrival under the submission of the latest one, which may have been opened again; itself if it has none."""
     if not latest.parameters:
         return latest
-    arrivals = select(PlatformEntry).where(PlatformEntry.identity_id == latest.identity_id)
-    return next(
-        entry
-        for entry in session.scalars(arrivals.order_by(PlatformEntry.id))
-        if entry.parameters == latest.parameters
+    arrivals = select(*columns(PlatformEntry, _Arrival)).where(
+        PlatformEntry.identity_id == latest.identity_id
     )
+    rows = session.connection().execute(arrivals.order_by(PlatformEntry.id))
+    return next(entry for entry in (_Arrival(*row) for row in rows) if entry.parameters == latest.parameters)
 
 
 def visited_between(
@@ -128,5 +145,5 @@ def visited_between(
 def _way_back(
     session: Session, here: Whereabouts, kind: str, code: str | None, parameters: Mapping[str, Any]
 ) -> WayBack | None:
-    known = select(PlatformIdentity.platform_worker).where(PlatformIdentity.worker_id == here.worker.id)
-    return way_back(here.plan.entry, kind, code, worker=session.scalar(known), parameters=parameters)
+    known = session.connection().scalar(_ID_THERE, {"worker": here.worker.id})
+    return way_back(here.plan.entry, kind, code, worker=known, parameters=parameters)

@@ -94,7 +94,7 @@ def test_there_are_addresses_to_attack(study):
 
 def test_no_part_of_two_tokens_makes_a_third(study, ann, bob):
     """Somebody's number under another's signature, a signature cut short, a page token as a worker's: nobody's, everywhere."""
-    (number, signature), (_, other) = ann.token.split("."), bob.token.split(".")
+    (number, signature), (bobs, other) = ann.token.split("."), bob.token.split(".")
     forged = [
         f"{number}.{other}",
         f"{number}.{signature[:-1]}",
@@ -102,7 +102,7 @@ def test_no_part_of_two_tokens_makes_a_third(study, ann, bob):
         number,
         f"{number}.{signature}.x",
     ]
-    forged += [f"..{signature}", ann.page_token, ann.token.swapcase(), f"{ann.token}%00", f"Mg.{signature}"]
+    forged += [f"..{signature}", ann.page_token, ann.token.swapcase(), f"{ann.token}%00", f"{bobs}.{signature}"]
     before = study.everything()
     for token, method in product(forged, ("GET", "POST")):
         for path in addresses(study, method, token):

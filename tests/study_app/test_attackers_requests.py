@@ -13,7 +13,8 @@ from sqlalchemy.exc import IntegrityError
 from waitress import create_server, wasyncore
 
 from metrics.errors import InputError
-from study_app.cli.serve import MAX_REQUEST_BYTES, THREADS, command
+from study_app.cli.serve import command
+from study_app.cli.waitress_server import MAX_REQUEST_BYTES, THREADS
 from study_app.database import migrate, open_database
 from study_app.models import PlatformEntry, PlatformIdentity, Study
 from study_app.web import MAX_BODY_BYTES

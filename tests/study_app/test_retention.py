@@ -203,9 +203,9 @@ def test_no_address_of_a_worker_is_stored_or_logged(campaign, caplog):
     client = study.app.test_client(use_cookies=False)
     client.environ_base = {**client.environ_base, "REMOTE_ADDR": "198.51.100.66"}
     arrived = client.get("/s/small?id=ann", headers=headers)
-    page = client.get(arrived.location + "consent", headers=headers)
+    page = client.get(arrived.location, headers=headers)
     token = page.text.split('name="page" value="')[1].split('"')[0]
-    client.post(arrived.location + "consent", data={"page": token, "agree": "yes"}, headers=headers)
+    client.post(arrived.location, data={"page": token, "agree": "yes"}, headers=headers)
     everything = json.dumps(rows_by_table(study), default=str) + caplog.text
     assert "consented_at" in Worker.__table__.columns
     assert study.rows(select(Worker.consented_at)) != [(None,)]

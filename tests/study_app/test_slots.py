@@ -147,7 +147,7 @@ def test_two_servers_cannot_give_out_one_slot_twice(campaign):
         workers = []
         for number in range(20):
             newcomer = Newcomer(platform="generic", worker=str(number), parameters={})
-            workers.append(arrive(session, plan, newcomer, now=study.clock(), new_token=names).id)
+            workers.append(arrive(session, plan, newcomer, now=study.clock(), new_token=names).worker_id)
             give_consent(session, locate(session, plans, workers[-1], now=study.clock()), now=study.clock())
     task = plan.tasks[0]
     taken = []

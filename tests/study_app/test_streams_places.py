@@ -50,7 +50,7 @@ def enrolled_at_once(study, count):
         workers = []
         for number in range(count):
             newcomer = Newcomer(platform="generic", worker=str(number), parameters={})
-            workers.append(arrive(session, plan, newcomer, now=study.clock(), new_token=names).id)
+            workers.append(arrive(session, plan, newcomer, now=study.clock(), new_token=names).worker_id)
             give_consent(session, locate(session, plans, workers[-1], now=study.clock()), now=study.clock())
     task, start = plan.tasks[0], threading.Barrier(count)
 
