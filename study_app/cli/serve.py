@@ -57,7 +57,7 @@ def command(host: str, port: int, processes: int | None, database: str | None, *
             _announce(app, host, port)
             app.run(host=host, port=port, debug=True, use_reloader=False, use_debugger=False)
         elif wanted > 1:
-            _serve_processes(app, url, host=host, port=port, processes=wanted)
+            _serve_processes(app, host=host, port=port, processes=wanted)
         else:
             serve_app(app, host=host, port=port)
 
@@ -69,15 +69,12 @@ def usual_processes() -> int:
     return min(MOST_BY_DEFAULT, max(1, len(cores()))) if sys.platform != "win32" else 1
 
 
-def _serve_processes(app: "Flask", url: str, *, host: str, port: int, processes: int) -> None:
-    """Serve from processes of their own; ``app`` only says what there is."""
+def _serve_processes(app: "Flask", *, host: str, port: int, processes: int) -> None:
     from study_app.cli.serve_processes import serve_processes
-    from study_app.web import NAME
 
     sock = bound(host, port)
     _announce(app, host, sock.getsockname()[1])
-    app.extensions[NAME].database.engine.dispose()
-    serve_processes(url, sock, processes)
+    serve_processes(app, sock, processes)
 
 
 def serve_app(app: "Flask", *, host: str, port: int) -> None:

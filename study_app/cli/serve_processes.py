@@ -5,7 +5,7 @@ import os
 import random
 import socket
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
@@ -14,6 +14,10 @@ from waitress import wasyncore
 
 from study_app.cli.waitress_server import THREADS, cores, stay_on, waitress_server
 from study_app.server_logs import quieted
+from study_app.web import NAME
+
+if TYPE_CHECKING:
+    from flask import Flask
 
 FEWEST_THREADS = 8
 """Of a process, however many there are."""
@@ -71,10 +75,10 @@ class _QuietLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
 
 
 class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
-    """The study server as gunicorn wants it; each process opens the database for itself."""
+    """The study server as gunicorn wants it; every process is a copy of the one that made the app."""
 
-    def __init__(self, database: str, sock: socket.socket, processes: int) -> None:
-        self._database, self._socket, self._processes = database, sock, processes
+    def __init__(self, app: "Flask", sock: socket.socket, processes: int) -> None:
+        self._app, self._socket, self._processes = app, sock, processes
         super().__init__()
 
     def load_config(self) -> None:
@@ -91,11 +95,8 @@ class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no type
         for name in settings.keys() & self.cfg.settings.keys():
             self.cfg.set(name, settings[name])
 
-    def load(self) -> Any:
-        from study_app import create_app
-        from study_app.config import Config
-
-        return create_app(Config(database=self._database))
+    def load(self) -> "Flask":
+        return self._app
 
 
 def _give_core(arbiter: Any, worker: _WaitressWorker) -> None:
@@ -106,17 +107,18 @@ def _give_core(arbiter: Any, worker: _WaitressWorker) -> None:
     worker.core = min(usable, key=taken.count, default=None)
 
 
-def serve_processes(database: str, sock: socket.socket, processes: int) -> None:
-    """Serve the studies of a database on a bound socket until stopped.
+def serve_processes(app: "Flask", sock: socket.socket, processes: int) -> None:
+    """Serve an app on a bound socket until stopped.
 
     Parameters
     ----------
-    database : str
-        Its address.
+    app : Flask
+        From `study_app.create_app`. Its connections to the database are closed: a process must not use another's.
     sock : socket
         Bound and listening.
     processes : int
         How many.
     """
+    app.extensions[NAME].database.engine.dispose()
     sock.set_inheritable(True)
-    _Processes(database, sock, processes).run()
+    _Processes(app, sock, processes).run()
