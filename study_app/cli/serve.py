@@ -85,12 +85,13 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
     InputError
         If the port is taken or the host is none of this machine.
     """
-    from study_app.cli.waitress_server import cores, stay_on, waitress_server
+    from study_app.cli.waitress_server import cores, spare_collections, stay_on, waitress_server
 
     sock = bound(host, port)
     usable = cores()
     if usable:
         stay_on(random.choice(usable))
+    spare_collections()
     server = waitress_server(app, sock)
     _announce(app, host, server.effective_port)
     server.run()

@@ -12,7 +12,7 @@ from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 from waitress import wasyncore
 
-from study_app.cli.waitress_server import THREADS, cores, stay_on, waitress_server
+from study_app.cli.waitress_server import THREADS, cores, spare_collections, stay_on, waitress_server
 from study_app.server_logs import quieted
 from study_app.web import NAME
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
 FEWEST_THREADS = 8
-"""Of a process, however many there are."""
+"""Of a process on a database server, whose connections all processes share."""
 
 GRACEFUL_SECONDS = 20
 TIMEOUT_SECONDS = 60
@@ -39,7 +39,8 @@ class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             stay_on(self.core)
         (listener,) = self.sockets
         sockets: dict[int, Any] = {}
-        threads = max(FEWEST_THREADS, THREADS // self.cfg.workers)
+        is_sqlite = self.wsgi.extensions[NAME].database.is_sqlite
+        threads = THREADS if is_sqlite else max(FEWEST_THREADS, THREADS // self.cfg.workers)
         server = waitress_server(self.wsgi, listener.sock, sockets=sockets, threads=threads)
         while self.alive and os.getppid() == self.ppid:
             self.notify()
@@ -120,5 +121,6 @@ def serve_processes(app: "Flask", sock: socket.socket, processes: int) -> None:
         How many.
     """
     app.extensions[NAME].database.engine.dispose()
+    spare_collections()
     sock.set_inheritable(True)
     _Processes(app, sock, processes).run()
