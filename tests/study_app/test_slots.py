@@ -7,10 +7,11 @@ import pytest
 from sqlalchemy import select
 
 from study_app.database import open_database, transaction
-from study_app.models import Judgment, Pair, Showing, Slot, Topic, Worker
+from study_app.models import Assignment, Judgment, Pair, Showing, Slot, Topic, Worker
 from study_app.plan import Plans
 from study_app.services.entry import Visitor as Newcomer
 from study_app.services.entry import arrive, find_study, give_consent
+from study_app.services.quota import pair_tallies
 from study_app.services.slots import take_slot
 from study_app.services.whereabouts import locate
 from study_app.tokens import seeded_tokens
@@ -196,6 +197,35 @@ def test_an_abandoned_showing_does_not_upset_the_balance(campaign):
             study.clock.forward(61)
     answered = study.rows(select(Showing.pair_id, Showing.left_system_id).join(Showing.judgments))
     assert set(Counter(tuple(row) for row in answered).values()) == {4}
+
+
+def test_only_showings_that_are_done_or_live_are_counted_and_no_repeats(campaign):
+    """Whoever left, stopped or withdrew has not judged the pair, however often it was put before them."""
+    study = campaign(lease_minutes=1, tasks=[pairs_task(workers_per_query=None, validation_pairs=2)])
+    gone, done, withdrawn = (study.at_pairs(name, topic=FUJI) for name in ("gone", "done", "withdrawn"))
+    study.judge_all(done)
+    study.judge_all(withdrawn)
+    study.clock.forward(61)
+    study.at_pairs("stopped", topic=FUJI)
+    study.at_pairs("here", topic=FUJI)
+    study.at_pairs("elsewhere", topic=TEA)
+    with transaction(study.database, write=True) as session:
+        _, done, withdrawn, stopped, here, _ = session.scalars(select(Worker).order_by(Worker.number))
+        withdrawn.withdrawn_at = stopped.stopped_at = study.clock()
+        stopped.stopped_as = "partial"
+        session.flush()
+        query = select(Showing.pair_id, Showing.left_system_id).where(Showing.repeats_id.is_(None))
+        counted = query.join(Showing.slot).join(Slot.assignment)
+        expected = Counter(
+            tuple(row) for row in session.execute(counted.where(Assignment.worker_id.in_([done.id, here.id])))
+        )
+        topic = session.scalars(select(Topic.id).where(Topic.text == FUJI)).one()
+        tallies = pair_tallies(session, topic, now=study.clock())
+    assert gone.step.startswith("1/1/pair")
+    assert sum(expected.values()) == 2 * len(tallies)
+    for tally in tallies:
+        assert tally.a_left == expected[tally.pair, tally.system_a]
+        assert tally.b_left == expected[tally.pair, tally.system_b]
 
 
 def test_sides_are_stored_before_the_first_pair_is_shown(tight):
