@@ -86,10 +86,11 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
         If the port is taken or the host is none of this machine.
     """
     from study_app.cli.waitress_server import cores, spare_collections, stay_on, waitress_server
+    from study_app.web import NAME
 
     sock = bound(host, port)
     usable = cores()
-    if usable:
+    if usable and app.extensions[NAME].database.is_sqlite:
         stay_on(random.choice(usable))
     spare_collections()
     server = waitress_server(app, sock)

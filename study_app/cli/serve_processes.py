@@ -35,11 +35,11 @@ class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
 
     def run(self) -> None:
         """Serve until told to stop, or until the parent is gone; what was begun by then is answered."""
-        if self.core is not None:
+        is_sqlite = self.wsgi.extensions[NAME].database.is_sqlite
+        if is_sqlite and self.core is not None:
             stay_on(self.core)
         (listener,) = self.sockets
         sockets: dict[int, Any] = {}
-        is_sqlite = self.wsgi.extensions[NAME].database.is_sqlite
         threads = THREADS if is_sqlite else max(FEWEST_THREADS, THREADS // self.cfg.workers)
         server = waitress_server(self.wsgi, listener.sock, sockets=sockets, threads=threads)
         while self.alive and os.getppid() == self.ppid:

@@ -55,7 +55,8 @@ def cores() -> list[int]:
 def stay_on(core: int) -> None:
     """Keep the threads of this process on one core, where the system allows that.
 
-    Python runs one of them at a time, and the hand-over between two cores costs as much as the work.
+    Python runs one of them at a time, and the hand-over between two cores costs as much as the work. Not for servers of a
+    database on the same machine: its processes would wait for the core of whoever asked, and locks with them.
     """
     if sys.platform == "linux":
         with suppress(OSError):  # a sandbox may forbid it

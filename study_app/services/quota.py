@@ -1,10 +1,11 @@
 """Who counts against a query's limit: slots that are done or live, of workers who have not withdrawn."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import BindParameter, ColumnElement, ScalarSelect, and_, bindparam, func, not_, or_, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, not_, or_, select
+from sqlalchemy.orm import Session
 
 from study_app.domain import PairTally, has_room
 from study_app.models import Assignment, Pair, Showing, Slot, Worker
@@ -21,23 +22,20 @@ def counts(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     return and_(or_(Slot.done_at.is_not(None), live), Worker.withdrawn_at.is_(None))
 
 
-def _times_shown(left: InstrumentedAttribute[int]) -> ScalarSelect[int]:
-    """Count a pair's showings with one of its systems on the left; only an index is read, of a study's many thousands."""
-    shown = (Showing.pair_id == Pair.id, Showing.left_system_id == left, Showing.repeats_id.is_(None))
-    return select(func.count()).where(*shown).scalar_subquery()
-
-
 _PAIRS = (
-    select(
-        Pair.id,
-        Pair.system_a_id,
-        Pair.system_b_id,
-        _times_shown(Pair.system_a_id),
-        _times_shown(Pair.system_b_id),
-    )
+    select(Pair.id, Pair.system_a_id, Pair.system_b_id)
     .where(Pair.topic_id == bindparam("topic"))
     .order_by(Pair.id)
 )
+_SHOWN = (
+    select(Showing.pair_id, Showing.left_system_id, func.count())
+    .where(
+        Showing.pair_id.in_(select(Pair.id).where(Pair.topic_id == bindparam("topic"))),
+        Showing.repeats_id.is_(None),
+    )
+    .group_by(Showing.pair_id, Showing.left_system_id)
+)
+"""All that is read is an index: a study has many thousands of showings, and they are counted whenever a worker begins."""
 
 _SHOWN_IN_VAIN = (
     select(Showing.pair_id, Showing.left_system_id, func.count())
@@ -112,17 +110,12 @@ def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], n
 def pair_tallies(session: Session, topic: int, *, now: datetime) -> Sequence[PairTally]:
     """Return every pair of a query with how often it was shown each way, repeats not counted."""
     connection = session.connection()
-    vain = {
-        (pair, left): number
-        for pair, left, number in connection.execute(_SHOWN_IN_VAIN, {"topic": topic, "now": now})
-    }
+    times: Counter[tuple[int, int]] = Counter()
+    for pair, left, number in connection.execute(_SHOWN, {"topic": topic}):
+        times[pair, left] = number
+    for pair, left, number in connection.execute(_SHOWN_IN_VAIN, {"topic": topic, "now": now}):
+        times[pair, left] -= number
     return [
-        PairTally(
-            pair=pair,
-            system_a=a,
-            system_b=b,
-            a_left=a_left - vain.get((pair, a), 0),
-            b_left=b_left - vain.get((pair, b), 0),
-        )
-        for pair, a, b, a_left, b_left in connection.execute(_PAIRS, {"topic": topic})
+        PairTally(pair=pair, system_a=a, system_b=b, a_left=times[pair, a], b_left=times[pair, b])
+        for pair, a, b in connection.execute(_PAIRS, {"topic": topic})
     ]

@@ -71,6 +71,21 @@ def test_a_server_has_a_process_for_each_core_and_two_at_most(loaded, sqlite_url
 
 
 @needs_proc
+@pytest.mark.skipif(
+    not hasattr(os, "sched_getaffinity"), reason="the system does not say which cores a process may use"
+)
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_no_process_stays_on_a_core_when_a_database_server_may_want_it(loaded, durable_postgres, processes):
+    """With a PostgreSQL on the same two cores the longest waits grew from a tenth of a second to eleven seconds."""
+    usable = os.sched_getaffinity(0)
+    with serving(
+        loaded(durable_postgres.new_database(f"cores{processes}")), "--processes", processes
+    ) as server:
+        answered = server.children() or [server.process.pid]
+        assert [os.sched_getaffinity(process) for process in answered] == [usable] * len(answered)
+
+
+@needs_proc
 def test_one_process_serves_when_asked_to(loaded, sqlite_url):
     """Without gunicorn between; a second server is refused all the same."""
     with serving(loaded(sqlite_url), "--processes", "1") as server:
