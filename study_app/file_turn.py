@@ -1,8 +1,9 @@
-"""Whose turn it is to write a SQLite file, between processes.
+"""Whose turn it is to write a SQLite file, between the processes of one server.
 
 SQLite itself lets one process write at a time, but who is kept off sleeps and asks again, and a busy neighbour is always
-faster. So processes stand in line at a file beside the database. Nothing but this order hangs on the file: SQLite's own lock keeps
-writers apart, and the system frees the file when its holder ends, however it ends.
+faster. So these processes wait for a lock on a file beside the database, which wakes them. Nothing but this order hangs on the file:
+SQLite's own lock keeps writers apart, these and those of other commands. The system frees the file when its holder ends, and
+who looks after the processes ends a holder that hangs.
 """
 
 import os
@@ -20,17 +21,17 @@ class FileTurn:
 
     Parameters
     ----------
-    database : str or None
-        Path of the SQLite file; with None, a database in memory, there is nobody to wait for.
+    database : str
+        Path of the SQLite file.
     """
 
-    def __init__(self, database: str | None) -> None:
-        self._path = None if database in {None, "", ":memory:"} else f"{database}{SUFFIX}"
+    def __init__(self, database: str) -> None:
+        self._path = f"{database}{SUFFIX}"
         self._held: int | None = None
 
     def take(self) -> None:
         """Wait for the turn. Where the file cannot be made there is no turn: SQLite will say what is wrong with the folder."""
-        if self._path is None or sys.platform == "win32":
+        if sys.platform == "win32":
             return
         with suppress(OSError):
             opened = os.open(self._path, os.O_RDONLY | os.O_CREAT, 0o600)
@@ -45,5 +46,7 @@ class FileTurn:
         """Let the next process write."""
         held, self._held = self._held, None
         if held is not None and sys.platform != "win32":
-            fcntl.flock(held, fcntl.LOCK_UN)  # closing frees nothing while a copy of this process lives
-            os.close(held)
+            with suppress(OSError):
+                fcntl.flock(held, fcntl.LOCK_UN)  # closing frees nothing while a copy of this process lives
+            with suppress(OSError):
+                os.close(held)

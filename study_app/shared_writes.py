@@ -4,7 +4,8 @@ A commit waits for the disk, some milliseconds in which nobody else can write. S
 work one after the other in one transaction, each behind a savepoint of its own, and share its commit. A writer is told
 that its work is stored only after that commit: what was acknowledged is on the disk, and what was not may be lost.
 
-Several processes may write the file; each batch waits for its turn among them (`study_app.file_turn`).
+Where several processes serve the file, each batch waits for its turn among them (`study_app.file_turn`). Writers of other
+commands are held off by SQLite's own lock.
 """
 
 from collections import deque
@@ -112,8 +113,12 @@ class SharedWrites:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._turn = _Turn()
-        self._between = FileTurn(engine.url.database)
+        self._between: FileTurn | None = None
         self._batch: _Batch | None = None
+
+    def take_turns_with(self, others: FileTurn) -> None:
+        """Wait for the turn among several processes before each batch from now on."""
+        self._between = others
 
     @contextmanager
     def session(self) -> Iterator[Session]:
@@ -143,21 +148,20 @@ class SharedWrites:
         try:
             if self._batch is not None:
                 self._commit(self._batch)
-            self._between.take()
             yield
         finally:
-            self._between.hand_on()
             self._turn.hand_on()
 
     def _work_in(self) -> _Batch:
         """Return the open batch, a new one when there is none."""
         if self._batch is None:
-            self._between.take()
+            if self._between is not None:
+                self._between.take()
             try:
                 self._batch = _Batch(self._engine)
-            except BaseException:
-                self._between.hand_on()
-                raise
+            finally:
+                if self._batch is None:
+                    self._hand_on()
         return self._batch
 
     @contextmanager
@@ -197,5 +201,10 @@ class SharedWrites:
         try:
             batch.connection.close()
         finally:
-            self._between.hand_on()
             batch.ended.set()
+            self._hand_on()
+
+    def _hand_on(self) -> None:
+        """Let another process write."""
+        if self._between is not None:
+            self._between.hand_on()

@@ -3,6 +3,7 @@
 import errno
 import logging
 import random
+import signal
 import socket
 import sys
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ MOST_BY_DEFAULT = 2
 @click.option(
     "--processes",
     type=click.IntRange(1, 256),
-    help=f"Server processes.  [default: one a core, at most {MOST_BY_DEFAULT}]",
+    help=f"Server processes.  [default: one a core on Linux, at most {MOST_BY_DEFAULT}; else 1]",
 )
 @click.option("--debug", is_flag=True, help="Flask's development server: for developers only.")
 @database_option
@@ -94,6 +95,9 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
         stay_on(random.choice(usable))
     spare_collections()
     server = waitress_server(app, sock)
+    signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # as on Ctrl-C, what was begun is answered first
     _announce(app, host, server.effective_port)
     server.run()
 

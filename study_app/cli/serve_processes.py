@@ -3,6 +3,7 @@
 import logging
 import os
 import random
+import signal
 import socket
 import time
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,14 @@ from gunicorn.workers.base import Worker
 from waitress import wasyncore
 
 from study_app.cli.waitress_server import THREADS, cores, spare_collections, stay_on, waitress_server
+from study_app.file_turn import FileTurn
 from study_app.server_logs import quieted
 from study_app.web import NAME
 
 if TYPE_CHECKING:
     from flask import Flask
+
+    from study_app.database import Database
 
 FEWEST_THREADS = 8
 """Of a process on a database server, whose connections all processes share."""
@@ -35,6 +39,7 @@ class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
 
     def run(self) -> None:
         """Serve until told to stop, or until the parent is gone; what was begun by then is answered."""
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # of the terminal: the parent says what to do
         is_sqlite = self.wsgi.extensions[NAME].database.is_sqlite
         if is_sqlite and self.core is not None:
             stay_on(self.core)
@@ -45,10 +50,13 @@ class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
         while self.alive and os.getppid() == self.ppid:
             self.notify()
             _serve_for(LOOK_UP_SECONDS, sockets)
-        server.accepting = False
+        wasyncore.dispatcher.close(server)  # nobody new; its own `close` would keep answers from being sent
         end = time.monotonic() + GRACEFUL_SECONDS
-        while time.monotonic() < end and any(map(_is_busy, server.active_channels.values())):
+        while server.active_channels and time.monotonic() < end:
+            for channel in list(server.active_channels.values()):
+                channel.will_close = channel.will_close or not _is_busy(channel)
             _serve_for(0.05, sockets)
+        signal.signal(signal.SIGQUIT, signal.SIG_IGN)  # a second Ctrl-C while this process is ending anyway
 
     def handle_quit(self, sig: int, frame: Any) -> None:
         """Stop on Ctrl-C as on the word of a supervisor."""
@@ -80,6 +88,7 @@ class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no type
 
     def __init__(self, app: "Flask", sock: socket.socket, processes: int) -> None:
         self._app, self._socket, self._processes = app, sock, processes
+        self._stays = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN  # under nohup
         super().__init__()
 
     def load_config(self) -> None:
@@ -98,6 +107,11 @@ class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no type
 
     def load(self) -> "Flask":
         return self._app
+
+    def reload(self) -> None:
+        """End when the terminal is closed, as every server without a terminal's leave to stay does."""
+        if not self._stays:
+            raise StopIteration
 
 
 def _give_core(arbiter: Any, worker: _WaitressWorker) -> None:
@@ -120,7 +134,10 @@ def serve_processes(app: "Flask", sock: socket.socket, processes: int) -> None:
     processes : int
         How many.
     """
-    app.extensions[NAME].database.engine.dispose()
+    database: Database = app.extensions[NAME].database
+    database.engine.dispose()
+    if database.shared is not None and database.engine.url.database:
+        database.shared.take_turns_with(FileTurn(database.engine.url.database))
     spare_collections()
     sock.set_inheritable(True)
     _Processes(app, sock, processes).run()

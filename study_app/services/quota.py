@@ -111,10 +111,12 @@ def pair_tallies(session: Session, topic: int, *, now: datetime) -> Sequence[Pai
     """Return every pair of a query with how often it was shown each way, repeats not counted."""
     connection = session.connection()
     times: Counter[tuple[int, int]] = Counter()
-    for pair, left, number in connection.execute(_SHOWN, {"topic": topic}):
-        times[pair, left] = number
     for pair, left, number in connection.execute(_SHOWN_IN_VAIN, {"topic": topic, "now": now}):
-        times[pair, left] -= number
+        times[pair, left] = -number
+    for pair, left, number in connection.execute(
+        _SHOWN, {"topic": topic}
+    ):  # later: what is new counts here only
+        times[pair, left] += number
     return [
         PairTally(pair=pair, system_a=a, system_b=b, a_left=times[pair, a], b_left=times[pair, b])
         for pair, a, b in connection.execute(_PAIRS, {"topic": topic})

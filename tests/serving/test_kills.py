@@ -11,14 +11,14 @@ from tests.serving.serving import serving
 LIMIT = 15
 
 
-def killed_again_and_again(url, *arguments, kills, workers):
+def killed_again_and_again(url, *arguments, kills, workers, between=(0.3, 0.9)):
     """Let a crowd through a study while its server is killed so many times; return what the crowd was told."""
     told, moments = Told(), random.Random(1)
     with serving(url, *arguments) as server:
         crowd = start_campaign(server.address, "small", workers, told)
         done = 0
         while done < kills and any(worker.is_alive() for worker in crowd):
-            time.sleep(moments.uniform(0.3, 0.9))
+            time.sleep(moments.uniform(*between))
             server.kill()
             server.start()
             done += 1
@@ -40,14 +40,15 @@ def test_kills_under_load_lose_nothing(loaded, sqlite_url):
 @pytest.mark.soak
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_twenty_kills_lose_nothing(loaded, sqlite_url, durable_postgres, database):
-    """The same with more of everything, on either database; PostgreSQL with two processes."""
+    """The same with more of everything and two processes, on either database."""
     is_sqlite = database == "sqlite"
     url = loaded(
         sqlite_url if is_sqlite else durable_postgres.new_database("kills"),
         task={"search_seconds": 0, "workers_per_query": 150, "validation_pairs": 3},
     )
-    processes = () if is_sqlite else ("--processes", "2")
-    told, kills = killed_again_and_again(url, *processes, kills=20, workers=310)
+    told, kills = killed_again_and_again(
+        url, "--processes", "2", kills=20, workers=310, between=(0.05, 0.3) if is_sqlite else (0.3, 0.9)
+    )
     assert kills == 20
     assert len(told.codes) == 300
     assert_kept(url, told, limit=150)

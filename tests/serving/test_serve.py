@@ -91,7 +91,7 @@ def test_one_process_serves_when_asked_to(loaded, sqlite_url):
     with serving(loaded(sqlite_url), "--processes", "1") as server:
         assert server.children() == []
         assert "is being served already" in run_apart("serve", "--database", sqlite_url, "--port", "0").err
-        assert server.stop() == -signal.SIGTERM
+        assert server.stop() == 0
 
 
 @needs_proc
@@ -108,10 +108,19 @@ def test_processes_end_with_their_parent(loaded, sqlite_url):
 
 
 @needs_proc
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_that_is_stopped_answers_first(loaded, sqlite_url, ending):
+@pytest.mark.parametrize(
+    ("processes", "ending"),
+    [
+        ("1", signal.SIGTERM),
+        ("1", signal.SIGINT),
+        ("2", signal.SIGTERM),
+        ("2", signal.SIGINT),
+        ("2", signal.SIGHUP),
+    ],
+)
+def test_a_server_that_is_stopped_answers_first(loaded, sqlite_url, processes, ending):
     """Who waits for the disk is told that the answer is stored, and the server's own end is a quiet one."""
-    with serving(loaded(sqlite_url), "--processes", "2") as server:
+    with serving(loaded(sqlite_url), "--processes", processes) as server:
         page = httpx.get(f"{server.address}/s/small?id=ann", follow_redirects=True)
         fields = {"agree": "yes", "page": page.text.split('name="page" value="')[1].split('"')[0]}
         with (

@@ -102,7 +102,13 @@ def test_no_part_of_two_tokens_makes_a_third(study, ann, bob):
         number,
         f"{number}.{signature}.x",
     ]
-    forged += [f"..{signature}", ann.page_token, ann.token.swapcase(), f"{ann.token}%00", f"{bobs}.{signature}"]
+    forged += [
+        f"..{signature}",
+        ann.page_token,
+        ann.token.swapcase(),
+        f"{ann.token}%00",
+        f"{bobs}.{signature}",
+    ]
     before = study.everything()
     for token, method in product(forged, ("GET", "POST")):
         for path in addresses(study, method, token):

@@ -48,9 +48,7 @@ def test_a_new_file_and_those_beside_it_are_for_their_owner_alone(database, tmp_
     with transaction(database, write=True) as session:
         session.add(Setting(name="a", value="1"))
         files = sorted(tmp_path.iterdir())
-        assert [file.name for file in files] == [
-            f"test.sqlite3{end}" for end in ("", "-shm", "-wal", ".writing")
-        ]
+        assert [file.name for file in files] == [f"test.sqlite3{end}" for end in ("", "-shm", "-wal")]
         assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
     tmp_path.chmod(0o755)
     assert file_rights(tmp_path / "test.sqlite3").state == OK

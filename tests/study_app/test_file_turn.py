@@ -1,5 +1,6 @@
 """Processes that write one SQLite file take turns, and nothing but the order hangs on that."""
 
+import errno
 import multiprocessing
 import sqlite3
 import subprocess
@@ -9,6 +10,7 @@ import time
 
 import pytest
 
+import study_app.file_turn
 from study_app.database import migrate, open_database, transaction
 from study_app.file_turn import FileTurn
 from study_app.models import Setting
@@ -36,6 +38,14 @@ def holder(file):
     )
     assert process.stdout.readline() == "held\n"
     return process
+
+
+def opened(file):
+    """Open a database as one of several processes that serve it."""
+    database = open_database(f"sqlite:///{file}")
+    migrate(database)
+    database.shared.take_turns_with(FileTurn(str(file)))
+    return database
 
 
 def taken(turn):
@@ -96,9 +106,8 @@ def test_a_process_that_is_made_of_another_has_a_turn_of_its_own(file):
 
 
 def test_who_waits_for_a_long_writer_does_not_give_up(file):
-    """Loading a large study keeps workers waiting for longer than SQLite's own patience, and then they go on."""
-    database = open_database(f"sqlite:///{file}")
-    migrate(database)
+    """The line has no end of patience; SQLite's own would be over after ten seconds."""
+    database = opened(file)
     other = holder(file)
 
     def write():
@@ -121,8 +130,7 @@ def test_where_the_file_cannot_be_made_sqlite_keeps_the_order(tmp_path):
     """A file that cannot be opened is no reason to lose an answer."""
     file = tmp_path / "study.sqlite3"
     (tmp_path / "study.sqlite3.writing").symlink_to(tmp_path / "nowhere" / "x")
-    database = open_database(f"sqlite:///{file}")
-    migrate(database)
+    database = opened(file)
     with transaction(database, write=True) as session:
         session.add(Setting(name="kept", value="1"))
     with sqlite3.connect(file) as reader:
@@ -130,10 +138,26 @@ def test_where_the_file_cannot_be_made_sqlite_keeps_the_order(tmp_path):
     database.engine.dispose()
 
 
-def test_a_database_in_memory_makes_no_file(tmp_path, monkeypatch):
-    """There is nobody to wait for."""
-    monkeypatch.chdir(tmp_path)
-    turn = FileTurn(":memory:")
-    turn.take()
-    turn.hand_on()
-    assert list(tmp_path.iterdir()) == []
+def test_a_turn_that_cannot_be_freed_keeps_no_writer_waiting(file, monkeypatch):
+    """What a file system says of its locks is no reason to lose an answer, or to tell nobody that it is stored."""
+    database = opened(file)
+    real = study_app.file_turn.fcntl.flock
+
+    def refuse(descriptor, operation):
+        if operation == study_app.file_turn.fcntl.LOCK_UN:
+            raise OSError(errno.ENOLCK, "no locks")
+        real(descriptor, operation)
+
+    monkeypatch.setattr("study_app.file_turn.fcntl.flock", refuse)
+    for name in ("first", "second"):
+        with transaction(database, write=True) as session:
+            session.add(Setting(name=name, value="1"))
+    database.engine.dispose()
+
+
+def test_commands_beside_a_server_make_no_file(tmp_path):
+    """They hold no turn, so that one that hangs keeps no worker waiting for longer than SQLite's own patience."""
+    database = open_database(f"sqlite:///{tmp_path / 'study.sqlite3'}")
+    migrate(database)
+    database.engine.dispose()
+    assert [file.name for file in tmp_path.iterdir()] == ["study.sqlite3"]
