@@ -31,6 +31,9 @@ TIMEOUT_SECONDS = 60
 LOOK_UP_SECONDS = 0.5
 """So soon an idle process sees that it is to stop, or that its parent is gone."""
 
+LAST_LOOKS = 3
+"""So often a process that is to stop still reads what has been sent by then, and lets in who knocked."""
+
 
 class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
     """A process with the server that a single one has too: slow, oversized and malformed requests meet the same."""
@@ -50,6 +53,8 @@ class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
         while self.alive and os.getppid() == self.ppid:
             self.notify()
             _serve_for(LOOK_UP_SECONDS, sockets)
+        for _ in range(LAST_LOOKS):
+            _serve_for(0, sockets)
         wasyncore.dispatcher.close(server)  # nobody new; its own `close` would keep answers from being sent
         end = time.monotonic() + GRACEFUL_SECONDS
         while server.active_channels and time.monotonic() < end:
