@@ -1,11 +1,14 @@
-"""What waitress and gunicorn say themselves: without the address of a request, which holds tokens and ids."""
+"""What waitress and gunicorn say themselves: without the address of a request, which holds tokens and ids, or of a worker."""
 
 import logging
 import re
 from typing import Final
 
-ADDRESS: Final = re.compile(r"(?<=serving )\S.*", re.DOTALL)
-"""What stands behind waitress's "while serving"."""
+REFUSED: Final = re.compile(r"^Invalid request from ip=.*", re.DOTALL)
+"""gunicorn's words about a request that is none: the network address, and then whatever was sent."""
+
+ADDRESS: Final = re.compile(r"(?<=serving |request )\S.*", re.DOTALL)
+"""What stands behind waitress's "while serving" and gunicorn's "handling request"."""
 
 
 class WithoutAddresses(logging.Filter):
@@ -13,7 +16,8 @@ class WithoutAddresses(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Cut out of the record's words what a stranger wrote into them."""
-        record.msg, record.args = ADDRESS.sub("an address", record.getMessage()), ()
+        said = REFUSED.sub("refused what is no request", record.getMessage())
+        record.msg, record.args = ADDRESS.sub("an address", said), ()
         return True
 
 

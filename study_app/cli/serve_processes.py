@@ -1,4 +1,8 @@
-"""Several server processes on one port, looked after by gunicorn: one that dies is started anew."""
+"""Several server processes on one port, looked after by gunicorn: one that dies is started anew.
+
+Before a SQLite file each runs waitress, as a single process does, and stays on a core. Before a database server they are gunicorn's
+own: waitress asks after every open connection at each step, and with a thousand of them the database's locks wait for that.
+"""
 
 import logging
 import os
@@ -13,7 +17,7 @@ from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 from waitress import wasyncore
 
-from study_app.cli.waitress_server import THREADS, cores, spare_collections, stay_on, waitress_server
+from study_app.cli.waitress_server import CONNECTIONS, cores, spare_collections, stay_on, waitress_server
 from study_app.file_turn import FileTurn
 from study_app.server_logs import quieted
 from study_app.web import NAME
@@ -23,8 +27,11 @@ if TYPE_CHECKING:
 
     from study_app.database import Database
 
-FEWEST_THREADS = 8
+FEW_THREADS = 8
 """Of a process on a database server, whose connections all processes share."""
+
+KEEPALIVE_SECONDS = 75
+"""Longer than a page waits between two batches of events: a connection that closes just then loses what is on its way."""
 
 GRACEFUL_SECONDS = 20
 TIMEOUT_SECONDS = 60
@@ -42,14 +49,11 @@ class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
 
     def run(self) -> None:
         """Serve until told to stop, or until the parent is gone; what was begun by then is answered."""
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # of the terminal: the parent says what to do
-        is_sqlite = self.wsgi.extensions[NAME].database.is_sqlite
-        if is_sqlite and self.core is not None:
+        if self.core is not None:
             stay_on(self.core)
         (listener,) = self.sockets
         sockets: dict[int, Any] = {}
-        threads = THREADS if is_sqlite else max(FEWEST_THREADS, THREADS // self.cfg.workers)
-        server = waitress_server(self.wsgi, listener.sock, sockets=sockets, threads=threads)
+        server = waitress_server(self.wsgi, listener.sock, sockets=sockets)
         while self.alive and os.getppid() == self.ppid:
             self.notify()
             _serve_for(LOOK_UP_SECONDS, sockets)
@@ -93,6 +97,7 @@ class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no type
 
     def __init__(self, app: "Flask", sock: socket.socket, processes: int) -> None:
         self._app, self._socket, self._processes = app, sock, processes
+        self._is_sqlite = app.extensions[NAME].database.is_sqlite
         self._stays = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN  # under nohup
         super().__init__()
 
@@ -100,11 +105,15 @@ class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no type
         settings = {
             "bind": f"fd://{self._socket.fileno()}",
             "workers": self._processes,
-            "worker_class": _WaitressWorker,
+            "worker_class": _WaitressWorker if self._is_sqlite else "gthread",
+            "threads": FEW_THREADS,
+            "keepalive": KEEPALIVE_SECONDS,
+            "worker_connections": CONNECTIONS,
             "timeout": TIMEOUT_SECONDS,
             "graceful_timeout": GRACEFUL_SECONDS,
             "logger_class": _QuietLogger,
             "pre_fork": _give_core,
+            "post_worker_init": _leave_hang_up_to_the_parent,
             "control_socket_disable": True,
         }
         for name in settings.keys() & self.cfg.settings.keys():
@@ -119,9 +128,13 @@ class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no type
             raise StopIteration
 
 
-def _give_core(arbiter: Any, worker: _WaitressWorker) -> None:
+def _leave_hang_up_to_the_parent(worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def _give_core(arbiter: Any, worker: Any) -> None:
     """Give a process that is about to start the core that the fewest of the others have."""
-    taken = [other.core for other in arbiter.WORKERS.values()]
+    taken = [getattr(other, "core", None) for other in arbiter.WORKERS.values()]
     usable = cores()
     random.shuffle(usable)  # other servers of the machine may have begun with the first ones too
     worker.core = min(usable, key=taken.count, default=None)

@@ -1,4 +1,4 @@
-"""The production server of one process, as every process of `prefcal serve` runs it."""
+"""The production server of one process, which the processes that share a SQLite file run too."""
 
 import gc
 import logging
@@ -17,9 +17,7 @@ CONNECTIONS = 2_000
 MAX_REQUEST_BYTES = 1024 * 1024
 
 
-def waitress_server(
-    app: Any, sock: socket.socket, *, sockets: dict[int, Any] | None = None, threads: int = THREADS
-) -> Any:
+def waitress_server(app: Any, sock: socket.socket, *, sockets: dict[int, Any] | None = None) -> Any:
     """Return waitress's server of a WSGI app on a socket that listens; its threads run already.
 
     Parameters
@@ -28,8 +26,6 @@ def waitress_server(
     sock : socket
     sockets : dict, optional
         Gets every socket that is open, for who runs waitress's loop without the server's own method.
-    threads : int
-        How many requests are worked on side by side.
     """
     from waitress import create_server
 
@@ -39,7 +35,7 @@ def waitress_server(
         app,
         map=sockets,
         sockets=[sock],
-        threads=threads,
+        threads=THREADS,
         connection_limit=CONNECTIONS,
         asyncore_use_poll=True,
         max_request_body_size=MAX_REQUEST_BYTES,
