@@ -1,7 +1,7 @@
 """Several server processes on one port, looked after by gunicorn: one that dies is started anew.
 
 Before a SQLite file each runs waitress, as a single process does, and stays on a core. Before a database server they are gunicorn's
-own: waitress asks after every open connection at each step, and with a thousand of them the database's locks wait for that.
+own: waitress asks after every open connection at each step, for which a machine that runs the database too has less to spare.
 """
 
 import logging
