@@ -14,6 +14,11 @@ from pathlib import Path
 import httpx
 
 STARTS_WITHIN_SECONDS = 60
+HEARS_SIGNALS = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "signal.signal(signal.SIGHUP, signal.SIG_DFL); "
+)
+"""Whoever runs the tests in the background or under nohup hands down that these are ignored."""
 
 
 class Serving:
@@ -25,7 +30,7 @@ class Serving:
         self._command = [
             sys.executable,
             "-c",
-            "from study_app.cli import main; main()",
+            HEARS_SIGNALS + "from study_app.cli import main; main()",
             "serve",
             *("--database", url, "--port", str(self.port)),
             *arguments,
