@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from calibration.durations.simulate import Diary
-from calibration.patience.simulate import Tables
 from calibration.simulate import Study, simulate_study
+from calibration.tables.definition import Tables
 from calibration.tables.files import write_tables
 
 LARGE = Study(workers=3000, topics=20, items=100, diary=Diary(days=14, topics=2, enrol_by_visit=0.5))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.arrays import Floats
 from metrics.topics import TopicNames
 
 
@@ -140,8 +141,8 @@ class UpdateRun:
     name: str
     topics: tuple[str, ...]
     updates: tuple[str, ...]
-    seconds: NDArray[np.float64]
-    confidence: NDArray[np.float64]
+    seconds: Floats
+    confidence: Floats
 
     def __post_init__(self) -> None:
         """Check that there is one value of each for every update, and close the arrays."""

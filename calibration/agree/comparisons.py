@@ -6,13 +6,13 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.named_measures import Wanted
 from calibration.agree.measures.variants import Fit, Role, Variant
 from metrics.agreement.agreement import agreement
 from metrics.agreement.comparison import Comparison, compare, holm
+from metrics.arrays import Floats
 
 Row = dict[str, Any]
 
@@ -89,7 +89,7 @@ def couples(wanted: Wanted, variants: Sequence[Variant], *, constant: Collection
 def comparison_rows(
     task: JudgedTask,
     made: Sequence[Couple],
-    differences: Mapping[str, NDArray[np.float64]],
+    differences: Mapping[str, Floats],
     rng: np.random.Generator,
 ) -> list[Row]:
     """Make the comparisons, under the paper's convention.

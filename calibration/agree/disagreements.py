@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.shown_texts import ShownTexts
+from metrics.arrays import Floats
 
 MOST_PAIRS = 10
 PAIR = ("pair", "system_a", "system_b", "votes_a", "votes_b", "equally_good", "equally_bad")
@@ -27,7 +27,7 @@ COLUMNS = (
 Row = dict[str, Any]
 
 
-def disagreement(difference: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
+def disagreement(difference: Floats, share: Floats) -> Floats:
     """Return how strongly score and votes disagree about each pair.
 
     |2 y - 1| |M(R) - M(R')| / max |M(R) - M(R')|,  0 where they agree or either is tied
@@ -49,7 +49,7 @@ def disagreement(difference: NDArray[np.float64], share: NDArray[np.float64]) ->
 def disagreement_rows(
     task: JudgedTask,
     measure: str,
-    difference: NDArray[np.float64],
+    difference: Floats,
     texts: ShownTexts,
     *,
     most: int = MOST_PAIRS,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from calibration.tables.exclusion import completed, left_out
 from calibration.tables.preferences import VOTES, judged_pairs, pair_votes
 from metrics.agreement.ceiling import Ceiling, ceiling
+from metrics.arrays import Floats
 
 DEFAULT_LANGUAGE = "en"
 WORTH = {"votes_a": 1.0, "votes_b": 0.0, "equally_good": 0.5, "equally_bad": 0.5}
@@ -37,7 +38,7 @@ class JudgedTask:
     pairs: pd.DataFrame
 
     @property
-    def share(self) -> NDArray[np.float64]:
+    def share(self) -> Floats:
         """Vote share of system_a in every pair."""
         return np.asarray(self.pairs["vote_share"], dtype=np.float64)
 

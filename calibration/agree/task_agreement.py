@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from calibration.agree.judged_task import JudgedTask
@@ -26,9 +25,9 @@ from metrics.agreement.agreement import (
 )
 from metrics.agreement.ceiling import Ceiling
 from metrics.agreement.query_mean import simultaneous_band
+from metrics.arrays import Floats
 
 Row = dict[str, Any]
-Floats: TypeAlias = NDArray[np.float64]
 Interval: TypeAlias = tuple[float, float]
 
 CURVE_COLUMNS = (

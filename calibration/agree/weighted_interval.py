@@ -15,14 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from calibration.agree.judged_task import WORTH, JudgedTask
 from metrics.agreement.agreement import pair_credit
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from metrics.arrays import Floats, Ints
 
 NOTHING = 1e-24
 """Variances below are rounding errors."""

@@ -1,19 +1,15 @@
 """Generator for table activity: what a log has of known visits, with or without heartbeats, tabs and hidden pages."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from calibration.inference.uncertainty import Floats
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
+from metrics.arrays import Bools, Floats, Places
 
 _CLOSING = ("left", "exhausted")
-
-Flags: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +39,11 @@ class ActivityLog:
 class _Views:
     """Page views: the visit of each, and when it begins and ends, (v,); seconds since the visit began."""
 
-    visit: "NDArray[np.intp]"
+    visit: Places
     name: str
     begin: Floats
     end: Floats
-    closes: Flags
+    closes: Bools
 
 
 def simulate_activity(
@@ -93,7 +89,7 @@ def _watched(views: _Views, heartbeat_seconds: float) -> pd.DataFrame:
     return pd.concat(signs, ignore_index=True)
 
 
-def _signs(views: _Views, row: "NDArray[np.intp]", seconds: Floats, kind: str) -> pd.DataFrame:
+def _signs(views: _Views, row: Places, seconds: Floats, kind: str) -> pd.DataFrame:
     return pd.DataFrame({"visit": views.visit[row], "page": views.name, "seconds": seconds, "kind": kind})
 
 

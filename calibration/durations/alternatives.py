@@ -17,8 +17,7 @@ from calibration.durations.exposure import LEAST_SECONDS, Exposure
 from calibration.durations.likelihood import Totals
 from calibration.durations.maximum import Maximum, maximum
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
-from calibration.inference.uncertainty import Floats
-from calibration.visits.stays import Bools, Places
+from metrics.arrays import Bools, Floats, Places
 
 COMPOUND = "log-normal means, exponential"
 GAMMA = "gamma rates, exponential"

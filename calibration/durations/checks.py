@@ -14,7 +14,7 @@ from calibration.durations.exposure import Design, Exposure, total
 from calibration.durations.likelihood import Totals, log_likelihoods, scores
 from calibration.durations.maximum import LEAST_LOG_SIGMA, Maximum, log_jacobian, maximum
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
-from calibration.inference.uncertainty import Floats
+from metrics.arrays import Floats
 
 MOST_CUT = 0.1
 """Share of cut intervals up to which a fixed number of intervals is taken as one without cuts."""

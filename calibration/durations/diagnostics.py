@@ -10,8 +10,8 @@ from calibration.durations.exposure import Exposure
 from calibration.durations.likelihood import Totals
 from calibration.durations.result import DurationFit
 from calibration.inference.results import info, warning
-from calibration.inference.uncertainty import Floats
 from calibration.user_model.model import Diagnostic
+from metrics.arrays import Floats
 
 DECISIVE_AIC = 10.0
 CLEAR = 2.5

@@ -10,9 +10,8 @@ from typing import Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from calibration.durations.likelihood import Totals
-from calibration.inference.uncertainty import Floats
 from calibration.user_model.model import Diagnostic
-from calibration.visits.stays import Bools, Places
+from metrics.arrays import Bools, Floats, Places
 
 Design: TypeAlias = Literal["window", "count"]
 LEAST_SECONDS = 1e-3

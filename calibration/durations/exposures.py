@@ -18,7 +18,8 @@ from calibration.durations.exposure import Exposure, Pieces
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.user_model.model import Diagnostic
 from calibration.visits.follows import end_notes, refuse_orphans
-from calibration.visits.stays import Bools, Ints, Joined, Places, Stays, join
+from calibration.visits.stays import Joined, Stays, join
+from metrics.arrays import Bools, Ints, Places
 
 Unit: TypeAlias = Literal["worker", "follow"]
 Inclusion: TypeAlias = Literal["all_enrolled", "at_least_one_visit"]

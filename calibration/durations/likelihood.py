@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial.hermite import hermgauss
 from scipy.special import wrightomega
 
-from calibration.inference.uncertainty import Floats
+from metrics.arrays import Floats
 
 NODES = ((1.0, 15), (1.5, 25), (2.0, 41), (np.inf, 101))
 """Up to which sigma how many nodes; the error of a person's log-likelihood is then below 1e-6 up to a sigma of 3."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from calibration.durations.likelihood import Expansion, Totals, expansion
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.uncertainty import Floats
+from metrics.arrays import Floats
 
 LEAST_LOG_SIGMA = math.log(1e-3)
 MOST_LOG_SIGMA = math.log(4.0)

@@ -18,7 +18,7 @@ from calibration.durations.exposures import Unit, away_exposure, session_exposur
 from calibration.durations.likelihood import Totals
 from calibration.durations.maximum import maximum, moments
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.uncertainty import Floats
+from metrics.arrays import Floats
 
 NO_EVENT = "no duration is complete"
 

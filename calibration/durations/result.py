@@ -15,7 +15,7 @@ from calibration.durations.likelihood import BLOCK, Totals, posterior
 from calibration.durations.maximum import Maximum, maximum
 from calibration.inference.drawing import BAND, finish, of_studies, tails
 from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit, NotIdentifiedError
-from calibration.inference.uncertainty import Floats
+from metrics.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

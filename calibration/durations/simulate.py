@@ -13,11 +13,9 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.inference.uncertainty import Floats
-from calibration.patience.simulate import Ints, Tables
-from calibration.tables.definition import DTYPES, Table
+from calibration.tables.definition import DTYPES, Table, Tables
 from calibration.tables.tables import TABLES
-from calibration.visits.stays import Bools
+from metrics.arrays import Bools, Floats, Ints
 from metrics.msu.score import Population
 
 Between: TypeAlias = Literal["log_normal", "inverse_gamma", "two_point"]

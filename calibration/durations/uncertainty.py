@@ -25,7 +25,8 @@ from calibration.durations.maximum import (
 )
 from calibration.inference.bootstrap import cluster_counts
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.uncertainty import Floats, Interval, Replicates, Scale
+from calibration.inference.uncertainty import Interval, Replicates, Scale
+from metrics.arrays import Floats
 
 FURTHEST = math.log(1e3)
 """An end further from the estimate than this factor is open."""

@@ -8,8 +8,8 @@ negative and whose sign the data leave open have no logarithm worth speaking of:
 import numpy as np
 
 from calibration.inference.results import CalibrationResult, short
-from calibration.inference.uncertainty import Floats
 from calibration.user_model.model import JointEntry, JointScale, plain_name
+from metrics.arrays import Floats
 
 LOGARITHMS = frozenset({"reading_speed_mu"})
 SIGNED = frozenset({"push_P_E", "push_S_E", "push_P_0", "push_S_0"})

@@ -1,11 +1,9 @@
 """Resampling by clusters: workers or queries are drawn whole, never their rows."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from calibration.inference.uncertainty import Floats
-
-Ints = NDArray[np.intp]
+from metrics.arrays import Floats, Ints
 
 MOST_GROUPS = 50
 

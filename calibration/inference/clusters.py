@@ -10,7 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from calibration.inference.bootstrap import cluster_counts, jackknife_groups
-from calibration.inference.uncertainty import Floats, Replicates, StudentT
+from calibration.inference.uncertainty import Replicates, StudentT
+from metrics.arrays import Floats
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
 """(b, clusters) weights of clusters -> (b, k) values, NaN where a sample says nothing."""

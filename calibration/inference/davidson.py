@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.inference.uncertainty import Floats
+from metrics.arrays import Floats
 
 LARGEST_SCALED_SLOPE = 40.0
 """Bound of |b| x the metric's spread: votes that follow the metric without exception have no finite slope."""

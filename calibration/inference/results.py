@@ -12,8 +12,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibration.inference.uncertainty import Floats, Interval, Uncertainty, closed, scale_of_each
+from calibration.inference.uncertainty import Interval, Uncertainty, closed, scale_of_each
 from calibration.user_model.model import Diagnostic, ParameterEntry, plain_name
+from metrics.arrays import Floats
 from metrics.errors import PrefcalError
 
 SIGNIFICANT_DIGITS = 10

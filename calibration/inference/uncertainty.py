@@ -10,10 +10,10 @@ from enum import StrEnum
 from typing import Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, ndtr, stdtrit
 
-Floats: TypeAlias = NDArray[np.float64]
+from metrics.arrays import Floats
+
 Interval: TypeAlias = tuple[float | None, float | None]
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import betaln
 from scipy.stats import betabinom
 
@@ -27,10 +26,11 @@ from calibration.inference.results import (
     short,
     warning,
 )
-from calibration.inference.uncertainty import Floats, Replicates
+from calibration.inference.uncertainty import Replicates
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import Diagnostic, IntentEntry
+from metrics.arrays import Floats, Places
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -309,7 +309,7 @@ def _distance(n: Floats, voters: Floats, a: float, b: float) -> float:
     return float(-len(u) - np.mean(odd * (np.log(u) + np.log1p(-u[::-1]))))
 
 
-def normalised(rates: Floats, topic: NDArray[np.intp]) -> Floats:
+def normalised(rates: Floats, topic: Places) -> Floats:
     """Divide rates by their sum within each topic: (d, k) and (k,) -> (d, k)."""
     sums = np.zeros((len(rates), topic.max() + 1))
     np.add.at(sums.T, topic, rates.T)

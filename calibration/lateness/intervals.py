@@ -16,8 +16,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit, stdtrit
 
-from calibration.inference.uncertainty import Floats, Interval, Scale, Scales
+from calibration.inference.uncertainty import Interval, Scale, Scales
 from calibration.lateness.likelihood import LatenessCounts, scores_and_information
+from metrics.arrays import Floats
 
 _QUANTILES = 400
 """Points of the distribution that draws at L = 0 are taken from."""

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import xlog1py, xlogy
 
-from calibration.inference.uncertainty import Floats
+from metrics.arrays import Floats, Places
 
 TOLERANCE = 1e-12
 MAX_STEPS = 100
@@ -66,7 +65,7 @@ def lateness_counts(lateness: pd.DataFrame) -> LatenessCounts:
     )
 
 
-def counted(worker: NDArray[np.intp], late: Floats, useful: Floats) -> LatenessCounts:
+def counted(worker: Places, late: Floats, useful: Floats) -> LatenessCounts:
     """Count answers by worker, a number from 0, and level; (n,) each."""
     level, place = np.unique(late, return_inverse=True)
     asked = np.zeros((worker.max() + 1, len(level)))

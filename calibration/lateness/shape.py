@@ -17,9 +17,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 from calibration.inference.drawing import finish, percent
 from calibration.inference.results import LEVEL, GoodnessOfFit
-from calibration.inference.uncertainty import Floats
 from calibration.inference.wording import shown_p
 from calibration.lateness.likelihood import LatenessCounts, chances, scores_and_information
+from metrics.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

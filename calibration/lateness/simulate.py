@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from calibration.inference.uncertainty import Floats
 from calibration.lateness.likelihood import LatenessCounts, counted
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
+from metrics.arrays import Floats, Places
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +61,7 @@ def simulate_lateness_counts(raters: LatenessRaters, rng: np.random.Generator) -
     return counted(*_answers(raters, rng))
 
 
-def _answers(raters: LatenessRaters, rng: np.random.Generator) -> tuple[NDArray[np.intp], Floats, Floats]:
+def _answers(raters: LatenessRaters, rng: np.random.Generator) -> tuple[Places, Floats, Floats]:
     """Return worker, lambda and the answer of each rating."""
     own_p0 = np.ones(raters.workers)
     if raters.p0 < 1:

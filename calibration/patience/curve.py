@@ -5,9 +5,8 @@ of readers who always finish, S(x) = pi + (1 - pi) max(0, 1 - x / L).
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calibration.inference.uncertainty import Floats
+from metrics.arrays import Bools, Floats
 
 POSITIONS = 200
 BENDS = 400
@@ -20,7 +19,7 @@ def curve_positions(read: Floats) -> Floats:
     return np.linspace(last / POSITIONS, last, POSITIONS)
 
 
-def survival_curves(read: Floats, stopped: NDArray[np.bool_], weights: Floats, positions: Floats) -> Floats:
+def survival_curves(read: Floats, stopped: Bools, weights: Floats, positions: Floats) -> Floats:
     """Return Kaplan-Meier curves of weighted stops.
 
     S(x) = prod_{j : x_j <= x, stopped} (1 - w_j / n_j), n_j the weight of the rows from j on

@@ -13,7 +13,6 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from calibration.agree.measures.m_variants import given_probabilities
 from calibration.inference.results import (
     CalibrationResult,
     NotIdentifiedError,
@@ -26,7 +25,7 @@ from calibration.inference.uncertainty import Interval
 from calibration.patience import grid as patience_grid
 from calibration.patience import preferences as patience_preferences
 from calibration.patience import stops as patience_stops
-from calibration.patience.pairs import SummaryPairs, summary_pairs
+from calibration.patience.pairs import SummaryPairs, given_probabilities, summary_pairs
 from calibration.tables.preferences import judged_pairs, pair_votes
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.query_mean import QueryMean

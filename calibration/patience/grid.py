@@ -15,11 +15,12 @@ import numpy as np
 from calibration.inference.bootstrap import cluster_counts
 from calibration.inference.drawing import BAND, finish, percent
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
-from calibration.inference.uncertainty import Floats, Replicates
+from calibration.inference.uncertainty import Replicates
 from calibration.patience.pairs import SummaryPairs
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import pair_credit, score_difference
 from metrics.agreement.query_mean import QueryMean, simultaneous_band
+from metrics.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

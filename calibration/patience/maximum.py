@@ -8,7 +8,7 @@ import numpy as np
 from calibration.inference.davidson import Votes, choice_probabilities, fit_davidson
 from calibration.inference.drawing import finish, percent
 from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit
-from calibration.inference.uncertainty import Floats
+from metrics.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,14 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from calibration.inference.davidson import Votes
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.uncertainty import Floats
+from metrics.arrays import Bools, Floats, Ints
 from metrics.summaries.readings import Probabilities
-
-Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +143,7 @@ def summary_pairs(votes: pd.DataFrame, positions: pd.DataFrame, probabilities: P
     )
 
 
-def _known(votes: pd.DataFrame, positions: pd.DataFrame, place: list[str]) -> "NDArray[np.bool_]":
+def _known(votes: pd.DataFrame, positions: pd.DataFrame, place: list[str]) -> Bools:
     """Say which pairs have positions: of their topic, and of both systems in any topic."""
     known = _within(votes[[*place, "topic"]], positions[[*place, "topic"]])
     for side in ("system_a", "system_b"):
@@ -155,7 +152,7 @@ def _known(votes: pd.DataFrame, positions: pd.DataFrame, place: list[str]) -> "N
     return known
 
 
-def _within(rows: pd.DataFrame, others: pd.DataFrame) -> "NDArray[np.bool_]":
+def _within(rows: pd.DataFrame, others: pd.DataFrame) -> Bools:
     return np.asarray(pd.MultiIndex.from_frame(rows).isin(pd.MultiIndex.from_frame(others)), dtype=np.bool_)
 
 
@@ -171,3 +168,30 @@ def _summaries(
         weight=(share * positions["importance"].to_numpy(np.float64))[judged],
         count=count,
     )
+
+
+def given_probabilities(
+    intents: pd.DataFrame | None, fallback: Probabilities, positions: pd.DataFrame
+) -> dict[str, dict[str, float]]:
+    """Return P(i|q) of every topic with positions: the collection's, else the fallback, else uniform.
+
+    Parameters
+    ----------
+    intents : DataFrame or None
+        Table intents; a topic without any probability in it has none.
+    fallback : mapping of topic to mapping of intent to float
+        Fitted from votes.
+    positions : DataFrame
+        For the topics, and for their intents where nothing else names them.
+    """
+    met = positions.groupby("topic")["intent"].unique()
+    found = {str(topic): dict.fromkeys(map(str, names), 1 / len(names)) for topic, names in met.items()}
+    if intents is not None:
+        offered = intents[intents["topic"].isin(list(found))]
+        for topic, rows in offered.groupby("topic"):
+            found[str(topic)] = dict.fromkeys(rows["intent"].tolist(), 1 / len(rows))
+    found |= {topic: dict(fallback[topic]) for topic in found if topic in fallback}
+    if intents is not None:
+        for topic, rows in offered[offered["probability"].notna()].groupby("topic"):
+            found[str(topic)] = dict(zip(rows["intent"], rows["probability"], strict=True))
+    return found

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.inference.bootstrap import jackknife_groups, jackknife_variance
 from calibration.inference.davidson import DavidsonFit, Votes, choice_probabilities, fit_davidson
 from calibration.inference.results import NotIdentifiedError, warning
-from calibration.inference.uncertainty import Floats, LikelihoodCurve, Scale, StudentT, Uncertainty
+from calibration.inference.uncertainty import LikelihoodCurve, Scale, StudentT, Uncertainty
 from calibration.patience.maximum import PreferencesFit, misfit
 from calibration.patience.pairs import SummaryPairs
 from calibration.user_model.model import Diagnostic
+from metrics.arrays import Bools, Floats
 
 NAME = "patience_chars_preferences"
 GRID_POINTS = 81
@@ -138,9 +138,7 @@ def _profile(
     return Profile(kappa=kappa, slope=fit.slope, log_tie=fit.log_tie, loglik=fit.loglik)
 
 
-def _maximised(
-    pairs: SummaryPairs, votes: Votes, profile: Profile, used: NDArray[np.bool_] | None = None
-) -> Profile:
+def _maximised(pairs: SummaryPairs, votes: Votes, profile: Profile, used: Bools | None = None) -> Profile:
     """Add points around the maximum of a profile until it is found to 1e-5 of the grid's spacing or so."""
     for _ in range(ZOOMS):
         low, high = max(profile.best - 1, 0), min(profile.best + 1, len(profile.kappa) - 1)
@@ -256,7 +254,7 @@ def _grid(pairs: SummaryPairs) -> Floats:
     return np.linspace(0, GRID_END / pairs.summaries.longest_offset, GRID_POINTS)
 
 
-def _kappa_of(pairs: SummaryPairs, differences: Floats, used: NDArray[np.bool_], whole: DavidsonFit) -> float:
+def _kappa_of(pairs: SummaryPairs, differences: Floats, used: Bools, whole: DavidsonFit) -> float:
     """Return the best kappa of some pairs, starting from the fits of all."""
     votes = pairs.votes.of(used)
     if not (votes.first + votes.second).any():

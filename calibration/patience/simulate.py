@@ -4,21 +4,18 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from calibration.inference.davidson import choice_probabilities
-from calibration.inference.uncertainty import Floats
+from calibration.tables.definition import Tables
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
+from metrics.arrays import Bools, Floats, Ints
 from metrics.summaries.readings import Probabilities
 from metrics.summaries.score import m_from_positions
-
-Tables: TypeAlias = dict[str, pd.DataFrame]
-Ints: TypeAlias = NDArray[np.signedinteger[Any]]
 
 KINDS = ("good-order", "bad-order", "one-layer", "wrong-links", "short", "redundant", "random")
 """How the summaries of `simulate_summaries` are made, system by system."""
@@ -267,7 +264,7 @@ def drawn_stops(
     rng: np.random.Generator,
     *,
     finishers: float | Floats = 0.0,
-) -> tuple[Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, Bools]:
     """Draw how far texts are read, and whether to their end.
 
     Parameters
@@ -289,9 +286,7 @@ def drawn_stops(
     return np.minimum(stop, text_chars), stop >= text_chars
 
 
-def _stops(
-    names: NDArray[np.str_], text_chars: Floats, stops: tuple[Floats, NDArray[np.bool_]]
-) -> pd.DataFrame:
+def _stops(names: NDArray[np.str_], text_chars: Floats, stops: tuple[Floats, Bools]) -> pd.DataFrame:
     read, reached_end = stops
     rows = pd.DataFrame(
         {

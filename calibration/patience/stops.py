@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from calibration.inference.bootstrap import cluster_counts
 from calibration.inference.drawing import BAND, finish, of_studies, tails
@@ -26,10 +25,11 @@ from calibration.inference.results import (
     info,
     warning,
 )
-from calibration.inference.uncertainty import Floats, Replicates, Scale
+from calibration.inference.uncertainty import Replicates, Scale
 from calibration.patience.curve import curve_positions, finisher_fits, line_fits, survival_curves
 from calibration.patience.simulate import drawn_stops, simulate_stops_on
 from calibration.user_model.model import Diagnostic
+from metrics.arrays import Bools, Floats, Places
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,8 +43,6 @@ ENVELOPES = 199
 CELLS_AT_ONCE = 4_000_000
 MOST_SURVIVORS = 0.3
 REJECTED = 0.05
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +106,7 @@ class StopsFit(CalibrationResult):
             ),
         )
 
-    def _simulated(self, rng: np.random.Generator) -> tuple[Floats, Flags]:
+    def _simulated(self, rng: np.random.Generator) -> tuple[Floats, Bools]:
         """Return positions and who stopped there, ascending, of readers of the same texts."""
         read, reached_end = drawn_stops(
             self.text_chars, self.estimates[0], rng, finishers=self.finishers or 0.0
@@ -244,7 +242,7 @@ def _usable(stops: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
     return stops.assign(longest=longest)[~beside & ~short], unused
 
 
-def _ascending(stops: pd.DataFrame) -> tuple[Floats, Flags, pd.DataFrame]:
+def _ascending(stops: pd.DataFrame) -> tuple[Floats, Bools, pd.DataFrame]:
     """Return positions, who stopped there, and the rows: ascending, at equal positions stops before ends."""
     rows = stops.sort_values(["chars_read", "reached_end", "worker"], kind="stable")
     return rows["chars_read"].to_numpy(np.float64), ~rows["reached_end"].to_numpy(bool), rows
@@ -269,8 +267,8 @@ def _fits(curves: Floats, positions: Floats, *, with_finishers: bool) -> tuple[F
 
 def _bootstrap(
     read: Floats,
-    stopped: Flags,
-    worker: NDArray[np.intp],
+    stopped: Bools,
+    worker: Places,
     positions: Floats,
     resamples: int,
     rng: np.random.Generator,

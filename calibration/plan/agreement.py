@@ -17,14 +17,13 @@ from itertools import combinations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.inference.davidson import choice_probabilities
-from calibration.inference.uncertainty import Floats
 from calibration.plan.simulation import MOST, NOTHING, Outcome
 from metrics.agreement.agreement import Ties, agreement, pair_credit
 from metrics.agreement.comparison import Comparison
 from metrics.agreement.query_mean import QueryMean, standard_error
+from metrics.arrays import Floats, Places
 from metrics.errors import input_fault
 
 LEVEL = 0.95
@@ -61,7 +60,7 @@ class _Votes(NamedTuple):
     """What people of some queries like (queries, systems), the pairs (p, 2), and their vote shares (queries, p)."""
 
     liked: Floats
-    pairs: NDArray[np.intp]
+    pairs: Places
     share: Floats
 
     def agreement(self, scores: Floats, ties: Ties) -> QueryMean:

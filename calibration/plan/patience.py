@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.inference.davidson import Votes, choice_probabilities
 from calibration.inference.results import NotIdentifiedError
@@ -18,6 +17,7 @@ from calibration.patience.preferences import NAME, fit_patience_from_preferences
 from calibration.patience.simulate import KINDS, Judges, simulate_preferences, simulate_summaries
 from calibration.plan.simulation import MOST, NOTHING, Outcome
 from calibration.tables.preferences import pair_votes
+from metrics.arrays import Places
 
 MOST_PAIRS = len(KINDS) * (len(KINDS) - 1) // 2
 """Of the kinds of summaries that the generator makes."""
@@ -39,7 +39,7 @@ class Stock:
     """
 
     pairs: SummaryPairs
-    starts: NDArray[np.intp]
+    starts: Places
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Protocol, Self, TypeAlias
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from calibration.inference.uncertainty import Floats
+from metrics.arrays import Floats
 
 POWER = 0.8
 """Of what is detectable, and the share of studies behind `PlanRow.width_most`."""

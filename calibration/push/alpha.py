@@ -13,13 +13,14 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.results import LEVEL, CalibrationResult, warning
-from calibration.inference.uncertainty import Floats, Interval, Scale, Scales, StudentT, Uncertainty
+from calibration.inference.uncertainty import Interval, Scale, Scales, StudentT, Uncertainty
 from calibration.push.errors import STRONG_GAIN, FiellerRatios, RawWeights
 from calibration.push.likelihood import Ties
 from calibration.push.notes import notes_on_clusters
 from calibration.push.pairs import PushJudgments, notes_on_judgments, push_judgments
 from calibration.push.search import WeightSearch, judged_by, search_weights
 from calibration.user_model.model import PARAMETERS, Diagnostic
+from metrics.arrays import Floats
 
 NAME = "push_alpha"
 NAMES = ("gain", "non-relevant pushes", "S_E", "S_0")

@@ -7,10 +7,10 @@ one pair with the same outcome are one row that counts several times: a sample c
 import numpy as np
 
 from calibration.inference.bootstrap import cluster_counts
-from calibration.inference.uncertainty import Floats
 from calibration.push.data import OUTCOMES, PairVotes
 from calibration.push.likelihood import Ties, maximise, maximise_nonnegative
 from calibration.push.search import WeightSearch
+from metrics.arrays import Floats
 
 
 def bootstrap_weights(

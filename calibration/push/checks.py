@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.inference.results import NotIdentifiedError, warning
-from calibration.inference.uncertainty import Floats
 from calibration.push.likelihood import Maximum
 from calibration.push.pairs import SIGNS
 from calibration.user_model.model import Diagnostic
+from metrics.arrays import Floats
 
 SMALLEST_SINGULAR_VALUE = 1e-8
 """Relative to the largest, of columns scaled to one length."""

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.results import GoodnessOfFit
-from calibration.inference.uncertainty import Floats
 from calibration.inference.wording import shown_p
 from calibration.push.likelihood import ChoiceModel, Maximum, Ties, maximise
 from calibration.push.pairs import SIGNS, PushJudgments
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
+from metrics.arrays import Floats
 
 ALPHA = 0.05
 TASK = "pushes"

@@ -13,13 +13,11 @@ degrees of freedom.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
-from calibration.inference.uncertainty import Floats, Interval, Scale, Scales, closed
+from calibration.inference.uncertainty import Interval, Scale, Scales, closed
 from calibration.push.likelihood import RIDGE, ChoiceModel
-
-Ints = NDArray[np.intp]
+from metrics.arrays import Floats, Ints
 
 STRONG_GAIN = 3.0
 """Standard errors of G_E above which a ratio to it is nearly normal."""

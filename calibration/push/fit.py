@@ -24,7 +24,7 @@ from calibration.inference.results import (
     Skipped,
     info,
 )
-from calibration.inference.uncertainty import Floats, StudentT, Uncertainty
+from calibration.inference.uncertainty import StudentT, Uncertainty
 from calibration.push.bootstrap import bootstrap_weights
 from calibration.push.checks import notes_on_collinearity, variance_inflation
 from calibration.push.data import (
@@ -52,6 +52,7 @@ from calibration.push.search import (
     search_weights,
 )
 from calibration.user_model.model import PARAMETERS, Diagnostic
+from metrics.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

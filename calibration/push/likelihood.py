@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
 from calibration.inference.davidson import choice_probabilities
-from calibration.inference.uncertainty import Floats
+from metrics.arrays import Floats
 
 Ties: TypeAlias = Literal["davidson", "rao_kupper", "half", "drop"]
 TIES: tuple[Ties, ...] = get_args(Ties)

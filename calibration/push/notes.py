@@ -8,13 +8,14 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from calibration.inference.results import info, warning
-from calibration.inference.uncertainty import Floats, Interval, Uncertainty
+from calibration.inference.uncertainty import Interval, Uncertainty
 from calibration.inference.wording import shown_p
 from calibration.push.checks import without_maximum
 from calibration.push.errors import STRONG_GAIN, RawWeights, jackknife_covariance, two_way_covariance
 from calibration.push.likelihood import ChoiceModel, Ties, maximise
 from calibration.push.pairs import PushJudgments
 from calibration.user_model.model import Diagnostic
+from metrics.arrays import Floats
 
 ALPHA = 0.05
 FEW_CLUSTERS = 10

@@ -9,18 +9,13 @@ every weight of Tan et al. (SIGIR 2016, table 1) is positive when people like wh
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from calibration.inference.results import NotIdentifiedError, info, warning
-from calibration.inference.uncertainty import Floats
 from calibration.user_model.model import Diagnostic
-
-Ints: TypeAlias = NDArray[np.intp]
-Bools: TypeAlias = NDArray[np.bool_]
+from metrics.arrays import Bools, Floats, Ints
 
 WEIGHTS = ("G_E", "P_E", "S_E", "P_0", "S_0")
 SIGNS = MappingProxyType(

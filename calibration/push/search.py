@@ -1,13 +1,10 @@
 """The steps that every fit to judged pushes takes: which weights can be told, their maximum, their covariance."""
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.uncertainty import Floats
 from calibration.push.checks import check_votes, identified, without_maximum
 from calibration.push.errors import RawWeights, two_way_covariance
 from calibration.push.likelihood import (
@@ -19,8 +16,7 @@ from calibration.push.likelihood import (
     maximise_nonnegative,
 )
 from calibration.push.pairs import PushJudgments
-
-Ints: TypeAlias = NDArray[np.intp]
+from metrics.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

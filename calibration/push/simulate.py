@@ -9,16 +9,14 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from calibration.inference.davidson import choice_probabilities
-from calibration.inference.uncertainty import Floats
-from calibration.push.pairs import SIGNS, WEIGHTS, Bools, PushJudgments
+from calibration.push.pairs import SIGNS, WEIGHTS, PushJudgments
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
+from metrics.arrays import Bools, Floats, Ints
 
-Ints: TypeAlias = NDArray[np.intp]
 TieLaw: TypeAlias = Literal["davidson", "rao_kupper"]
 
 TASK = "pushes"

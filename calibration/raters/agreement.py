@@ -7,17 +7,17 @@ are undefined (NaN) when every rating is the same. What the items and ratings ar
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calibration.inference.bootstrap import jackknife_groups
 from calibration.inference.clusters import cluster_uncertainty, jackknife_covariance
-from calibration.inference.uncertainty import Floats, Replicates, StudentT
+from calibration.inference.uncertainty import Replicates, StudentT
+from metrics.arrays import Floats, Ints
 
-Ints: TypeAlias = NDArray[np.signedinteger[Any]]
 Metric: TypeAlias = Literal["nominal", "ordinal", "interval"]
 
 RESAMPLES = 2000

@@ -23,8 +23,9 @@ from scipy.stats import binom
 
 from calibration.inference.clusters import cluster_uncertainty
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
-from calibration.inference.uncertainty import Floats, Replicates, StudentT
+from calibration.inference.uncertainty import Replicates, StudentT
 from calibration.user_model.model import Diagnostic
+from metrics.arrays import Floats
 
 NAMES = ("consistency_share", "consistency_kappa", "identical_share", "identical_kappa")
 CLICKS = MappingProxyType({"left or right by lot": 1 / 2, "any of the four options by lot": 3 / 8})

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calibration.inference.clusters import cluster_uncertainty
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
-from calibration.inference.uncertainty import Floats, Replicates, StudentT
+from calibration.inference.uncertainty import Replicates, StudentT
 from calibration.raters.agreement import RESAMPLES, Metric, Ratings, coefficient_uncertainty
 from calibration.user_model.model import Diagnostic
+from metrics.arrays import Floats, Places
 
 KAPPA, ALPHA = "importance_weighted_kappa", "importance_alpha"
 ITEM = ["topic", "intent", "iunit"]
@@ -175,8 +176,8 @@ class _Crossed:
         sum_i 2 (n_i sum x^2 - (sum x)^2) / (n_i - 1).
     """
 
-    pair: NDArray[np.intp]
-    topic: NDArray[np.intp]
+    pair: Places
+    topic: Places
     sums: Floats
     of_topic: Floats
 

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
-from calibration.inference.uncertainty import Floats
 from calibration.raters.agreement import (
     FEWEST_WORKERS,
     RESAMPLES,
@@ -24,6 +23,7 @@ from calibration.raters.agreement import (
 )
 from calibration.tables.preferences import judged_pairs
 from calibration.user_model.model import Diagnostic
+from metrics.arrays import Floats
 
 FLEISS, KRIPPENDORFF = "preference_fleiss_kappa", "preference_krippendorff_alpha"
 FEW_TOPICS = 10

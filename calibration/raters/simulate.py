@@ -7,12 +7,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.inference.uncertainty import Floats
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
+from metrics.arrays import Bools, Floats, Ints
 
-Ints: TypeAlias = NDArray[np.intp]
-Flags: TypeAlias = NDArray[np.bool_]
 Texts: TypeAlias = NDArray[np.object_]
 
 
@@ -151,9 +149,9 @@ def _shown(
     vote: Ints,
     care: Floats,
     left: Floats,
-    swapped: Flags,
+    swapped: Bools,
     rng: np.random.Generator,
-) -> tuple[Texts, Flags]:
+) -> tuple[Texts, Bools]:
     """Return what was clicked, and whether the second system stood on the left."""
     careful = rng.random(len(vote)) < care
     side = np.where(careful, np.where(swapped, 1 - vote, vote), rng.random(len(vote)) > left)
@@ -180,7 +178,7 @@ def _table(
     topic: Ints,
     pair: Ints,
     worker: Ints,
-    shown: tuple[Texts, Flags],
+    shown: tuple[Texts, Bools],
 ) -> pd.DataFrame:
     choice, swapped = shown
     one, other = ([f"{name}{number}" for number in pair] for name in "ab")

@@ -16,13 +16,14 @@ import pandas as pd
 
 from calibration.inference.bootstrap import cluster_counts
 from calibration.inference.results import NotIdentifiedError, info, warning
-from calibration.inference.uncertainty import Floats, Replicates, Scale, StudentT, Uncertainty
+from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
 from calibration.reading.checks import outlying_share, reading_notes
 from calibration.reading.medians import MedianFit, bootstrap_medians, fit_medians, worker_medians
 from calibration.reading.mixture import N_FREE, MixtureFit, bootstrap_mixture, fit_mixture
 from calibration.reading.result import ReadingSpeedFit, ReadingSummary
 from calibration.reading.rows import Readings, length_unit, readings
 from calibration.user_model.model import Diagnostic
+from metrics.arrays import Floats
 
 NAMES = ("reading_speed_mu", "reading_speed_sigma")
 SCALES = (Scale.IDENTITY, Scale.LOG)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from calibration.inference.uncertainty import Floats
-from calibration.reading.rows import Flags
+from metrics.arrays import Bools, Floats
 
 OFFSETS = np.array([0.0, -1.6, 1.6, 0.0])
 EXTRA_VARIANCES = np.array([0.0, 0.9, 0.5, 3.0]) ** 2
@@ -31,7 +30,7 @@ class ReadLaw:
         self.sd = np.sqrt(variance)
         self.pull = math.exp(2 * p[2]) / variance
 
-    def of(self, e: Floats, cut: Flags) -> "LawValues":
+    def of(self, e: Floats, cut: Bools) -> "LawValues":
         """Return f (F where cut) of residuals.
 
         Parameters

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from calibration.inference.uncertainty import Floats
 from calibration.reading.rows import Readings
+from metrics.arrays import Floats
 
 MEDIAN_VARIANCE = math.pi / 2
 MAD_TO_SD = 1.4826

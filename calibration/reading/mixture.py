@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from calibration.inference.uncertainty import Floats
 from calibration.reading.law import ReadLaw
 from calibration.reading.medians import MedianFit
-from calibration.reading.rows import Flags, Places, Readings
+from calibration.reading.rows import Readings
+from metrics.arrays import Bools, Floats, Places
 
 PRIOR_READS = np.array([18.0, 1.0, 1.0])
 NODES = 41
@@ -82,7 +82,7 @@ class _Block:
     starts: Places
     worker: Places
     x: Floats
-    cut: Flags
+    cut: Bools
     count: Floats
 
 

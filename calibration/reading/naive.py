@@ -14,9 +14,9 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.inference.uncertainty import Floats
 from calibration.reading.medians import fit_medians
 from calibration.reading.rows import Readings, readings
+from metrics.arrays import Floats
 
 SPEED_WINDOW = (0.8, 15.0)
 """Words per second that are taken for reading by convention."""

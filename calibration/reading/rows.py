@@ -15,22 +15,17 @@ dwell.
 
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from calibration.inference.uncertainty import Floats
+from metrics.arrays import Bools, Floats, Places
 
 READ_KINDS = ("iunit", "update")
 ENTRY = "link"
 """What an entry of a ranked list is called."""
 BY_CHARACTERS = ("ja",)
 """Languages that are not measured in words, since they are written without spaces."""
-
-Flags: TypeAlias = NDArray[np.bool_]
-Places: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +50,7 @@ class Readings:
 
     worker: Places
     log_speed: Floats
-    cut: Flags
+    cut: Bools
     log_length: Floats
     left_out: MappingProxyType[str, int]
     of_lists: bool = False
@@ -65,7 +60,7 @@ class Readings:
         """How many workers have a reading."""
         return int(self.worker[-1]) + 1 if len(self.worker) else 0
 
-    def of(self, rows: "Flags | Places") -> "Readings":
+    def of(self, rows: "Bools | Places") -> "Readings":
         """Return some of the readings, workers numbered anew."""
         arrays = {name: getattr(self, name)[rows] for name in ("worker", "log_speed", "cut", "log_length")}
         arrays["worker"] = np.unique(arrays["worker"], return_inverse=True)[1].astype(np.intp)

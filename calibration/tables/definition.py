@@ -7,8 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import TypeAlias
 
 import pandas as pd
+
+Tables: TypeAlias = dict[str, pd.DataFrame]
+"""Tables by name."""
 
 
 class Kind(StrEnum):

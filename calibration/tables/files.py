@@ -25,8 +25,6 @@ from metrics.errors import Fault, FaultLog, InputError, input_fault
 from metrics.files import write_whole
 from metrics.wording import listed, nearest
 
-Tables = Mapping[str, pd.DataFrame]
-
 
 def read_tables(folder: str | Path) -> dict[str, pd.DataFrame]:
     """Read every table that ``folder`` holds, all faults of all files at once.
@@ -125,7 +123,7 @@ def checked(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
     return typed
 
 
-def write_tables(tables: Tables, folder: str | Path) -> None:
+def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None:
     """Check ``tables`` and write each as CSV and Parquet into ``folder``.
 
     Each file appears whole or not at all: it is written beside its place and renamed.

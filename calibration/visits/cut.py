@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.inference.uncertainty import Floats
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
+from metrics.arrays import Floats, Places
 
 NAIVE_IDLE_SECONDS = 1800.0
 """The half hour that web analytics takes by convention."""
@@ -29,7 +29,6 @@ STREAM = ["worker", "topic"]
 _OUT_OF_SIGHT = ("close", "hidden")
 
 Milliseconds: TypeAlias = NDArray[np.int64]
-Places: TypeAlias = NDArray[np.intp]
 
 
 def visits_from_activity(

@@ -12,7 +12,8 @@ import pandas as pd
 
 from calibration.inference.results import NotIdentifiedError, warning
 from calibration.user_model.model import Diagnostic
-from calibration.visits.stays import Bools, milliseconds, places
+from calibration.visits.stays import milliseconds, places
+from metrics.arrays import Bools
 
 MOST_ORPHANS = 0.1
 FAULTY_ORPHANS = 0.5

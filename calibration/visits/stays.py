@@ -6,18 +6,14 @@ What the fits need of the tables follows and visits; `calibration.durations.expo
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from calibration.inference.results import warning
 from calibration.user_model.model import Diagnostic
-
-Ints: TypeAlias = NDArray[np.int64]
-Bools: TypeAlias = NDArray[np.bool_]
-Places: TypeAlias = NDArray[np.intp]
+from metrics.arrays import Bools, Ints, Places
 
 COMPLETE = ("left", "idle")
 PROMPTED = ("reminder", "invitation")

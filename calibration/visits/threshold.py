@@ -16,9 +16,9 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
-from calibration.inference.uncertainty import Floats
 from calibration.user_model.model import Diagnostic, plain_name
 from calibration.visits.cut import silences_seconds, visits_from_activity
+from metrics.arrays import Floats
 
 IDLE_SECONDS = 300.0
 """The threshold where the log has none to offer."""

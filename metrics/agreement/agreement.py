@@ -15,7 +15,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.agreement.query_mean import Floats, QueryMean, mean_by_query
+from metrics.agreement.query_mean import QueryMean, mean_by_query
+from metrics.arrays import Floats
 
 Ties: TypeAlias = Literal["against", "half", "drop", "weighted"]
 TIES: MappingProxyType[Ties, str] = MappingProxyType(

@@ -9,13 +9,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metrics.agreement.agreement import Ties
-from metrics.agreement.query_mean import Floats, QueryMean, mean_by_query, read_only
+from metrics.agreement.query_mean import QueryMean, mean_by_query, read_only
 from metrics.agreement.vote_mixture import VoteMixture, fit_vote_mixture
+from metrics.arrays import Floats, Places
 
-Rows = NDArray[np.intp]
+Rows = Places
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

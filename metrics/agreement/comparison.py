@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
-from metrics.agreement.query_mean import Floats, QueryMean, standard_error
+from metrics.agreement.query_mean import QueryMean, standard_error
+from metrics.arrays import Floats
 
 EXACT_QUERIES = 14
 """Up to so many queries every one of the 2^Q sign flips is tried."""

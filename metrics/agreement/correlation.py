@@ -11,8 +11,10 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Scores = NDArray[np.float64]
-Relation = NDArray[np.bool_]
+from metrics.arrays import Bools, Floats
+
+Scores = Floats
+Relation = Bools
 
 
 def kendall_tau_b(x: ArrayLike, y: ArrayLike) -> float:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,9 @@ served alike. Which side is preferred carries no name: both ways are equally lik
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from metrics.arrays import Floats, Ints
 
 SIDES = np.linspace(0.5, 1.0, 26)
 TIES = np.array([0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0])

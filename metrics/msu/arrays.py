@@ -5,7 +5,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray: TypeAlias = NDArray[np.float64]
+from metrics.arrays import Floats
+
+FloatArray: TypeAlias = Floats
 IntArray: TypeAlias = NDArray[np.int64]
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrics.arrays import Bools
 from metrics.msu.arrays import FloatArray
 from metrics.msu.reading import Setting, UnlistedWords, Window
 from metrics.msu.totals import UserTotals, rate, with_mean
@@ -92,7 +92,7 @@ class MSU(StreamMeasure):
         """(topics + 1,): the mean over users."""
         return totals.mean_gain[:, decay]
 
-    def user_values(self, gain: FloatArray, seconds: FloatArray, counted: NDArray[np.bool_]) -> FloatArray:  # noqa: ARG002
+    def user_values(self, gain: FloatArray, seconds: FloatArray, counted: Bools) -> FloatArray:  # noqa: ARG002
         """(topics + 1, users): the same for each user alone; see `MSUPerSecond.user_values`."""
         return with_mean(gain, counted)
 
@@ -139,7 +139,7 @@ class MSUPerSecond(StreamMeasure):
             return totals.mean_rate[:, decay]
         return rate(totals.mean_gain[:, decay], totals.mean_seconds)
 
-    def user_values(self, gain: FloatArray, seconds: FloatArray, counted: NDArray[np.bool_]) -> FloatArray:
+    def user_values(self, gain: FloatArray, seconds: FloatArray, counted: Bools) -> FloatArray:
         """(topics + 1, users): the same for each user alone.
 
         Parameters

@@ -20,7 +20,8 @@ from metrics.results import ALL, Score, Topics, labelled, score_frame
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
+
+    from metrics.arrays import Bools
 
 __all__ = [
     "MSU",
@@ -182,7 +183,7 @@ class _Plan:
         measured = list(measures)
         self.settings = list(dict.fromkeys(one.setting for one in measured))
         self.decays = np.array(list(dict.fromkeys(float(one.lateness) for one in measured)))
-        self.counted: list[NDArray[np.bool_]] = []
+        self.counted: list[Bools] = []
         self.streams: list[dict[Setting, list[Stream]]] = []
         events = collection.topics
         self.horizon = max((event.end - event.start for event in events.values()), default=0.0)

@@ -1,8 +1,8 @@
 """Means over users, kept up to date block by block, so that memory does not grow with their number."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrics.arrays import Bools
 from metrics.msu.arrays import FloatArray
 
 
@@ -32,7 +32,7 @@ class UserTotals:
         Mean of a user's gain per second, 0 for one who spent no time; in the last row, of the mean of these over topics.
     """
 
-    def __init__(self, counted: NDArray[np.bool_], decays: int) -> None:
+    def __init__(self, counted: Bools, decays: int) -> None:
         rows = counted.size + 1
         self.counted = counted
         self.users = 0
@@ -64,7 +64,7 @@ class UserTotals:
         self.users += new
 
 
-def with_mean(values: FloatArray, counted: NDArray[np.bool_]) -> FloatArray:
+def with_mean(values: FloatArray, counted: Bools) -> FloatArray:
     """Append to the rows of an array the mean of the counted ones, NaN if there are none."""
     none = np.full(values.shape[1:], np.nan)
     mean = values[counted].mean(axis=0) if counted.any() else none

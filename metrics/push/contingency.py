@@ -15,9 +15,9 @@ import math
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
+from metrics.arrays import Floats
 from metrics.push.days import DayTable
 from metrics.push.measures import SOURCE, T11U, PushMeasure
-from metrics.push.pool import Floats
 from metrics.registry import measure
 from metrics.types import Measure
 

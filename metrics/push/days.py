@@ -11,7 +11,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.push.pool import Bools, Floats, Ints, PushPool, close, summed
+from metrics.arrays import Bools, Floats, Ints
+from metrics.push.pool import PushPool, close, summed
 from metrics.push.streams import PushRun
 from metrics.topics import TopicNames
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from metrics.arrays import Bools, Floats
 from metrics.push.days import (
     PAPER,
     TRACK,
@@ -25,7 +26,6 @@ from metrics.push.days import (
     Rules,
     Unpooled,
 )
-from metrics.push.pool import Bools, Floats
 from metrics.registry import measure
 from metrics.types import Measure, Parameter, short_number
 

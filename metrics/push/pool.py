@@ -6,16 +6,13 @@ A *row* is a day of a topic; rows stand topic by topic, each in the order of its
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.arrays import Bools, Floats, Ints
 from metrics.push.streams import PushCollection, parsed_day
-
-Ints: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
-Bools: TypeAlias = NDArray[np.bool_]
 
 EPOCH = date(1970, 1, 1).toordinal()
 DAY_SPAN = 10_000_000

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from metrics.arrays import Bools
 from metrics.push.contingency import CELLS, INSTANCES, Contingency, PushCell, cell_totals
 from metrics.push.days import DayTable, Rules, account
 from metrics.push.measures import (
@@ -20,7 +21,7 @@ from metrics.push.measures import (
     SilencePrecision,
     SilenceRecall,
 )
-from metrics.push.pool import Bools, PushPool, push_pool
+from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushCollection, PushRun
 from metrics.results import ALL, Score, Topics, labelled, score_frame
 from metrics.topics import TopicNames

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from metrics.ranked.topics import Floats, Ints, JudgedTopic, Listing, summed
+from metrics.arrays import Floats, Ints
+from metrics.ranked.topics import JudgedTopic, Listing, summed
 
 Gains: TypeAlias = Literal["binary", "graded"]
 Stop: TypeAlias = Literal["literal", "half", "graded"]

@@ -8,8 +8,9 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from metrics.arrays import Bools
 from metrics.ranked.measures import SOURCE, MeasureAtDepth
-from metrics.ranked.topics import Bools, Listing
+from metrics.ranked.topics import Listing
 from metrics.registry import measure
 
 Covered: TypeAlias = Literal["relevant", "any"]

@@ -11,11 +11,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.arrays import Floats, Ints
 from metrics.ranked.lists import RankedCollection
 
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
-Bools: TypeAlias = NDArray[np.bool_]
 Shares: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Topic -> window -> subtopic -> P(c|q,t)."""
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrics.arrays import Floats, Places
 from metrics.errors import Fault, InputError, input_fault
 from metrics.summaries.trailtext import Layers, first_meetings, trailtext, truncated
 from metrics.summaries.two_layered import Collection, Query, Run
 from metrics.wording import listed
 
-FloatArray: TypeAlias = NDArray[np.float64]
+FloatArray: TypeAlias = Floats
 Discount: TypeAlias = Callable[[FloatArray], FloatArray]
 Intents: TypeAlias = Literal["given", "uniform", "fitted"]
 Probabilities: TypeAlias = Mapping[str, Mapping[str, float]]
@@ -86,8 +86,8 @@ class Readings:
     """
 
     topics: tuple[str, ...]
-    topic: NDArray[np.intp]
-    reader: NDArray[np.intp]
+    topic: Places
+    reader: Places
     importance: FloatArray
     offset_chars: FloatArray
 
@@ -151,7 +151,7 @@ def intent_probabilities(
     return np.array([share for query in queries for share in _shares(query, intents, fitted or {})])
 
 
-def summed(values: FloatArray, group: NDArray[np.intp], groups: int) -> FloatArray:
+def summed(values: FloatArray, group: Places, groups: int) -> FloatArray:
     """Add up values, (n,), by group, (n,) indices into (groups,); an empty group has 0."""
     return np.bincount(group, values, minlength=groups).astype(np.float64, copy=False)
 

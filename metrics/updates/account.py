@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrics.arrays import Floats
 from metrics.events import Event, Match, Nugget
 
 Convention: TypeAlias = Literal["2014", "2013"]
 Unsampled: TypeAlias = Literal["count", "skip"]
-FloatArray: TypeAlias = NDArray[np.float64]
+FloatArray: TypeAlias = Floats
 
 BLANK = b" "
 GREATEST_IMPORTANCE = 3

@@ -15,7 +15,6 @@ from flask import Flask, Response
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from study_app import create_app
 from study_app.config import Config
 from study_app.estimate.content import StudyContent
 from study_app.preview.clock import SkippingClock
@@ -31,6 +30,7 @@ from study_app.store.models import Assignment, Setting, Slot, Study, Worker
 from study_app.store.plan import Plans, StudyPlan, TaskPlan, read_plan
 from study_app.store.tokens import BadTokenError, Signer, secret_token, utc_now
 from study_app.study.platforms import platform_of
+from study_app.web.app import create_app
 from study_app.web.serving import NAME, Server, said
 
 BASE = "http://localhost"

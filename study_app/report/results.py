@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from calibration.agree.measures.variants import Fit, Role
+from metrics.arrays import Floats
 from study_app.report.agreement_forms import SUMMARIES
 from study_app.report.drawing.figures import scatter
 from study_app.report.folder import Material
@@ -180,7 +180,7 @@ def scatters(result: TaskResult, measures: Sequence[str], key: str) -> Iterator[
         )
 
 
-def _differences(result: TaskResult, measure: str) -> NDArray[np.float64] | None:
+def _differences(result: TaskResult, measure: str) -> Floats | None:
     """Return the score difference of every pair under a measure, None where pairs.csv lacks it."""
     column = f"difference {measure}"
     if column not in result.pairs.columns or result.pairs[column].isna().any():

@@ -10,13 +10,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.agree.measures.msu import REASONABLE, REASONABLE_LATENESS
 from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
 from calibration.tables.sources import TaskSources
 from calibration.user_model.model import UserModel
 from metrics.agreement.correlation import bootstrap_interval, kendall_tau_b
+from metrics.arrays import Floats
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.score import MSU, MSUPerSecond, Population, SimulatedUsers, StreamMeasure, msu_scores
 from metrics.msu.trails import RANGES
@@ -26,8 +26,6 @@ from metrics.readers.tempsum import read_events
 from metrics.readers.tempsum_runs import read_update_run
 from metrics.results import ALL, Score
 from metrics.updates.score import ExpectedLatencyGain, LatencyComprehensiveness, UpdateCount, update_scores
-
-Floats = NDArray[np.float64]
 
 PAIRS_KIND = "stream_pairs"
 CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.readers.convert)."

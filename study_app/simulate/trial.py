@@ -10,7 +10,6 @@ import numpy as np
 from sqlalchemy import exists, select
 
 from metrics.errors import input_fault
-from study_app import create_app
 from study_app.config import Config
 from study_app.estimate.content import StudyContent
 from study_app.services.researcher.load import load_study
@@ -26,6 +25,7 @@ from study_app.store.models import PlatformIdentity, Study
 from study_app.store.tokens import seeded_tokens
 from study_app.study.entries import StudyEntry
 from study_app.study.platforms import SIMULATED, platform_of
+from study_app.web.app import create_app
 
 FIRST_NUMBER = 1_000_000
 """From here on simulated workers are counted whose ids must be numbers."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from study_app.study.entries import TaskEntry
 
 STANDARD = "standard"
+TRIES = 2
+"""At a check; who fails both is stopped."""
 """What a study file writes for prefcal's own instructions."""
 
 _ANSWERS: dict[str, tuple[int, int]] = {

@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, side_by_side
+from metrics.arrays import Floats
 from metrics.summaries.readings import Probabilities
 from metrics.summaries.score import MMeasure, m_from_positions
 from metrics.summaries.trailtext import Layers
@@ -48,7 +48,7 @@ class FittedPatience:
 
     source: str
     estimate: float
-    drawn: NDArray[np.float64] | None = None
+    drawn: Floats | None = None
 
 
 _WITHOUT: dict[Layers, str] = {"first": "first layer only", "second": "second layers only"}
@@ -160,15 +160,13 @@ def m_sweep(positions: pd.DataFrame, given: Probabilities, default: float) -> Sw
     return Sweep(measure="M", over="patience_chars", scores=scores)
 
 
-def sweep(default: float) -> NDArray[np.float64]:
+def sweep(default: float) -> Floats:
     """Return the values of L from 1/16 to 16 times the default, evenly on the log scale."""
     steps = SWEEP_OCTAVES * SWEEP_STEPS_PER_OCTAVE
     return default * 2.0 ** (np.arange(-steps, steps + 1) / SWEEP_STEPS_PER_OCTAVE)
 
 
-def m_from_given(
-    positions: pd.DataFrame, probability: Probabilities, patience: NDArray[np.float64]
-) -> pd.DataFrame:
+def m_from_given(positions: pd.DataFrame, probability: Probabilities, patience: Floats) -> pd.DataFrame:
     """Return M of every summary that meets an iUnit: rows topic, system, one column a patience."""
     return m_from_positions(positions.drop(columns="task", errors="ignore"), probability, patience)
 
@@ -181,33 +179,6 @@ def m_scores(positions: pd.DataFrame, probability: Probabilities, patience: floa
 def uniform(given: Probabilities) -> Probabilities:
     """Return equal probabilities for the same intents."""
     return {topic: dict.fromkeys(intents, 1 / len(intents)) for topic, intents in given.items()}
-
-
-def given_probabilities(
-    intents: pd.DataFrame | None, fallback: Probabilities, positions: pd.DataFrame
-) -> dict[str, dict[str, float]]:
-    """Return P(i|q) of every topic with positions: the collection's, else the fallback, else uniform.
-
-    Parameters
-    ----------
-    intents : DataFrame or None
-        Table intents; a topic without any probability in it has none.
-    fallback : mapping of topic to mapping of intent to float
-        Fitted from votes.
-    positions : DataFrame
-        For the topics, and for their intents where nothing else names them.
-    """
-    met = positions.groupby("topic")["intent"].unique()
-    found = {str(topic): dict.fromkeys(map(str, names), 1 / len(names)) for topic, names in met.items()}
-    if intents is not None:
-        offered = intents[intents["topic"].isin(list(found))]
-        for topic, rows in offered.groupby("topic"):
-            found[str(topic)] = dict.fromkeys(rows["intent"].tolist(), 1 / len(rows))
-    found |= {topic: dict(fallback[topic]) for topic in found if topic in fallback}
-    if intents is not None:
-        for topic, rows in offered[offered["probability"].notna()].groupby("topic"):
-            found[str(topic)] = dict(zip(rows["intent"], rows["probability"], strict=True))
-    return found
 
 
 def _variant(
@@ -234,7 +205,7 @@ def _m_scores_by_topic(
     given: Probabilities,
     without: Mapping[str, float],
     estimate: float,
-    patience: NDArray[np.float64],
+    patience: Floats,
 ) -> pd.DataFrame:
     """Return M with a patience of its own for each topic, one column for each value that the estimate is moved to."""
     return pd.concat(
@@ -247,7 +218,7 @@ def _m_scores_by_topic(
     )
 
 
-def _moved(own: float, estimate: float, patience: NDArray[np.float64]) -> NDArray[np.float64]:
+def _moved(own: float, estimate: float, patience: Floats) -> Floats:
     """Move a topic's patience as the common one is moved: by the same factor, without decay by the same step in 1/L."""
     if math.isfinite(estimate) and np.isfinite(patience).all():
         return np.asarray(own * (patience / estimate))

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, name_of, scores_by_metric
-from calibration.inference.uncertainty import Floats
 from calibration.push.pairs import SIGNS
 from calibration.user_model.model import UserModel
+from metrics.arrays import Floats
 from metrics.push.score import CELLS, ELG, NCG, T11U, Contingency, PushCell, PushMeasure, push_scores
 from metrics.push.streams import PushCollection, PushRun
 from metrics.types import Measure

@@ -10,10 +10,10 @@ import pandas as pd
 from calibration.agree.judged_task import JudgedTask
 from calibration.inference.bootstrap import jackknife_groups
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.uncertainty import Floats
 from calibration.push.alpha import NAMES
 from calibration.push.pairs import SIGNS, WEIGHTS, PushJudgments, push_judgments
 from calibration.push.search import Judged, judged_by, search_weights
+from metrics.arrays import Floats
 
 CHOICES = {"votes_a": "left", "votes_b": "right"}
 

@@ -16,7 +16,6 @@ from calibration.agree.measures.m_variants import (
     Positions,
     default_variants,
     fitted_variants,
-    given_probabilities,
     m_sweep,
     named_variants,
     uniform,
@@ -25,6 +24,7 @@ from calibration.agree.measures.variants import Fit, Sweep, Variant, without_kno
 from calibration.agree.score_files import judged_summaries
 from calibration.inference.results import NotIdentifiedError
 from calibration.patience.grid import PAPER_PATIENCE
+from calibration.patience.pairs import given_probabilities
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.errors import input_fault
 from metrics.summaries.readings import Probabilities

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibration.inference.uncertainty import Floats
 from calibration.plan.search import Plan, Wish
+from metrics.arrays import Floats
 
 if TYPE_CHECKING:
     from study_app.cli.plan.text import Question

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.user_model.model import JointEntry, UserModel, plain_name
+from metrics.arrays import Floats
 
-FloatArray: TypeAlias = NDArray[np.float64]
+FloatArray: TypeAlias = Floats
 
 LOGARITHM = "reading_speed_mu"
 """The one parameter that is a logarithm already: in a block of logarithms it stands as it is."""

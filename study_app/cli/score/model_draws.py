@@ -10,12 +10,12 @@ from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel
+from metrics.arrays import Floats
 
-FloatArray: TypeAlias = NDArray[np.float64]
+FloatArray: TypeAlias = Floats
 Shares: TypeAlias = dict[str, dict[str, float]]
 """Topic -> intent -> P(i|q)."""
 

@@ -38,10 +38,10 @@ def command(host: str, port: int, processes: int | None, database: str | None, *
 
     Each request is logged on stderr as one line of JSON. A SQLite file has one server at a time.
     """
-    from study_app import create_app
     from study_app.config import Config, database_url
     from study_app.store.database import shown_address
     from study_app.store.serving_lock import serving_lock
+    from study_app.web.app import create_app
 
     logging.getLogger("alembic").setLevel(
         logging.WARNING

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calibration.tables.study import StudyRecord
-    from calibration.visits.stays import Bools
+    from metrics.arrays import Bools
     from metrics.errors import Fault
 
 

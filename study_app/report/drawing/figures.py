@@ -8,13 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator, PercentFormatter
-from numpy.typing import NDArray
 
+from metrics.arrays import Floats
 from study_app.report.drawing.canvas import new_drawing
 from study_app.report.drawing.look import Look
 from study_app.report.wording import NARROW, shortened
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

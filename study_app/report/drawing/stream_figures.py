@@ -8,13 +8,11 @@ import numpy as np
 from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
+from metrics.arrays import Floats, Places
 from study_app.report.drawing.canvas import new_drawing
 from study_app.report.drawing.look import Look
 from study_app.report.wording import shortened
-
-Floats = NDArray[np.float64]
 
 SIGNS = "os^DvPX*<>"
 """A sign for each system, as far as they go; more systems than that get discs and no names."""
@@ -64,7 +62,7 @@ class BestMap:
 
     away: Sequence[str]
     session: Sequence[str]
-    best: NDArray[np.intp]
+    best: Places
     systems: tuple[str, ...]
     people: tuple[float, float] | None = field(default=None)
 

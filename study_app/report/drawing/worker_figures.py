@@ -6,13 +6,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
+from metrics.arrays import Bools, Floats
 from study_app.report.drawing.canvas import new_drawing
 from study_app.report.drawing.figures import in_percent
 from study_app.report.drawing.look import Look
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,7 +36,7 @@ class Shares:
     value: Floats
     low: Floats
     high: Floats
-    excluded: NDArray[np.bool_]
+    excluded: Bools
     reference: float
     overall: tuple[float, float]
     label: str
@@ -50,7 +48,7 @@ def worker_scatter(
     *,
     seconds: Floats,
     consistency: Floats,
-    excluded: NDArray[np.bool_],
+    excluded: Bools,
     limits: tuple[float | None, float | None],
 ) -> Drawing:
     """Draw each worker's consistency against search time; crosses are excluded, lines are the rule's limits."""
@@ -88,7 +86,7 @@ def worker_shares(look: Look, *, shares: Shares) -> Drawing:
     return drawing
 
 
-def _signs(axes: Axes, look: Look, x: Floats, y: Floats, excluded: NDArray[np.bool_]) -> None:
+def _signs(axes: Axes, look: Look, x: Floats, y: Floats, excluded: Bools) -> None:
     for chosen, marker, colour, size in ((~excluded, "o", "agree", 3.6), (excluded, "x", "disagree", 4.4)):
         axes.plot(x[chosen], y[chosen], marker, color=look[colour], markersize=size, alpha=0.75)
 

@@ -5,12 +5,12 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from calibration.inference.results import LEVEL as SHARE_LEVEL
 from calibration.raters.consistency import clopper_pearson, consistency_by_worker
 from calibration.tables.exclusion import left_out
 from calibration.user_model.model import ParameterEntry
+from metrics.arrays import Bools
 from study_app.report.drawing.worker_figures import Shares, worker_shares
 from study_app.report.page import Figure
 from study_app.report.wording import LEVEL, counted, decimal, percent, said_interval
@@ -105,7 +105,7 @@ def side_figure(
     ]
 
 
-def _excluded(names: "pd.Series[str]", workers: pd.DataFrame | None) -> NDArray[np.bool_]:
+def _excluded(names: "pd.Series[str]", workers: pd.DataFrame | None) -> Bools:
     return np.asarray(names.isin(left_out(workers).index), dtype=np.bool_)
 
 

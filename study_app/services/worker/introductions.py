@@ -11,9 +11,7 @@ from study_app.store.plan import TaskPlan
 from study_app.store.rows import WorkerRow
 from study_app.store.task_models import Introduction
 from study_app.store.tokens import PageToken
-from study_app.study.standard_checks import CheckItem, check_of
-
-TRIES = 2
+from study_app.study.standard_checks import TRIES, CheckItem, check_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,10 @@
 
 from sqlalchemy import Select, exists, func, or_, select
 
-from study_app.services.worker.introductions import TRIES
 from study_app.store.check.rules import END, REPORT, Rule
 from study_app.store.models import Assignment, PlatformEntry, PlatformIdentity, Slot, Task, Worker
 from study_app.store.task_models import CodeShown, Introduction, PlatformRecord, Rating, Reply, Sheet
+from study_app.study.standard_checks import TRIES
 
 _RATED = exists().where(Rating.sheet_id == Sheet.id)
 
