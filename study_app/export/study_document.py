@@ -10,6 +10,7 @@ from calibration.tables.study import Clock, FileRecord, StudyRecord, TaskRecord
 from study_app.export.study_time import began_at, is_simulated
 from study_app.protocol.stream_rules import VISIT_GAP_SECONDS
 from study_app.store.models import Study, Task
+from study_app.tasks.kinds import kinds_with
 
 HEARTBEAT_SECONDS = 5
 _NOT_PROTOCOL = frozenset({"name", "kind", "language", "collection", "systems"})
@@ -18,7 +19,7 @@ _NOT_PROTOCOL = frozenset({"name", "kind", "language", "collection", "systems"})
 def study_record(session: Session, study: Study, *, ended_at: datetime) -> StudyRecord:
     """Return what study.json says of a study that ended then, as far as its tables know."""
     started_at = began_at(session, study)
-    streams = next((task.config for task in study.tasks if task.kind == "stream_visits"), None)
+    streams = next((task.config for task in study.tasks if task.kind in kinds_with("stream")), None)
     return StudyRecord(
         study=study.name,
         title=study.config["title"],

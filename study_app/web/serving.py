@@ -17,8 +17,7 @@ from study_app.store.database import Database, is_empty, migrate, open_database,
 from study_app.store.plan import Plans
 from study_app.store.tokens import NewToken, Now, Signer
 from study_app.web.messages import LANGUAGES, Messages
-from study_app.web.pages.pages import MessagePage
-from study_app.web.pages.sides import ShownSide
+from study_app.web.pages.pages import MessagePage, ShownSide
 
 NAME = "prefcal"
 POLICY = (

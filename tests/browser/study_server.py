@@ -13,14 +13,13 @@ from sqlalchemy.orm import Session
 
 from study_app import create_app
 from study_app.config import Config
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.settings import RESEARCHER_KEY, create_keys, setting
 from study_app.simulate.server import serving
 from study_app.store.database import Database, migrate, open_database, transaction
 from study_app.store.models import Judgment, PageLoad, Showing, Study
 from study_app.store.tokens import seeded_tokens
-from study_app.study.file import read_study_file
 from study_app.web.serving import NAME
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,7 +79,7 @@ class StudyServer:
         migrate(self.database)
         with transaction(self.database, write=True) as session:
             create_keys(session, new_token=seeded_tokens(1))
-            load_study(session, read_study_content(read_study_file(study)), now=self())
+            load_study(session, read_whole_study(study), now=self())
 
     def __call__(self) -> datetime:
         return datetime.now(UTC) + self._ahead

@@ -1,10 +1,11 @@
 """What each page of a worker shows: one value a template. Names of systems and ids of iUnits are in none of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from markupsafe import Markup
+
 from study_app.study.platforms import WayBack
-from study_app.web.pages.sides import ShownSide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +69,18 @@ class VotePage:
     error: str | None
 
 
+@dataclass(slots=True, eq=False)
+class ShownSide:
+    """A system's side as the macro of ``sides/FORM.html`` takes it.
+
+    ``html`` keeps what the macro made of it, by language and side: it is the same for everybody who sees it.
+    """
+
+    form: str
+    value: object
+    html: dict[tuple[str, str], Markup] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPage:
     """What two systems show of a topic, to choose between; ``number`` of ``total``, and the answer stored so far.
@@ -83,7 +96,7 @@ class PairPage:
     asked_at : str or None
         The day on which a historical query was asked, where that is known.
     form : str
-        summary, pushes or ranking: how either side is shown, see `study_app.web.pages.sides`.
+        summary, pushes, ranking, ...: how either side is shown, see `study_app.tasks.task_kind.SideForm`.
     left, right : ShownSide
         What `study_app.web.serving.side_html` makes HTML of.
     """
