@@ -197,14 +197,14 @@ def test_an_interrupted_load_leaves_the_database_as_it_was(campaign, monkeypatch
     """One transaction: also when it breaks after half of the rows."""
     study = campaign()
     before = study.everything()
-    real, done = load_module._add_queries, []
+    real, done = load_module._add_topics, []
 
     def break_at_the_second(*args):
         if done:
             raise KeyboardInterrupt
         done.append(real(*args))
 
-    monkeypatch.setattr(load_module, "_add_queries", break_at_the_second)
+    monkeypatch.setattr(load_module, "_add_topics", break_at_the_second)
     with pytest.raises(KeyboardInterrupt):
         study.load(tasks=[pairs_task(name="one"), pairs_task(name="two")])
     assert study.everything() == before
