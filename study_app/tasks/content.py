@@ -109,6 +109,11 @@ class TopicContent:
         given = None if self.query is None else self.query.probability
         return None if given is None else given.get(intent, 0.0)
 
+    def chances(self, known: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
+        """Return intent -> P(i|q): what is known of the topic, else the collection's, else all alike."""
+        given = None if self.query is None else self.query.probability
+        return known.get(self.id) or given or dict.fromkeys(self.intents, 1 / max(1, len(self.intents)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskContent:

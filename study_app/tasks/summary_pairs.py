@@ -4,7 +4,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from metrics.errors import Fault, input_fault
 from study_app.study.entries import ChosenPairs, Count, SearchedTask, of_form
@@ -20,9 +20,6 @@ from study_app.tasks.pairs import (
 from study_app.tasks.task_kind import Done, NewTask, People, SideForm, TaskKind
 from study_app.tasks.text_items import summary_items
 from study_app.tasks.workload import AFTER_SEARCH, NOTHING, PAIRS_ASSUMED, Capacity, Span, choosing
-
-if TYPE_CHECKING:
-    from metrics.summaries.two_layered import Query
 
 
 class SummaryPairs(SearchedTask, ChosenPairs):
@@ -83,12 +80,6 @@ def _told(content: TaskContent) -> str:
     return f"{choosing(len(content.topics), entry.queries_per_worker)}{search} and {judging(entry)}"
 
 
-def chances(query: "Query", intents: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
-    """Return intent -> P(i|q) for people of whom some is known, else the collection's, else all alike."""
-    alike = dict.fromkeys(query.intents, 1 / len(query.intents))
-    return intents.get(query.id) or query.probability or alike
-
-
 def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[str, str], float]:
     """Return M at the people's patience; raises `InputError` where nobody could prefer anything."""
     import pandas as pd  # noqa: PLC0415 - slow to import, and only a simulation needs it
@@ -102,9 +93,7 @@ def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[st
             cure="name an importance file in the collection",
         )
     positions = pd.read_parquet(io.BytesIO(content.tables["positions"]))
-    probability = {
-        topic.id: chances(topic.query, people.intents) for topic in content.topics if topic.query is not None
-    }
+    probability = {topic.id: topic.chances(people.intents) for topic in content.topics}
     patience = people.patience_preferences
     table = m_from_positions(positions, probability, [patience])[patience]
     return {key: float(table.get(key, 0.0)) for key in content.shown}

@@ -119,7 +119,7 @@ def configure(app: Flask) -> None:
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_MAX_AGE_SECONDS
     brought = [DictLoader(kind.templates) for kind in KINDS.values() if kind.templates]
-    app.jinja_loader = ChoiceLoader([cast("BaseLoader", app.jinja_loader), *brought])  # type: ignore[method-assign]
+    app.jinja_loader = ChoiceLoader([cast("BaseLoader", app.jinja_loader), *brought])
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.globals["side_html"] = side_html
     app.url_map.merge_slashes = False  # else `//` leads to the host that the request names

@@ -21,7 +21,6 @@ from study_app.simulate.worlds.stream_world import StreamWorld, told_event
 from study_app.study.entries import FollowedTask, TaskEntry
 from study_app.tasks.content import Shown, TaskContent
 from study_app.tasks.kinds import kind_of
-from study_app.tasks.summary_pairs import chances
 
 MOST_SHOWN = 300
 """Characters of a page that an error tells."""
@@ -108,8 +107,11 @@ def _world(task: TaskContent, truth: Truth, path: Path) -> AnyWorld:
         slope=PREFERENCE_SLOPE / (spread or 1.0),
         middle=float(np.median([a + b for a, b in pairs])) if pairs else 0.0,
         chances={
-            topic: {as_read(query.intents[name]): p for name, p in chances(query, truth.intents).items()}
-            for topic, query in queries
+            text[topic.id]: {
+                as_read(topic.intents[name]): p for name, p in topic.chances(truth.intents).items()
+            }
+            for topic in task.topics
+            if topic.intents
         },
         iunits={topic: frozenset(map(as_read, query.iunits.values())) for topic, query in queries},
         importance={

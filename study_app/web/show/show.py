@@ -19,16 +19,17 @@ from study_app.store.rows import SlotRow
 from study_app.study.entries import JudgedTask, SearchedTask, of_form
 from study_app.tasks.content import Shown
 from study_app.tasks.task_kind import SideForm
-from study_app.web.pages.ends import FinishPage, StopPage
 from study_app.web.pages.pages import (
     AwayPage,
     ChoosePage,
     ConsentPage,
     EnrolPage,
+    FinishPage,
     MessagePage,
     PairPage,
     SearchPage,
     ShownSide,
+    StopPage,
     StreamsPage,
     UsefulPage,
     VotePage,
