@@ -184,7 +184,7 @@ class AskingTask(TaskEntry):
 
 
 Place: TypeAlias = tuple[str | int, ...]
-Found: TypeAlias = tuple[Place, str, str]
+Contradiction: TypeAlias = tuple[Place, str, str]
 """Where, what is wrong, how to mend it."""
 
 
@@ -215,7 +215,7 @@ class EntryKind:
     parts: Mapping[str, type[Entry]] = field(default_factory=dict)
     criteria: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cures: Mapping[str, str] = field(default_factory=dict)
-    rules: Callable[[Any], Iterable[Found]] = lambda _entry: ()
+    rules: Callable[[Any], Iterable[Contradiction]] = lambda _entry: ()
     same_in_all: tuple[str, ...] = ()
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from metrics.errors import FaultLog
-from study_app.study.entries import Found, JudgedTask, Kinds, Place, StudyEntry, TaskEntry
+from study_app.study.entries import Contradiction, JudgedTask, Kinds, Place, StudyEntry, TaskEntry
 
 NEEDS_RETURN_URL = {
     "sona": "https://SCHOOL.sona-systems.com/webstudy_credit.aspx?experiment_id=…&credit_token=…&survey_code={id}"
@@ -26,14 +26,14 @@ def _line(place: Place, lines: Mapping[Place, int]) -> int:
     return next((lines[outer] for outer in around if outer in lines), 1)
 
 
-def _names(tasks: Sequence[TaskEntry]) -> Iterator[Found]:
+def _names(tasks: Sequence[TaskEntry]) -> Iterator[Contradiction]:
     names = [task.name for task in tasks]
     for number, name in enumerate(names):
         if name in names[:number]:
             yield ("tasks", number), f"two tasks are named {name!r}", "give each task a name of its own"
 
 
-def _alike(tasks: Sequence[TaskEntry], kinds: Kinds) -> Iterator[Found]:
+def _alike(tasks: Sequence[TaskEntry], kinds: Kinds) -> Iterator[Contradiction]:
     """Find what all tasks of a kind must have alike: streams of different clocks could not be put together."""
     for kind in dict.fromkeys(task.kind for task in tasks):
         (first, one), *others = [(number, task) for number, task in enumerate(tasks) if task.kind == kind]
@@ -48,7 +48,7 @@ def _alike(tasks: Sequence[TaskEntry], kinds: Kinds) -> Iterator[Found]:
                     )
 
 
-def _platform(entry: StudyEntry) -> Iterator[Found]:
+def _platform(entry: StudyEntry) -> Iterator[Contradiction]:
     form = NEEDS_RETURN_URL.get(entry.platform)
     if form is not None and entry.return_url is None:
         yield (
@@ -70,12 +70,12 @@ def _platform(entry: StudyEntry) -> Iterator[Found]:
         )
 
 
-def _comparison(task: TaskEntry) -> Iterator[Found]:
+def _comparison(task: TaskEntry) -> Iterator[Contradiction]:
     if isinstance(task, JudgedTask) and task.primary is not None and task.primary[0] == task.primary[1]:
         yield ("primary",), "a measure is compared with itself", "name two"
 
 
-def _check(task: TaskEntry) -> Iterator[Found]:
+def _check(task: TaskEntry) -> Iterator[Contradiction]:
     if task.check and task.instructions is None:
         yield (("check",), "a check without instructions", "add instructions: standard, or your own text")
     for number, question in enumerate(task.check or ()):

@@ -6,7 +6,7 @@ from typing import Literal
 from metrics.errors import Fault
 from study_app.study.entries import Count, TaskEntry, of_form
 from study_app.tasks.content import SummaryFiles, TaskContent, TopicContent
-from study_app.tasks.task_kind import Done, NewTask, TaskKind
+from study_app.tasks.task_kind import FinishedTask, NewTask, TaskKind
 from study_app.tasks.workload import (
     TICKING,
     Capacity,
@@ -60,7 +60,7 @@ def _capacity(content: TaskContent) -> Capacity:
     )
 
 
-def _told(content: TaskContent) -> str:
+def _work(content: TaskContent) -> str:
     entry = of_form(content.entry, IntentVotes)
     intents = from_to([len(topic.intents) for topic in content.topics])
     return (
@@ -69,8 +69,8 @@ def _told(content: TaskContent) -> str:
     )
 
 
-def _methods(done: Done) -> str:
-    wanted = done.protocol.get("votes_per_query")
+def _methods(task: FinishedTask) -> str:
+    wanted = task.protocol.get("votes_per_query")
     return "a worker ticked every intent of a query they were interested in" + (
         f", up to {wanted} workers a query." if wanted else "."
     )
@@ -87,7 +87,7 @@ KIND = TaskKind(
     seconds=_seconds,
     assumed=(f"{TICKING.low:g} to {TICKING.high:g} s a tick",),
     capacity=_capacity,
-    told=_told,
+    work=_work,
     tables=frozenset({"intent_votes"}),
     methods=_methods,
     new=NewTask(

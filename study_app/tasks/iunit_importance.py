@@ -7,7 +7,7 @@ from typing import Literal
 from metrics.errors import Fault
 from study_app.study.entries import Count, RatedTask, of_form
 from study_app.tasks.content import SummaryFiles, TaskContent
-from study_app.tasks.task_kind import Done, NewTask, TaskKind
+from study_app.tasks.task_kind import FinishedTask, NewTask, TaskKind
 from study_app.tasks.workload import (
     RATING,
     Capacity,
@@ -76,7 +76,7 @@ def _capacity(content: TaskContent) -> Capacity:
     )
 
 
-def _told(content: TaskContent) -> str:
+def _work(content: TaskContent) -> str:
     entry, intents = of_form(content.entry, IUnitImportance), _intents(content)
     return (
         f"rates the {from_to([len(topic.iunits) for topic in content.topics])} iUnits of a query "
@@ -84,8 +84,8 @@ def _told(content: TaskContent) -> str:
     )
 
 
-def _methods(done: Done) -> str:
-    wanted = done.protocol.get("assessors_per_iunit")
+def _methods(task: FinishedTask) -> str:
+    wanted = task.protocol.get("assessors_per_iunit")
     return "a worker rated iUnits for an intent from 0, unimportant, to 4, highly important" + (
         f", {wanted} workers an iUnit." if wanted else "."
     )
@@ -103,7 +103,7 @@ KIND = TaskKind(
     seconds=_seconds,
     assumed=(f"{RATING.low:g} to {RATING.high:g} s a rating",),
     capacity=_capacity,
-    told=_told,
+    work=_work,
     tables=frozenset({"importance"}),
     methods=_methods,
     new=NewTask(

@@ -58,8 +58,8 @@ def taken_seconds(content: TaskContent, entry: TakenPairs) -> Span:
     size = min(possible, wanted)
     each = []
     for topic in content.topics:
-        told = " ".join([topic.text, str((topic.detail or {}).get("description", ""))])
-        whole = read_once(reading_seconds(told, entry.language)) + _pair_pages(
+        profile = " ".join([topic.text, str((topic.detail or {}).get("description", ""))])
+        whole = read_once(reading_seconds(profile, entry.language)) + _pair_pages(
             _sides(content, entry, topic.id), pairs=size, pages=size
         )
         each.append(Span(whole.low / size, whole.high / size))

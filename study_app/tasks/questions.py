@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from metrics.errors import Fault
-from study_app.study.entries import AskingTask, Found, Place, Question, of_form
+from study_app.study.entries import AskingTask, Contradiction, Place, Question, of_form
 from study_app.tasks.content import TaskContent, TopicContent
 from study_app.tasks.task_kind import TaskKind
 from study_app.tasks.workload import ANSWERING, NOTHING, Span, counted, read_once, reading_seconds
@@ -20,7 +20,7 @@ class Questions(AskingTask):
     kind: Literal["questions"]
 
 
-def _rules(task: Questions) -> Iterator[Found]:
+def _rules(task: Questions) -> Iterator[Contradiction]:
     ids = [question.id for question in task.questions]
     for number, question in enumerate(task.questions):
         place: Place = ("questions", number)
@@ -29,7 +29,7 @@ def _rules(task: Questions) -> Iterator[Found]:
         yield from (((*place, *inner), wrong, cure) for inner, wrong, cure in _question_rules(question))
 
 
-def _question_rules(question: Question) -> Iterator[Found]:
+def _question_rules(question: Question) -> Iterator[Contradiction]:
     chosen = question.type in {"single", "multiple"}
     if chosen and len(question.options) < 2:
         yield ("options",), f"a {question.type} question needs two options at least", "list its options"
@@ -76,7 +76,7 @@ KIND = TaskKind(
     check=(2, 1),
     seconds=_seconds,
     capacity=lambda _content: None,
-    told=lambda content: f"answers {counted(len(of_form(content.entry, Questions).questions), 'question')}",
+    work=lambda content: f"answers {counted(len(of_form(content.entry, Questions).questions), 'question')}",
     tables=frozenset({"answers"}),
-    methods=lambda _done: "a worker answered questions.",
+    methods=lambda _task: "a worker answered questions.",
 )

@@ -19,7 +19,7 @@ from study_app.tasks.pairs import (
     judging,
     slots_for_judgments,
 )
-from study_app.tasks.task_kind import Done, NewTask, People, SideForm, TaskKind
+from study_app.tasks.task_kind import FinishedTask, NewTask, People, SideForm, TaskKind
 from study_app.tasks.text_items import Item, list_items
 from study_app.tasks.workload import PAIRS_ASSUMED, Capacity, Span, choosing
 
@@ -71,7 +71,7 @@ def _capacity(content: TaskContent) -> Capacity:
     return chosen_capacity(content, entry, None if wanted is None else slots_for_judgments(entry, wanted))
 
 
-def _told(content: TaskContent) -> str:
+def _work(content: TaskContent) -> str:
     entry = of_form(content.entry, RankedPairs)
     chosen = choosing(len(content.topics), entry.queries_per_worker)
     return f"{chosen} and {judging(entry)}, {entry.depth} entries a list"
@@ -96,8 +96,8 @@ def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[st
     return {(score.topic, score.run): score.value for score in found}
 
 
-def _methods(done: Done) -> str:
-    return f"a worker judged two ranked lists for a query, of {done.systems}, time windows shown: {OPTIONS}."
+def _methods(task: FinishedTask) -> str:
+    return f"a worker judged two ranked lists for a query, of {task.systems}, time windows shown: {OPTIONS}."
 
 
 KIND = TaskKind(
@@ -124,7 +124,7 @@ KIND = TaskKind(
     seconds=_seconds,
     assumed=PAIRS_ASSUMED,
     capacity=_capacity,
-    told=_told,
+    work=_work,
     tables=frozenset({"preferences", "reads"}),
     worth=_worth,
     methods=_methods,

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag
 
 from metrics.errors import Fault, input_fault
-from study_app.study.entries import Entry, Found, TakenPairs, of_form
+from study_app.study.entries import Contradiction, Entry, TakenPairs, of_form
 from study_app.tasks.content import EventFiles, PushFiles, Shown, TaskContent
 from study_app.tasks.pairs import (
     JUDGED_COMMENTS,
@@ -25,7 +25,7 @@ from study_app.tasks.pairs import (
     taken_capacity,
     taken_seconds,
 )
-from study_app.tasks.task_kind import Collected, Done, NewTask, People, SideForm, TaskKind
+from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, People, SideForm, TaskKind
 from study_app.tasks.text_items import Item, list_items
 from study_app.tasks.workload import PAIRS_ASSUMED, counted, from_to
 
@@ -68,7 +68,7 @@ class StreamPairs(TakenPairs):
         return self.reveal_silent_days
 
 
-def _rules(task: StreamPairs) -> Iterator[Found]:
+def _rules(task: StreamPairs) -> Iterator[Contradiction]:
     is_events = isinstance(task.collection, EventFiles)
     if task.days is None and not is_events:
         yield ((), "days is missing", "write days: [YYYYMMDD, YYYYMMDD], the first and the last")
@@ -78,7 +78,7 @@ def _rules(task: StreamPairs) -> Iterator[Found]:
         yield from _span(*task.days)
 
 
-def _span(first: str, last: str) -> Iterator[Found]:
+def _span(first: str, last: str) -> Iterator[Contradiction]:
     from metrics.push.streams import parsed_day  # noqa: PLC0415 - numpy comes with it
 
     try:
@@ -138,7 +138,7 @@ def _items(content: Shown, language: str) -> tuple[Item, ...]:
     return list_items(content["pushes"], language, letter="p", kind="update")
 
 
-def _told(content: TaskContent) -> str:
+def _work(content: TaskContent) -> str:
     entry, topics = of_form(content.entry, StreamPairs), len(content.topics)
     wanted, possible = entry.pairs_of_a_worker(topics), topics * entry.pairs_of_a_topic
     days = [len((topic.detail or {}).get("days", ())) for topic in content.topics]
@@ -176,11 +176,11 @@ def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[st
     return dict(zip(zip(cells["topic"], cells["system"], strict=True), worth.astype(float), strict=True))
 
 
-def _methods(done: Done) -> str:
+def _methods(task: FinishedTask) -> str:
     shown = {True: "was shown", "random": "was shown to a random half of the workers"}
-    silent = shown.get(done.protocol.get("reveal_silent_days", False), "was not shown")
+    silent = shown.get(task.protocol.get("reveal_silent_days", False), "was not shown")
     return (
-        f"a worker read an interest profile and what two systems had pushed on the same days, for {done.systems}, and"
+        f"a worker read an interest profile and what two systems had pushed on the same days, for {task.systems}, and"
         f" judged: {OPTIONS}. Quiet days were seen as quiet; whether a day had nothing relevant {silent}."
     )
 
@@ -229,7 +229,7 @@ KIND = TaskKind(
     seconds=lambda content: taken_seconds(content, of_form(content.entry, StreamPairs)),
     assumed=PAIRS_ASSUMED,
     capacity=lambda content: taken_capacity(content, of_form(content.entry, StreamPairs)),
-    told=_told,
+    work=_work,
     tables=frozenset({"preferences", "reads"}),
     worth=_worth,
     methods=_methods,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from metrics.errors import Fault
 from study_app.study.entries import FollowedTask, of_form
 from study_app.tasks.content import EventFiles, TaskContent
-from study_app.tasks.task_kind import Collected, Done, NewTask, TaskKind
+from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, TaskKind
 from study_app.tasks.workload import (
     DAY_SECONDS,
     ENROLLING,
@@ -84,7 +84,7 @@ def _capacity(content: TaskContent) -> Capacity:
     )
 
 
-def _told(content: TaskContent) -> str:
+def _work(content: TaskContent) -> str:
     entry, events, days = of_form(content.entry, StreamVisits), len(content.topics), _days(content)
     return (
         f"follows {min(entry.topics_per_worker, events)} of {events} events "
@@ -100,15 +100,15 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.3g} seconds"
 
 
-def _methods(done: Done) -> str:
-    days = f" for {done.told('days')} days" if "days" in done.protocol else ""
+def _methods(task: FinishedTask) -> str:
+    days = f" for {task.number_of('days')} days" if "days" in task.protocol else ""
     asked = (
-        f" At most {done.told('ask_per_visit')} updates a visit were asked about: still of use?"
-        if done.protocol.get("ask_per_visit")
+        f" At most {task.number_of('ask_per_visit')} updates a visit were asked about: still of use?"
+        if task.protocol.get("ask_per_visit")
         else ""
     )
     return (
-        f"a worker followed one system’s stream of one event{days}, of {done.systems}, coming back"
+        f"a worker followed one system’s stream of one event{days}, of {task.systems}, coming back"
         f" when they liked, newest updates first.{asked}"
     )
 
@@ -147,7 +147,7 @@ KIND = TaskKind(
     seconds=_seconds,
     assumed=(f"{VISITS_A_DAY.low:g} to {VISITS_A_DAY.high:g} visits of a stream a day of its event",),
     capacity=_capacity,
-    told=_told,
+    work=_work,
     tables=frozenset({"prompts", "lateness", "follows", "visits", "activity", "reads", "stops"}),
     methods=_methods,
     new=NewTask(

@@ -17,7 +17,7 @@ from study_app.tasks.pairs import (
     chosen_seconds,
     judging,
 )
-from study_app.tasks.task_kind import Done, NewTask, People, SideForm, TaskKind
+from study_app.tasks.task_kind import FinishedTask, NewTask, People, SideForm, TaskKind
 from study_app.tasks.text_items import summary_items
 from study_app.tasks.workload import AFTER_SEARCH, NOTHING, PAIRS_ASSUMED, Capacity, Span, choosing
 
@@ -74,7 +74,7 @@ def _capacity(content: TaskContent) -> Capacity:
     return chosen_capacity(content, entry, entry.workers_per_query)
 
 
-def _told(content: TaskContent) -> str:
+def _work(content: TaskContent) -> str:
     entry = of_form(content.entry, SummaryPairs)
     search = f", looks it up for {entry.whole_search_seconds:g} s," if entry.search_seconds else ""
     return f"{choosing(len(content.topics), entry.queries_per_worker)}{search} and {judging(entry)}"
@@ -99,24 +99,24 @@ def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[st
     return {key: float(table.get(key, 0.0)) for key in content.shown}
 
 
-def _methods(done: Done) -> str:
-    pairs = done.protocol.get("pairs", "all")
+def _methods(task: FinishedTask) -> str:
+    pairs = task.protocol.get("pairs", "all")
     which = "all pairs" if pairs == "all" else f"{pairs} pairs"
     return (
         "a worker chose the query that interested them most, searched for it on their own"
-        f"{_searched(done)}, and judged {which} of two-layered summaries by {done.systems}: {OPTIONS}."
+        f"{_searched(task)}, and judged {which} of two-layered summaries by {task.systems}: {OPTIONS}."
     )
 
 
-def _searched(done: Done) -> str:
+def _searched(task: FinishedTask) -> str:
     """Say how long the page asked for, and from when on it let a worker through."""
-    given = (done.protocol.get(name) for name in ("search_seconds", "min_search_seconds"))
+    given = (task.protocol.get(name) for name in ("search_seconds", "min_search_seconds"))
     seconds = [float(one) for one in given if isinstance(one, (int, float))]
-    if not seconds or "search_seconds" not in done.protocol:
+    if not seconds or "search_seconds" not in task.protocol:
         return ""
-    asked = f" for {done.number(max(seconds))} seconds by the clock on the page"
+    asked = f" for {task.number(max(seconds))} seconds by the clock on the page"
     least = seconds[0]
-    return asked if least == max(seconds) else f"{asked} ({done.number(least)} at the very least)"
+    return asked if least == max(seconds) else f"{asked} ({task.number(least)} at the very least)"
 
 
 KIND = TaskKind(
@@ -141,7 +141,7 @@ KIND = TaskKind(
     seconds=_seconds,
     assumed=(*PAIRS_ASSUMED, f"up to {AFTER_SEARCH.high:g} s of search more than is asked for"),
     capacity=_capacity,
-    told=_told,
+    work=_work,
     tables=frozenset({"preferences", "searches", "reads", "stops"}),
     worth=_worth,
     methods=_methods,

@@ -99,7 +99,7 @@ class NewTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class FinishedTask:
     """A task that was done, for the methods of a report.
 
     Attributes
@@ -116,7 +116,7 @@ class Done:
     protocol: Mapping[str, Any]
     number: Callable[[float], str]
 
-    def told(self, key: str) -> str:
+    def number_of(self, key: str) -> str:
         """Return a number of the protocol as the report writes it."""
         value = self.protocol.get(key)
         return self.number(float(value)) if isinstance(value, (int, float)) else str(value)
@@ -155,7 +155,7 @@ class TaskKind(EntryKind):
         What that rests on.
     capacity : callable
         From its content to what is collected; None where there is no end of it.
-    told : callable
+    work : callable
         From its content to what a worker does, as `prefcal study check` says it.
     faults : callable
         From its content to what is wrong with it, and how to mend it.
@@ -173,8 +173,8 @@ class TaskKind(EntryKind):
     unit: Unit
     read: Callable[[Path, Any, list[Fault]], TaskContent | None]
     seconds: Callable[[TaskContent], Span]
-    told: Callable[[TaskContent], str]
-    methods: Callable[[Done], str]
+    work: Callable[[TaskContent], str]
+    methods: Callable[[FinishedTask], str]
     check: tuple[int, int]
     tables: frozenset[str]
     capacity: Callable[[TaskContent], Capacity | None]

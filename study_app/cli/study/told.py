@@ -61,7 +61,7 @@ def as_json(content: StudyContent, found: StudyEstimate, left_out: Sequence[str]
 
 def what_is_done(content: TaskContent) -> str:
     """Say in a line what one worker does in a task."""
-    return kind_of(content.entry).told(content)
+    return kind_of(content.entry).work(content)
 
 
 def what_is_collected(held: Capacity | None) -> str:

@@ -10,7 +10,7 @@ from study_app.report.page import Section
 from study_app.report.results import TaskResult
 from study_app.report.wording import counted, points, quantity
 from study_app.tasks.kinds import KINDS
-from study_app.tasks.task_kind import Done
+from study_app.tasks.task_kind import FinishedTask
 
 COMPUTED = (
     (
@@ -81,9 +81,11 @@ def _tasks(material: Material) -> Iterator[str]:
     for name, task in material.study.tasks.items():
         if task.kind in KINDS:
             numbers = task.protocol
-            done = Done(systems=counted(len(task.systems), "system"), protocol=numbers, number=quantity)
-            told = f"{KINDS[task.kind].methods(done)} {_criteria(numbers)}{_repeats(numbers)}"
-            yield f"Task {name}: {told.strip()}"
+            finished = FinishedTask(
+                systems=counted(len(task.systems), "system"), protocol=numbers, number=quantity
+            )
+            text = f"{KINDS[task.kind].methods(finished)} {_criteria(numbers)}{_repeats(numbers)}"
+            yield f"Task {name}: {text.strip()}"
 
 
 def _criteria(numbers: Protocol) -> str:

@@ -135,10 +135,10 @@ PARAGRAPH_PAIRS = TaskKind(
     seconds=lambda content: chosen_seconds(content, _entry(content)),
     assumed=PAIRS_ASSUMED,
     capacity=lambda content: chosen_capacity(content, _entry(content), _entry(content).workers_per_query),
-    told=lambda content: f"{choosing(len(content.topics), 1)} and {judging(_entry(content))}",
+    work=lambda content: f"{choosing(len(content.topics), 1)} and {judging(_entry(content))}",
     tables=frozenset({"preferences", "reads"}),
     worth=_worth,
-    methods=lambda done: f"a worker judged paragraphs by {done.systems}: {OPTIONS}.",
+    methods=lambda task: f"a worker judged paragraphs by {task.systems}: {OPTIONS}.",
     words={"en": ENGLISH, "ja": ENGLISH},
     templates={"sides/paragraph.html": SIDE, "examples/paragraph_pairs.html": "<p>An example.</p>"},
 )
