@@ -11,7 +11,6 @@ from calibration.msu_variants import UpdateStreams
 from calibration.push_cross_fit import alpha_without_each_topic, weights_without_each_topic
 from calibration.push_variants import (
     ALPHA,
-    WEIGHT_NAMES,
     PushScores,
     fitted_t11u,
     fitted_utility,
@@ -22,6 +21,7 @@ from calibration.push_weights_pairs import DEFAULT_CONVENTION, SIGNS
 from calibration.results import NotIdentifiedError
 from calibration.score_files import judged_summaries
 from calibration.stream_files import StreamFiles, read_stream_files
+from calibration.user_model import PUSH_WEIGHTS, lacking_push_weights
 from calibration.variants import Fit, Role, Sweep, Variant, without_known
 from metrics.errors import input_fault
 from metrics.types import Measure
@@ -74,17 +74,15 @@ class StreamScorer:
             return
         fit = Fit.IN_SAMPLE if self.evidence.same_tables else Fit.OTHER_DATA
         without_weights = without_alpha = None
-        told = [name for name in WEIGHT_NAMES if name in model.parameters]
-        if told:
+        if any(name in model.parameters for name in PUSH_WEIGHTS):
             try:
                 if fit is Fit.IN_SAMPLE:
                     without_weights = weights_without_each_topic(task, pushes.cells)
             except NotIdentifiedError as error:
                 notes.append(f"{task.task}: the contingency utility is not cross-fitted, since {error}")
             yield from fitted_utility(pushes, model, drawn, without_weights, fit)
-        if told and len(told) < len(WEIGHT_NAMES):
-            missing = listed(name for name in WEIGHT_NAMES if name not in told)
-            notes.append(f"{task.task}: the contingency utility counts {missing} as 0, which the model lacks")
+            lacking = lacking_push_weights(model)
+            notes += [f"{task.task}: {lacking}"] if lacking else []
         if ALPHA in model.parameters:
             try:
                 if fit is Fit.IN_SAMPLE:

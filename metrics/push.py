@@ -22,7 +22,9 @@ from metrics.push_measures import (
 )
 from metrics.push_pool import Bools, PushPool, push_pool
 from metrics.push_streams import PushCollection, PushRun
+from metrics.push_taking_part import push_judgments_left_out, push_left_out
 from metrics.results import ALL, Score, Topics, labelled, score_frame
+from metrics.taking_part import warn_of_most
 from metrics.topics import TopicNames
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ __all__ = [
     "SilenceRecall",
     "cell_totals",
     "counted_topics",
+    "push_judgments_left_out",
+    "push_left_out",
     "push_scores",
     "score_push",
     "score_push_days",
@@ -106,9 +110,18 @@ def score_push(
     Raises
     ------
     ValueError
-        If two measures would have one label, a topic has no days or they are not in ascending order, or a tweet is in two
-        clusters of a topic.
+        If two measures would have one label, a topic has no days or one does not follow the one before it, or a tweet is
+        in two clusters of a topic.
+
+    Warns
+    -----
+    LeftOutWarning
+        If more than half of the judgments or of a run takes no part, see `push_left_out`.
     """
+    runs = list(runs)
+    warn_of_most(collection.name, push_judgments_left_out(collection))
+    for run in runs:
+        warn_of_most(run.name, push_left_out(collection, run))
     return score_frame(push_scores(collection, runs, measures, topics=topics))
 
 

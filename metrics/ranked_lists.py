@@ -75,6 +75,8 @@ class RankedRun:
         What stands in the column ``run`` of scores.
     rankings : mapping of str to tuple of str
         Topic, as the judgments name it, -> documents, each once; a topic that is missing has an empty list.
+    unjudged : mapping of str to int
+        Topic, as written, that nobody judged -> how many documents were left out with it.
 
     Raises
     ------
@@ -84,6 +86,7 @@ class RankedRun:
 
     name: str
     rankings: Mapping[str, tuple[str, ...]]
+    unjudged: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that no document stands twice."""

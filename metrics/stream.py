@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from metrics.event_taking_part import events_left_out, updates_left_out
 from metrics.events import EventCollection, UpdateRun
 from metrics.results import ALL, Score, Topics, labelled, score_frame
 from metrics.stream_arrays import FloatArray, Stream, Trails
@@ -17,6 +18,7 @@ from metrics.stream_measures import MSU, MSUPerSecond, MSUStandardError, StreamM
 from metrics.stream_reading import Setting, StreamTopic, read
 from metrics.stream_totals import UserTotals
 from metrics.stream_trails import GivenUsers, Population, SimulatedUsers, Users, trails
+from metrics.taking_part import warn_of_most
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +150,16 @@ def score_msu(
         If a simulated user would make too many visits.
     ValueError
         If two measures would have one label.
+
+    Warns
+    -----
+    LeftOutWarning
+        If more than half of the judgments or of a run takes no part, see `metrics.event_taking_part.updates_left_out`.
     """
+    runs = list(runs)
+    warn_of_most(collection.name, events_left_out(collection))
+    for run in runs:
+        warn_of_most(run.name, updates_left_out(collection, run, lengths=lengths))
     return score_frame(msu_scores(collection, runs, measures, users, lengths=lengths, topics=topics))
 
 

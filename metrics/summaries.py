@@ -24,6 +24,8 @@ from metrics.summary_readings import (
     readings,
     summed,
 )
+from metrics.summary_taking_part import summaries_left_out, summary_collection_left_out
+from metrics.taking_part import warn_of_most
 from metrics.trailtext import Layers
 from metrics.two_layered import Collection, Run
 from metrics.types import Measure, short_number
@@ -161,7 +163,16 @@ def score_summaries(
         If the collection has no probabilities where they are needed, or the fitted ones lack an intent.
     ValueError
         If a run lacks a query, or two measures would have one label.
+
+    Warns
+    -----
+    LeftOutWarning
+        If more than half of the iUnits or queries have no importance, see `summaries_left_out`.
     """
+    runs = list(runs)
+    warn_of_most(collection.name, summary_collection_left_out(collection))
+    for run in runs:
+        warn_of_most(run.name, summaries_left_out(collection, run))
     return score_frame(summary_scores(collection, runs, measures, fitted=fitted))
 
 

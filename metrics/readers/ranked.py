@@ -96,7 +96,8 @@ def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None
     path : str or Path
         The file.
     judged : iterable of str
-        Topics as the judgments name them; a run may write the short form. Lines of other topics are checked and left out.
+        Topics as the judgments name them; a run may write the short form. Lines of other topics are checked, left
+        out and counted.
     name : str, optional
         What the run is called; by default like the file, see `metrics.readers.run_files.run_name`.
 
@@ -120,7 +121,8 @@ def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None
         of_topic[document] = score
     raise_all([log])
     rankings = {topic: _ranked(of) for topic, of in listed.items() if names.find(topic) is not None}
-    return RankedRun(name=name or run_name(path), rankings=rankings)
+    unjudged = {topic: len(of) for topic, of in listed.items() if topic not in rankings}
+    return RankedRun(name=name or run_name(path), rankings=rankings, unjudged=unjudged)
 
 
 def _ranked(scores: dict[str, float]) -> tuple[str, ...]:

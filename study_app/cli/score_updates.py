@@ -7,7 +7,7 @@ import click
 
 from study_app.cli.event_files import event_options, read_judged_events, read_update_runs
 from study_app.cli.model_options import check_draws, model_options, topics_option
-from study_app.cli.output import Output, output_options
+from study_app.cli.output import Output, score_output_options
 
 if TYPE_CHECKING:
     from metrics.results import Topics
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 )
 @topics_option("the run has updates for")
 @model_options
-@output_options
+@score_output_options
 def command(
     *,
     runs: tuple[str, ...],
