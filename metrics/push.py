@@ -119,9 +119,7 @@ def score_push(
         If more than half of the judgments or of a run takes no part, see `push_left_out`.
     """
     runs = list(runs)
-    warn_of_most(collection.name, push_judgments_left_out(collection))
-    for run in runs:
-        warn_of_most(run.name, push_left_out(collection, run))
+    warn_of_most(collection, runs, push_judgments_left_out, push_left_out)
     return score_frame(push_scores(collection, runs, measures, topics=topics))
 
 
@@ -130,7 +128,7 @@ def score_push_days(
     runs: Iterable[PushRun],
     measures: Iterable[DailyMeasure] | Mapping[str, DailyMeasure],
 ) -> "pd.DataFrame":
-    """Score every day of every topic by ELG or nCG; parameters and errors as in `score_push`.
+    """Score every day of every topic by ELG or nCG; parameters, errors and warnings as in `score_push`.
 
     Returns
     -------
@@ -141,6 +139,8 @@ def score_push_days(
     import pandas as pd  # noqa: PLC0415 - see metrics.results
 
     labels = labelled(measures)
+    runs = list(runs)
+    warn_of_most(collection, runs, push_judgments_left_out, push_left_out)
     pool = push_pool(collection)
     rows = []
     for run in runs:

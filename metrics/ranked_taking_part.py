@@ -70,8 +70,10 @@ def ranked_judgments_left_out(collection: RankedCollection) -> list[LeftOut]:
     Returns
     -------
     list of LeftOut
-        The topics without a relevant document; where P(c|q) is given for some, the topics without it.
+        The topics without a relevant document; where P(c|q) is given for some, the topics without it, and those with it
+        that are not judged.
     """
+    given = [*collection.probability, *collection.strange_intents]
     bare = [topic for topic in collection.grades if not collection.relevant(topic)]
     uniform = [topic for topic in collection.grades if topic not in collection.probability]
     return [
@@ -84,11 +86,19 @@ def ranked_judgments_left_out(collection: RankedCollection) -> list[LeftOut]:
             then="score 0",
         ),
         *left_out_names(
-            uniform if collection.probability else [],
+            uniform if given else [],
             len(collection.grades),
             noun=TOPIC,
             says="have no P(c|q) in the file of intents",
             cause="the intents may be of another year",
             then="get equal ones",
+        ),
+        *left_out_names(
+            collection.strange_intents,
+            len(given),
+            noun=("topic of the file of intents", "topics of the file of intents"),
+            says="are not judged",
+            cause="the intents may be of another year",
+            then="are left out",
         ),
     ]

@@ -6,6 +6,7 @@ Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIG
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -157,9 +158,7 @@ def score_msu(
         If more than half of the judgments or of a run takes no part, see `metrics.event_taking_part.updates_left_out`.
     """
     runs = list(runs)
-    warn_of_most(collection.name, events_left_out(collection))
-    for run in runs:
-        warn_of_most(run.name, updates_left_out(collection, run, lengths=lengths))
+    warn_of_most(collection, runs, events_left_out, partial(updates_left_out, lengths=lengths))
     return score_frame(msu_scores(collection, runs, measures, users, lengths=lengths, topics=topics))
 
 

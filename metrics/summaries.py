@@ -170,9 +170,7 @@ def score_summaries(
         If more than half of the iUnits or queries have no importance, see `summaries_left_out`.
     """
     runs = list(runs)
-    warn_of_most(collection.name, summary_collection_left_out(collection))
-    for run in runs:
-        warn_of_most(run.name, summaries_left_out(collection, run))
+    warn_of_most(collection, runs, summary_collection_left_out, summaries_left_out)
     return score_frame(summary_scores(collection, runs, measures, fitted=fitted))
 
 
@@ -181,7 +179,7 @@ def score_intents(
 ) -> "pd.DataFrame":
     """Score runs by U-measure, for each intent of each query; no means.
 
-    Kato et al. (EVIA 2016), eq. 3; parameters and errors as in `score_summaries`.
+    Kato et al. (EVIA 2016), eq. 3; parameters, errors and warnings as in `score_summaries`.
 
     Returns
     -------
@@ -190,6 +188,8 @@ def score_intents(
     """
     import pandas as pd  # noqa: PLC0415 - see metrics.results
 
+    runs = list(runs)
+    warn_of_most(collection, runs, summary_collection_left_out, summaries_left_out)
     labels = labelled(measures)
     rows = [
         (run.name, topic, intent, label, value)

@@ -6,9 +6,9 @@ left out of its runs and judgments, as `LeftOut` values: `metrics.push_taking_pa
 """
 
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,16 +161,35 @@ def topics_without(
     return left_out_names(missing, len(judged), noun=TOPIC, says=f"have no {what} in the run", cause=cause)
 
 
-def warn_of_most(name: str, found: Iterable[LeftOut]) -> None:
-    """Warn, for those who score in Python, of what takes no part by more than half.
+class Named(Protocol):
+    """Judgments or a run."""
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+
+
+C = TypeVar("C", bound=Named)
+R = TypeVar("R", bound=Named)
+
+
+def warn_of_most(
+    judgments: C,
+    runs: Iterable[R],
+    of_judgments: Callable[[C], list[LeftOut]],
+    of_run: Callable[[C, R], list[LeftOut]],
+) -> None:
+    """Warn who scores in Python of what is more than half of the judgments or of a run and takes no part.
 
     Parameters
     ----------
-    name : str
-        Of the run or collection.
-    found : iterable of LeftOut
-        What was counted.
+    judgments, runs
+        What is scored; a warning each.
+    of_judgments, of_run : callable
+        The family's functions that count.
     """
-    most = [f"{name}: {part.warning()}" for part in found if part.is_most]
-    if most:
-        warnings.warn("\n".join(most), LeftOutWarning, stacklevel=3)
+    found = [(judgments.name, of_judgments(judgments)), *((run.name, of_run(judgments, run)) for run in runs)]
+    for name, parts in found:
+        most = [f"{name}: {part.warning()}" for part in parts if part.is_most]
+        if most:
+            warnings.warn("\n".join(most), LeftOutWarning, stacklevel=3)

@@ -118,9 +118,7 @@ def score_updates(
         If more than half of the judgments or of a run takes no part, see `updates_left_out`.
     """
     runs = list(runs)
-    warn_of_most(collection.name, events_left_out(collection))
-    for run in runs:
-        warn_of_most(run.name, updates_left_out(collection, run))
+    warn_of_most(collection, runs, events_left_out, updates_left_out)
     return score_frame(update_scores(collection, runs, measures, topics=topics))
 
 

@@ -5,6 +5,7 @@ in `metrics.time_aware_measures` and `metrics.time_aware_coverage`, files in `me
 """
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from metrics.errors import Fault, InputError
@@ -117,9 +118,8 @@ def score_ranked(
     """
     runs, labels = list(runs), labelled(measures)
     depths = [one.k for one in labels.values() if isinstance(one, MeasureAtDepth)]
-    warn_of_most(collection.name, ranked_judgments_left_out(collection))
-    for run in runs:
-        warn_of_most(run.name, ranked_left_out(collection, run, depth=max(depths, default=None)))
+    of_run = partial(ranked_left_out, depth=max(depths, default=None))
+    warn_of_most(collection, runs, ranked_judgments_left_out, of_run)
     return score_frame(ranked_scores(collection, runs, labels, topics=topics, within=within))
 
 

@@ -213,6 +213,11 @@ def test_judged_topics_without_relevant_documents_or_intents_are_counted():
         "1 of 2 judged topics has no relevant document, such as '1', and scores 0",
         "1 of 2 judged topics has no P(c|q) in the file of intents, such as '1', and gets equal ones",
     ]
+    other_year = replace(LISTS, strange_intents=("8", "9"))
+    assert [part.sentence() for part in ranked_judgments_left_out(other_year) if part.is_most] == [
+        "2 of 2 judged topics have no P(c|q) in the file of intents, such as '1', and get equal ones",
+        "2 of 2 topics of the file of intents are not judged, such as '8', and are left out",
+    ]
 
 
 def test_iunits_and_queries_without_importance_are_counted(tmp_path):
@@ -253,5 +258,6 @@ def test_scoring_in_python_warns_of_what_is_most(events, tmp_path):
         LeftOutWarning, match=r"^run: 2 of 2 documents are listed for topics that are not judged"
     ):
         score_ranked(LISTS, [ranked], [TIAP()])
-    with pytest.warns(LeftOutWarning, match=r"^run: 3 of 3 iUnits have no importance"):
+    with pytest.warns(LeftOutWarning, match=r"^run: 3 of 3 iUnits have no importance") as caught:
         score_summaries(collection, [run], [MMeasure()])
+    assert {one.filename for one in caught} == {__file__}

@@ -139,6 +139,18 @@ def test_what_takes_no_part_is_counted(score, files):
     ]
 
 
+def test_a_file_of_intents_of_other_topics_is_warned_of(score, files):
+    """Else its P(c|q) would be taken for the one that is used."""
+    (files / "other.txt").write_text("8 a 0.75\n8 b 0.25\n")
+    place, cause = f"{files}/qrels.txt: warning", "the intents may be of another year"
+    warnings = [
+        line for line in score("--intents", files / "other.txt").err.splitlines() if "warning" in line
+    ]
+    uniform = "2 of 2 judged topics have no P(c|q) in the file of intents, such as '1', and get equal ones"
+    strange = "1 of 1 topic of the file of intents is not judged, such as '8', and is left out"
+    assert warnings == [f"{place}: {uniform}; {cause}", f"{place}: {strange}; {cause}"]
+
+
 def test_a_run_of_another_collection_is_warned_of(score, files):
     """It scores 0 everywhere, as a run does that found nothing."""
     write_ranked(files, run="1 Q0 x 1 2 tag\n2 Q0 y 1 2 tag\n")
