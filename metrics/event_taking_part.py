@@ -1,4 +1,4 @@
-"""What of judged events and runs of updates takes no part in the scores of `metrics.tempsum` and `metrics.stream`."""
+"""What of judged events and runs of updates takes no part in the scores of `metrics.updates.score` and `metrics.msu.score`."""
 
 from collections.abc import Mapping
 

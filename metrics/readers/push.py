@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from metrics.errors import FaultLog, InputError, raise_all
-from metrics.push_streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, every_day, parsed_day
+from metrics.push.streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, every_day, parsed_day
 from metrics.readers.columns import read_columns, whole_numbers
 from metrics.readers.json_tree import Node, read_json
 from metrics.readers.run_files import run_name

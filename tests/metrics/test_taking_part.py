@@ -6,27 +6,27 @@ import numpy as np
 import pytest
 
 from metrics.events import SkippedMatches, UpdateRun
-from metrics.push import ELG, push_judgments_left_out, push_left_out, score_push
-from metrics.push_streams import Created, PushCollection, PushRun
-from metrics.ranked_lists import RankedCollection, RankedRun
+from metrics.msu.score import MSU, Population, SimulatedUsers, score_msu
+from metrics.push.score import ELG, push_judgments_left_out, push_left_out, score_push
+from metrics.push.streams import Created, PushCollection, PushRun
+from metrics.ranked.lists import RankedCollection, RankedRun
+from metrics.ranked.score import TIAP, ranked_judgments_left_out, ranked_left_out, score_ranked
 from metrics.readers.mobileclick import read_collection
 from metrics.readers.mobileclick_runs import read_run
 from metrics.readers.tempsum import read_events
-from metrics.stream import MSU, Population, SimulatedUsers, score_msu
-from metrics.summaries import (
+from metrics.summaries.score import (
     MMeasure,
     score_summaries,
     summaries_left_out,
     summary_collection_left_out,
 )
 from metrics.taking_part import LeftOut, LeftOutWarning
-from metrics.tempsum import (
+from metrics.updates.score import (
     ExpectedGain,
     events_left_out,
     score_updates,
     updates_left_out,
 )
-from metrics.time_aware import TIAP, ranked_judgments_left_out, ranked_left_out, score_ranked
 from tests.metrics.event_files import START, write_events
 from tests.metrics.two_layered_files import write_collection, write_run
 
