@@ -15,3 +15,8 @@ def listed(names: Iterable[str], *, most: int = 8) -> str:
     names = list(names)
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Write a number with its noun: ``1 topic``, ``2 topics``."""
+    return f"{number} {one if number == 1 else many or f'{one}s'}"

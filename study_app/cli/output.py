@@ -17,7 +17,7 @@ import click
 
 from metrics.errors import printable
 from metrics.files import write_whole
-from metrics.results import Score
+from metrics.results import ALL, Score
 
 Cell: TypeAlias = str | float | int | None
 Interval: TypeAlias = tuple[float, float]
@@ -39,17 +39,20 @@ class Output:
         For people, or for machines.
     file : str or None
         None or ``-``: the terminal.
+    per_topic : bool
+        A table of scores has a row each topic besides the means; the other formats always do.
     """
 
     format: str = "table"
     file: str | None = None
+    per_topic: bool = False
 
     def rows(self, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
         """Write rows of cells under their columns."""
         self.text({"csv": csv_text, "json": json_text, "table": table_text}[self.format](columns, list(rows)))
 
     def scores(self, scores: Sequence[Score], intervals: Mapping[Score, Interval] | None = None) -> None:
-        """Write scores: a row each for machines, a column each metric for people.
+        """Write scores: a row each for machines; for people a column each metric, and the means unless asked for more.
 
         Parameters
         ----------
@@ -59,7 +62,8 @@ class Output:
             Adds columns low and high.
         """
         if self.format == "table":
-            self.rows(*_wide(scores, intervals or {}))
+            shown = [score for score in scores if self.per_topic or score.topic == ALL]
+            self.rows(*_wide(shown, intervals or {}))
         else:
             self.rows(*_long(scores, intervals))
 
@@ -84,10 +88,20 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
     )
     @click.option("-o", "--output", "file", metavar="FILE", help="Write into FILE, not on the terminal.")
     @functools.wraps(command)
-    def wrapped(*args: Any, format_: str, file: str | None, **options: Any) -> None:
-        command(*args, output=Output(format=format_, file=file), **options)
+    def wrapped(*args: Any, format_: str, file: str | None, per_topic: bool = False, **options: Any) -> None:
+        command(*args, output=Output(format=format_, file=file, per_topic=per_topic), **options)
 
     return wrapped
+
+
+def score_output_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add `--per-topic` besides what `output_options` adds."""
+    per_topic = click.option(
+        "--per-topic",
+        is_flag=True,
+        help="Show every topic in the table, not the means alone; csv and json always have both.",
+    )
+    return per_topic(output_options(command))
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:

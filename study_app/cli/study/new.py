@@ -68,13 +68,13 @@ def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **gi
 
 def _show(material: "Material") -> None:
     """Say what was recognised as what."""
-    from metrics.readers.run_files import run_name
+    from study_app.study_new.collections import system_names
 
     for found in material.whole:
         click.echo(f"{found.family}:")
         for key, file in found.files.items():
             click.echo(f"  {key:<12} {file.path}")
-        click.echo(f"  {'runs':<12} {', '.join(run_name(run.path) for run in found.runs)}")
+        click.echo(f"  {'runs':<12} {', '.join(system_names(found.runs))}")
     for search in material.partial:
         click.echo(f"{search.family}: left out, {_lacking(search)}")
     if material.unused:
