@@ -24,7 +24,7 @@ from study_app.services.look import Look
 from study_app.services.show_streams import stream_page
 from study_app.services.streams import open_view, send_read
 from study_app.services.whereabouts import Whereabouts, locate
-from study_app.steps import Step, current_step, open_steps
+from study_app.steps import Step, current_step, open_steps, part_of
 from study_app.tokens import PageToken
 from study_app.web import permit, rendered, server
 
@@ -79,7 +79,8 @@ def stream(token: str, task: int, query: int) -> Response:
     signed = app.signer.page_token(
         PageToken(worker=worker, key=key, step=step.path, showing=None, served_at=now)
     )
-    return rendered("stream", page, tokens={"worker": token, "page": signed})
+    tokens = {"worker": token, "page": signed}
+    return rendered("stream", page, tokens=tokens, part=part_of(here.state, step))
 
 
 @blueprint.post("/<int:task>/<int:query>/stream")

@@ -19,7 +19,7 @@ from study_app.services.look import Look
 from study_app.services.show import page_of
 from study_app.services.slots import keep_alive, take_next
 from study_app.services.whereabouts import Whereabouts, locate
-from study_app.steps import DONE, Step, after_page, current_step, open_steps
+from study_app.steps import DONE, Step, after_page, current_step, open_steps, part_of
 from study_app.tokens import BadTokenError, PageToken
 from study_app.web import permit, rendered, said, server
 
@@ -105,7 +105,8 @@ def show(token: str, step: Step, *, error: str | None = None) -> Response:
         )
     template = "message" if step.kind in {"full", "withdrawn"} else step.kind
     tokens = {"worker": token, "page": app.signer.page_token(served)}
-    return rendered(template, page, status=REFUSED if error else 200, tokens=tokens)
+    part = part_of(here.state, step)
+    return rendered(template, page, status=REFUSED if error else 200, tokens=tokens, part=part)
 
 
 def came(*, now: datetime) -> str:
