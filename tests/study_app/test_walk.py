@@ -186,7 +186,7 @@ def test_the_search_cannot_be_left_early(campaign):
     ann.send()
     assert ann.status == 422
     assert ann.step == "1/1/search"
-    assert "21 more seconds" in ann.html.select_one("[role=alert]").get_text()
+    assert "search for 21 seconds more" in ann.html.select_one("[role=alert]").get_text()
     assert ann.html.select_one("[data-seconds-left]")["data-seconds-left"] == "21"
     study.clock.forward(1)
     ann.send()
@@ -336,7 +336,7 @@ def test_every_page_of_a_study_with_several_tasks_says_which_part_it_is(campaign
     said = {}
 
     def note():
-        said[ann.step] = [line.get_text(strip=True) for line in ann.html.select(".progress")]
+        said[ann.step] = [" ".join(line.get_text().split()) for line in ann.html.select(".progress")]
 
     note()
     for answer in ({}, {"topic": "1"}, {"none": "1"}, {"topic": "1"}):
