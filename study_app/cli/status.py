@@ -20,7 +20,12 @@ COLUMNS = ("study", "task", "topic", "done", "live", "room")
 @database_option
 @output_options
 def command(study: str | None, database: str | None, *, output: Output) -> None:
-    """Show workers, slots and judgments of STUDY, or of every loaded study; the same as its researcher's page."""
+    """Show how far STUDY is, or every loaded study: the same as its researcher's page.
+
+    First come numbers of workers, codes, judgments and checks of care. The table below has a line for each query (event, profile):
+    done are the places whose work is there, live those that somebody holds now, room those that are still to give. csv and json have
+    the table only, with an empty room or null where there is no limit.
+    """
     from study_app.database import transaction
     from study_app.plan import Plans
     from study_app.services.entry import loaded_studies
