@@ -1,6 +1,6 @@
 """The pages that workers see, as sheets of pictures for docs/pages.md.
 
-PREFCAL_SCREENSHOTS=1 python -m pytest tests/browser/test_every_task.py && python benchmarks/page_pictures.py
+PREFCAL_SCREENSHOTS=1 python -m pytest tests/browser/test_accessibility.py && python benchmarks/page_pictures.py
 """
 
 from pathlib import Path

@@ -90,7 +90,7 @@ def _between(spread: "Spread", thing: str) -> str:
 def _checks(progress: "StudyProgress") -> list[str]:
     """Say how many fail each check of care, of how many of whom that can be told."""
     rates = {
-        check.name: f"{check.title} nobody to judge yet"
+        check.name: f"{check.title} (nobody to judge yet)"
         if check.rate is None
         else f"{check.title} {check.failed} of {check.judged} ({check.rate:.0%})"
         for check in progress.checks

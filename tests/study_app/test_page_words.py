@@ -137,7 +137,7 @@ def test_what_nobody_can_be_judged_by_yet_is_said_in_words(campaign):
     study = campaign()
     study.at_pairs().send(choice="left")
     found, page = progress_of(study)
-    assert "validation pairs nobody to judge yet" in "\n".join(_sentences(found))
+    assert "validation pairs (nobody to judge yet)" in "\n".join(_sentences(found))
     cells = {
         row.th.contents[0]: row.td.get_text() for row in page.select("[aria-label='Checks of care'] tbody tr")
     }
