@@ -1,4 +1,4 @@
-"""Small helpers for messages: the nearest known name, and a list of names in a sentence."""
+"""Small helpers for messages: the nearest known name, a list of names in a sentence, and a number with what it counts."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -15,3 +15,8 @@ def listed(names: Iterable[str], *, most: int = 8) -> str:
     names = list(names)
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def counted(number: int, thing: str) -> str:
+    """Say how many there are of a thing whose plural ends in s: ``1 stream``, ``2 streams``, ``0 streams``."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
