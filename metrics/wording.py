@@ -1,4 +1,4 @@
-"""Small helpers for messages: the nearest known name, and a list of names in a sentence."""
+"""Small helpers for messages: the nearest known name, a list of names in a sentence, and a number with what it counts."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
