@@ -44,7 +44,7 @@ class LeftOut:
     says : str
         What is the matter with them, after their number: ``are of tweets in no pool``.
     cause : str
-        Where it comes from when it is true of more than half.
+        Where it comes from when it is true of more than half; empty where that is nothing odd.
     example : str
         The first of them, as written; empty where there is nothing to name.
     entry : int or None
@@ -64,8 +64,8 @@ class LeftOut:
 
     @property
     def is_most(self) -> bool:
-        """Whether it is true of more than half, which is hardly ever meant."""
-        return 2 * self.count > self.of
+        """Whether it is true of more than half where that is hardly ever meant."""
+        return bool(self.cause) and 2 * self.count > self.of
 
     def sentence(self, line: int | None = None) -> str:
         """Say it: ``2 of 5 updates are about topics that are not judged, such as 'TS14.9' (line 5), and are left out``.
@@ -153,7 +153,7 @@ def unjudged_entries(
 
 
 def topics_without(
-    judged: Collection[str], own: Iterable[str | None], what: str, cause: str
+    judged: Collection[str], own: Iterable[str | None], what: str, cause: str = ""
 ) -> list[LeftOut]:
     """Count the judged topics that are none of a run's own: they have no ``what`` there."""
     has = set(own)

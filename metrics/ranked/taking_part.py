@@ -90,7 +90,7 @@ def ranked_judgments_left_out(collection: RankedCollection) -> list[LeftOut]:
             len(collection.grades),
             noun=TOPIC,
             says="have no P(c|q) in the file of intents",
-            cause="the intents may be of another year",
+            cause="",
             then="get equal ones",
         ),
         *left_out_names(

@@ -126,6 +126,19 @@ def test_push_judgments_of_several_years_are_found_out():
     ]
 
 
+def test_a_silent_run_and_a_short_file_of_intents_are_nothing_to_warn_of():
+    """An empty file is a run that never pushed, and P(c|q) is given where it is not uniform."""
+    silent = PushRun(name="run", topics=(), tweets=(), epochs=np.zeros(0, dtype=np.int64))
+    three = {"1": LISTS.grades["1"], "2": LISTS.grades["2"], "3": LISTS.grades["2"]}
+    short = replace(LISTS, grades=three, probability={"1": {"a": 1.0}})
+
+    assert sentences(push_left_out(PUSHES, silent)) == [
+        "2 of 2 judged topics have no push in the run, such as 'MB1'"
+    ]
+    assert not any(part.is_most for part in push_left_out(PUSHES, silent))
+    assert not any(part.is_most for part in ranked_judgments_left_out(short))
+
+
 def test_a_faultless_run_has_nothing_left_out():
     """Nobody is told of nothing."""
     assert push_left_out(PUSHES, pushed(("MB1", "a", POSTED), ("MB2", "b", POSTED))) == []
@@ -215,7 +228,6 @@ def test_judged_topics_without_relevant_documents_or_intents_are_counted():
     ]
     other_year = replace(LISTS, strange_intents=("8", "9"))
     assert [part.sentence() for part in ranked_judgments_left_out(other_year) if part.is_most] == [
-        "2 of 2 judged topics have no P(c|q) in the file of intents, such as '1', and get equal ones",
         "2 of 2 topics of the file of intents are not judged, such as '8', and are left out",
     ]
 
