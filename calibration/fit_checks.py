@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from calibration.attempts import Unmade, guarded
 from calibration.fit_material import Material
 from calibration.intents import IntentFit
 from calibration.results import CalibrationResult, GoodnessOfFit, info, warning
@@ -23,8 +24,11 @@ def tested_intents(fit: IntentFit, material: Material) -> IntentFit:
 
 def _notes(fit: CalibrationResult | IntentFit, material: Material) -> Iterator[Diagnostic]:
     simulations = material.options.simulations
-    if simulations:
-        yield from map(_note, fit.goodness_of_fit(simulations, material.seed))
+    tests = guarded(lambda: fit.goodness_of_fit(simulations, material.seed) if simulations else ())
+    if isinstance(tests, Unmade):
+        yield warning("goodness_of_fit", f"The model could not be tested: {tests.reason}.")
+    else:
+        yield from map(_note, tests)
 
 
 def _note(test: GoodnessOfFit) -> Diagnostic:

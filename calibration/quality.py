@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calibration.attempts import Unmade, attempt, guarded
 from calibration.consistency import NAMES as CONSISTENCY
 from calibration.consistency import fit_consistency
 from calibration.exclusion import counted_tables
@@ -19,7 +20,7 @@ from calibration.importance_agreement import ALPHA, KAPPA, fit_importance, fit_i
 from calibration.position_bias import NAME as LEFT_SHARE
 from calibration.position_bias import fit_position_bias
 from calibration.preference_raters import FLEISS, KRIPPENDORFF, fit_rater_agreement
-from calibration.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped, info, short
+from calibration.results import LEVEL, CalibrationResult, Skipped, info, short, warning
 from calibration.uncertainty import closed
 from calibration.user_model import ParameterEntry
 
@@ -121,15 +122,13 @@ def quality_report(
         if table is None:
             skipped.append(Skipped(names=measure.names, reason=f"there is no table {measure.table}"))
             continue
-        try:
-            result = measure.fit(table, np.random.default_rng([seed, 100 + place]), level)
-        except NotIdentifiedError as error:
-            skipped.append(Skipped(names=measure.names, reason=str(error)))
-            continue
-        others = everyone[measure.table]
-        results.append(
+        rng, others = np.random.default_rng([seed, 100 + place]), everyone[measure.table]
+        found = attempt(measure.names, lambda: measure.fit(table, rng, level))  # noqa: B023 - called at once
+        skipped += found.skipped
+        results += [
             _compared(result, measure, others, seed, level) if len(others) > len(table) else result
-        )
+            for result in found.results
+        ]
     return QualityReport(results=tuple(results), skipped=tuple(skipped))
 
 
@@ -137,6 +136,10 @@ def _compared(
     result: CalibrationResult, measure: _Measure, everyone: pd.DataFrame, seed: int, level: float
 ) -> CalibrationResult:
     """Say what the numbers are with the excluded workers in."""
-    whole = measure.fit(everyone, np.random.default_rng(seed), level)
+    whole = guarded(lambda: measure.fit(everyone, np.random.default_rng(seed), level))
+    if isinstance(whole, Unmade):
+        return result.noted(
+            warning("with_excluded_workers", f"Not known with the excluded workers: {whole.reason}.")
+        )
     said = ", ".join(f"{name} {value:.3f}" for name, value in whole.params.items())
     return result.noted(info("with_excluded_workers", f"With the excluded workers: {said}."))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from study_app.cli.output import FORMATS
+from study_app.cli.places import OutFile
 
 if TYPE_CHECKING:
     from calibration.plan import Design, Track
@@ -86,7 +87,7 @@ def plan_options(*, vary: Sequence[str], studies: int) -> Callable[[Command], Co
             "--output",
             "figure",
             metavar="FILE",
-            type=click.Path(path_type=Path, dir_okay=False),
+            type=OutFile(),
             callback=_a_figure,
             help="Draw the curve into FILE too: .svg, .pdf or .png.",
         ),
