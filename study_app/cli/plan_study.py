@@ -61,6 +61,8 @@ def study_of_plan() -> "tuple[PlannedStudy | None, bool]":
     """Return the study that the plan is of, if any, and whether one person's minutes are still those of its file."""
     ctx = click.get_current_context()
     study: PlannedStudy | None = ctx.meta.get(KEY)
+    if study is None and ctx.params.get("task"):
+        raise click.UsageError("--task needs --study: the file that the task is in")
     if study is None:
         return None, False
     changed = {name for name, value in study.sizes.items() if ctx.params.get(name) != value}

@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from calibration.plan import PlanRow
@@ -271,11 +271,20 @@ def _means(question: Question, row: PlanRow) -> Iterator[str]:
     """Say how long people are busy and what they cost."""
     person = question.person
     if person is not None and person.minutes is not None:
-        low, high = person.minutes
-        hours = " to ".join(f"{row.people * end / 60:,.0f}" for end in person.minutes)
-        yield f"One person is busy for {low:.0f} to {high:.0f} minutes, all together for {hours} hours."
+        busy = _range(person.minutes, "minute")
+        hours = _range([row.people * end / 60 for end in person.minutes], "hour")
+        yield f"One person is busy with the whole study for {busy}, all together for {hours}."
     if person is not None and person.price is not None:
-        yield f"With the platform's fee they cost {person.money(row.people)}."
+        other = (
+            "" if person.minutes else ", at the reward of the study file, in which one person does other work"
+        )
+        yield f"With the platform's fee they cost {person.money(row.people)}{other}."
+
+
+def _range(ends: Sequence[float], unit: str) -> str:
+    """`18 to 196 minutes`, `1 minute`."""
+    low, high = (f"{end:,.0f}" for end in ends)
+    return f"{low if low == high else f'{low} to {high}'} {unit if low == high == '1' else f'{unit}s'}"
 
 
 def _cost_of_needed(found: Plan, question: Question) -> str:
