@@ -57,7 +57,7 @@ def planned_study(content: StudyContent, kinds: Sequence[str], name: str | None)
     entry = task.entry
     pairs = pairs_of_a_worker(entry)[0] if isinstance(entry, SummaryPairs | RankedPairs) else None
     return PlannedStudy(
-        task=entry.name,
+        task=str(entry.name),
         sizes=MappingProxyType(sizes),
         pairs_each=None if pairs == sizes.get("pairs") else pairs,
         seconds=found.seconds,
@@ -71,7 +71,7 @@ def _task(content: StudyContent, kinds: Sequence[str], name: str | None) -> AnyC
     named = [task for task in of_kind if name in {None, task.entry.name}]
     if len(named) == 1:
         return named[0]
-    path, names = content.file.path, ", ".join(task.entry.name for task in of_kind)
+    path, names = content.file.path, ", ".join(str(task.entry.name) for task in of_kind)
     if not of_kind:
         problem, cure = (
             f"there is no task of kind {' or '.join(kinds)}",

@@ -24,7 +24,7 @@ class OutFile(click.Path):
 
         path = super().convert(value, param, ctx)
         if not (self.allow_dash and str(path) == "-"):
-            check_file_place(path)
+            check_file_place(str(path))
         return path
 
 
@@ -45,5 +45,5 @@ class OutFolder(click.Path):
         from metrics.whole_files import check_folder_place
 
         path = super().convert(value, param, ctx)
-        check_folder_place(path)
+        check_folder_place(str(path))
         return path

@@ -38,7 +38,7 @@ def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> 
     kinds : sequence of str
         The kinds of task that it is about.
     """
-    options = (
+    options: tuple[Callable[[Command], Command], ...] = (
         *study_options(kinds),
         click.option(
             "--width",
