@@ -20,7 +20,7 @@ class OutFile(click.Path):
         InputError
             If no such file can be written.
         """
-        from metrics.whole_files import check_file_place
+        from metrics.files import check_file_place
 
         path = super().convert(value, param, ctx)
         if not (self.allow_dash and str(path) == "-"):
@@ -42,7 +42,7 @@ class OutFolder(click.Path):
         InputError
             If nothing can be written there.
         """
-        from metrics.whole_files import check_folder_place
+        from metrics.files import check_folder_place
 
         path = super().convert(value, param, ctx)
         check_folder_place(str(path))

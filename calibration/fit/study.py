@@ -1,0 +1,211 @@
+"""Fit everything the tables allow, into one user model."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import chain, takewhile
+from typing import TypeAlias
+
+import pandas as pd
+
+from calibration.fit.checks import tested, tested_intents
+from calibration.fit.families import AWAY, FAMILIES, FAMILY_NAMES, SESSION, patience
+from calibration.fit.joint import joint_entry
+from calibration.fit.material import Material
+from calibration.fit.naive import NaiveEstimate, naive_estimates
+from calibration.fit.options import FitOptions
+from calibration.fit.visits import noted_on_visits, with_visits
+from calibration.inference.attempts import Found, Unmade, guarded
+from calibration.inference.results import CalibrationResult, Skipped, info
+from calibration.intents.fit import IntentFit, fit_intents
+from calibration.patience.fit import NAME as PATIENCE
+from calibration.raters.quality import QualityReport, quality_report
+from calibration.tables.exclusion import counted_tables, left_out
+from calibration.tables.study import StudyRecord
+from calibration.user_model.model import PARAMETERS, Diagnostic, UserModel, plain_name
+from metrics.errors import PrefcalError
+
+Track: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
+"""Goes through the names of steps, showing how far it has come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserModelFit:
+    """A user model and how it came about.
+
+    Attributes
+    ----------
+    model : UserModel
+        What user-model.json holds.
+    results : mapping of str to CalibrationResult
+        The first parameter of each fit -> the fit, for draws, other levels, other intervals and plots.
+    intents : IntentFit or None
+        The fit behind its intents.
+    quality : QualityReport
+        Agreement among raters, consistency and position bias.
+    skipped : tuple of Skipped
+        What the tables cannot tell, and why.
+    naive : tuple of NaiveEstimate
+        What naive code would have found; empty unless asked for.
+    """
+
+    model: UserModel
+    results: Mapping[str, CalibrationResult]
+    intents: IntentFit | None
+    quality: QualityReport
+    skipped: tuple[Skipped, ...]
+    naive: tuple[NaiveEstimate, ...] = ()
+
+    @property
+    def drawable(self) -> dict[str, CalibrationResult | IntentFit]:
+        """What a family is called in file names -> its fit; `patience_chars` is drawn by its source."""
+        fits = {_stem(fit.params): fit for name, fit in self.results.items() if plain_name(name) != PATIENCE}
+        return {**fits, **({"intents": self.intents} if self.intents else {})}
+
+
+def fit_user_model(
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    seed: int,
+    options: FitOptions | None = None,
+    record: StudyRecord | None = None,
+    tables_sha256: str | None = None,
+    track: Track = iter,
+) -> UserModelFit:
+    """Fit every parameter that the tables allow.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        As `calibration.tables.files.read_tables` returns them.
+    seed : int
+        Of every resampling: the same tables and seed give the same model. Each family draws from a stream of its own,
+        so that another table does not move its numbers.
+    options : FitOptions, optional
+        Whose rows count, and how; the usual choices by default.
+    record : StudyRecord, optional
+        study.json: the study's name, its clock, how its visits were cut.
+    tables_sha256 : str, optional
+        What the model says it was fitted to.
+    track : callable, optional
+        Shows progress over the names of the families, as `tqdm` does.
+
+    Returns
+    -------
+    UserModelFit
+        What the tables cannot tell is absent from the model and stands in ``skipped``.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If visits are to be cut anew and there is no table activity.
+    """
+    options = options or FitOptions()
+    counted = counted_tables(tables, exclude=options.exclude, complete_only=options.complete_only)
+    material, cut, found = _visits(Material(tables=counted, record=record, options=options, seed=seed))
+    intents, no_intents = _intents(material)
+    found += no_intents
+    lost = {name for one in found.skipped for name in one.names}
+    for family in track([name for name, names in FAMILY_NAMES.items() if not lost & {*names}]):
+        found = _family(family, material, intents) + found
+    found = _with_intervals(found, options.level)
+    notes = _notes_on_workers(tables, options)
+    results = [tested(fit, material).noted(*notes) for fit in noted_on_visits(material, found.results, cut)]
+    model = _model(results, intents, material, tables_sha256)
+    return UserModelFit(
+        model=model,
+        results={next(iter(fit.params)): fit for fit in results},
+        intents=intents,
+        quality=quality_report(
+            counted_tables(tables, exclude=False, complete_only=options.complete_only),
+            seed=seed,
+            level=options.level,
+            exclude=options.exclude,
+        ),
+        skipped=tuple(sorted(found.skipped, key=lambda one: _place(one.names[0]))),
+        naive=naive_estimates(material, list(model.parameters)) if options.compare else (),
+    )
+
+
+def _model(
+    results: Sequence[CalibrationResult], intents: IntentFit | None, material: Material, digest: str | None
+) -> UserModel:
+    level = material.options.level
+    entries = dict(chain.from_iterable(fit.entries(level).items() for fit in results))
+    blocks = [block for block in map(joint_entry, results) if block]
+    return UserModel(
+        study=material.record.study if material.record else None,
+        tables_sha256=digest,
+        prefcal_version=version("prefcal"),
+        seed=material.seed,
+        parameters=dict(sorted(entries.items(), key=lambda item: _place(item[0]))),
+        joint=tuple(sorted(blocks, key=lambda block: _place(block.names[0]))),
+        intents=intents.entries(level) if intents else {},
+    )
+
+
+def _visits(material: Material) -> tuple[Material, tuple[Diagnostic, ...], Found]:
+    """Cut visits where that is asked for or needed; what rests on them is lost when an unexpected error comes between."""
+    made = guarded(lambda: with_visits(material))
+    if not isinstance(made, Unmade):
+        return *made, Found()
+    if isinstance(made.error, PrefcalError):
+        raise made.error
+    return material, (), Found(skipped=(made.skipped(AWAY), made.skipped(SESSION)))
+
+
+def _family(family: str, material: Material, intents: IntentFit | None) -> Found:
+    """Fit one family; whatever goes wrong in it stays in it."""
+    made = guarded(
+        lambda: patience(material, intents) if family == "patience" else FAMILIES[family](material)
+    )
+    return Found(skipped=(made.skipped(FAMILY_NAMES[family]),)) if isinstance(made, Unmade) else made
+
+
+def _intents(material: Material) -> tuple[IntentFit | None, Found]:
+    fit = guarded(lambda: _fitted_intents(material))
+    if isinstance(fit, Unmade):
+        return None, Found(skipped=(fit.skipped(("intents",)),))
+    return tested_intents(fit, material), Found()
+
+
+def _fitted_intents(material: Material) -> IntentFit:
+    votes, offered = material.table("intent_votes"), material.tables.get("intents")
+    fit = fit_intents(votes, offered, rng=material.rng("intents"))
+    fit.entries(material.options.level)  # so that an interval that cannot be computed is this fit's fault
+    return fit
+
+
+def _with_intervals(found: Found, level: float) -> Found:
+    """Return what was found without the fits whose entries of the model cannot be computed, and why they cannot."""
+    kept = Found(skipped=found.skipped)
+    for fit in found.results:
+        entries = guarded(lambda: (fit.entries(level), joint_entry(fit)))  # noqa: B023 - called at once
+        kept += (
+            Found(skipped=(entries.skipped(fit.params),))
+            if isinstance(entries, Unmade)
+            else Found(results=(fit,))
+        )
+    return kept
+
+
+def _notes_on_workers(tables: Mapping[str, pd.DataFrame], options: FitOptions) -> tuple[Diagnostic, ...]:
+    why = left_out(tables.get("workers"), exclude=options.exclude, complete_only=options.complete_only)
+    return tuple(
+        info(f"{reason}_workers", f"{count} {reason} workers are left out of every table.")
+        for reason, count in sorted(why.value_counts().items())
+    )
+
+
+def _stem(names: Iterable[str]) -> str:
+    """Return what parameters have in common: away_mean_seconds and away_sd_seconds -> away; [ja] -> _ja."""
+    plain = [plain_name(name) for name in names]
+    language = next(iter(names)).removeprefix(plain[0]).strip("[]")
+    words = zip(*(name.split("_") for name in plain), strict=False)
+    common = "_".join(word for word, *_ in takewhile(lambda column: len(set(column)) == 1, words))
+    return f"{common}_{language}" if language else common
+
+
+def _place(name: str) -> tuple[int, str]:
+    plain = plain_name(name)
+    return list(PARAMETERS).index(plain) if plain in PARAMETERS else len(PARAMETERS), name
