@@ -189,7 +189,7 @@ class CalibrationResult:
         return ()
 
     def conf_int(self, level: float = LEVEL, method: str | None = None) -> dict[str, Interval]:
-        """Return a confidence interval for every parameter.
+        """Return a confidence interval for every parameter, which always holds the estimate (`holding`).
 
         Parameters
         ----------
@@ -212,7 +212,11 @@ class CalibrationResult:
             raise ValueError(f"level must lie in (0, 1), got {level!r}")
         if not self.uncertainty and method is None:
             return dict.fromkeys(self.params, (None, None))
-        return dict(zip(self.params, self._by(method).intervals(level), strict=True))
+        intervals = self._by(method).intervals(level)
+        return {
+            name: holding(estimate, interval)
+            for (name, estimate), interval in zip(self.params.items(), intervals, strict=True)
+        }
 
     def draw_parameters(
         self, n: int, rng: np.random.Generator, method: str | None = None
@@ -300,14 +304,31 @@ class Skipped:
         The parameters.
     reason : str
         Why, as a clause.
+    unexpected : bool
+        The tables may be fine: an error that is a fault of prefcal came between.
     """
 
     names: tuple[str, ...]
     reason: str
+    unexpected: bool = False
 
     def __str__(self) -> str:
         """`patience_chars_stops: there is no table stops`."""
         return f"{', '.join(self.names)}: {self.reason}"
+
+
+def holding(estimate: float, interval: Interval) -> Interval:
+    """Return an interval with its nearer end moved out to the estimate, where it lies to one side of it.
+
+    Percentiles of replicates promise to hold the centre of the replicates, not the estimate; with a bias, or at a low level, they
+    may lie beside it. Nothing else moves, and an infinite estimate opens the end.
+    """
+    low, high = interval
+    if low is not None and low > estimate:
+        low = estimate
+    if high is not None and high < estimate:
+        high = closed(estimate)
+    return low, high
 
 
 def shown(number: float) -> str:

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
@@ -18,6 +19,7 @@ import click
 from metrics.errors import printable
 from metrics.files import write_whole
 from metrics.results import ALL, Score
+from study_app.cli.places import OutFile
 
 Cell: TypeAlias = str | float | int | None
 Interval: TypeAlias = tuple[float, float]
@@ -37,14 +39,14 @@ class Output:
     ----------
     format : {'table', 'csv', 'json'}
         For people, or for machines.
-    file : str or None
+    file : str, Path or None
         None or ``-``: the terminal.
     per_topic : bool
         A table of scores has a row each topic besides the means; the other formats always do.
     """
 
     format: str = "table"
-    file: str | None = None
+    file: str | Path | None = None
     per_topic: bool = False
 
     def rows(self, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
@@ -69,7 +71,7 @@ class Output:
 
     def text(self, text: str) -> None:
         """Print a text, or write it into the file, all of it or nothing."""
-        if self.file is None or self.file == "-":
+        if self.file is None or str(self.file) == "-":
             click.echo(text, nl=False)
         else:
             write_whole(self.file, text)
@@ -86,9 +88,16 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
         show_default=True,
         help="A table for people; csv or json for machines.",
     )
-    @click.option("-o", "--output", "file", metavar="FILE", help="Write into FILE, not on the terminal.")
+    @click.option(
+        "-o",
+        "--output",
+        "file",
+        type=OutFile(terminal=True),
+        metavar="FILE",
+        help="Write into FILE, not on the terminal.",
+    )
     @functools.wraps(command)
-    def wrapped(*args: Any, format_: str, file: str | None, per_topic: bool = False, **options: Any) -> None:
+    def wrapped(*args: Any, format_: str, file: Path | None, per_topic: bool = False, **options: Any) -> None:
         command(*args, output=Output(format=format_, file=file, per_topic=per_topic), **options)
 
     return wrapped

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from study_app.cli.places import OutFolder
+
 
 @click.command("lines-to-tables")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -12,7 +14,7 @@ import click
     "-o",
     "--output",
     "folder",
-    type=click.Path(path_type=Path),
+    type=OutFolder(),
     metavar="DIR",
     required=True,
     help="Folder for the tables.",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.output import Output
+from study_app.cli.places import OutFile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,8 +27,15 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Write four fields, the preferred system first, and leave out ties: for tools that know no others.",
 )
-@click.option("-o", "--output", "file", metavar="FILE", help="Write into FILE, not on the terminal.")
-def command(tables: Path, *, task: str | None, exclude: str, winner_first: bool, file: str | None) -> None:
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=OutFile(terminal=True),
+    metavar="FILE",
+    help="Write into FILE, not on the terminal.",
+)
+def command(tables: Path, *, task: str | None, exclude: str, winner_first: bool, file: Path | None) -> None:
     """Write the preferences in TABLES as lines of topic, a, b, worker, choice, separated by tabs.
 
     a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Repeats for validation,

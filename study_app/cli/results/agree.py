@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from study_app.cli.output import FORMATS, Output
+from study_app.cli.places import OutFolder
 
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
@@ -75,7 +76,15 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     show_default=True,
     help="What to print.",
 )
-@click.option("-o", "--output", "folder", metavar="DIR", required=True, help="Folder for the results.")
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=OutFolder(path_type=str),
+    metavar="DIR",
+    required=True,
+    help="Folder for the results.",
+)
 def command(
     tables: str,
     *,

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from study_app.cli.places import OutFolder
+
 
 @click.command(name="features")
 @click.argument("file", metavar="FILE", type=click.Path())
@@ -12,7 +14,7 @@ import click
     "--output",
     "tables",
     metavar="TABLES",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutFolder(),
     required=True,
     help="Folder of tables to write them into.",
 )

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from study_app.cli.places import OutFolder
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -76,7 +78,7 @@ def _meanings(ctx: click.Context, param: click.Parameter, values: tuple[str, ...
     "-o",
     "--output",
     "folder",
-    type=click.Path(path_type=Path),
+    type=OutFolder(),
     metavar="DIR",
     required=True,
     help="Folder for the tables.",
