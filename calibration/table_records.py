@@ -105,9 +105,9 @@ def _change(name: str, path: Path, record: TableRecord) -> Change | None:
     if is_csv and _holds(path, record.sha256):
         return None
     rows = _csv_rows(path) if is_csv else _parquet_rows(path)
-    if rows < record.rows:
+    if rows is not None and rows < record.rows:
         return Change(is_cut=True, fault=_shorter(name, path, rows, record.rows))
-    if not is_csv:
+    if rows is None or not is_csv:
         return None
     if rows == record.rows and is_unended(path):
         return Change(is_cut=True, fault=_torn(name, path))
@@ -164,9 +164,9 @@ def _csv_rows(path: Path) -> int:
             return last_line(path) - 1
 
 
-def _parquet_rows(path: Path) -> float:
-    """Return the rows of a Parquet file; infinity for a damaged one, of which its reader says more."""
+def _parquet_rows(path: Path) -> int | None:
+    """Return the rows of a Parquet file; None for a damaged one, of which its reader says more."""
     try:
         return int(pa_parquet.read_metadata(path).num_rows)
     except (pa.ArrowException, OSError):
-        return float("inf")
+        return None
