@@ -1,4 +1,4 @@
-"""Small helpers for messages: the nearest known name, and a list of names in a sentence."""
+"""Small helpers for messages: the nearest known name, a list of names in a sentence, a number with its noun."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -15,3 +15,8 @@ def listed(names: Iterable[str], *, most: int = 8) -> str:
     names = list(names)
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def counted(number: int, singular: str, plural: str | None = None) -> str:
+    """Return a number with its noun: ``1 row``, ``8 rows``, ``1,200 queries`` where a plural is given."""
+    return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"

@@ -123,10 +123,10 @@ def command(
     collection/probability.tsv and collection/importance.tsv are written there too, for scoring.
     """
     from calibration.fit.options import FitOptions
-    from calibration.tables.files import read_tables
     from calibration.user_model.model import write_user_model
+    from study_app.cli.tables.table_notes import read_with_warnings
 
-    read = read_tables(tables)
+    read = read_with_warnings(tables)
     options = FitOptions(
         level=level,
         exclude=exclude == "rules",
