@@ -19,4 +19,4 @@ def listed(names: Iterable[str], *, most: int = 8) -> str:
 
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Write a number with its noun: ``1 topic``, ``2 topics``."""
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -112,6 +112,8 @@ def agree(
         same, or a measure that is named is unknown.
     """
     tasks = _tasks(evidence, exclude=True, complete_only=complete_only)
+    if not tasks and evidence.tables["preferences"].empty:
+        raise input_fault("the table has no rows", path=evidence.place, cure="see whether anybody has judged")
     if not tasks:
         raise input_fault(
             "no preference counts", path=evidence.place, cure="see which workers are excluded or incomplete"

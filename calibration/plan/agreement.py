@@ -299,9 +299,7 @@ def _drawn(design: AgreementDesign, queries: int, rng: np.random.Generator) -> _
     return _Votes(liked, pairs, votes.mean(axis=2))
 
 
-def _tastes(
-    design: AgreementDesign, queries: int, pairs: Places, rng: np.random.Generator
-) -> Floats:
+def _tastes(design: AgreementDesign, queries: int, pairs: Places, rng: np.random.Generator) -> Floats:
     """Draw how much more each worker of each query likes the first system of a pair than others do; (queries, p, workers).
 
     Queries take people in turn, so that nobody has one twice. Without tastes nothing is drawn.

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 
+from metrics import wording
+
 DASH = "–"
 MINUS = "−"
 NARROW = "\u202f"
@@ -79,8 +81,7 @@ def decimal(value: float | None) -> str:
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:
     """`1 query`, `8 queries`."""
-    word = singular if number == 1 else plural or f"{singular}s"
-    return f"{number:,} {word}".replace(",", NARROW)
+    return wording.counted(number, singular, plural).replace(",", NARROW)
 
 
 def stretch(

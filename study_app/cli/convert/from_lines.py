@@ -28,8 +28,9 @@ def command(file: Path, *, task: str, folder: Path) -> None:
     from calibration.interchange.lines import read_preference_lines
     from calibration.tables.files import write_tables
     from calibration.tables.study import StudyRecord, write_study
+    from metrics.wording import counted
 
     preferences = read_preference_lines(file, task=task)
     write_tables({"preferences": preferences}, folder)
     write_study(StudyRecord(study=task), folder)
-    click.echo(f"{folder}: {len(preferences)} preferences")
+    click.echo(f"{folder}: {counted(len(preferences), 'preference')}")

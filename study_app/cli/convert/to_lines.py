@@ -42,16 +42,17 @@ def command(tables: Path, *, task: str | None, exclude: str, winner_first: bool,
     people who withdrew and people whom the study's rules exclude are left out.
     """
     from calibration.interchange.lines import preference_lines
-    from calibration.tables.files import read_tables
+    from metrics.wording import counted
+    from study_app.cli.tables.table_notes import read_with_warnings
 
-    read = read_tables(tables)
+    read = read_with_warnings(tables)
     judged = _of_task(read.get("preferences"), task, tables)
     text = preference_lines(
         judged, workers=read.get("workers"), exclude=exclude == "rules", winner_first=winner_first
     )
     left_out = len(judged) - text.count("\n")
     if left_out:
-        click.echo(f"{left_out} of {len(judged)} judgments left out", err=True)
+        click.echo(f"{left_out} of {counted(len(judged), 'judgment')} left out", err=True)
     Output(file=file).text(text)
 
 

@@ -162,11 +162,12 @@ def _evidence(
     from calibration.agree.evidence import Evidence
     from calibration.agree.folder import file_record
     from calibration.agree.score_files import read_scores
-    from calibration.tables.files import read_tables, tables_sha256
+    from calibration.tables.files import tables_sha256
     from calibration.tables.sources import study_sources
     from calibration.user_model.model import read_user_model
+    from study_app.cli.tables.table_notes import read_with_warnings
 
-    read = read_tables(tables)
+    read = read_with_warnings(tables)
     digest = tables_sha256(tables)
     judged = read["preferences"]["task"].unique().tolist() if "preferences" in read else []
     fitted = read_user_model(model) if model else None

@@ -133,13 +133,13 @@ def command(
     collection/probability.tsv and collection/importance.tsv are written there too, for scoring.
     """
     from calibration.fit.options import FitOptions
-    from calibration.tables.files import read_tables
     from calibration.user_model.model import write_user_model
     from metrics.files import check_file_place, check_folder_place
+    from study_app.cli.tables.table_notes import read_with_warnings
 
     check_file_place(model_file.parent / QUALITY)
     check_folder_place(model_file.parent / COLLECTION)
-    read = read_tables(tables)
+    read = read_with_warnings(tables)
     options = FitOptions(
         level=level,
         exclude=exclude == "rules",
