@@ -117,7 +117,7 @@ def _parameter_table(model: UserModel, truth: UserModel | None) -> Table | None:
         cells = [
             name,
             quantity(estimate),
-            quantity_interval(*entry.interval) if _has_interval(entry) else DASH,
+            quantity_interval(*entry.interval),
             quantity(entry.workers),
             quantity(entry.rows),
             entry.unit,

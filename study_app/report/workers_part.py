@@ -13,7 +13,7 @@ from calibration.user_model import ParameterEntry
 from study_app.report.folder import Material
 from study_app.report.page import Figure, Section, Table
 from study_app.report.side_and_repeats import consistency_figure, side_figure
-from study_app.report.wording import DASH, LEVEL, counted, decimal, percent, quantity, said_interval
+from study_app.report.wording import LEVEL, NO_INTERVAL, counted, decimal, percent, percent_interval, quantity
 from study_app.report.worker_figures import worker_scatter
 
 EVEN = 0.5
@@ -136,7 +136,7 @@ def _quality_table(
 
 def _interval(entry: ParameterEntry) -> str:
     low, high = entry.interval
-    return DASH if low is None or high is None else f"{decimal(low)} to {decimal(high)}"
+    return NO_INTERVAL if low is None or high is None else f"{decimal(low)} to {decimal(high)}"
 
 
 def _exclusions(workers: pd.DataFrame) -> tuple[str, str]:
@@ -240,4 +240,4 @@ def _sides(left: ParameterEntry) -> str:
 
 
 def _share(entry: ParameterEntry) -> str:
-    return f"{percent(entry.estimate)} ({said_interval(*entry.interval)}, over workers)"
+    return f"{percent(entry.estimate)} ({percent_interval(*entry.interval)}, over workers)"
