@@ -48,8 +48,8 @@ def nothing_detectable(detectable: float) -> str:
     if not detectable > FARTHEST:
         return ""
     return (
-        "So small a study can tell no difference here: four of five would find only one above 1, and no two agreements are"
-        " so far apart."
+        "So small a study can tell no difference here: four of five would find only one that is larger than any two"
+        " agreements can be apart."
     )
 
 

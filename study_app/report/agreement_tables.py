@@ -222,6 +222,7 @@ def disagreement_tables(result: TaskResult, key: str) -> Iterator[Table]:
         note="Worth reading before believing a number: what do people see here that the measure does not?"
         + (TEXTS if has_texts else ""),
         text_columns=frozenset({0, 1, 2, 6, 7} if has_texts else {0, 1, 2}),
+        cards=has_texts,
     )
 
 

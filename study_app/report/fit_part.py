@@ -156,6 +156,7 @@ def _diagnostic_table(model: UserModel) -> Table | None:
         rows=tuple((listed(names), severity, sentence) for (severity, sentence), names in ordered),
         note="A warning says that a number should not be used without a second look.",
         text_columns=frozenset({0, 1, 2}),
+        cards=True,
     )
 
 

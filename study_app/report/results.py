@@ -212,7 +212,8 @@ def scatters(
             ),
             alt=(
                 f"Vote share against score difference for {counted(row['pairs'], 'pair')} under {measure}:"
-                f" {percent(row['agreement'])} lie in the quadrants of agreement, {row['tied_pairs']} are tied."
+                f" {percent(row['agreement'])} lie in the quadrants of agreement, {row['tied_pairs']}"
+                f" {'is' if row['tied_pairs'] == 1 else 'are'} tied."
             ),
             caption=" ".join(filter(None, (_described(result, measure), signs))),
         )

@@ -189,7 +189,7 @@ def _figure(workers: pd.DataFrame, limits: tuple[float | None, float | None], ke
     return [
         Figure(
             name=key,
-            title=f"Half of the workers searched for at least {np.median(seconds):.0f} seconds",
+            title=f"Half of {counted(len(known), 'worker')} searched for at least {np.median(seconds):.0f} seconds",
             draw=partial(
                 worker_scatter, seconds=seconds, consistency=consistency, excluded=excluded, limits=limits
             ),
