@@ -81,6 +81,8 @@ def best_figure(scores: StreamScores, key: str) -> Iterator[Figure]:
         if len(winners) == 1
         else f"Which of {counted(len(winners), 'system')} scores highest{level} depends on the people"
     )
+    utility = scores.sweep.msu[:, :, number]
+    equal = (utility == utility.max(axis=-1, keepdims=True)).sum(axis=-1).max() > 1
     people = scores.population
     where = (
         _place(people.away_mean_seconds, AWAY_SECONDS),
@@ -104,6 +106,7 @@ def best_figure(scores: StreamScores, key: str) -> Iterator[Figure]:
         + ".",
         caption=f"The system of highest MSU at L = {LATENESSES[number]:g}, the nearest of those tried to the people’s, by how long people stay away and how long"
         f" they stay. Ring: {'the fitted people' if scores.is_fitted else 'the paper’s reasonable people'}. {SPREAD_IN_WORDS}"
+        + (" Of equal systems the first is shown." if equal else "")
         + (f" {CONVERTED}" if scores.updates_converted else ""),
     )
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from calibration.fit import fit_user_model
 from calibration.fit_options import FitOptions
 from calibration.named_measures import Wanted
 from calibration.results import CalibrationResult
+from calibration.study_json import TaskRecord
 from calibration.task_agreement import CEILING_COLUMNS
 from calibration.user_model import ParameterEntry, UserModel
 from study_app.report.agreement_forms import with_every_column
@@ -67,6 +69,24 @@ def test_methods_have_the_numbers_of_the_protocol(material):
     assert "a mean search under 200 seconds or less than 0.4 of at least 3 repeats" in said
     assert "With 6 queries in task summaries true differences below" in said
     assert "The workers were simulated" in said
+
+
+def test_methods_have_no_plural_of_one(material):
+    """One pair, one second, one day, one update, one worker."""
+    kinds = {
+        "summary_pairs": {"pairs": 1, "search_seconds": 1},
+        "stream_visits": {"days": 1, "ask_per_visit": 1},
+        "intent_votes": {"votes_per_query": 1},
+        "iunit_importance": {"assessors_per_iunit": 1},
+    }
+    tasks = {kind: TaskRecord(kind=kind, protocol=protocol) for kind, protocol in kinds.items()}
+    study = material.study.model_copy(update={"tasks": tasks})
+
+    said = " ".join(methods_section(dataclasses.replace(material, study=study), []).paragraphs)
+
+    assert not re.search(r"\b1 (pairs|seconds|days|updates|workers|systems)\b", said)
+    assert len(re.findall(r"\b1 (pair|second|day|update|worker)\b", said)) == 6
+    assert (lasting(1.0), lasting(2.0)) == ("1 second", "2 seconds")
 
 
 def test_sides_that_were_not_drawn_by_lot_are_said_to_be_so(material):
