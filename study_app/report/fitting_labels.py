@@ -9,7 +9,7 @@ from itertools import pairwise
 from textwrap import fill
 from typing import NamedTuple
 
-from matplotlib.axis import Axis
+from matplotlib.axis import Axis, YAxis
 from matplotlib.figure import Figure as Drawing
 from matplotlib.text import Text
 
@@ -32,11 +32,11 @@ def fit_labels(drawing: Drawing) -> None:
     drawing.draw_without_rendering()
     for axes in drawing.axes:
         for axis in (axes.xaxis, axes.yaxis):
-            _thin(axis)
+            _thin(axis, GAP_POINTS * drawing.dpi / 72)
             _break_name(drawing, axis)
 
 
-def _thin(axis: Axis) -> None:
+def _thin(axis: Axis, gap: float) -> None:
     """Keep every label, every second, every third, ...: the first choice in which none meets its neighbour."""
     low, high = sorted(axis.get_view_interval())
     shown = [
@@ -45,7 +45,6 @@ def _thin(axis: Axis) -> None:
         if low <= place <= high and label.get_visible() and label.get_text()
     ]
     stretches = [_stretch(label, axis) for _, label in shown]
-    gap = GAP_POINTS * axis.get_figure(root=True).dpi / 72 if shown else 0.0
     step = next((one for one in range(1, len(shown)) if _apart(stretches[::one], gap)), max(1, len(shown)))
     if step > 1:
         kept = shown[::step]
@@ -60,7 +59,7 @@ def _apart(stretches: Sequence[_Stretch], gap: float) -> bool:
 
 def _stretch(label: Text, axis: Axis) -> _Stretch:
     box = label.get_window_extent()
-    if axis.axis_name == "y":
+    if isinstance(axis, YAxis):
         return _Stretch(box.y0, box.y1)
     more = (WIDER - 1) * box.width / 2
     return _Stretch(box.x0 - more, box.x1 + more)
@@ -69,7 +68,7 @@ def _stretch(label: Text, axis: Axis) -> _Stretch:
 def _break_name(drawing: Drawing, axis: Axis) -> None:
     """Break the name of an axis, whose middle is the axis' own, where it would leave the drawing."""
     box, whole = axis.label.get_window_extent(), drawing.bbox
-    if axis.axis_name == "y":
+    if isinstance(axis, YAxis):
         middle, length, end = (box.y0 + box.y1) / 2, box.height, whole.height
     else:
         middle, length, end = (box.x0 + box.x1) / 2, box.width, whole.width

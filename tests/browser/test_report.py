@@ -133,7 +133,7 @@ def test_pairs_that_disagree_most_are_cards_on_a_phone_and_rows_on_a_desktop(
         seen[screen] = (len(set(tops)), label, wide)
         context.close()
 
-    assert seen == {"phone": (4, '"A" ": "', False), "desktop": (1, "none", False)}
+    assert seen == {"phone": (4, '"A: "', False), "desktop": (1, "none", False)}
 
 
 def test_on_paper_it_is_light_even_in_a_dark_browser(browser: Browser, reports: dict[str, Path]) -> None:
