@@ -6,10 +6,10 @@ The first form knew summaries and scores from elsewhere only: no families, no co
 import numpy as np
 import pandas as pd
 
-from calibration.judged_task import why_no_ceiling
-from calibration.task_agreement import CEILING_COLUMNS
-from calibration.variants import Role
-from study_app.agreement_folder import AGREEMENT, COMPARISONS, CURVE
+from calibration.agree.folder import AGREEMENT, COMPARISONS, CURVE
+from calibration.agree.judged_task import why_no_ceiling
+from calibration.agree.measures.variants import Role
+from calibration.agree.task_agreement import CEILING_COLUMNS
 
 SUMMARIES, SCORES = "summaries", "scores"
 """Families that the first form knew."""

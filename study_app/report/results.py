@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.named_measures import Wanted, wanted_by_study
-from calibration.variants import Fit, Role
+from calibration.agree.measures.named_measures import Wanted, wanted_by_study
+from calibration.agree.measures.variants import Fit, Role
 from study_app.report.agreement_forms import SUMMARIES
-from study_app.report.figures import scatter
+from study_app.report.drawing.figures import scatter
 from study_app.report.folder import Material
 from study_app.report.page import Figure
 from study_app.report.wording import counted, percent, points, points_interval, quantity

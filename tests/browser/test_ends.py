@@ -11,8 +11,8 @@ from playwright.sync_api import BrowserContext, Route
 from study_app import create_app
 from study_app.config import Config
 from study_app.simulate.server import serving
-from study_app.tokens import seeded_tokens
-from study_app.web import NAME
+from study_app.store.tokens import seeded_tokens
+from study_app.web.serving import NAME
 from tests.browser.test_accessibility import Findings
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_study import votes_task

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from study_app.report.build import write_report
-from study_app.report.look import Look
+from study_app.report.drawing.look import Look
 from study_app.report.page import Report, Section, Table, render
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import screenshots

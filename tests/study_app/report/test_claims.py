@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from calibration.judged_task import why_no_ceiling
+from calibration.agree.judged_task import why_no_ceiling
 from study_app.report.claims import beyond_perfect, finding, over_few, ranked_alike
 from study_app.report.results import TaskResult
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from matplotlib import rc_context
 
-from study_app.report.canvas import drawn
-from study_app.report.figures import Curve, Mark, agreement_rows, curve_with_marks, scatter
-from study_app.report.look import Look
-from study_app.report.plot_colours import fit_drawing
-from study_app.report.stream_figures import Against, one_against_other
+from study_app.report.drawing.canvas import drawn
+from study_app.report.drawing.figures import Curve, Mark, agreement_rows, curve_with_marks, scatter
+from study_app.report.drawing.look import Look
+from study_app.report.drawing.plot_colours import fit_drawing
+from study_app.report.drawing.stream_figures import Against, one_against_other
 
 LOOK = Look()
 LONG = "a measure of our own with a name that goes on"

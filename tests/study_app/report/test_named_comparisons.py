@@ -5,10 +5,10 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from calibration.named_measures import Wanted
-from study_app.report.agreement_part import agreement_section, headline, summary
+from calibration.agree.measures.named_measures import Wanted
 from study_app.report.folder import read_material
-from study_app.report.methods_part import methods_section
+from study_app.report.parts.agreement import agreement_section, headline, summary
+from study_app.report.parts.methods import methods_section
 from study_app.report.results import task_results
 
 
