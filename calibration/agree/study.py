@@ -6,7 +6,7 @@ in docs/agreement.md.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -177,6 +177,7 @@ def _named(
 ) -> dict[str, Wanted]:
     """Return which comparisons are named for each task: by the caller, else by the study."""
     if wanted is not None:
+        wanted = replace(wanted, at_analysis=True)
         variants = {one.task.task: one.measured.variants for one in scored}
         return resolved_for_all(wanted, variants, {task: task_kind(task, evidence) for task in variants})
     named: dict[str, Wanted] = {}
