@@ -1,4 +1,4 @@
-"""Small helpers for messages: the nearest known name, a list of names in a sentence, and a number with what it counts."""
+"""For messages: the nearest known name, a list of names in a sentence, and a number with its word."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -10,13 +10,13 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     return matches[0] if matches else None
 
 
+def counted(number: int, singular: str, plural: str | None = None) -> str:
+    """`1 query`, `8 queries`: a number with its word; the plural of other words than in -s is given."""
+    return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"
+
+
 def listed(names: Iterable[str], *, most: int = 8) -> str:
     """Join names for a sentence: ``a, b, c and 4 more``."""
     names = list(names)
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """Write a number with its noun: ``1 topic``, ``2 topics``."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -180,6 +180,7 @@ def _named(
 ) -> dict[str, Wanted]:
     """Return which comparisons are named for each task: by the caller, else by the study."""
     if wanted is not None:
+        wanted = replace(wanted, at_analysis=True)
         variants = {one.task.task: one.measured.variants for one in scored}
         return resolved_for_all(wanted, variants, {task: task_kind(task, evidence) for task in variants})
     named: dict[str, Wanted] = {}

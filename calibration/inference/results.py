@@ -337,8 +337,14 @@ def shown(number: float) -> str:
 
 
 def shown_interval(interval: Interval) -> str:
-    """Print an interval: `[790.1, 901.3]`, an open end as `...`."""
-    return "[" + ", ".join("..." if end is None else shown(end) for end in interval) + "]"
+    """Print an interval: `[790.1, 901.3]`, `at least 790.1` and `at most 901.3` with an open end, else `no interval`."""
+    low, high = interval
+    if low is None or high is None:
+        known = [
+            f"at {word} {shown(end)}" for word, end in (("least", low), ("most", high)) if end is not None
+        ]
+        return known[0] if known else "no interval"
+    return f"[{shown(low)}, {shown(high)}]"
 
 
 def short(number: float) -> float:

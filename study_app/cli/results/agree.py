@@ -57,7 +57,7 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     "--primary",
     nargs=2,
     metavar="MEASURE MEASURE",
-    help="The one comparison that was planned, instead of the study's; all others are exploratory. For names see above.",
+    help="The one comparison that counts, instead of the study's; all others are exploratory. Named now, it is not called planned. For names see above.",
 )
 @click.option(
     "--compare",

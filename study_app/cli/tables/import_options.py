@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from study_app.cli.places import OutFolder
+
 Command = Callable[..., Any]
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|"}
 
