@@ -8,6 +8,7 @@ from study_app.preview.copies import Copy
 from study_app.preview.walker import Wanted
 from study_app.simulate.site import Page
 from study_app.study.entries import AskingTask, FollowedTask, JudgedTask, SearchedTask, TaskEntry
+from study_app.study.platforms import platform_of
 from study_app.tasks.checks import check_of
 from study_app.tasks.kinds import kind_of
 from study_app.tasks.task_kind import Page as AnswerPage
@@ -79,7 +80,7 @@ def _door(content: StudyContent) -> Iterator[Station | Notice]:
     part = "At the door"
     yield Station(part=part, name="The platform's link", lead=lambda copy: copy.entrance, at_door=True)
     yield Station(part=part, name="Consent", lead=_first("consent"))
-    if entry.platform == "mturk":
+    if platform_of(entry).takes_form:
         yield Station(part=part, name="Before the work is accepted", lead=_door_without_id, at_door=True)
     else:
         yield Station(part=part, name="Without an id", lead=_door_without_id, at_door=True)
@@ -91,7 +92,7 @@ def _door(content: StudyContent) -> Iterator[Station | Notice]:
             at_door=True,
             other_device=True,
         )
-    if entry.platform == "mturk":
+    if platform_of(entry).takes_form:
         yield Notice(part=part, name="A site that is not known", key="bad_host", status=400)
     yield Station(part=part, name="Paused", lead=_paused, at_door=True)
     yield Notice(part=part, name="No room on the disk", key="no_room", status=503)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -18,6 +19,8 @@ from pydantic import (
     ValidationInfo,
 )
 from pydantic_core import PydanticCustomError, PydanticKnownError
+
+from study_app.study.platforms import PLATFORMS
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
@@ -258,13 +261,22 @@ class Codes(Entry):
     partial: Code | None = None
 
 
+def _known_platform(name: str) -> str:
+    """Take the names of the table of platforms."""
+    if name not in PLATFORMS:
+        *others, last = (repr(known) for known in PLATFORMS)
+        expected = f"{', '.join(others)} or {last}"
+        raise PydanticCustomError("literal_error", "must be {expected}", {"expected": expected})
+    return name
+
+
 class StudyEntry(Entry):
     """A whole study file."""
 
     study: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
     title: Text
     consent: Text
-    platform: Literal["generic", "prolific", "connect", "sona", "mturk"] = "generic"
+    platform: Annotated[str, AfterValidator(_known_platform)] = "generic"
     id_parameter: Name = "id"
     extra_parameters: Annotated[tuple[Name, ...], Field(max_length=20, strict=False)] = ("session", "batch")
     submit_hosts: Annotated[tuple[Host, ...], Field(strict=False)] = (

@@ -4,11 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from metrics.errors import FaultLog
 from study_app.study.entries import Contradiction, JudgedTask, Kinds, Place, StudyEntry, TaskEntry
-
-NEEDS_RETURN_URL = {
-    "sona": "https://SCHOOL.sona-systems.com/webstudy_credit.aspx?experiment_id=…&credit_token=…&survey_code={id}"
-}
-"""Platform whose return address only the researcher knows -> its form."""
+from study_app.study.platforms import PLATFORMS
 
 
 def note_contradictions(entry: StudyEntry, lines: Mapping[Place, int], log: FaultLog, kinds: Kinds) -> None:
@@ -49,18 +45,18 @@ def _alike(tasks: Sequence[TaskEntry], kinds: Kinds) -> Iterator[Contradiction]:
 
 
 def _platform(entry: StudyEntry) -> Iterator[Contradiction]:
-    form = NEEDS_RETURN_URL.get(entry.platform)
+    form = PLATFORMS[entry.platform].return_form
     if form is not None and entry.return_url is None:
         yield (
             ("platform",),
             f"platform {entry.platform} needs return_url, which only you know",
             f"write return_url: {form}",
         )
-    if entry.platform == "sona" and entry.return_url is not None and "{id}" not in entry.return_url:
+    if form is not None and "{id}" in form and "{id}" not in (entry.return_url or "{id}"):
         yield (
             ("return_url",),
-            "return_url without {id}: SONA could not tell whom to credit",
-            "write {id} after survey_code=, in the place of XXXX",
+            f"return_url without {{id}}: platform {entry.platform} could not tell whom to credit",
+            f"write {{id}} where the platform writes XXXX: {form}",
         )
     if entry.id_parameter in entry.extra_parameters:
         yield (

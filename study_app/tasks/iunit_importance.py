@@ -87,7 +87,7 @@ def _work(content: TaskContent) -> str:
 def _methods(task: FinishedTask) -> str:
     wanted = task.protocol.get("assessors_per_iunit")
     return "a worker rated iUnits for an intent from 0, unimportant, to 4, highly important" + (
-        f", {wanted} workers an iUnit." if wanted else "."
+        f", {task.amount(wanted, 'worker')} an iUnit." if wanted else "."
     )
 
 

@@ -19,6 +19,7 @@ from study_app.tasks.workload import (
     Span,
     counted,
     exactly,
+    followed_days,
     item_seconds,
     workers_to_fill,
 )
@@ -41,15 +42,9 @@ def _read(folder: Path, task: StreamVisits, faults: list[Fault]) -> TaskContent 
     return read_stream_content(folder, task, faults)
 
 
-def _days(content: TaskContent) -> float:
-    """Return for how many days of its event a stream is followed, at most."""
-    entry = of_form(content.entry, StreamVisits)
-    longest: float = max(stream["end"] - stream["start"] for stream in content.shown.values())
-    return min(entry.days, longest / DAY_SECONDS)
-
-
 def _seconds(content: TaskContent) -> Span:
-    entry, days = of_form(content.entry, StreamVisits), _days(content)
+    entry = of_form(content.entry, StreamVisits)
+    days = followed_days(entry, content.shown.values())
     wanted = min(entry.topics_per_worker, len(content.topics))
     each = [_stream_seconds(stream, entry) for stream in content.shown.values()]
     reading = Span(READ_ONCE.low * min(each), READ_ONCE.high * max(each))
@@ -85,7 +80,8 @@ def _capacity(content: TaskContent) -> Capacity:
 
 
 def _work(content: TaskContent) -> str:
-    entry, events, days = of_form(content.entry, StreamVisits), len(content.topics), _days(content)
+    entry, events = of_form(content.entry, StreamVisits), len(content.topics)
+    days = followed_days(entry, content.shown.values())
     return (
         f"follows {min(entry.topics_per_worker, events)} of {events} events "
         f"for {days:g} days of the event, which take {_duration(days * DAY_SECONDS / entry.clock_factor)}; "
@@ -101,9 +97,9 @@ def _duration(seconds: float) -> str:
 
 
 def _methods(task: FinishedTask) -> str:
-    days = f" for {task.number_of('days')} days" if "days" in task.protocol else ""
+    days = f" for {task.amount(task.protocol['days'], 'day')}" if "days" in task.protocol else ""
     asked = (
-        f" At most {task.number_of('ask_per_visit')} updates a visit were asked about: still of use?"
+        f" A visit was asked about {task.amount(task.protocol['ask_per_visit'], 'update')} at the most: still of use?"
         if task.protocol.get("ask_per_visit")
         else ""
     )

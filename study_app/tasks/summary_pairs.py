@@ -101,7 +101,7 @@ def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[st
 
 def _methods(task: FinishedTask) -> str:
     pairs = task.protocol.get("pairs", "all")
-    which = "all pairs" if pairs == "all" else f"{pairs} pairs"
+    which = task.amount(pairs, "pair") if isinstance(pairs, int) else "all pairs"
     return (
         "a worker chose the query that interested them most, searched for it on their own"
         f"{_searched(task)}, and judged {which} of two-layered summaries by {task.systems}: {OPTIONS}."
@@ -114,7 +114,7 @@ def _searched(task: FinishedTask) -> str:
     seconds = [float(one) for one in given if isinstance(one, (int, float))]
     if not seconds or "search_seconds" not in task.protocol:
         return ""
-    asked = f" for {task.number(max(seconds))} seconds by the clock on the page"
+    asked = f" for {task.amount(max(seconds), 'second')} by the clock on the page"
     least = seconds[0]
     return asked if least == max(seconds) else f"{asked} ({task.number(least)} at the very least)"
 

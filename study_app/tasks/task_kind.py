@@ -108,18 +108,14 @@ class FinishedTask:
         How many, in words: "3 systems".
     protocol : mapping
         The numbers of the study file.
-    number : callable
-        Writes a number as the report does.
+    number, amount : callable
+        Write a number, and so many of something, as the report does: ``200``, ``1 day``.
     """
 
     systems: str
     protocol: Mapping[str, Any]
     number: Callable[[float], str]
-
-    def number_of(self, key: str) -> str:
-        """Return a number of the protocol as the report writes it."""
-        value = self.protocol.get(key)
-        return self.number(float(value)) if isinstance(value, (int, float)) else str(value)
+    amount: Callable[[Any, str], str]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,11 +5,12 @@ Whoever has tried the study out knows better; until then these numbers are what 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from metrics.summaries.counting import counted_chars
+from study_app.study.entries import FollowedTask
 
 WORDS_PER_SECOND = 4.0
 """Silent reading of English: near the 238 words a minute of Brysbaert's meta-analysis (Journal of Memory and Language, 2019)."""
@@ -102,6 +103,12 @@ def item_seconds(item: Mapping[str, Any], language: str) -> float:
     """Return how long an item takes to read, and all that is below it."""
     own = item["chars"] / CHARS_PER_SECOND if language == "ja" else item["words"] / WORDS_PER_SECOND
     return float(own + sum(item_seconds(below, language) for below in item.get("second", ())))
+
+
+def followed_days(entry: FollowedTask, streams: Iterable[Mapping[str, Any]]) -> float:
+    """Return for how many days of its event a stream is followed, at most."""
+    longest: float = max(stream["end"] - stream["start"] for stream in streams)
+    return min(entry.days, longest / DAY_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, name_of, scores_by_metric
 from calibration.push.pairs import SIGNS
-from calibration.user_model.model import UserModel
+from calibration.user_model.model import PUSH_WEIGHTS, UserModel
 from metrics.arrays import Floats
 from metrics.push.score import CELLS, ELG, NCG, T11U, Contingency, PushCell, PushMeasure, push_scores
 from metrics.push.streams import PushCollection, PushRun
@@ -20,8 +20,6 @@ from metrics.types import Measure
 DEFAULT_ALPHA = 0.66
 ALPHAS = np.linspace(0.0, 1.0, 41)
 ALPHA = "push_alpha"
-WEIGHT_NAMES = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
-"""Relative to G_E = 1, in the order of the cells after gain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -160,7 +158,8 @@ def fitted_utility(
     scores : PushScores
         The streams.
     model : UserModel
-        With at least one of the weights; one that it lacks counts as 0.
+        With at least one of the weights; one that it lacks counts as 0, see
+        `calibration.user_model.model.lacking_push_weights`.
     drawn : sequence of UserModel
         Draws of it.
     without : mapping of str to (5,) ndarray of float, or None
@@ -214,7 +213,7 @@ def _utility(scores: PushScores, values: Floats, moved: Floats | None, name: str
 
 def _weights(model: UserModel) -> Floats:
     """Return the five weights of a model, (5,)."""
-    found = [model.parameters.get(name) for name in WEIGHT_NAMES]
+    found = [model.parameters.get(name) for name in PUSH_WEIGHTS]
     return np.array([1.0, *(0.0 if one is None or one.estimate is None else one.estimate for one in found)])
 
 

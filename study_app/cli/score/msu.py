@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, output_options
+from study_app.cli.output import Output, score_output_options
 from study_app.cli.score.event_files import event_options, read_judged_events, read_update_runs
 from study_app.cli.score.model_options import model_options, topics_option
 
@@ -74,7 +74,7 @@ def decay(text: str) -> float:
 @click.option("--per-user", is_flag=True, help="Print every user's own scores.")
 @topics_option("the run has updates for")
 @model_options
-@output_options
+@score_output_options
 def command(
     *,
     runs: tuple[str, ...],
@@ -105,8 +105,8 @@ def command(
         )
     _check_draws(model, draws, per_user=per_user, takes_something=given is None or not decays)
     judged = read_judged_events(**files)
-    systems = read_update_runs(runs, judged)
     words = None if lengths is None else read_lengths(lengths, judged.topics)
+    systems = read_update_runs(runs, judged, words)
     user = None
     if model is not None:
         from study_app.cli.score.stream_model import read_stream_model
@@ -172,7 +172,8 @@ def _given(trails: str, count: int | None) -> "Users":
 
     users = read_trails(trails)
     if count not in {None, len(users)}:
-        sys.stderr.write(f"{trails}: all its {len(users)} users are met; --users is not looked at\n")
+        met = "its user is met" if len(users) == 1 else f"all its {len(users)} users are met"
+        sys.stderr.write(f"{trails}: {met}; --users is not looked at\n")
     return users
 
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, output_options
+from study_app.cli.output import Output, score_output_options
+from study_app.cli.score.left_out import say_left_out, say_of_runs
 from study_app.cli.score.model_options import check_draws, model_options, topics_option
 
 if TYPE_CHECKING:
@@ -20,11 +21,10 @@ DEFAULT_ALPHA = 0.66
 
 def days(text: str) -> tuple[str, ...]:
     """Read ``YYYYMMDD:YYYYMMDD`` as every day from the first to the last; anything else is wrong usage."""
-    from metrics.push.streams import days_between
+    from metrics.push.streams import every_day
 
-    first, _, last = text.partition(":")
     try:
-        return days_between(first, last)
+        return every_day(text)
     except ValueError as error:
         raise click.BadParameter(
             f"{error}; write the first and the last day, like 20150720:20150729"
@@ -66,7 +66,7 @@ def days(text: str) -> tuple[str, ...]:
 @click.option("--cells", is_flag=True, help="Add the five totals of the contingency table.")
 @topics_option("the run has pushes for")
 @model_options
-@output_options
+@score_output_options
 def command(
     *,
     runs: tuple[str, ...],
@@ -86,6 +86,7 @@ def command(
 ) -> None:
     """ELG, nCG, T11U, silence precision and recall of push notifications, per topic and over all topics."""
     from metrics.push.score import push_scores
+    from metrics.push.taking_part import push_judgments_left_out, push_left_out
     from metrics.readers.push import read_push_collection, read_push_run
     from metrics.readers.run_files import read_runs
 
@@ -99,12 +100,13 @@ def command(
         user = read_push_model(model, alpha=alpha is None)
     measures = _measures(alpha, user, cells=cells, convention=convention, unpooled=unpooled)
     scores = push_scores(judged, systems, measures, topics=topics)
-    if user is None or draws is None:
-        output.scores(scores)
-    else:
+    intervals = None
+    if user is not None and draws is not None:
         moved = user.intervals(judged, systems, measures, topics=topics, count=draws, seed=seed)
         intervals = {score: moved.get(score[:3], (score.value, score.value)) for score in scores}
-        output.scores(scores, intervals)
+    say_left_out(qrels, push_judgments_left_out(judged))
+    say_of_runs(runs, systems, lambda run: push_left_out(judged, run), lines=True)
+    output.scores(scores, intervals)
 
 
 def _measures(

@@ -1,12 +1,13 @@
 """What a user model gives to the scores of push notifications: alpha, the contingency weights, and their uncertainty."""
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibration.user_model.model import UserModel, read_user_model
+from calibration.user_model.model import PUSH_WEIGHTS, UserModel, lacking_push_weights, read_user_model
 from metrics.errors import input_fault
 from metrics.push.days import account
 from metrics.push.pool import push_pool
@@ -18,8 +19,6 @@ from study_app.cli.output import Interval
 from study_app.cli.score.push_draws import draw_alpha, draw_weights
 
 ALPHA = "push_alpha"
-WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
-"""Relative to G_E = 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +88,9 @@ class PushModel:
                     alphas = draw_alpha(self.model, ALPHA, count, rng).tolist()
                     drawn[label] = [replace(one, alpha=alpha) for alpha in alphas]
                 elif isinstance(one, Contingency):
-                    rows = draw_weights(self.model, WEIGHTS, count, rng).tolist()
-                    drawn[label] = [_weighted(one, dict(zip(WEIGHTS, row, strict=True))) for row in rows]
+                    names = [name for name in PUSH_WEIGHTS if name in self.model.parameters]
+                    rows = draw_weights(self.model, names, count, rng).tolist()
+                    drawn[label] = [_weighted(one, dict(zip(names, row, strict=True))) for row in rows]
         except ValueError as error:
             raise input_fault(str(error), path=self.path, cure="leave out --draws") from None
         return drawn
@@ -99,32 +99,32 @@ class PushModel:
 def read_push_model(path: str, *, alpha: bool) -> PushModel:
     """Read a user model and take from it the contingency weights, and alpha if that is asked for.
 
+    Weights that it lacks count as 0 beside others that it has, which is said on stderr.
+
     Raises
     ------
     InputError
-        If the file is no user model, has nothing for push notifications, has only some of the weights, or a value that
-        is infinite or out of range.
+        If the file is no user model, has nothing for push notifications, or a value that is infinite or out of range.
     """
     model = read_user_model(path)
-    wanted = (ALPHA, *WEIGHTS) if alpha else WEIGHTS
+    wanted = (ALPHA, *PUSH_WEIGHTS) if alpha else PUSH_WEIGHTS
     found = {name: _finite(model, name, path) for name in wanted if name in model.parameters}
-    weights = {name: value for name, value in found.items() if name in WEIGHTS}
+    weights = {name: value for name, value in found.items() if name in PUSH_WEIGHTS}
     if not found:
         cure = "leave out --model, or fit preferences about pushes"
         raise input_fault(f"the model has none of {listed(wanted)}", path=path, cure=cure)
-    if weights and len(weights) < len(WEIGHTS):
-        missing = listed(name for name in WEIGHTS if name not in weights)
-        problem = f"the model has {listed(weights)}, but not {missing}"
-        raise input_fault(problem, path=path, cure="give every weight an estimate, or none")
     if not 0 <= found.get(ALPHA, 0) <= 1:
         raise input_fault(f"{ALPHA} is {found[ALPHA]}", path=path, cure="it must be from 0 to 1")
+    lacking = lacking_push_weights(model)
+    if weights and lacking:
+        sys.stderr.write(f"{path}: {lacking}\n")
     contingency = _weighted(Contingency(), weights) if weights else None
     return PushModel(path=path, model=model, alpha=found.get(ALPHA), contingency=contingency)
 
 
 def _weighted(one: Contingency, weights: Mapping[str, float]) -> Contingency:
-    """Return the measure with these weights, named as in the model."""
-    p_e, s_e, p_0, s_0 = (weights[name] for name in WEIGHTS)
+    """Return the measure with these weights, named as in the model; 0 for one that is missing."""
+    p_e, s_e, p_0, s_0 = (weights.get(name, 0.0) for name in PUSH_WEIGHTS)
     return replace(one, P_E=p_e, S_E=s_e, P_0=p_0, S_0=s_0)
 
 

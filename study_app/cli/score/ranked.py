@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, output_options
+from study_app.cli.output import Output, score_output_options
+from study_app.cli.score.left_out import say_left_out, say_of_runs
 from study_app.cli.score.model_options import check_draws, model_options, topics_option
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ FITTED = "fitted"
 )
 @topics_option("the run has a list for")
 @model_options
-@output_options
+@score_output_options
 def command(
     *,
     runs: tuple[str, ...],
@@ -106,6 +107,7 @@ def command(
 ) -> None:
     """Time-aware and plain intent-aware measures of ranked lists, per topic and over all topics."""
     from metrics.ranked.score import largest_grade, ranked_scores
+    from metrics.ranked.taking_part import ranked_judgments_left_out, ranked_left_out
     from metrics.readers.ranked import read_ranked_collection, read_ranked_run
     from metrics.readers.run_files import read_runs
 
@@ -126,13 +128,14 @@ def command(
     judged = judged if user is None else user.collection
     _say_what_was_decided(windows, judged, unit, reading)
     scores = ranked_scores(judged, systems, measures, topics=topics)
-    if draws is None:
-        output.scores(scores)
-    elif user is None:
-        output.scores(scores, {score: (score.value, score.value) for score in scores})
-    else:
-        intervals = user.intervals(systems, measures, topics=topics, count=draws, seed=seed)
-        output.scores(scores, {score: intervals[score[:3]] for score in scores})
+    intervals = None if draws is None else {score: (score.value, score.value) for score in scores}
+    if user is not None and draws is not None:
+        moved = user.intervals(systems, measures, topics=topics, count=draws, seed=seed)
+        intervals = {score: moved[score[:3]] for score in scores}
+    say_left_out(qrels, ranked_judgments_left_out(judged))
+    deepest = max(depths, default=DEFAULT_DEPTH)
+    say_of_runs(runs, systems, lambda run: ranked_left_out(judged, run, depth=deepest))
+    output.scores(scores, intervals)
 
 
 def _check_usage(model: str | None, draws: int | None, *, is_fitted: bool) -> None:

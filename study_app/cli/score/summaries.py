@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, output_options
+from study_app.cli.output import Output, score_output_options
+from study_app.cli.score.left_out import say_left_out, say_of_runs
 from study_app.cli.score.model_options import check_draws, model_options
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def characters(text: str) -> float:
     help="Topics of the mean; here the same, because a run must have every query.",
 )
 @model_options
-@output_options
+@score_output_options
 def command(
     *,
     runs: tuple[str, ...],
@@ -84,6 +85,7 @@ def command(
     from metrics.readers.mobileclick_runs import read_run
     from metrics.readers.run_files import read_runs
     from metrics.summaries.score import MMeasure, summary_scores
+    from metrics.summaries.taking_part import summaries_left_out, summary_collection_left_out
 
     is_fitted = intents == "fitted"
     _check_usage(model, draws, takes_something=is_fitted or not patiences, is_fitted=is_fitted)
@@ -99,11 +101,13 @@ def command(
         for one in patiences or [DEFAULT_PATIENCE if user is None else user.patience_chars()]
     ]
     scores = summary_scores(judged, systems, measures, fitted=None if user is None else user.shares)
-    if user is None or draws is None:
-        output.scores(scores)
-    else:
-        intervals = user.intervals(judged, systems, measures, count=draws, seed=seed)
-        output.scores(scores, {score: intervals[score[:3]] for score in scores})
+    intervals = None
+    if user is not None and draws is not None:
+        moved = user.intervals(judged, systems, measures, count=draws, seed=seed)
+        intervals = {score: moved[score[:3]] for score in scores}
+    say_left_out(collection, summary_collection_left_out(judged))
+    say_of_runs(runs, systems, lambda run: summaries_left_out(judged, run))
+    output.scores(scores, intervals)
 
 
 def _check_usage(model: str | None, draws: int | None, *, takes_something: bool, is_fitted: bool) -> None:

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 from pydantic import JsonValue
 
+from calibration.agree.comparisons import nothing_detectable
 from study_app.report.folder import Material
 from study_app.report.page import Section
-from study_app.report.results import TaskResult
+from study_app.report.results import PLACES, TaskResult
 from study_app.report.wording import counted, points, quantity
 from study_app.tasks.kinds import KINDS
 from study_app.tasks.task_kind import FinishedTask
@@ -20,22 +21,27 @@ COMPUTED = (
         " Summaries for Mobile Search, EVIA 2016)."
     ),
     (
-        "Pairs of one query share its summaries and its workers, so the query is the unit of every interval: Student’s t"
+        "Pairs of one query share its systems and its workers, so the query is the unit of every interval: Student’s t"
         " over queries, never a binomial one over pairs. Two measures are compared by a paired t test over queries and by"
-        " exchanging them within queries; p values are corrected by Holm’s method over the family of comparisons, the one"
-        " named beforehand needs none. The band of a curve holds all of its points at once."
-    ),
-    (
-        "The ceiling comes from 200 random splits of each pair’s votes into halves. To the agreement of their majorities"
-        " is added what the full size gains by a mixture of vote probabilities fitted to the same votes."
+        " exchanging them within queries; p values are corrected by Holm’s method over the family of comparisons. The band"
+        " of a curve holds all of its points at once."
     ),
     ("What was fitted to these preferences is fitted anew without each query before that query is judged."),
 )
+CEILING = (
+    "The ceiling comes from 200 random splits of each pair’s votes into halves. To the agreement of their majorities"
+    " is added what the full size gains by a mixture of vote probabilities fitted to the same votes."
+)
+CEILING_LIMIT = (
+    "The ceiling’s intervals hold the differences between queries, not the error of its mixture: one or two points for a"
+    " second panel, up to five for a perfect measure."
+)
+PLANNED = {
+    "study_file": "named in the study file, so planned: its p needs no correction",
+    "analysis": "named at analysis, when the answers were there: it was not planned, and its p is corrected with the family",
+}
+"""Column ``named`` of a primary comparison -> what that makes of it."""
 LIMITS = (
-    (
-        "The ceiling’s intervals hold the differences between queries, not the error of its mixture: one or two points for a"
-        " second panel, up to five for a perfect measure."
-    ),
     (
         "What was fitted is taken as known: the intervals of agreement do not hold the uncertainty of the fit, unless draws"
         " are given beside them."
@@ -57,10 +63,29 @@ def methods_section(material: Material, results: list[TaskResult], key: str = "m
             *_tasks(material),
             *_exclusion(material),
             *(COMPUTED if results else ()),
+            *_comparisons(results),
+            *_ceilings(results),
             *material.record.get("notes", ()),
             *_all_limits(material, results),
         ),
     )
+
+
+def _comparisons(results: list[TaskResult]) -> Iterator[str]:
+    """Yield which comparisons of a task were named, where, and what that makes of them."""
+    for result in results:
+        for row in result.named_comparisons:
+            what = f"Task {result.task}: the comparison of {row['measure']} with {row['against']} was"
+            place = str(row["named"])
+            yield f"{what} {PLANNED[place] if row['standing'] == 'primary' else f'named {PLACES[place]}'}."
+
+
+def _ceilings(results: list[TaskResult]) -> Iterator[str]:
+    """Yield how the ceilings were found, and which task has none."""
+    reasons = {result.task: result.row(result.main)["no_ceiling"] for result in results}
+    if not all(reasons.values()):
+        yield CEILING
+    yield from (f"Task {task} has no ceiling: {reason}." for task, reason in reasons.items() if reason)
 
 
 def _people(material: Material) -> Iterator[str]:
@@ -81,9 +106,8 @@ def _tasks(material: Material) -> Iterator[str]:
     for name, task in material.study.tasks.items():
         if task.kind in KINDS:
             numbers = task.protocol
-            finished = FinishedTask(
-                systems=counted(len(task.systems), "system"), protocol=numbers, number=quantity
-            )
+            systems = counted(len(task.systems), "system")
+            finished = FinishedTask(systems=systems, protocol=numbers, number=quantity, amount=_amount)
             text = f"{KINDS[task.kind].methods(finished)} {_criteria(numbers)}{_repeats(numbers)}"
             yield f"Task {name}: {text.strip()}"
 
@@ -110,7 +134,7 @@ def _exclusion(material: Material) -> Iterator[str]:
     for task in material.study.tasks.values() if material.study else ():
         numbers = task.protocol
         if "min_search_seconds" in numbers:
-            rules.append(f"a mean search under {_number(numbers, 'min_search_seconds')} seconds")
+            rules.append(f"a mean search under {_amount(numbers['min_search_seconds'], 'second')}")
         if "min_consistency" in numbers:
             rules.append(
                 f"less than {_number(numbers, 'min_consistency')} of at least 3 repeats answered alike"
@@ -120,7 +144,9 @@ def _exclusion(material: Material) -> Iterator[str]:
 
 
 def _all_limits(material: Material, results: list[TaskResult]) -> Iterator[str]:
-    limits = [*_limits(material, results), *(LIMITS if results else ())]
+    has_ceiling = any(not result.row(result.main)["no_ceiling"] for result in results)
+    of_ceiling = [CEILING_LIMIT] if has_ceiling else []
+    limits = [*_limits(material, results), *of_ceiling, *(LIMITS if results else ())]
     if limits:
         yield f"Limits. {' '.join(limits)}"
 
@@ -133,12 +159,20 @@ def _limits(material: Material, results: list[TaskResult]) -> Iterator[str]:
         if result.comparisons.empty:
             continue
         detectable = result.comparisons["minimum_detectable"].dropna()
-        if len(detectable):
+        known = [one for one in detectable if not nothing_detectable(one)]
+        if known:
             yield (
                 f"With {result.topics_counted} in task {result.task} true"
-                f" differences below {points(float(detectable.min())).lstrip('+')} to"
-                f" {points(float(detectable.max())).lstrip('+')} points, depending on the measures, are mostly missed."
+                f" differences below {points(min(known)).lstrip('+')} to"
+                f" {points(max(known)).lstrip('+')} points, depending on the measures, are mostly missed."
             )
+        yield from dict.fromkeys(filter(None, map(nothing_detectable, detectable)))
+
+
+def _amount(number: JsonValue, word: str) -> str:
+    """Return `1 day`, `200 seconds`; a protocol's number may have a fraction."""
+    shown = quantity(float(number)) if isinstance(number, (int, float)) else str(number)
+    return f"{shown} {word if shown == '1' else f'{word}s'}"
 
 
 def _number(numbers: Protocol, name: str) -> str:

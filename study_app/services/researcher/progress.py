@@ -85,6 +85,7 @@ class TaskProgress:
     name: str
     kind: str
     topic: str
+    language: str
     queries: tuple[QueryProgress, ...]
     judgments_per_pair: Spread | None
     side_difference: Spread | None
@@ -97,6 +98,8 @@ class StudyProgress:
 
     Attributes
     ----------
+    language : str
+        Of its title and its first task.
     arrived, consented, completed, withdrawn : int
         Workers; the first three include those who withdrew later.
     paused_at : datetime or None
@@ -113,6 +116,7 @@ class StudyProgress:
 
     study: str
     title: str
+    language: str
     arrived: int
     consented: int
     completed: int
@@ -138,6 +142,7 @@ def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> Study
     return StudyProgress(
         study=plan.name,
         title=plan.entry.title,
+        language=plan.language,
         arrived=arrived,
         consented=consented,
         completed=completed,
@@ -160,6 +165,7 @@ def _task_progress(session: Session, task: TaskPlan, *, now: datetime) -> TaskPr
         name=str(task.entry.name),
         kind=task.entry.kind,
         topic=task.kind.topic,
+        language=task.entry.language,
         queries=_query_progress(session, task, now=now),
         judgments_per_pair=_spread(_judgments_per_pair(session, task)) if has_pairs else None,
         side_difference=_spread(_side_differences(session, task, now=now)) if has_pairs else None,

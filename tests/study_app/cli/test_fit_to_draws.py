@@ -7,11 +7,11 @@ from calibration.durations.simulate import Diary
 from calibration.fit.options import FitOptions
 from calibration.fit.study import fit_user_model
 from calibration.simulate import Study, simulate_study
-from calibration.user_model.model import read_user_model, write_user_model
+from calibration.user_model.model import PUSH_WEIGHTS, read_user_model, write_user_model
 from study_app.cli.score.joint_draws import joint_draws
 from study_app.cli.score.model_draws import draw_patience, draw_shares, joint_log_sd
 from study_app.cli.score.push_draws import draw_alpha, draw_weights
-from study_app.cli.score.push_model import ALPHA, WEIGHTS
+from study_app.cli.score.push_model import ALPHA
 from study_app.cli.score.stream_draws import draw_decay, draw_population
 
 COUNT = 4000
@@ -60,10 +60,10 @@ def test_a_population_of_stream_readers_is_drawn_with_its_correlations(model):
 def test_weights_of_pushes_are_drawn_with_their_covariance(model):
     """On the scale of their block."""
     block = next(one for one in model.joint if "push_P_E" in one.names)
-    drawn = draw_weights(model, WEIGHTS, COUNT, np.random.default_rng(1))
+    drawn = draw_weights(model, PUSH_WEIGHTS, COUNT, np.random.default_rng(1))
     kept = np.log(drawn) if block.scale == "log" else drawn
 
-    assert block.names == WEIGHTS
+    assert block.names == PUSH_WEIGHTS
     scale = np.sqrt(np.outer(np.diag(block.covariance), np.diag(block.covariance)))
     assert np.cov(kept.T) / scale == pytest.approx(np.array(block.covariance) / scale, abs=0.08)
 
