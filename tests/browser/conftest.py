@@ -60,24 +60,12 @@ def playwright() -> Iterator[Playwright]:
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """One browser for the whole run; each test has a context, and so a storage, of its own."""
-    running = _launched(playwright)
-    yield running
-    running.close()
-
-
-@pytest.fixture
-def mortal_phone(playwright: Playwright) -> Iterator[BrowserContext]:
-    """A phone in a browser of its own, whose only renderer process is that of the page: it can be killed."""
-    running = _launched(playwright, "--disable-features=SpareRendererForSitePerProcess")
-    yield from _context(running, **PHONE)
-    running.close()
-
-
-def _launched(playwright: Playwright, *flags: str) -> Browser:
     program = find_chromium()
     if program is None:
         pytest.skip(CURE)
-    return playwright.chromium.launch(executable_path=program, args=[*FLAGS, *flags])
+    running = playwright.chromium.launch(executable_path=program, args=[*FLAGS])
+    yield running
+    running.close()
 
 
 @pytest.fixture
