@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from study_app.database import migrate, open_database, transaction
+from study_app.database import transaction
 from study_app.services.load import load_study
 from study_app.services.settings import create_keys
 from study_app.study_content import read_study_content
 from study_app.study_file import read_study_file
 from study_app.tokens import secret_token, utc_now
 from tests.postgres_server import PostgresServer, postgres_server
+from tests.study_app.made_once import ready_database
 from tests.study_app.small_study import write_small_study
 
 
@@ -34,8 +35,7 @@ def loaded(tmp_path: Path) -> Callable[..., str]:
 
     def load(url: str, **changes: object) -> str:
         content = read_study_content(read_study_file(write_small_study(tmp_path, **changes)))
-        database = open_database(url)
-        migrate(database)
+        database = ready_database(url)
         with transaction(database, write=True) as session:
             create_keys(session, new_token=secret_token)
             load_study(session, content, now=utc_now())
