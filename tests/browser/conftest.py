@@ -50,20 +50,26 @@ def databases(database_in: Callable[[Path], str]) -> None:
 
 
 @pytest.fixture(scope="session")
-def playwright() -> Iterator[Playwright]:
-    """The driver, which waits as long for what a page is to show as for a page: a machine that is busy is no fault."""
+def chromium() -> Path:
+    """The program of the browser."""
+    program = find_chromium()
+    if program is None:
+        pytest.skip(CURE)
+    return program
+
+
+@pytest.fixture(scope="session")
+def playwright(chromium: Path) -> Iterator[Playwright]:
+    """The driver, begun once the browser is found; it waits long for what a page is to show: a busy machine is no fault."""
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def browser(playwright: Playwright) -> Iterator[Browser]:
+def browser(playwright: Playwright, chromium: Path) -> Iterator[Browser]:
     """One browser for the whole run; each test has a context, and so a storage, of its own."""
-    program = find_chromium()
-    if program is None:
-        pytest.skip(CURE)
-    running = playwright.chromium.launch(executable_path=program, args=[*FLAGS])
+    running = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS])
     yield running
     running.close()
 
