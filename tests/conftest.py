@@ -33,8 +33,12 @@ def pytest_configure(config: pytest.Config) -> None:
 LONGEST = (
     "browser",
     "serving",
-    "test_loop.py",
     "test_real_input.py",
+    "test_loop.py",
+    "test_real_streams.py",
+    "test_streams_visits.py",
+    "test_load.py",
+    "test_loop_streams.py",
     "test_wheel.py",
     "test_races.py",
     "test_migrations.py",
