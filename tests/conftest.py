@@ -49,7 +49,7 @@ LONGEST = (
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no test process is left alone with it in the end."""
-    items.sort(key=lambda item: not {*item.path.parts} & {*LONGEST})
+    items.sort(key=lambda item: not {*item.path.relative_to(ROOT).parts} & {*LONGEST})
 
 
 @pytest.fixture(scope="session")
