@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import binomtest
 
-from calibration.judged_task import judged_tasks
-from calibration.table_files import checked
-from calibration.tables import TABLES
-from calibration.weighted_interval import votes_by_person
-from metrics.agreement import agreement, pair_credit
-from metrics.ceiling import ceiling
-from metrics.comparison import compare
-from metrics.query_mean import QueryMean, simultaneous_band
+from calibration.agree.judged_task import judged_tasks
+from calibration.agree.weighted_interval import votes_by_person
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
+from metrics.agreement.agreement import agreement, pair_credit
+from metrics.agreement.ceiling import ceiling
+from metrics.agreement.comparison import compare
+from metrics.agreement.query_mean import QueryMean, simultaneous_band
 from tests.metrics.simulated_votes import Votes, simulate
 
 Rng: TypeAlias = np.random.Generator

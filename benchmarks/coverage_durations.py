@@ -17,14 +17,14 @@ from dataclasses import replace
 import numpy as np
 from tqdm import tqdm
 
-from calibration.durations import REJECTED, fit_durations, interval_methods
-from calibration.durations_checks import within_worker_test
-from calibration.durations_likelihood import Totals
-from calibration.exposures import away_exposure
-from calibration.results import GoodnessOfFit, NotIdentifiedError
-from calibration.simulate_durations import Diary, personal_means, simulate_visits
-from calibration.uncertainty import Interval
-from metrics.stream import Population
+from calibration.durations.checks import within_worker_test
+from calibration.durations.exposures import away_exposure
+from calibration.durations.fit import REJECTED, fit_durations, interval_methods
+from calibration.durations.likelihood import Totals
+from calibration.durations.simulate import Diary, personal_means, simulate_visits
+from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
+from calibration.inference.uncertainty import Interval
+from metrics.msu.score import Population
 
 HOUR = 3600
 RESAMPLES = 200

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from calibration.lateness import DECAY, P0, fit_lateness_counts
-from calibration.lateness_likelihood import LatenessCounts
-from calibration.lateness_naive import unclustered_error
-from calibration.simulate_lateness import LatenessRaters, simulate_lateness_counts
-from calibration.uncertainty import Interval
+from calibration.inference.uncertainty import Interval
+from calibration.lateness.fit import DECAY, P0, fit_lateness_counts
+from calibration.lateness.likelihood import LatenessCounts
+from calibration.lateness.naive import unclustered_error
+from calibration.lateness.simulate import LatenessRaters, simulate_lateness_counts
 
 
 class Regime(NamedTuple):

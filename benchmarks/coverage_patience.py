@@ -16,22 +16,22 @@ from functools import cache
 import numpy as np
 from tqdm import tqdm
 
-from calibration.davidson import Votes, choice_probabilities
-from calibration.intents import fit_intents
-from calibration.patience_grid import fit_patience_on_grid
-from calibration.patience_preferences import fit_patience_from_preferences
-from calibration.patience_stops import fit_patience_from_stops
-from calibration.preference_data import pair_votes
-from calibration.results import CalibrationResult, NotIdentifiedError
-from calibration.simulate import (
+from calibration.inference.davidson import Votes, choice_probabilities
+from calibration.inference.results import CalibrationResult, NotIdentifiedError
+from calibration.inference.uncertainty import Interval
+from calibration.intents.fit import fit_intents
+from calibration.patience.grid import fit_patience_on_grid
+from calibration.patience.pairs import SummaryPairs, summary_pairs
+from calibration.patience.preferences import fit_patience_from_preferences
+from calibration.patience.simulate import (
     Judges,
     simulate_preferences,
     simulate_stops,
     simulate_summaries,
     simulate_votes,
 )
-from calibration.summary_pairs import SummaryPairs, summary_pairs
-from calibration.uncertainty import Interval
+from calibration.patience.stops import fit_patience_from_stops
+from calibration.tables.preferences import pair_votes
 
 # topics, judges a topic, L, effect, unexplained
 PREFERENCES = (

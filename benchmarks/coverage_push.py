@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from calibration.push_weights import fit_weights_to
-from calibration.push_weights_alpha import NAME as ALPHA
-from calibration.push_weights_alpha import fit_alpha_to
-from calibration.push_weights_naive import unclustered
-from calibration.results import CalibrationResult, NotIdentifiedError
-from calibration.simulate_push import TRUTH, PushJudges, simulate_push_judgments
-from calibration.uncertainty import Interval
+from calibration.inference.results import CalibrationResult, NotIdentifiedError
+from calibration.inference.uncertainty import Interval
+from calibration.push.alpha import NAME as ALPHA
+from calibration.push.alpha import fit_alpha_to
+from calibration.push.fit import fit_weights_to
+from calibration.push.naive import unclustered
+from calibration.push.simulate import TRUTH, PushJudges, simulate_push_judgments
 
 NAMES = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 

@@ -17,13 +17,13 @@ import pandas as pd
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 from tqdm import tqdm
 
-from calibration.consistency import fit_consistency
-from calibration.importance_agreement import fit_importance
-from calibration.position_bias import fit_position_bias
-from calibration.preference_raters import fit_rater_agreement
-from calibration.results import CalibrationResult
-from calibration.simulate_ratings import Assessors, Crowd, simulate_importance, simulate_judgments
-from calibration.uncertainty import Interval
+from calibration.inference.results import CalibrationResult
+from calibration.inference.uncertainty import Interval
+from calibration.raters.consistency import fit_consistency
+from calibration.raters.importance import fit_importance
+from calibration.raters.position_bias import fit_position_bias
+from calibration.raters.preferences import fit_rater_agreement
+from calibration.raters.simulate import Assessors, Crowd, simulate_importance, simulate_judgments
 
 RESAMPLES = 500
 LARGE = 1500

@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from calibration.reading_naive import NAIVE
-from calibration.reading_result import ReadingSpeedFit
-from calibration.reading_speed import NAMES, Method, fit_reading_speed
-from calibration.results import NotIdentifiedError
-from calibration.simulate_reading import Readers, simulate_reads
+from calibration.inference.results import NotIdentifiedError
+from calibration.reading.fit import NAMES, Method, fit_reading_speed
+from calibration.reading.naive import NAIVE
+from calibration.reading.result import ReadingSpeedFit
+from calibration.reading.simulate import Readers, simulate_reads
 
 AT_ONCE = 50
 

@@ -20,9 +20,11 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 from tabulate import tabulate
 
-from study_app.database import migrate, open_database, transaction
+from study_app.estimate.content import read_study_content
 from study_app.export import export_study
-from study_app.models import (
+from study_app.services.researcher.load import load_study
+from study_app.store.database import migrate, open_database, transaction
+from study_app.store.models import (
     EPOCH,
     MILLISECOND,
     Assignment,
@@ -39,11 +41,9 @@ from study_app.models import (
     Topic,
     Worker,
 )
-from study_app.services.load import load_study
-from study_app.stream_models import Follow, Stream, StreamView
-from study_app.study_content import read_study_content
-from study_app.study_file import read_study_file
-from study_app.text_items import Item, reading_order, summary_items
+from study_app.store.stream_models import Follow, Stream, StreamView
+from study_app.study.file import read_study_file
+from study_app.tasks.text_items import Item, reading_order, summary_items
 
 STUDY = Path(__file__).resolve().parents[1] / "examples" / "two_layered" / "study.yaml"
 START = datetime(2026, 3, 1, tzinfo=UTC)

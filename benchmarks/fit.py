@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.simulate import Tables
-from calibration.simulate_durations import Diary
-from calibration.simulate_study import Study, simulate_study
-from calibration.table_files import write_tables
+from calibration.durations.simulate import Diary
+from calibration.patience.simulate import Tables
+from calibration.simulate import Study, simulate_study
+from calibration.tables.files import write_tables
 
 LARGE = Study(workers=3000, topics=20, items=100, diary=Diary(days=14, topics=2, enrol_by_visit=0.5))
 PROGRAM = "from study_app.cli import main; main()"

@@ -32,24 +32,24 @@ from tabulate import tabulate
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.fuzz_inputs import EVENTS, MODEL, NASTY, STUDY_JSON, broken
-from calibration.study_json import read_study
-from calibration.table_files import read_tables
-from calibration.tables import TABLES
-from calibration.user_model import read_user_model
+from calibration.tables.files import read_tables
+from calibration.tables.study import read_study
+from calibration.tables.tables import TABLES
+from calibration.user_model.model import read_user_model
 from metrics.errors import InputError
 from study_app import create_app
 from study_app.config import Config
-from study_app.database import migrate, open_database, transaction
+from study_app.estimate.content import read_study_content
 from study_app.preview.clock import SkippingClock
 from study_app.preview.walker import Walker
-from study_app.services.load import load_study
-from study_app.services.settings import create_keys
-from study_app.simulate.person import DESKTOP
+from study_app.services.researcher.load import load_study
+from study_app.services.researcher.settings import create_keys
+from study_app.simulate.people.person import DESKTOP
 from study_app.simulate.site import Site
-from study_app.study_content import read_study_content
-from study_app.study_file import read_study_file
-from study_app.tokens import PageToken, seeded_tokens, utc_now
-from study_app.web import NAME
+from study_app.store.database import migrate, open_database, transaction
+from study_app.store.tokens import PageToken, seeded_tokens, utc_now
+from study_app.study.file import read_study_file
+from study_app.web.serving import NAME
 from tests.study_app.every_task import every_task, write_every_task
 
 SLOW_SECONDS = 10

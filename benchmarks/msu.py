@@ -6,7 +6,7 @@ SHARED is the folder with the reference data (default: ``shared`` beside the che
 six runs are drawn from the sampled updates with a fixed seed, two each of 20, 100 and 400 updates a topic. Users come
 from the population M_A = 3 h, S_A = 1.5 h, M_D = 2 min, S_D = 1 min, and L = 0.5. Three ways take turns in one process:
 
-- package: `metrics.stream.msu_scores`, everything included but reading the files;
+- package: `metrics.msu.score.msu_scores`, everything included but reading the files;
 - bare loop: only the compiled loop, over the same users and streams, prepared beforehand;
 - literal Python: `tests/metrics/stream_oracle.py`, over the same users and streams, prepared beforehand too.
 
@@ -26,11 +26,11 @@ from random import Random
 
 import numpy as np
 
-from metrics._kernels import read_stream
 from metrics.events import EventCollection, UpdateRun
+from metrics.msu.kernels import read_stream
+from metrics.msu.reading import Setting, StreamTopic
+from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores, trails
 from metrics.readers.tempsum import read_events
-from metrics.stream import MSU, Population, SimulatedUsers, msu_scores, trails
-from metrics.stream_reading import Setting, StreamTopic
 from tests.metrics import stream_oracle
 
 ROOT = Path(__file__).resolve().parents[1]

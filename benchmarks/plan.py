@@ -12,22 +12,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibration.durations import fit_away
-from calibration.judged_task import judged_tasks
-from calibration.patience_preferences import NAME, fit_patience_from_preferences
-from calibration.plan import Design, plan_row
-from calibration.plan_agreement import AgreementDesign, People
-from calibration.plan_away import AwayDesign
-from calibration.plan_patience import PatienceDesign
-from calibration.preference_data import pair_votes
-from calibration.simulate import Judges, simulate_preferences, simulate_summaries
-from calibration.simulate_durations import Diary, simulate_visits
-from calibration.summary_pairs import summary_pairs
-from calibration.task_agreement import score_differences
-from metrics.agreement import agreement
-from metrics.query_mean import QueryMean
-from metrics.stream import Population
-from metrics.summaries import m_from_positions
+from calibration.agree.judged_task import judged_tasks
+from calibration.agree.task_agreement import score_differences
+from calibration.durations.fit import fit_away
+from calibration.durations.simulate import Diary, simulate_visits
+from calibration.patience.pairs import summary_pairs
+from calibration.patience.preferences import NAME, fit_patience_from_preferences
+from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
+from calibration.plan.agreement import AgreementDesign, People
+from calibration.plan.away import AwayDesign
+from calibration.plan.patience import PatienceDesign
+from calibration.plan.simulation import Design, plan_row
+from calibration.tables.preferences import pair_votes
+from metrics.agreement.agreement import agreement
+from metrics.agreement.query_mean import QueryMean
+from metrics.msu.score import Population
+from metrics.summaries.score import m_from_positions
 
 TEXT_CHARS = 2400.0
 PATIENCE = 1500.0

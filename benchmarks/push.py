@@ -23,9 +23,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from metrics.push import ELG, NCG, T11U, push_scores
-from metrics.push_days import TRACK
-from metrics.push_streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, days_between
+from metrics.push.days import TRACK
+from metrics.push.score import ELG, NCG, T11U, push_scores
+from metrics.push.streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, days_between
 from metrics.readers.push import read_push_collection, read_push_run
 from tests.metrics import push_oracle
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from study_app.cli import cli
 from study_app.report.build import write_report
-from study_app.report.look import Look
+from study_app.report.drawing.look import Look
 
 ROOT = Path(__file__).resolve().parents[1]
 SHOWN = ROOT / "docs" / "figures"

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from calibration.durations import fit_away, fit_session
-from calibration.simulate_activity import ActivityLog, simulate_activity
-from calibration.simulate_durations import Diary, simulate_visits
-from calibration.visit_threshold import idle_threshold
-from calibration.visits import visits_from_activity
-from metrics.stream import Population
+from calibration.durations.activity import ActivityLog, simulate_activity
+from calibration.durations.fit import fit_away, fit_session
+from calibration.durations.simulate import Diary, simulate_visits
+from calibration.visits.cut import visits_from_activity
+from calibration.visits.threshold import idle_threshold
+from metrics.msu.score import Population
 
 HOURS_3 = Population(
     away_mean_seconds=3 * 3600, away_sd_seconds=1.5 * 3600, session_mean_seconds=120, session_sd_seconds=60

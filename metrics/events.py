@@ -1,6 +1,6 @@
 """Judged events, and runs of updates about them, as values, whatever files they were read from.
 
-`metrics.readers.tempsum` reads them; `metrics.tempsum` and `metrics.stream` score them. Ids are text and stay as
+`metrics.readers.tempsum` reads them; `metrics.updates.score` and `metrics.msu.score` score them. Ids are text and stay as
 written; times are seconds since 1970-01-01 UTC.
 """
 
@@ -112,7 +112,7 @@ class EventCollection:
     skipped : SkippedMatches
         What was left out in reading.
     converted_from : str or None
-        The kind of collection this one was made from, by `metrics.convert`; None for judged events.
+        The kind of collection this one was made from, by `metrics.readers.convert`; None for judged events.
     """
 
     name: str

@@ -14,11 +14,11 @@ from metrics.types import Measure, Parameter
 from metrics.wording import listed, nearest
 
 FAMILY_MODULES: tuple[str, ...] = (
-    "metrics.summaries",
-    "metrics.push",
-    "metrics.tempsum",
-    "metrics.stream",
-    "metrics.time_aware",
+    "metrics.summaries.score",
+    "metrics.push.score",
+    "metrics.updates.score",
+    "metrics.msu.score",
+    "metrics.ranked.score",
 )
 
 M = TypeVar("M", bound=Measure)

@@ -8,7 +8,7 @@ from study_app.config import Config
 if TYPE_CHECKING:
     from flask import Flask
 
-    from study_app.tokens import NewToken, Now
+    from study_app.store.tokens import NewToken, Now
 
 
 def create_app(config: Config, *, now: "Now | None" = None, new_token: "NewToken | None" = None) -> "Flask":
@@ -30,9 +30,11 @@ def create_app(config: Config, *, now: "Now | None" = None, new_token: "NewToken
     """
     from flask import Flask
 
-    from study_app import compression, errors, log, tokens, web
-    from study_app.blueprints import BLUEPRINTS
     from study_app.resources import resource_folder
+    from study_app.store import tokens
+    from study_app.web import compression, errors, log
+    from study_app.web import serving as web
+    from study_app.web.blueprints import BLUEPRINTS
 
     app = Flask(__name__, template_folder=str(resource_folder("templates")))
     app.extensions[web.NAME] = web.open_server(

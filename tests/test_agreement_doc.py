@@ -3,13 +3,13 @@
 import doctest
 from pathlib import Path
 
-from calibration.agree import agree
-from calibration.disagreements import COLUMNS as DISAGREEMENTS
-from calibration.evidence import Evidence
-from calibration.named_measures import POSSIBLE
-from metrics.agreement import TIES
-from metrics.correlation import COEFFICIENTS
-from study_app.cli.agree import command
+from calibration.agree.disagreements import COLUMNS as DISAGREEMENTS
+from calibration.agree.evidence import Evidence
+from calibration.agree.measures.named_measures import POSSIBLE
+from calibration.agree.study import agree
+from metrics.agreement.agreement import TIES
+from metrics.agreement.correlation import COEFFICIENTS
+from study_app.cli.results.agree import command
 from tests.calibration.judged_summaries import study
 
 DOC = Path(__file__).resolve().parents[1] / "docs" / "agreement.md"

@@ -9,19 +9,19 @@ import pytest
 import yaml
 from sqlalchemy import select
 
-from calibration.fit import fit_user_model
-from calibration.table_files import read_tables
-from calibration.user_model import ParameterEntry, UserModel
-from metrics.stream import Population
-from study_app.database import open_database, transaction
+from calibration.fit.study import fit_user_model
+from calibration.tables.files import read_tables
+from calibration.user_model.model import ParameterEntry, UserModel
+from metrics.msu.score import Population
+from study_app.estimate.content import StudyContent, read_study_content
 from study_app.export.study_export import export_study
-from study_app.models import Study
 from study_app.resources import resource_folder
 from study_app.simulate.recovery import Recovery, recovery_rows
 from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Behaviour, Lateness, Truth
-from study_app.study_content import StudyContent, read_study_content
-from study_app.study_file import read_study_file
+from study_app.store.database import open_database, transaction
+from study_app.store.models import Study
+from study_app.study.file import read_study_file
 
 SEEDS = range(10)
 WORKERS = 8

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from study_app.cli import PLAN, cli
-from study_app.cli.plan_text import COLUMNS
+from study_app.cli.plan.text import COLUMNS
 from tests.study_app.prefcal_command import run_here
 
 DOC = Path(__file__).resolve().parents[1] / "docs" / "planning.md"

@@ -36,7 +36,7 @@ def test_wheel_holds_pages_scripts_and_the_bundled_study(wheel):
         "study_app/static/style.css",
         "study_app/static/js/main.js",
         "study_app/examples/two_layered/study.yaml",
-        "study_app/migrations/env.py",
+        "study_app/store/migrations/env.py",
         "metrics/py.typed",
     ):
         assert name in names

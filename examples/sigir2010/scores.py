@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from calibration.table_files import csv_text
+from calibration.tables.files import csv_text
 from metrics.errors import FaultLog, InputError
+from metrics.files import write_whole
 from metrics.readers.lines import rows
-from metrics.whole_files import write_whole
 
 FIELDS = ("system", "query", "document", "group")
 

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, input_fault, raise_all
 from metrics.readers.lines import number, rows
-from metrics.two_layered import Collection, Query
+from metrics.summaries.two_layered import Collection, Query
 from metrics.wording import nearest
 
 COLUMNS = {

@@ -22,7 +22,7 @@ from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, raise_all
 from metrics.readers.mobileclick import DEFINED_IN
 from metrics.readers.run_files import run_name
 from metrics.readers.xml_tree import Element, read_xml
-from metrics.two_layered import Collection, IUnit, Link, Query, Run, Summary
+from metrics.summaries.two_layered import Collection, IUnit, Link, Query, Run, Summary
 from metrics.wording import nearest
 
 CHILDREN = {

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from metrics.errors import FaultLog, InputError, raise_all
-from metrics.push_streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, parsed_day
+from metrics.push.streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, parsed_day
 from metrics.readers.columns import read_columns, whole_numbers
 from metrics.readers.json_tree import Node, read_json
 from metrics.readers.run_files import run_name
@@ -40,7 +40,7 @@ def read_push_collection(
     qrels, clusters, epochs : str or Path
         The files.
     days : sequence of str
-        The days of the evaluation, ``YYYYMMDD``, in order; see `metrics.push_streams.days_between`.
+        The days of the evaluation, ``YYYYMMDD``, in order; see `metrics.push.streams.days_between`.
 
     Raises
     ------

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from metrics.errors import FaultLog, raise_all
-from metrics.ranked_lists import CalendarUnit, RankedCollection, RankedRun
+from metrics.ranked.lists import CalendarUnit, RankedCollection, RankedRun
 from metrics.readers.columns import Columns, read_columns, whole_numbers
 from metrics.readers.lines import number
 from metrics.readers.run_files import run_name
@@ -61,7 +61,7 @@ def read_ranked_collection(
     unit : {'year', 'month', 'week', 'day'}, optional
         What timestamps are cut into windows by; then every value must be one.
     max_grade : int, optional
-        The largest grade that the measures are defined for, see `metrics.time_aware.largest_grade`.
+        The largest grade that the measures are defined for, see `metrics.ranked.score.largest_grade`.
 
     Raises
     ------

@@ -8,7 +8,7 @@ day without an offset is taken as UTC.
 import re
 from datetime import UTC, date, datetime, timedelta
 
-from metrics.ranked_lists import CalendarUnit
+from metrics.ranked.lists import CalendarUnit
 
 ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.,]+(Z|[+-][0-9:]+)?)?")
 EPOCH = re.compile(r"-?[0-9]{9,12}")

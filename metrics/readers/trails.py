@@ -8,8 +8,8 @@ import math
 from pathlib import Path
 
 from metrics.errors import FaultLog
+from metrics.msu.trails import GivenUsers, trails
 from metrics.readers.json_tree import Node, read_json
-from metrics.stream_trails import GivenUsers, trails
 
 USERS_CURE = 'write {"users": [{"V": 3.6, "session_away": [[120, 10800], [60, 7200]]}]}'
 PAIR_CURE = "write [seconds of the session, seconds away], each 0 or more"

@@ -8,7 +8,7 @@ import click
 
 from metrics.errors import input_fault
 from study_app.config import DATABASE_VARIABLE, DEFAULT_FILE, database_url
-from study_app.database import Database, is_empty, migrate, open_database, shown_address
+from study_app.store.database import Database, is_empty, migrate, open_database, shown_address
 
 F = TypeVar("F", bound=Callable[..., Any])
 

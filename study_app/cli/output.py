@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 import click
 
 from metrics.errors import printable
+from metrics.files import write_whole
 from metrics.results import Score
-from metrics.whole_files import write_whole
 
 Cell: TypeAlias = str | float | int | None
 Interval: TypeAlias = tuple[float, float]

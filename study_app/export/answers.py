@@ -6,10 +6,10 @@ import pandas as pd
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
-from calibration.tables import TABLES
+from calibration.tables.tables import TABLES
 from study_app.export.features import derived_tables, intents_table
 from study_app.export.people import takes_part
-from study_app.models import (
+from study_app.store.models import (
     Assignment,
     Ballot,
     Intent,

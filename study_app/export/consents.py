@@ -7,8 +7,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from study_app.export.people import takes_part
-from study_app.models import Worker
-from study_app.task_models import ConsentText
+from study_app.store.models import Worker
+from study_app.store.task_models import ConsentText
 
 FOLDER = "consent"
 NAME = re.compile(rf"{FOLDER}/[0-9a-f]{{64}}\.txt")

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from calibration.tables import TABLES
-from study_app.stream_content import StreamContent
-from study_app.study_content import StudyContent
-from study_app.summary_content import SummaryContent
+from calibration.tables.tables import TABLES
+from study_app.estimate.content import StudyContent
+from study_app.tasks.stream_visits import StreamContent
+from study_app.tasks.summary_pairs import SummaryContent
 
 
 def feature_tables(content: StudyContent) -> dict[str, pd.DataFrame]:

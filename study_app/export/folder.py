@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
-from calibration.table_definition import Table
-from calibration.table_files import checked, csv_text
+from calibration.tables.definition import Table
+from calibration.tables.files import checked, csv_text
 from metrics.errors import input_fault
 from metrics.wording import listed
 

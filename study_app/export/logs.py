@@ -9,8 +9,8 @@ from pydantic_core import from_json
 from sqlalchemy import BigInteger, ColumnElement, Text, cast, select, type_coerce
 from sqlalchemy.orm import Session
 
-from study_app.dwell import LoggedEvent
-from study_app.models import Event, PageLoad
+from study_app.logs.dwell import LoggedEvent
+from study_app.store.models import Event, PageLoad
 
 _NEED_DETAIL = frozenset({"see", "layer", "open", "layout"})
 _NO_DETAIL: Mapping[str, Any] = MappingProxyType({})

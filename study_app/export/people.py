@@ -8,12 +8,12 @@ import pandas as pd
 from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.orm import Session
 
-from calibration.tables import TABLES
-from study_app.answer_flags import FLAGS, flags_by_worker
-from study_app.domain import EXCLUSION_RULE, exclusion_reasons, is_consistent
-from study_app.models import PlatformIdentity, Worker
-from study_app.plan import StudyPlan
-from study_app.study_entries import JudgedTask, SummaryPairs
+from calibration.tables.tables import TABLES
+from study_app.protocol.answer_flags import FLAGS, flags_by_worker
+from study_app.protocol.domain import EXCLUSION_RULE, exclusion_reasons, is_consistent
+from study_app.store.models import PlatformIdentity, Worker
+from study_app.store.plan import StudyPlan
+from study_app.study.entries import JudgedTask, SummaryPairs
 
 WORKERS_AT_ONCE = 25
 

@@ -14,7 +14,8 @@ from study_app.export.gaps import MissingLogs
 from study_app.export.people import takes_part, worker_groups
 from study_app.export.raw_tables import RAW_TABLES
 from study_app.export.task_answers import raw_task_tables
-from study_app.models import (
+from study_app.logs.page_events import events_schema
+from study_app.store.models import (
     Assignment,
     Ballot,
     Event,
@@ -26,8 +27,7 @@ from study_app.models import (
     Topic,
     Worker,
 )
-from study_app.page_events import events_schema
-from study_app.stream_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.store.stream_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
 
 EVENTS_SCHEMA = "events.schema.json"
 

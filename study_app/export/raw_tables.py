@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from calibration.table_definition import Column, Kind, Table
+from calibration.tables.definition import Column, Kind, Table
 
 
 def _column(name: str, kind: Kind, doc: str) -> Column:

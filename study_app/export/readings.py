@@ -10,10 +10,11 @@ import pandas as pd
 from sqlalchemy import select
 from sqlalchemy.orm import Session, aliased
 
-from calibration.tables import SIDES, TABLES
-from study_app.dwell import LoggedEvent, PageReading, read_page
+from calibration.tables.tables import SIDES, TABLES
 from study_app.export.logs import logged_events
-from study_app.models import (
+from study_app.logs.dwell import LoggedEvent, PageReading, read_page
+from study_app.logs.page_clock import server_times
+from study_app.store.models import (
     EPOCH,
     MILLISECOND,
     PageLoad,
@@ -26,8 +27,7 @@ from study_app.models import (
     Topic,
     Worker,
 )
-from study_app.page_clock import server_times
-from study_app.text_items import Item, content_items, end_offsets, text_stop
+from study_app.tasks.text_items import Item, content_items, end_offsets, text_stop
 
 
 class _PageRow(NamedTuple):

@@ -9,16 +9,16 @@ import pandas as pd
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from calibration.tables import TABLES
+from calibration.tables.tables import TABLES
 from study_app.export.people import takes_part
 from study_app.export.readings import whole_milliseconds
 from study_app.export.stream_logs import FollowLog, ViewLog
-from study_app.models import EPOCH, MILLISECOND, Assignment, Slot, Task, Topic, Worker
-from study_app.stream_models import Follow, Prompt, UsefulAnswer, UsefulQuestion
-from study_app.stream_rules import stream_time
-from study_app.text_items import text_stop
-from study_app.update_stream import places_of
-from study_app.visit_record import activity_rows
+from study_app.logs.visit_record import activity_rows
+from study_app.protocol.stream_rules import stream_time
+from study_app.store.models import EPOCH, MILLISECOND, Assignment, Slot, Task, Topic, Worker
+from study_app.store.stream_models import Follow, Prompt, UsefulAnswer, UsefulQuestion
+from study_app.tasks.text_items import text_stop
+from study_app.tasks.update_stream import places_of
 
 
 def follows_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:

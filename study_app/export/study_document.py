@@ -6,10 +6,10 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from calibration.study_json import Clock, FileRecord, StudyRecord, TaskRecord
+from calibration.tables.study import Clock, FileRecord, StudyRecord, TaskRecord
 from study_app.export.study_time import began_at, is_simulated
-from study_app.models import Study, Task
-from study_app.stream_rules import VISIT_GAP_SECONDS
+from study_app.protocol.stream_rules import VISIT_GAP_SECONDS
+from study_app.store.models import Study, Task
 
 HEARTBEAT_SECONDS = 5
 _NOT_PROTOCOL = frozenset({"name", "kind", "language", "collection", "systems"})

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from calibration.study_json import STUDY_FILE, write_study
-from calibration.table_files import write_tables
-from calibration.tables import TABLES
+from calibration.tables.files import write_tables
+from calibration.tables.study import STUDY_FILE, write_study
+from calibration.tables.tables import TABLES
 from study_app.export.answers import (
     intent_votes_table,
     preferences_table,
@@ -38,9 +38,9 @@ from study_app.export.stream_tables import (
 from study_app.export.study_document import study_record
 from study_app.export.study_time import ended_at
 from study_app.export.task_answers import answers_table, importance_table
-from study_app.models import Study
-from study_app.plan import read_plan
-from study_app.study_entries import (
+from study_app.store.models import Study
+from study_app.store.plan import read_plan
+from study_app.study.entries import (
     IntentVotes,
     IUnitImportance,
     Questions,

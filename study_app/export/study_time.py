@@ -8,7 +8,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from study_app.export.people import takes_part
-from study_app.models import (
+from study_app.store.models import (
     Assignment,
     Ballot,
     Event,
@@ -20,9 +20,9 @@ from study_app.models import (
     Study,
     Worker,
 )
-from study_app.platforms import SIMULATED
-from study_app.stream_models import Follow, UsefulAnswer, UsefulQuestion
-from study_app.task_models import Rating, Reply, Sheet
+from study_app.store.stream_models import Follow, UsefulAnswer, UsefulQuestion
+from study_app.store.task_models import Rating, Reply, Sheet
+from study_app.study.platforms import SIMULATED
 
 
 def began_at(session: Session, study: Study) -> datetime:

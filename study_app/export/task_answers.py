@@ -8,12 +8,12 @@ import pandas as pd
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from calibration.tables import TABLES
+from calibration.tables.tables import TABLES
 from study_app.export.people import takes_part
 from study_app.export.raw_tables import RAW_TABLES
-from study_app.models import Assignment, Intent, Slot, Task, Topic, Worker
-from study_app.question_answers import Answer, number_text
-from study_app.task_models import Introduction, Rating, Reply, Sheet
+from study_app.store.models import Assignment, Intent, Slot, Task, Topic, Worker
+from study_app.store.task_models import Introduction, Rating, Reply, Sheet
+from study_app.study.question_answers import Answer, number_text
 
 Rows = TypeVar("Rows", bound=Select[*tuple[Any, ...]])
 

@@ -18,11 +18,11 @@ from werkzeug.wrappers import Response as AnyResponse
 from study_app.preview.copies import Copies, Copy
 from study_app.preview.stations import Notice, Station, stations
 from study_app.resources import resource_folder
-from study_app.simulate.person import DESKTOP, PHONE
+from study_app.simulate.people.person import DESKTOP, PHONE
 from study_app.simulate.site import PageError
 
 if TYPE_CHECKING:
-    from study_app.study_content import StudyContent
+    from study_app.estimate.content import StudyContent
 
 MOST_COPIES = 100
 """Older ones are let go; a page of theirs then says that it is gone."""

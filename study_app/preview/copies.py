@@ -17,21 +17,21 @@ from sqlalchemy.orm import Session
 
 from study_app import create_app
 from study_app.config import Config
-from study_app.database import migrate, open_database, transaction
-from study_app.models import Assignment, Setting, Slot, Study, Worker
-from study_app.plan import Plans, StudyPlan, TaskPlan, read_plan
-from study_app.platforms import platform_of
+from study_app.estimate.content import StudyContent
 from study_app.preview.clock import SkippingClock
 from study_app.preview.walker import Walker
-from study_app.services import pause
-from study_app.services.load import load_study
-from study_app.services.settings import SIGNING_KEY, create_keys, setting
-from study_app.services.withdraw import withdraw
-from study_app.simulate.person import DESKTOP, PHONE
+from study_app.services.researcher import pause
+from study_app.services.researcher.load import load_study
+from study_app.services.researcher.settings import SIGNING_KEY, create_keys, setting
+from study_app.services.worker.withdraw import withdraw
+from study_app.simulate.people.person import DESKTOP, PHONE
 from study_app.simulate.site import Site
-from study_app.study_content import StudyContent
-from study_app.tokens import BadTokenError, Signer, secret_token, utc_now
-from study_app.web import NAME, Server, said
+from study_app.store.database import migrate, open_database, transaction
+from study_app.store.models import Assignment, Setting, Slot, Study, Worker
+from study_app.store.plan import Plans, StudyPlan, TaskPlan, read_plan
+from study_app.store.tokens import BadTokenError, Signer, secret_token, utc_now
+from study_app.study.platforms import platform_of
+from study_app.web.serving import NAME, Server, said
 
 BASE = "http://localhost"
 SAMPLE_ID = "1234567"

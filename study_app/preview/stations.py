@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from study_app.capacity import capacity, topic_count
+from study_app.estimate.capacity import capacity, topic_count
+from study_app.estimate.content import StudyContent
+from study_app.estimate.workload import pairs_of_a_worker
 from study_app.preview.copies import Copy
 from study_app.preview.walker import Wanted
 from study_app.simulate.site import Page
-from study_app.standard_checks import check_of
-from study_app.study_content import StudyContent
-from study_app.study_entries import (
+from study_app.study.entries import (
     AnyTask,
     Questions,
     RankedPairs,
@@ -18,7 +18,7 @@ from study_app.study_entries import (
     StreamVisits,
     SummaryPairs,
 )
-from study_app.workload import pairs_of_a_worker
+from study_app.study.standard_checks import check_of
 
 ANSWERED = {"vote", "rate", "pair", "questions", "enrol"}
 """Pages on which the first answer of a task is given."""

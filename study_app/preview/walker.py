@@ -6,11 +6,11 @@ from urllib.parse import urljoin
 import numpy as np
 
 from study_app.preview.clock import SkippingClock
-from study_app.question_answers import field_of
-from study_app.simulate.form_filling import check_fields, question_fields
+from study_app.simulate.people.form_filling import check_fields, question_fields
 from study_app.simulate.site import Page, PageError, Site
-from study_app.standard_checks import check_of
-from study_app.study_entries import Questions, StreamVisits, StudyEntry
+from study_app.study.entries import Questions, StreamVisits, StudyEntry
+from study_app.study.question_answers import field_of
+from study_app.study.standard_checks import check_of
 
 MOST_PAGES = 2_000
 """No worker has more pages than this before the one that is looked for."""

@@ -6,8 +6,8 @@ The first form knew summaries and scores from elsewhere only: no families, no co
 import numpy as np
 import pandas as pd
 
-from calibration.variants import Role
-from study_app.agreement_folder import AGREEMENT, COMPARISONS, CURVE
+from calibration.agree.folder import AGREEMENT, COMPARISONS, CURVE
+from calibration.agree.measures.variants import Role
 
 SUMMARIES, SCORES = "summaries", "scores"
 """Families that the first form knew."""

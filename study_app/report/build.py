@@ -8,22 +8,22 @@ from importlib.metadata import version
 from pathlib import Path
 
 from metrics.errors import input_fault
-from metrics.whole_files import write_whole
-from study_app.report.agreement_part import agreement_section, headline, summary
-from study_app.report.canvas import Drawn, drawn, told_missing
-from study_app.report.curve_part import ablation_section, curve_sections
-from study_app.report.fit_part import fit_section
+from metrics.files import write_whole
+from study_app.report.drawing.canvas import Drawn, drawn, told_missing
+from study_app.report.drawing.look import Look
 from study_app.report.folder import Material, read_material
 from study_app.report.latex_tables import escaped, latex_text, with_warning
-from study_app.report.look import Look
-from study_app.report.methods_part import methods_section
 from study_app.report.page import Report, Section, render
-from study_app.report.provenance_part import provenance_section
+from study_app.report.parts.agreement import agreement_section, headline, summary
+from study_app.report.parts.curve import ablation_section, curve_sections
+from study_app.report.parts.fit import fit_section
+from study_app.report.parts.methods import methods_section
+from study_app.report.parts.provenance import provenance_section
+from study_app.report.parts.streams import stream_sections
+from study_app.report.parts.workers import workers_section
 from study_app.report.refit import refit
 from study_app.report.results import TaskResult, task_results
-from study_app.report.stream_part import stream_sections
 from study_app.report.table_files import csv_text
-from study_app.report.workers_part import workers_section
 
 PAGE = "report.html"
 FIGURES, TABLES = "figures", "report-tables"

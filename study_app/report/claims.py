@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterator
 
+from calibration.agree.too_few import decided, tells
 from study_app.report.results import Row, TaskResult
 from study_app.report.wording import counted, decimal, percent, said_interval
-from study_app.too_few import decided, tells
 
 FEWEST_FOR_BAND = 5
 """Queries from which a curve has a band: from fewer, it is narrow wherever these few happen to be alike."""

@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.study_json import StudyRecord, read_study
-from calibration.table_files import read_tables, tables_sha256
-from calibration.user_model import UserModel, read_user_model
+from calibration.agree.folder import AGREEMENT, COMPARISONS, CURVE, PAIRS, RECORD, read_result
+from calibration.tables.files import read_tables, tables_sha256
+from calibration.tables.study import StudyRecord, read_study
+from calibration.user_model.model import UserModel, read_user_model
 from metrics.errors import input_fault
-from study_app.agreement_folder import AGREEMENT, COMPARISONS, CURVE, PAIRS, RECORD, read_result
 from study_app.report.agreement_forms import with_every_column
 
 TABLES, MODEL, TRUTH = "tables", "user-model.json", "truth.json"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from study_app.report.canvas import Draw, Drawn
-from study_app.report.look import Look
+from study_app.report.drawing.canvas import Draw, Drawn
+from study_app.report.drawing.look import Look
 from study_app.resources import resource_folder
 
 TEMPLATE = "report/report.html"

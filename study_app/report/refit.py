@@ -10,19 +10,19 @@ from functools import partial
 
 from matplotlib.figure import Figure as Drawing
 
-from calibration.durations_result import DurationFit
-from calibration.fit import UserModelFit, fit_user_model
-from calibration.fit_options import FitOptions
-from calibration.fit_plots import PREFIX, plot_names
-from calibration.intents import IntentFit
-from calibration.quality import QualityReport
-from calibration.results import CalibrationResult, NotIdentifiedError
-from calibration.user_model import UserModel
+from calibration.durations.result import DurationFit
+from calibration.fit.options import FitOptions
+from calibration.fit.plots import PREFIX, plot_names
+from calibration.fit.study import UserModelFit, fit_user_model
+from calibration.inference.results import CalibrationResult, NotIdentifiedError
+from calibration.intents.fit import IntentFit
+from calibration.raters.quality import QualityReport
+from calibration.user_model.model import UserModel
 from metrics.wording import listed
-from study_app.report.fit_titles import CAPTIONS, fit_title
+from study_app.report.drawing.plot_colours import fit_drawing
 from study_app.report.folder import Material
 from study_app.report.page import Figure
-from study_app.report.plot_colours import fit_drawing
+from study_app.report.parts.fit_titles import CAPTIONS, fit_title
 
 NEARLY = 1e-6
 """Relative difference up to which two fits are the same."""

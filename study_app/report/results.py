@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.variants import Fit, Role
+from calibration.agree.measures.variants import Fit, Role
 from study_app.report.agreement_forms import SUMMARIES
-from study_app.report.figures import scatter
+from study_app.report.drawing.figures import scatter
 from study_app.report.folder import Material
 from study_app.report.page import Figure
 from study_app.report.wording import counted, percent, points, points_interval, quantity

@@ -1,6 +1,6 @@
 """Scores of the streams of a task, for the report's figures on them: every system by every measure and in every topic.
 
-Of a collection's two forms, push notifications and updates about events, one is made of the other by `metrics.convert`;
+Of a collection's two forms, push notifications and updates about events, one is made of the other by `metrics.readers.convert`;
 what comes of it is marked as converted.
 """
 
@@ -12,25 +12,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.msu_variants import REASONABLE, REASONABLE_LATENESS
-from calibration.stream_files import StreamFiles, read_stream_files
-from calibration.study_sources import TaskSources
-from calibration.user_model import UserModel
-from metrics.correlation import bootstrap_interval, kendall_tau_b
+from calibration.agree.measures.msu import REASONABLE, REASONABLE_LATENESS
+from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
+from calibration.tables.sources import TaskSources
+from calibration.user_model.model import UserModel
+from metrics.agreement.correlation import bootstrap_interval, kendall_tau_b
 from metrics.events import EventCollection, UpdateRun
-from metrics.push import ELG, NCG, T11U, PushMeasure, SilencePrecision, SilenceRecall, push_scores
-from metrics.push_streams import PushCollection, PushRun
+from metrics.msu.score import MSU, MSUPerSecond, Population, SimulatedUsers, StreamMeasure, msu_scores
+from metrics.msu.trails import RANGES
+from metrics.push.score import ELG, NCG, T11U, PushMeasure, SilencePrecision, SilenceRecall, push_scores
+from metrics.push.streams import PushCollection, PushRun
 from metrics.readers.tempsum import read_events
 from metrics.readers.tempsum_runs import read_update_run
 from metrics.results import ALL, Score
-from metrics.stream import MSU, MSUPerSecond, Population, SimulatedUsers, StreamMeasure, msu_scores
-from metrics.stream_trails import RANGES
-from metrics.tempsum import ExpectedLatencyGain, LatencyComprehensiveness, UpdateCount, update_scores
+from metrics.updates.score import ExpectedLatencyGain, LatencyComprehensiveness, UpdateCount, update_scores
 
 Floats = NDArray[np.float64]
 
 PAIRS_KIND = "stream_pairs"
-CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.convert)."
+CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.readers.convert)."
 EMPTY = "a system that pushes nothing"
 ALPHAS = np.linspace(0.0, 1.0, 41)
 DEFAULT_ALPHA = 0.66

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from study_app.tokens import Now, utc_now
+from study_app.store.tokens import Now, utc_now
 
 
 class CrowdClock(Protocol):

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from study_app.models import Event, Judgment, PageLoad, Study, Worker
 from study_app.simulate.crowd import CrowdReport
-from study_app.stream_models import StreamView, UsefulAnswer
+from study_app.store.models import Event, Judgment, PageLoad, Study, Worker
+from study_app.store.stream_models import StreamView, UsefulAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

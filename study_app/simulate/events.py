@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from study_app.models import EPOCH, MILLISECOND
+from study_app.store.models import EPOCH, MILLISECOND
 
 BEAT_MS = 5_000
 

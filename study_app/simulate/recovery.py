@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calibration.user_model import UserModel
+from calibration.user_model.model import UserModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,20 +12,20 @@ from sqlalchemy import exists, select
 from metrics.errors import input_fault
 from study_app import create_app
 from study_app.config import Config
-from study_app.database import migrate, open_database, shown_address, transaction
-from study_app.models import PlatformIdentity, Study
-from study_app.platforms import SIMULATED, platform_of
-from study_app.services.load import load_study
-from study_app.services.settings import create_keys
+from study_app.estimate.content import StudyContent
+from study_app.services.researcher.load import load_study
+from study_app.services.researcher.settings import create_keys
 from study_app.simulate.clock import CrowdClock, VirtualClock
 from study_app.simulate.crowd import CrowdReport, run_crowd
 from study_app.simulate.server import serving
 from study_app.simulate.site import PageError
 from study_app.simulate.truth import Truth
-from study_app.simulate.worlds import build_worlds
-from study_app.study_content import StudyContent
-from study_app.study_entries import StudyEntry
-from study_app.tokens import seeded_tokens
+from study_app.simulate.worlds.worlds import build_worlds
+from study_app.store.database import migrate, open_database, shown_address, transaction
+from study_app.store.models import PlatformIdentity, Study
+from study_app.store.tokens import seeded_tokens
+from study_app.study.entries import StudyEntry
+from study_app.study.platforms import SIMULATED, platform_of
 
 FIRST_NUMBER = 1_000_000
 """From here on simulated workers are counted whose ids must be numbers."""

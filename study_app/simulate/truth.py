@@ -7,9 +7,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from calibration.user_model import read_user_model
+from calibration.user_model.model import read_user_model
 from metrics.errors import input_fault
-from metrics.stream import Population
+from metrics.msu.score import Population
 from metrics.wording import listed, nearest
 
 DEFAULT_PATIENCE_CHARS = 1500.0

@@ -8,10 +8,10 @@ from typing import Any
 
 import yaml
 
-from study_app.study_entries import Entry, EventFiles, PushFiles, RankedFiles, SummaryFiles
+from study_app.study.entries import Entry, EventFiles, PushFiles, RankedFiles, SummaryFiles
+from study_app.study.standard_words import consent_of, title_of
 from study_app.study_new.collections import Found, system_names
 from study_app.study_new.protocol import COMMENTS, protocol_values
-from study_app.study_new.wording import consent_of, title_of
 
 COMMENT_COLUMN = 32
 NAMES = {

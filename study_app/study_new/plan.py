@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from metrics.readers.xml_tree import read_xml
+from study_app.estimate.workload import DAY_SECONDS
+from study_app.study.text_language import looks_japanese
 from study_app.study_new.collections import Found
 from study_app.study_new.compose import TaskPlan
-from study_app.text_language import looks_japanese
-from study_app.workload import DAY_SECONDS
 
 MOST_DAYS = 10
 SHARE_OF_A_DAY = 0.05

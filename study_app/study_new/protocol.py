@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic_core import PydanticUndefined
 
-from study_app.domain import MIN_VALIDATIONS
-from study_app.study_entries import DEFAULT_CRITERIA, KINDS
+from study_app.protocol.domain import MIN_VALIDATIONS
+from study_app.study.entries import DEFAULT_CRITERIA, KINDS
 
 SUMMARIES = "Kato et al. 2016"
 """Two-layered Summaries for Mobile Search: Does the Evaluation Measure Reflect User Preferences?, EVIA 2016."""

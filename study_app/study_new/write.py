@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from metrics.errors import Fault, InputError, input_fault
-from study_app.study_content import read_study_content
-from study_app.study_file import read_study_file
+from study_app.estimate.content import read_study_content
+from study_app.study.file import read_study_file
 from study_app.study_new.collections import Found, Search, collections, faults_of
 from study_app.study_new.compose import Answers, TaskPlan, study_text
 from study_app.study_new.recognise import files_in, recognise

@@ -11,9 +11,9 @@ import pandas as pd
 from playwright.sync_api import Browser, Page
 from sqlalchemy import select
 
-from calibration.table_files import read_tables
+from calibration.tables.files import read_tables
 from study_app.export import export_study
-from study_app.models import Summary, System, Task, Topic
+from study_app.store.models import Summary, System, Task, Topic
 from tests.browser.conftest import SCREENS
 from tests.browser.every_walk import SEARCH_SECONDS, Judged, Notes, Walk
 from tests.browser.study_server import StudyServer, study_server
@@ -155,7 +155,7 @@ def shown_as_stored(
 
 
 def words(content: Mapping[str, Any]) -> list[list[str]]:
-    """Return the words of each item of what a system shows (`study_app.models.Summary`), in order."""
+    """Return the words of each item of what a system shows (`study_app.store.models.Summary`), in order."""
     (items,) = content.values()
     return [
         [item.get("title", ""), item["text"], *(one["text"] for one in item.get("second", []))]

@@ -11,15 +11,15 @@ from playwright.sync_api import Page
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.database import Database, transaction
-from study_app.models import Judgment, PageLoad, Showing, Study
-from study_app.services.load import load_study
-from study_app.services.settings import RESEARCHER_KEY, create_keys, setting
+from study_app.estimate.content import read_study_content
+from study_app.services.researcher.load import load_study
+from study_app.services.researcher.settings import RESEARCHER_KEY, create_keys, setting
 from study_app.simulate.server import serving
-from study_app.study_content import read_study_content
-from study_app.study_file import read_study_file
-from study_app.tokens import seeded_tokens
-from study_app.web import NAME
+from study_app.store.database import Database, transaction
+from study_app.store.models import Judgment, PageLoad, Showing, Study
+from study_app.store.tokens import seeded_tokens
+from study_app.study.file import read_study_file
+from study_app.web.serving import NAME
 from tests.study_app.made_once import ready_app, ready_database
 
 ROOT = Path(__file__).resolve().parents[2]

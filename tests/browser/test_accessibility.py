@@ -13,8 +13,8 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT, AxeResults
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
-from study_app.database import transaction
-from study_app.services.pause import pause
+from study_app.services.researcher.pause import pause
+from study_app.store.database import transaction
 from tests.browser.conftest import SCREENS
 from tests.browser.every_tables import KINDS, every_server, gone
 from tests.browser.every_walk import Hands, Keys
@@ -201,7 +201,7 @@ def _beside_the_way(page: Page, server: StudyServer) -> Iterator[str]:
     press("form button")
     yield "withdrawn"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("study_app.blueprints.entry.is_full", lambda *_, **__: True)
+        patch.setattr("study_app.web.blueprints.entry.is_full", lambda *_, **__: True)
         page.goto(f"{server.url}/s/every?id=cleo")
         yield "full"
     with transaction(server.database, write=True) as session:

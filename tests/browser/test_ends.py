@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Route
 
 from study_app.simulate.server import serving
-from study_app.web import NAME
+from study_app.web.serving import NAME
 from tests.browser.test_accessibility import Findings
 from tests.study_app.conftest import Campaign
 from tests.study_app.made_once import ready_app

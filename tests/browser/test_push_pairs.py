@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.models import Event, Judgment
+from study_app.store.models import Event, Judgment
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import study_server
 from tests.browser.test_accessibility import Findings

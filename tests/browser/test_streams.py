@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 from sqlalchemy import func, select
 
-from calibration.table_files import read_tables
+from calibration.tables.files import read_tables
 from study_app.export import export_study
-from study_app.models import Event, PageLoad
+from study_app.store.models import Event, PageLoad
 from tests.browser.killing import kill
 from tests.browser.study_server import StudyServer, screenshots, study_server
 from tests.study_app.small_streams import HOUR, Told, write_stream_study

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 from sqlalchemy import select
 
-from study_app.task_models import Rating
+from study_app.store.task_models import Rating
 from tests.browser.conftest import DESKTOP
 from tests.browser.study_server import StudyServer, study_server
 from tests.study_app.small_study import write_small_study

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from study_app.export import export_study
-from study_app.models import Event, PageLoad, Showing, Summary, Worker
+from study_app.store.models import Event, PageLoad, Showing, Summary, Worker
 from tests.browser.conftest import PHONE, SCREENS
 from tests.browser.study_server import (
     PAIRS,

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 
-from calibration.push_weights_pairs import push_judgments
-from calibration.simulate_push import PushJudges, simulate_push_cells, simulate_push_preferences
-from calibration.study_sources import SourceFile, TaskSources
-from calibration.table_files import checked
-from calibration.tables import TABLES
+from calibration.push.pairs import push_judgments
+from calibration.push.simulate import PushJudges, simulate_push_cells, simulate_push_preferences
+from calibration.tables.files import checked
+from calibration.tables.sources import SourceFile, TaskSources
+from calibration.tables.tables import TABLES
 
 TASK = "pushes"
 SYSTEMS = ("calm", "chatty", "keen")

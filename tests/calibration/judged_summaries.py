@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from calibration.table_files import checked
-from calibration.tables import TABLES
-from metrics.summaries import m_from_positions
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
+from metrics.summaries.score import m_from_positions
 
 SYSTEMS = ("alpha", "beta", "gamma", "delta")
 TASK = "summaries"

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from calibration.table_files import checked
-from calibration.tables import TABLES
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
 
 BEGIN = pd.Timestamp("2026-03-02T09:00:00Z")
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from calibration.table_files import checked
-from calibration.tables import TABLES
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
 
 
 def judgments(*rows: tuple, topic: str = "q") -> pd.DataFrame:

@@ -5,11 +5,11 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from calibration.preference_data import VOTES, pair_votes
-from calibration.simulate import Judges, simulate_preferences, simulate_summaries
-from calibration.summary_pairs import SummaryPairs, summary_pairs
-from calibration.table_files import checked
-from calibration.tables import TABLES
+from calibration.patience.pairs import SummaryPairs, summary_pairs
+from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
+from calibration.tables.files import checked
+from calibration.tables.preferences import VOTES, pair_votes
+from calibration.tables.tables import TABLES
 
 
 def positions(*rows: tuple[str, str, str, float, int], task: str | None = None) -> pd.DataFrame:

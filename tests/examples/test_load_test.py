@@ -4,8 +4,8 @@ import runpy
 import shutil
 from pathlib import Path
 
-from study_app.study_content import read_study_content
-from study_app.study_file import read_study_file
+from study_app.estimate.content import read_study_content
+from study_app.study.file import read_study_file
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "load_test"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from study_app.study_content import read_study_content
-from study_app.study_file import read_study_file
+from study_app.estimate.content import read_study_content
+from study_app.study.file import read_study_file
 from tests.study_app.prefcal_command import run_here
 
 STUDY = Path(__file__).resolve().parents[2] / "examples" / "push_streams"

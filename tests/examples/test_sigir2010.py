@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.durations import fit_away, fit_session
-from calibration.preference_raters import fit_rater_agreement
-from calibration.quality import quality_report
-from calibration.study_json import read_study
-from calibration.table_files import read_tables
+from calibration.durations.fit import fit_away, fit_session
+from calibration.raters.preferences import fit_rater_agreement
+from calibration.raters.quality import quality_report
+from calibration.tables.files import read_tables
+from calibration.tables.study import read_study
 from study_app.cli import cli
 from tests.study_app.prefcal_command import run_here
 

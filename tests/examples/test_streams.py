@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from metrics.events import Event, UpdateRun
+from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores
 from metrics.readers.tempsum import read_events
 from metrics.readers.tempsum_runs import read_update_run
-from metrics.stream import MSU, Population, SimulatedUsers, msu_scores
-from metrics.tempsum import update_scores
-from metrics.tempsum_measures import Comprehensiveness, ExpectedLatencyGain
-from study_app.study_file import read_study_file
+from metrics.updates.measures import Comprehensiveness, ExpectedLatencyGain
+from metrics.updates.score import update_scores
+from study_app.study.file import read_study_file
 
 STREAMS = Path(__file__).resolve().parents[2] / "examples" / "two_layered" / "streams"
 SYSTEMS = ("prompt", "late", "chatty", "sparse")

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from metrics.counting import counted_chars
 from metrics.readers.mobileclick import read_collection
 from metrics.readers.mobileclick_runs import read_run
-from metrics.summaries import MMeasure, summary_scores
-from metrics.trailtext import trailtext
-from metrics.two_layered import IUnit, Link, Query, Run, Summary
-from study_app.study_entries import DEFAULT_CRITERIA
-from study_app.study_file import read_study_file
+from metrics.summaries.counting import counted_chars
+from metrics.summaries.score import MMeasure, summary_scores
+from metrics.summaries.trailtext import trailtext
+from metrics.summaries.two_layered import IUnit, Link, Query, Run, Summary
+from study_app.study.entries import DEFAULT_CRITERIA
+from study_app.study.file import read_study_file
 
 STUDY = Path(__file__).resolve().parents[2] / "examples" / "two_layered"
 SYSTEMS = ("good-order", "bad-order", "one-layer", "wrong-links", "short", "redundant", "random")

@@ -1,4 +1,4 @@
-"""Reference values of correlation, from the command line; `tests/metrics/test_correlation.py` has them from Python.
+"""Reference values of correlation, from the command line; `tests/metrics/agreement/test_correlation.py` has them from Python.
 
 `gold/correlation` says how they were made: tau-b by scipy, the tau_AP family by definition. Tolerance 1e-9.
 """

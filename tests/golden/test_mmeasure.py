@@ -10,12 +10,12 @@ import json
 
 import pytest
 
-from metrics.counting import counted_chars
 from metrics.readers.mobileclick import read_collection
 from metrics.readers.mobileclick_runs import read_run
-from metrics.summaries import MMeasure, UMeasure, score_intents, score_summaries
-from metrics.trailtext import trailtext, truncated
-from metrics.two_layered import IUnit
+from metrics.summaries.counting import counted_chars
+from metrics.summaries.score import MMeasure, UMeasure, score_intents, score_summaries
+from metrics.summaries.trailtext import trailtext, truncated
+from metrics.summaries.two_layered import IUnit
 from tests.study_app.prefcal_command import run_here
 
 RUNS = ["run1.xml", "run2.xml", "run3.xml", "run4.xml"]

@@ -12,7 +12,9 @@ from collections import Counter
 
 import pytest
 
-from metrics.push import (
+from metrics.push.days import TRACK, account
+from metrics.push.pool import push_pool
+from metrics.push.score import (
     ELG,
     NCG,
     T11U,
@@ -22,9 +24,7 @@ from metrics.push import (
     push_scores,
     score_push_days,
 )
-from metrics.push_days import TRACK, account
-from metrics.push_pool import push_pool
-from metrics.push_streams import days_between
+from metrics.push.streams import days_between
 from metrics.readers.push import read_push_collection, read_push_run
 from tests.metrics.push_strategies import run_of
 from tests.study_app.prefcal_command import run_here

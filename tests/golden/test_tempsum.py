@@ -12,7 +12,7 @@ import pytest
 
 from metrics.readers.tempsum import read_events
 from metrics.readers.tempsum_runs import read_update_run
-from metrics.tempsum import MEASURES, UpdateCount, update_scores
+from metrics.updates.score import MEASURES, UpdateCount, update_scores
 from tests.study_app.prefcal_command import run_here
 
 COLUMNS = {

@@ -11,8 +11,8 @@ import re
 
 import pytest
 
-from metrics.ranked_lists import RankedCollection, RankedRun
-from metrics.time_aware import (
+from metrics.ranked.lists import RankedCollection, RankedRun
+from metrics.ranked.score import (
     IAERR,
     IANDCG,
     IAP,

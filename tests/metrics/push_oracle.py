@@ -1,6 +1,6 @@
 """The accounting of push notifications written out push by push: slow, and as close to the words as code can be.
 
-`tests` compare `metrics.push_days` with it, `benchmarks/push.py` times it.
+`tests` compare `metrics.push.days` with it, `benchmarks/push.py` times it.
 """
 
 from collections import defaultdict
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Day(NamedTuple):
-    """What `metrics.push_days.DayTable` says of one topic and day."""
+    """What `metrics.push.days.DayTable` says of one topic and day."""
 
     topic: str
     day: str

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import numpy as np
 from hypothesis import strategies as st
 
-from metrics.push_days import Rules
-from metrics.push_streams import Created, PushCollection, PushRun
+from metrics.push.days import Rules
+from metrics.push.streams import Created, PushCollection, PushRun
 
 DAYS = ("20150720", "20150721", "20150722")
 TOPICS = ("MB1", "MB2")

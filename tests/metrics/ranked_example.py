@@ -1,7 +1,7 @@
 """The worked example of docs/measures.md, and scoring one list by one measure."""
 
-from metrics.ranked_lists import RankedCollection
-from metrics.time_aware import (
+from metrics.ranked.lists import RankedCollection
+from metrics.ranked.score import (
     IAERR,
     IANDCG,
     IAP,

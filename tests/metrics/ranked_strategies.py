@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from metrics.ranked_lists import RankedCollection, RankedRun
+from metrics.ranked.lists import RankedCollection, RankedRun
 
 DOCUMENTS = tuple(f"d{number}" for number in range(9))
 SUBTOPICS = ("a", "b", "c")

@@ -1,6 +1,6 @@
 """Modeled Stream Utility written out user by user: slow, and as close to the definition's words as code can be.
 
-`tests` compare `metrics.stream` with it, `benchmarks/msu.py` times it.
+`tests` compare `metrics.msu.score` with it, `benchmarks/msu.py` times it.
 """
 
 import math

@@ -1,7 +1,7 @@
 """A plain event and given users, for the tests of what users read."""
 
 from metrics.events import Event, Match, Nugget, Update
-from metrics.stream import MSU, GivenUsers, MSUPerSecond, msu_scores, trails
+from metrics.msu.score import MSU, GivenUsers, MSUPerSecond, msu_scores, trails
 from tests.metrics.event_strategies import START, collection_of
 
 

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from metrics.two_layered import Collection, IUnit, Link, Query, Run, Summary
+from metrics.summaries.two_layered import Collection, IUnit, Link, Query, Run, Summary
 
 IUNITS = tuple(f"u{number}" for number in range(6))
 INTENTS = ("i0", "i1", "i2")

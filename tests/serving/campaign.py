@@ -19,9 +19,11 @@ from bs4 import BeautifulSoup
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from study_app.database import open_database, transaction
-from study_app.database_check import check_database
-from study_app.models import (
+from study_app.services.researcher.settings import SIGNING_KEY, setting
+from study_app.simulate.events import PageLog
+from study_app.store.check.check import check_database
+from study_app.store.database import open_database, transaction
+from study_app.store.models import (
     Assignment,
     Event,
     Judgment,
@@ -32,9 +34,7 @@ from study_app.models import (
     Topic,
     Worker,
 )
-from study_app.services.settings import SIGNING_KEY, setting
-from study_app.simulate.events import PageLog
-from study_app.tokens import Signer, utc_now
+from study_app.store.tokens import Signer, utc_now
 
 PATIENCE_SECONDS = 120
 AGAIN_SECONDS = 0.25

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from study_app.database import transaction
-from study_app.services.load import load_study
-from study_app.services.settings import create_keys
-from study_app.study_content import read_study_content
-from study_app.study_file import read_study_file
-from study_app.tokens import secret_token, utc_now
+from study_app.estimate.content import read_study_content
+from study_app.services.researcher.load import load_study
+from study_app.services.researcher.settings import create_keys
+from study_app.store.database import transaction
+from study_app.store.tokens import secret_token, utc_now
+from study_app.study.file import read_study_file
 from tests.postgres_server import PostgresServer, postgres_server
 from tests.study_app.made_once import ready_database
 from tests.study_app.small_study import write_small_study

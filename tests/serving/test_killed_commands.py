@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from calibration.table_files import read_tables
-from calibration.user_model import read_user_model
-from study_app.database import is_empty, open_database, transaction
-from study_app.database_check import check_database
+from calibration.tables.files import read_tables
+from calibration.user_model.model import read_user_model
+from study_app.estimate.content import read_study_content
 from study_app.export.study_export import export_study
-from study_app.models import Study, Topic
 from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Truth
-from study_app.study_content import read_study_content
-from study_app.study_file import read_study_file
+from study_app.store.check.check import check_database
+from study_app.store.database import is_empty, open_database, transaction
+from study_app.store.models import Study, Topic
+from study_app.study.file import read_study_file
 from tests.study_app.small_study import write_small_study
 
 KILLS = 8

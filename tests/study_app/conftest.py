@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from study_app.database import Database, transaction
-from study_app.schema import METADATA
-from study_app.services.load import LoadReport, load_study
-from study_app.services.settings import create_keys
-from study_app.study_content import read_study_content
-from study_app.study_file import read_study_file
-from study_app.tokens import seeded_tokens
-from study_app.web import NAME
+from study_app.estimate.content import read_study_content
+from study_app.services.researcher.load import LoadReport, load_study
+from study_app.services.researcher.settings import create_keys
+from study_app.store.database import Database, transaction
+from study_app.store.schema import METADATA
+from study_app.store.tokens import seeded_tokens
+from study_app.study.file import read_study_file
+from study_app.web.serving import NAME
 from tests.study_app.made_once import ready_app, ready_database
 from tests.study_app.small_study import write_small_study
 from tests.study_app.visitor import Visitor

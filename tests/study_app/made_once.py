@@ -11,8 +11,8 @@ from sqlalchemy.engine import make_url
 
 from study_app import create_app
 from study_app.config import Config
-from study_app.database import Database, migrate, open_database
-from study_app.tokens import Now, seeded_tokens
+from study_app.store.database import Database, migrate, open_database
+from study_app.store.tokens import Now, seeded_tokens
 
 OWNERS_ALONE = 0o600
 

@@ -6,11 +6,11 @@ from itertools import count
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.models import Study, System
-from study_app.services.load import load_study
-from study_app.stream_models import Follow, Stream, StreamView, UsefulAnswer, UsefulQuestion
-from study_app.study_content import read_study_content
-from study_app.study_file import read_study_file
+from study_app.estimate.content import read_study_content
+from study_app.services.researcher.load import load_study
+from study_app.store.models import Study, System
+from study_app.store.stream_models import Follow, Stream, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.study.file import read_study_file
 from tests.study_app.small_streams import Told, write_stream_study
 from tests.study_app.stored_study import LOADED, NOON, StoredStudy, opened, stored_engine
 

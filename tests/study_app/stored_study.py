@@ -6,8 +6,10 @@ from itertools import count
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
-from study_app.database import open_database
-from study_app.models import (
+from study_app.estimate.content import read_study_content
+from study_app.services.researcher.load import load_study
+from study_app.store.database import open_database
+from study_app.store.models import (
     EPOCH,
     MILLISECOND,
     Assignment,
@@ -28,9 +30,7 @@ from study_app.models import (
     Topic,
     Worker,
 )
-from study_app.services.load import load_study
-from study_app.study_content import read_study_content
-from study_app.study_file import read_study_file
+from study_app.study.file import read_study_file
 
 LOADED = datetime(2026, 2, 27, 12, tzinfo=UTC)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from metrics.errors import InputError
 from metrics.readers.mobileclick import read_collection
 from metrics.readers.mobileclick_runs import read_run
-from metrics.two_layered import IUnit, Link, Summary
+from metrics.summaries.two_layered import IUnit, Link, Summary
 from tests.metrics.two_layered_files import RUN, write_collection, write_run
 
 

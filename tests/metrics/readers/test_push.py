@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
-from metrics.push_streams import Created, days_between
+from metrics.push.streams import Created, days_between
 from metrics.readers.push import read_push_collection, read_push_run
 from tests.metrics.push_files import CLUSTERS_2015, CLUSTERS_2016, EPOCHS, QRELS, RUN, write_push
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from calibration.table_files import read_tables
+from calibration.tables.files import read_tables
 from study_app.export import export_study
 from tests.study_app.stored_study import LATER, StoredStudy
 

@@ -2,9 +2,9 @@
 
 import hashlib
 
-from study_app.database import transaction
 from study_app.export import export_study
-from study_app.services.studies import chosen_study
+from study_app.services.researcher.studies import chosen_study
+from study_app.store.database import transaction
 from tests.study_app.small_study import votes_task
 
 

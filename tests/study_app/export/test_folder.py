@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from calibration.table_files import read_table, write_tables
-from calibration.tables import TABLES
+from calibration.tables.files import read_table, write_tables
+from calibration.tables.tables import TABLES
 from metrics.errors import InputError
 from study_app.export.folder import TableStream, fresh_folder
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from calibration.table_files import read_table
+from calibration.tables.files import read_table
 from study_app.export import export_study
 from study_app.export.raw_tables import RAW_TABLES
 from tests.study_app.stored_study import LATER, NOON, opened

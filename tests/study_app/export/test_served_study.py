@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import select
 
-from calibration.table_files import read_tables
-from study_app.database import transaction
+from calibration.tables.files import read_tables
 from study_app.export import export_study
-from study_app.models import Study
+from study_app.store.database import transaction
+from study_app.store.models import Study
 from tests.study_app.small_study import INTENTS, IUNITS
 
 

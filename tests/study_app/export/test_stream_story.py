@@ -14,15 +14,15 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
 
-from calibration.study_json import read_study
-from calibration.table_files import read_table, read_tables
-from calibration.visits import visits_from_activity
-from study_app.cli.export import command
-from study_app.database import transaction
+from calibration.tables.files import read_table, read_tables
+from calibration.tables.study import read_study
+from calibration.visits.cut import visits_from_activity
+from study_app.cli.running.export import command
 from study_app.export import export_study
 from study_app.export.raw_tables import RAW_TABLES
-from study_app.models import EPOCH, MILLISECOND, Study
-from study_app.stream_models import Follow, Prompt
+from study_app.store.database import transaction
+from study_app.store.models import EPOCH, MILLISECOND, Study
+from study_app.store.stream_models import Follow, Prompt
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_streams import Told, write_stream_study
 from tests.study_app.stream_visits import ONE_EVENT, keys

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from calibration.table_files import read_tables
+from calibration.tables.files import read_tables
 from study_app.export import export_study
 from tests.study_app.small_streams import START
 from tests.study_app.stored_streams import StoredStreams, opening, sees

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from calibration.study_json import read_study
-from calibration.table_files import read_table
-from calibration.tables import TABLES
+from calibration.tables.files import read_table
+from calibration.tables.study import read_study
+from calibration.tables.tables import TABLES
 from metrics.errors import InputError
 from study_app.export import export_study
 from tests.study_app.stored_study import LATER, LOADED, NOON, STUDY, StoredStudy, opened, sees

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from calibration.study_json import STUDY_FILE, StudyRecord, read_study, write_study
-from study_app.database import transaction
+from calibration.tables.study import STUDY_FILE, StudyRecord, read_study, write_study
 from study_app.export import export_study
 from study_app.export.study_time import ended_at, is_simulated
-from study_app.models import PlatformIdentity, Study
+from study_app.store.database import transaction
+from study_app.store.models import PlatformIdentity, Study
 from tests.study_app.small_study import votes_task
 from tests.study_app.stored_streams import StoredStreams
 from tests.study_app.stored_study import LATER, LOADED, NOON

@@ -6,11 +6,11 @@ import json
 import pytest
 from sqlalchemy import select
 
-from calibration.table_files import read_tables
-from study_app.database import transaction
+from calibration.tables.files import read_tables
 from study_app.export import export_study
-from study_app.models import Study, Worker
-from study_app.services.withdraw import withdraw
+from study_app.services.worker.withdraw import withdraw
+from study_app.store.database import transaction
+from study_app.store.models import Study, Worker
 from tests.study_app.conftest import Campaign
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_tasks import ANSWERS, pass_check, questions_task, rate_all, rating_task, shown

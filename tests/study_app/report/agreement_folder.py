@@ -2,11 +2,11 @@
 
 import json
 
-from calibration.agree import agree
-from calibration.evidence import Evidence
-from calibration.table_files import tables_sha256, write_tables
-from calibration.user_model import IntentEntry, ParameterEntry, UserModel, write_user_model
-from study_app.agreement_folder import write_agreement
+from calibration.agree.evidence import Evidence
+from calibration.agree.folder import write_agreement
+from calibration.agree.study import agree
+from calibration.tables.files import tables_sha256, write_tables
+from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel, write_user_model
 from tests.calibration.judged_summaries import study, table
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from calibration.user_model import ParameterEntry, UserModel, write_user_model
+from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
 from tests.study_app.small_streams import DAY, HOUR, START
 
 SYSTEMS = {"prompt": (0, 1), "late": (30, 1), "chatty": (0, 4), "quiet": (2, 0)}

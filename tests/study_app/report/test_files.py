@@ -9,10 +9,10 @@ from bs4 import BeautifulSoup
 from lxml import etree
 
 from study_app.report.build import write_report
+from study_app.report.drawing.look import LIGHT
+from study_app.report.drawing.style_file import read_look
 from study_app.report.latex_tables import latex_text
-from study_app.report.look import LIGHT
 from study_app.report.page import Table
-from study_app.report.style_file import read_look
 from study_app.report.table_files import csv_text
 
 TABLE = Table(

@@ -6,9 +6,9 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
-from study_app.report import canvas
-from study_app.report.canvas import drawn, has_truetype_outlines, new_drawing, told_missing
-from study_app.report.look import Look
+from study_app.report.drawing import canvas
+from study_app.report.drawing.canvas import drawn, has_truetype_outlines, new_drawing, told_missing
+from study_app.report.drawing.look import Look
 
 OTHER = Path(mpl.get_data_path()) / "fonts" / "ttf" / "STIXNonUni.ttf"
 """Comes with matplotlib and has signs, for private use, that its usual font lacks."""

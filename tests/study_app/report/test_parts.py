@@ -7,22 +7,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.fit import fit_user_model
-from calibration.fit_options import FitOptions
-from calibration.results import CalibrationResult
-from calibration.user_model import ParameterEntry, UserModel
+from calibration.fit.options import FitOptions
+from calibration.fit.study import fit_user_model
+from calibration.inference.results import CalibrationResult
+from calibration.user_model.model import ParameterEntry, UserModel
 from study_app.report.agreement_forms import with_every_column
-from study_app.report.agreement_part import agreement_section, headline, summary
-from study_app.report.agreement_tables import disagreement_tables
-from study_app.report.curve_part import ablation_section, curve_sections
-from study_app.report.fit_titles import fit_title, lasting
 from study_app.report.folder import read_material
-from study_app.report.methods_part import methods_section
-from study_app.report.provenance_part import provenance_section
+from study_app.report.parts.agreement import agreement_section, headline, summary
+from study_app.report.parts.agreement_tables import disagreement_tables
+from study_app.report.parts.curve import ablation_section, curve_sections
+from study_app.report.parts.fit_titles import fit_title, lasting
+from study_app.report.parts.methods import methods_section
+from study_app.report.parts.provenance import provenance_section
+from study_app.report.parts.workers import workers_section
 from study_app.report.refit import refit
 from study_app.report.results import task_results
 from study_app.report.wording import quantity
-from study_app.report.workers_part import workers_section
 
 
 @pytest.fixture(scope="module")

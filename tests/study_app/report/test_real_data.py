@@ -10,7 +10,7 @@ import pytest
 from study_app.cli import cli
 from study_app.report.build import build_report, write_report
 from study_app.report.folder import read_material
-from study_app.report.stream_part import DOTTED
+from study_app.report.parts.streams import DOTTED
 from tests.study_app.report.stream_folder import NO_PROMPTS
 
 pytestmark = pytest.mark.soak

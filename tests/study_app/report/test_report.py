@@ -13,10 +13,10 @@ from markupsafe import Markup
 
 from metrics.errors import InputError
 from study_app.report.build import build_report, write_report
-from study_app.report.canvas import Drawn, drawn
+from study_app.report.drawing.canvas import Drawn, drawn
+from study_app.report.drawing.look import LIGHT as COLOURS
+from study_app.report.drawing.look import Look
 from study_app.report.folder import read_material
-from study_app.report.look import LIGHT as COLOURS
-from study_app.report.look import Look
 from study_app.report.page import render
 from study_app.report.table_files import csv_text
 from study_app.report.wording import percent

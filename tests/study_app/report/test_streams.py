@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from calibration.stream_files import read_stream_files
-from calibration.study_sources import study_sources
-from calibration.user_model import write_user_model
-from metrics.correlation import kendall_tau_b
-from metrics.push import T11U, push_scores
+from calibration.agree.measures.stream_files import read_stream_files
+from calibration.tables.sources import study_sources
+from calibration.user_model.model import write_user_model
+from metrics.agreement.correlation import kendall_tau_b
+from metrics.push.score import T11U, push_scores
 from study_app.report.build import build_report
 from study_app.report.folder import read_material
 from study_app.report.stream_scores import (

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from metrics.errors import InputError
-from study_app.report.look import DARK, LIGHT, Look, told_apart
-from study_app.report.style_file import CHECKS, read_look
+from study_app.report.drawing.look import DARK, LIGHT, Look, told_apart
+from study_app.report.drawing.style_file import CHECKS, read_look
 from tests.study_app.prefcal_command import run_here
 
 ROOT = Path(__file__).parents[3]

@@ -7,17 +7,17 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from calibration.quality import quality_report
-from calibration.table_files import read_tables
-from study_app.database import open_database, transaction
-from study_app.database_check import check_database
+from calibration.raters.quality import quality_report
+from calibration.tables.files import read_tables
+from study_app.estimate.content import read_study_content
 from study_app.export.study_export import export_study
-from study_app.models import Study
 from study_app.simulate import trial as trial_module
 from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Behaviour, Truth
-from study_app.study_content import read_study_content
-from study_app.study_file import read_study_file
+from study_app.store.check.check import check_database
+from study_app.store.database import open_database, transaction
+from study_app.store.models import Study
+from study_app.study.file import read_study_file
 from tests.study_app.every_task import SECRETS, every_task, write_every_task
 
 WORKERS = 3

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.counting import counted_chars
-from study_app.simulate import mind
+from metrics.summaries.counting import counted_chars
+from study_app.simulate.people import mind
 from study_app.simulate.site import Element
 
 words = st.text("abcdefgh", min_size=1, max_size=9)

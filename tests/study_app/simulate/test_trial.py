@@ -9,18 +9,18 @@ from sqlalchemy import func, select
 from metrics.errors import InputError
 from study_app import create_app
 from study_app.config import Config
-from study_app.database import open_database, transaction
+from study_app.estimate.content import read_study_content
 from study_app.export.study_export import export_study
-from study_app.models import Ballot, Event, Judgment, PageLoad, Showing, Slot, Study, Worker
 from study_app.simulate.clock import VirtualClock
 from study_app.simulate.effects import effects
 from study_app.simulate.server import serving
 from study_app.simulate.site import Element, PageError
 from study_app.simulate.trial import START, load, run_on_server, run_trial
 from study_app.simulate.truth import Behaviour, Truth
-from study_app.simulate.worlds import build_worlds
-from study_app.study_content import read_study_content
-from study_app.study_file import read_study_file
+from study_app.simulate.worlds.worlds import build_worlds
+from study_app.store.database import open_database, transaction
+from study_app.store.models import Ballot, Event, Judgment, PageLoad, Showing, Slot, Study, Worker
+from study_app.study.file import read_study_file
 
 EVERYTHING = Behaviour(quit=0.7, reload=0.2, offline=0.3, double_click=0.3, careless=0.2, left_bias=0.2)
 
@@ -144,7 +144,7 @@ def test_true_scores_are_m_measure_at_the_true_patience(small_study):
     """What the crowd prefers by is what `prefcal score summaries` would print."""
     from metrics.readers.mobileclick import read_collection_files
     from metrics.readers.mobileclick_runs import read_run
-    from metrics.summaries import MMeasure, score_summaries
+    from metrics.summaries.score import MMeasure, score_summaries
 
     file = read_study_file(small_study())
     content = read_study_content(file)

@@ -1,0 +1,1 @@
+"""How well measures agree with the preferences of a study."""

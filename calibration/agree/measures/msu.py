@@ -1,0 +1,173 @@
+"""Measures of updates about events whose agreement is reported: MSU under two populations, the track's ELG, LC and HM."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from calibration.agree.evidence import fitted_entry
+from calibration.agree.measures.variants import (
+    Fit,
+    Role,
+    Sweep,
+    Variant,
+    name_of,
+    scores_by_metric,
+    side_by_side,
+)
+from calibration.user_model.model import UserModel
+from metrics.events import EventCollection, UpdateRun
+from metrics.msu.measures import StreamMeasure
+from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores
+from metrics.msu.trails import RANGES
+from metrics.types import Measure, short_number
+from metrics.updates.score import (
+    ExpectedLatencyGain,
+    HarmonicMean,
+    LatencyComprehensiveness,
+    UpdateMeasure,
+    update_scores,
+)
+
+REASONABLE = Population(
+    away_mean_seconds=3 * 3600,
+    away_sd_seconds=1.5 * 3600,
+    session_mean_seconds=120,
+    session_sd_seconds=60,
+)
+"""People who come for 2 minutes every 3 hours: what Baruah et al. (SIGIR 2015, section 4) call a reasonable setting."""
+REASONABLE_LATENESS = 0.5
+LATENESS = "lateness_decay"
+SPEED = ("reading_speed_mu", "reading_speed_sigma")
+LATENESSES = np.linspace(0.0, 1.0, 21)
+USERS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class UpdateStreams:
+    """What MSU and the track's measures are computed from.
+
+    Attributes
+    ----------
+    events : EventCollection
+        Judged events.
+    runs : tuple of UpdateRun
+        By the names of the systems.
+    judged : tuple of str
+        Topics as the preferences name them.
+    language : str
+        Of the texts.
+    seed : int
+        Of the simulated users, the same for all systems, variants and draws.
+    """
+
+    events: EventCollection
+    runs: tuple[UpdateRun, ...]
+    judged: tuple[str, ...]
+    language: str
+    seed: int
+
+    @property
+    def converted(self) -> bool:
+        """Whether the judgments were made for push notifications."""
+        return self.events.converted_from is not None
+
+    def default(self) -> Variant:
+        """Return MSU of the paper's reasonable population."""
+        name = f"MSU@{short_number(REASONABLE_LATENESS)}"
+        scores = self._msu(REASONABLE, [REASONABLE_LATENESS]).iloc[:, 0]
+        return self._variant(name, scores, Role.DEFAULT, Fit.NONE, REASONABLE_LATENESS)
+
+    def track(self) -> Iterator[Variant]:
+        """Yield the measures of the Temporal Summarization track."""
+        measures = [ExpectedLatencyGain(), LatencyComprehensiveness(), HarmonicMean()]
+        scores = scores_by_metric(update_scores(self.events, self.runs, measures), self.judged)
+        for name in scores.columns:
+            one = self._variant(name, scores[name], Role.DEFAULT, Fit.NONE)
+            yield replace(one, family="updates")
+
+    def named(self, named: Mapping[str, Measure]) -> Iterator[Variant]:
+        """Yield those of the measures asked for by name that are of updates, or of people who read them."""
+        people = {name: one for name, one in named.items() if isinstance(one, StreamMeasure)}
+        scores = self._of_people(REASONABLE, people)
+        for name, one in people.items():
+            yield self._variant(name, scores[name], Role.NAMED, Fit.NONE, one.lateness)
+        track = {name: one for name, one in named.items() if isinstance(one, UpdateMeasure)}
+        if track and not self.converted:
+            scores = scores_by_metric(update_scores(self.events, self.runs, track), self.judged)
+            for name in track:
+                yield replace(self._variant(name, scores[name], Role.NAMED, Fit.NONE), family="updates")
+
+    def fitted(self, model: UserModel, drawn: Sequence[UserModel]) -> Variant | None:
+        """Return MSU of the fitted population, None where the model says nothing of it.
+
+        What the model lacks is the paper's; `missing` names it.
+        """
+        if not self._parameters(model):
+            return None
+        lateness = self._lateness(model)
+        draws = [self._msu(self._population(one), [self._lateness(one)]).iloc[:, 0] for one in drawn]
+        scores = self._msu(self._population(model), [lateness]).iloc[:, 0]
+        return self._variant("MSU@fitted", scores, Role.FITTED, Fit.OTHER_DATA, lateness, side_by_side(draws))
+
+    def missing(self, model: UserModel) -> list[str]:
+        """Return what MSU takes from a model and this one has not."""
+        return [name for name in (*RANGES, LATENESS) if name not in self._parameters(model)]
+
+    def sweep(self, model: UserModel | None) -> Sweep:
+        """Return MSU over the lateness decay, of the fitted population if there is one."""
+        scores = self._msu(REASONABLE if model is None else self._population(model), LATENESSES.tolist())
+        return Sweep(
+            measure=name_of("MSU", converted=self.converted),
+            over="lateness",
+            scores=scores.set_axis(pd.Index(LATENESSES), axis="columns"),
+            converted=self.converted,
+        )
+
+    def _msu(self, population: Population, decays: Iterable[float]) -> pd.DataFrame:
+        measures = {f"{place}": MSU(lateness=decay) for place, decay in enumerate(decays)}
+        return self._of_people(population, measures)
+
+    def _of_people(self, population: Population, measures: Mapping[str, StreamMeasure]) -> pd.DataFrame:
+        users = SimulatedUsers(population=population, count=USERS, seed=self.seed)
+        return scores_by_metric(msu_scores(self.events, self.runs, measures, users), self.judged)
+
+    def _population(self, model: UserModel) -> Population:
+        found = self._parameters(model)
+        people = {name: found.get(name, default) for name, default in asdict(REASONABLE).items()}
+        return Population(**{name: float(np.clip(value, *RANGES[name])) for name, value in people.items()})
+
+    def _lateness(self, model: UserModel) -> float:
+        return self._parameters(model).get(LATENESS, REASONABLE_LATENESS)
+
+    def _parameters(self, model: UserModel) -> Mapping[str, float]:
+        """Return what the model says of the population; half a law of speed, or one in characters, is of no use."""
+        entries = {name: fitted_entry(model, name, self.language) for name in (*RANGES, LATENESS)}
+        found = {
+            name: entry.estimate
+            for name, entry in entries.items()
+            if entry is not None and entry.estimate is not None and "character" not in entry.unit
+        }
+        has_speed = set(SPEED) <= set(found)
+        return {name: value for name, value in found.items() if has_speed or name not in SPEED}
+
+    def _variant(
+        self,
+        measure: str,
+        scores: "pd.Series[float]",
+        role: Role,
+        fit: Fit,
+        lateness: float | None = None,
+        drawn: pd.DataFrame | None = None,
+    ) -> Variant:
+        return Variant(
+            measure=name_of(measure, converted=self.converted),
+            family="msu",
+            role=role,
+            fit=fit,
+            lateness=lateness,
+            scores=scores,
+            converted=self.converted,
+            drawn=drawn,
+        )

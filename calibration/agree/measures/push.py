@@ -1,0 +1,231 @@
+"""Measures of push notifications whose agreement is reported: the track's, and utilities with fitted weights.
+
+T11U and the contingency utility are sums over the cells of table push_cells, so they need no files; ELG and nCG do.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, name_of, scores_by_metric
+from calibration.inference.uncertainty import Floats
+from calibration.push.pairs import SIGNS
+from calibration.user_model.model import UserModel
+from metrics.push.score import CELLS, ELG, NCG, T11U, Contingency, PushCell, PushMeasure, push_scores
+from metrics.push.streams import PushCollection, PushRun
+from metrics.types import Measure
+
+DEFAULT_ALPHA = 0.66
+ALPHAS = np.linspace(0.0, 1.0, 41)
+ALPHA = "push_alpha"
+WEIGHT_NAMES = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
+"""Relative to G_E = 1, in the order of the cells after gain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PushScores:
+    """What the push measures of one task are made of.
+
+    Attributes
+    ----------
+    cells : DataFrame of float, indexed by topic, system
+        The columns of `SIGNS`.
+    daily : DataFrame of float, indexed by topic, system
+        ELG and nCG, as named in score tables; no column where there are no files.
+    converted : bool
+        Whether the judgments were made for events.
+    """
+
+    cells: pd.DataFrame
+    daily: pd.DataFrame
+    converted: bool
+
+    @property
+    def signed(self) -> Floats:
+        """(streams, 5): the cells with their signs in the utility."""
+        return np.asarray(self.cells[list(SIGNS)].to_numpy(np.float64) * np.array(list(SIGNS.values())))
+
+    def fixed(self) -> Iterator[Variant]:
+        """Yield the measures that nothing was fitted for."""
+        for measure in self.daily.columns:
+            yield self.variant(measure, self.daily[measure], Role.DEFAULT, Fit.NONE)
+        scores = self.series(self.t11u(np.full(len(self.cells), DEFAULT_ALPHA)))
+        yield self.variant("T11U", scores, Role.DEFAULT, Fit.NONE, alpha=DEFAULT_ALPHA)
+
+    def of_cells(self, named: Mapping[str, Measure]) -> Iterator[Variant]:
+        """Yield those of the measures asked for by name that are sums over the cells as they were counted."""
+        for name, one in named.items():
+            if isinstance(one, T11U) and _is_plain(one, {"alpha"}):
+                scores = self.series(self.t11u(np.full(len(self.cells), one.alpha)))
+                yield self.variant(name, scores, Role.NAMED, Fit.NONE, alpha=one.alpha)
+            elif isinstance(one, Contingency) and _is_plain(one, one.weights):
+                weights = np.array(list(one.weights.values()), dtype=np.float64)
+                yield self.variant(name, self.series(self.signed @ weights), Role.NAMED, Fit.NONE)
+
+    def sweep(self) -> Sweep:
+        """Return T11U over alpha."""
+        scores = self.frame(self.t11u(ALPHAS[None, :])).set_axis(pd.Index(ALPHAS), axis="columns")
+        return Sweep(
+            measure=name_of("T11U", converted=self.converted),
+            over="alpha",
+            scores=scores,
+            converted=self.converted,
+        )
+
+    def t11u(self, alpha: Floats) -> Floats:
+        """Return alpha G - (1 - alpha) N of every stream: (streams,) for one alpha each, (streams, n) for (., n) alphas."""
+        gain, eventful, _, silent, _ = self.signed.T
+        pain = eventful + silent
+        if alpha.ndim == 2:
+            gain, pain = gain[:, None], pain[:, None]
+        return np.asarray(alpha * gain + (1 - alpha) * pain)
+
+    def by_topic(
+        self, values: Mapping[str, float] | Mapping[str, Floats], otherwise: float | Floats
+    ) -> Floats:
+        """Return each stream's value of its topic, (streams, ...); a topic that entered no fit has the common one."""
+        topics = self.cells.index.get_level_values("topic")
+        return np.array([values.get(topic, otherwise) for topic in topics])
+
+    def series(self, values: Floats) -> "pd.Series[float]":
+        """Index the scores of the streams."""
+        return pd.Series(values, index=self.cells.index, dtype="float64")
+
+    def frame(self, values: Floats) -> pd.DataFrame:
+        """Index (streams, n) scores."""
+        return pd.DataFrame(values, index=self.cells.index, dtype="float64")
+
+    def variant(
+        self,
+        measure: str,
+        scores: "pd.Series[float]",
+        role: Role,
+        fit: Fit,
+        *,
+        alpha: float | None = None,
+        drawn: pd.DataFrame | None = None,
+    ) -> Variant:
+        """Make a variant, marked where it is converted."""
+        return Variant(
+            measure=name_of(measure, converted=self.converted),
+            family="push",
+            role=role,
+            fit=fit,
+            alpha=alpha,
+            scores=scores,
+            converted=self.converted,
+            drawn=drawn,
+        )
+
+
+def push_measure_scores(
+    collection: PushCollection, runs: Sequence[PushRun], judged: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Score runs under the track's rules: their cells, and ELG and nCG with and without reward for silence."""
+    daily: list[PushMeasure] = [
+        ELG(silent_days=1),
+        ELG(silent_days=0),
+        NCG(silent_days=1),
+        NCG(silent_days=0),
+    ]
+    cells = [PushCell(cell=cell) for cell in CELLS]
+    scores = scores_by_metric(push_scores(collection, runs, [*daily, *cells]), judged)
+    return scores[list(CELLS)], scores.drop(columns=list(CELLS))
+
+
+def named_push_scores(
+    collection: PushCollection,
+    runs: Sequence[PushRun],
+    named: Mapping[str, Measure],
+    judged: Sequence[str],
+) -> pd.DataFrame:
+    """Score runs by those of the measures asked for by name that are of pushes; one column each."""
+    measures = {name: one for name, one in named.items() if isinstance(one, PushMeasure)}
+    return scores_by_metric(push_scores(collection, runs, measures), judged)
+
+
+def fitted_utility(
+    scores: PushScores,
+    model: UserModel,
+    drawn: Sequence[UserModel],
+    without: Mapping[str, Floats] | None,
+    fit: Fit,
+) -> Iterator[Variant]:
+    """Yield the contingency utility at the model's weights: cross-fitted where they were fitted to these preferences.
+
+    Parameters
+    ----------
+    scores : PushScores
+        The streams.
+    model : UserModel
+        With at least one of the weights; one that it lacks counts as 0.
+    drawn : sequence of UserModel
+        Draws of it.
+    without : mapping of str to (5,) ndarray of float, or None
+        Topic -> the weights from all other topics; None where nothing was fitted to these preferences. In each draw they
+        are moved as far as the model's.
+    fit : Fit
+        What the model's weights were fitted to.
+    """
+    weights = _weights(model)
+    moved = np.array([_weights(one) - weights for one in drawn]) if drawn else None
+    if without is not None:
+        own = (scores.signed * scores.by_topic(without, weights)).sum(axis=1)
+        yield _utility(scores, own, moved, "Contingency@preferences", Fit.CROSS_FITTED)
+    name = "Contingency@preferences" + (" in sample" if fit is Fit.IN_SAMPLE else "")
+    yield _utility(scores, scores.signed @ weights, moved, name, fit)
+
+
+def fitted_t11u(
+    scores: PushScores,
+    model: UserModel,
+    drawn: Sequence[UserModel],
+    without: Mapping[str, float] | None,
+    fit: Fit,
+) -> Iterator[Variant]:
+    """Yield T11U at the model's alpha; parameters as in `fitted_utility`."""
+    alpha = _alpha(model)
+    moved = np.array([_alpha(one) for one in drawn]) if drawn else None
+
+    def variant(name: str, own: Floats, fit: Fit) -> Variant:
+        draws = None if moved is None else scores.frame(scores.t11u(_moved(own[:, None], alpha, moved)))
+        return scores.variant(
+            name, scores.series(scores.t11u(own)), Role.FITTED, fit, alpha=alpha, drawn=draws
+        )
+
+    if without is not None:
+        yield variant("T11U@preferences", scores.by_topic(without, alpha), Fit.CROSS_FITTED)
+    name = "T11U@preferences" + (" in sample" if fit is Fit.IN_SAMPLE else "")
+    yield variant(name, np.full(len(scores.cells), alpha), fit)
+
+
+def _is_plain(measure: Measure, free: Collection[str]) -> bool:
+    """Say whether all parameters but some are at their defaults, under which the cells were counted."""
+    defaults = measure.defaults()
+    return all(value == defaults[name] for name, value in measure.parameters().items() if name not in free)
+
+
+def _utility(scores: PushScores, values: Floats, moved: Floats | None, name: str, fit: Fit) -> Variant:
+    drawn = None if moved is None else scores.frame(values[:, None] + scores.signed @ moved.T)
+    return scores.variant(name, scores.series(values), Role.FITTED, fit, drawn=drawn)
+
+
+def _weights(model: UserModel) -> Floats:
+    """Return the five weights of a model, (5,)."""
+    found = [model.parameters.get(name) for name in WEIGHT_NAMES]
+    return np.array([1.0, *(0.0 if one is None or one.estimate is None else one.estimate for one in found)])
+
+
+def _alpha(model: UserModel) -> float:
+    estimate = model.parameters[ALPHA].estimate
+    return 1.0 if estimate is None else estimate
+
+
+def _moved(own: Floats, estimate: float, drawn: Floats) -> Floats:
+    """Move each topic's alpha as the common one is: by the same factor in the odds of pain, alpha = 1 by the same step."""
+    if 0 < estimate < 1 and ((drawn > 0) & (drawn < 1)).all():
+        odds = (1 - drawn) / drawn / ((1 - estimate) / estimate)
+        return np.asarray(own / (own + (1 - own) * odds))
+    return np.clip(own + drawn - estimate, 0.0, 1.0)

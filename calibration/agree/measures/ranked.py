@@ -1,0 +1,168 @@
+"""Everything that scores the ranked lists of one task: the time-aware family, the plain one, fitted P(c|q)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from calibration.agree.evidence import Evidence, FixedScorer, Measured
+from calibration.agree.judged_task import JudgedTask
+from calibration.agree.measures.variants import (
+    Fit,
+    Role,
+    Variant,
+    scores_by_metric,
+    side_by_side,
+    without_known,
+)
+from calibration.agree.score_files import judged_summaries
+from calibration.tables.sources import TaskSources
+from calibration.user_model.model import UserModel
+from metrics.errors import input_fault
+from metrics.ranked.lists import RankedCollection, RankedRun
+from metrics.ranked.score import (
+    IAERR,
+    IANDCG,
+    IAP,
+    SBR,
+    TIAAP,
+    TIAERR,
+    TIANDCG,
+    TIAP,
+    TIASBR,
+    TSBR,
+    RankedMeasure,
+    ranked_scores,
+)
+from metrics.readers.ranked import read_ranked_collection, read_ranked_run
+from metrics.topics import TopicNames
+from metrics.types import Measure
+from metrics.wording import listed
+
+Shares = Mapping[str, Mapping[str, float]]
+
+
+def ranked_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> FixedScorer:
+    """Score the ranked lists of a task; without its files there is no measure, not even one asked for by name.
+
+    Raises
+    ------
+    InputError
+        If the systems judged and the systems with a run are not the same, a topic judged is not in the collection, or a
+        file is faulty.
+    """
+    sources = evidence.sources.get(task.task)
+    if sources is None:
+        return FixedScorer(found=Measured())
+    if sources.problems:
+        note = f"{task.task}: no time-aware measures, since {'; '.join(sources.problems)}"
+        return FixedScorer(found=Measured(notes=(note,)))
+    collection = _collection(sources)
+    runs = [
+        read_ranked_run(source.path, collection.grades, name=name) for name, source in sources.systems.items()
+    ]
+    evidence.check_systems(task.task, set(sources.systems))
+    _check_topics(task, collection, evidence)
+    lists = _Lists(
+        collection=collection,
+        runs=runs,
+        judged=task.topics.tolist(),
+        depth=sources.depth,
+        evidence=evidence,
+    )
+    given = tuple(lists.given())
+    more = lists.named(without_known(named, given))
+    return FixedScorer(found=Measured(variants=(*given, *more, *lists.fitted())))
+
+
+def _collection(sources: TaskSources) -> RankedCollection:
+    return read_ranked_collection(
+        qrels=sources.path("qrels"),
+        windows=sources.path("windows"),
+        intents=sources.path("intents") if "intents" in sources.collection else None,
+    )
+
+
+def _check_topics(task: JudgedTask, collection: RankedCollection, evidence: Evidence) -> None:
+    names = TopicNames(collection.grades)
+    unknown = {topic for topic, _ in judged_summaries(task) if names.find(topic) is None}
+    if unknown:
+        raise input_fault(
+            f"judged, but not in {collection.name}: {listed(sorted(unknown))}",
+            path=evidence.place,
+            cure="name topics as the qrels do",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Lists:
+    """Judged lists, and what scores them."""
+
+    collection: RankedCollection
+    runs: Sequence[RankedRun]
+    judged: Sequence[str]
+    depth: int
+    evidence: Evidence
+
+    def given(self) -> Iterator[Variant]:
+        """Yield the measures at their defaults: with time, then the same without it."""
+        k = self.depth
+        time_aware: list[RankedMeasure] = [
+            TIANDCG(k=k),
+            TIAP(k=k),
+            TIAERR(k=k),
+            TIAAP(),
+            TSBR(k=k),
+            TIASBR(k=k),
+        ]
+        plain: list[RankedMeasure] = [IANDCG(k=k), IAP(k=k), IAERR(k=k), SBR(k=k)]
+        for measures, role in ((time_aware, Role.DEFAULT), (plain, Role.ABLATION)):
+            scores = self._scores(self.collection, measures)
+            for name in scores.columns:
+                yield _variant(name, scores[name], role, Fit.NONE)
+
+    def named(self, named: Mapping[str, Measure]) -> Iterator[Variant]:
+        """Yield the measures asked for by name."""
+        measures = {name: one for name, one in named.items() if isinstance(one, RankedMeasure)}
+        scores = self._scores(self.collection, measures)
+        for name in measures:
+            yield _variant(name, scores[name], Role.NAMED, Fit.NONE)
+
+    def fitted(self) -> Iterator[Variant]:
+        """Yield the measures that P(c|q) enters, with the one from votes."""
+        model = self.evidence.model
+        if model is None or not _shares(model, self.collection):
+            return
+        estimate = self._with_shares_of(model)
+        drawn = [self._with_shares_of(one) for one in self.evidence.drawn]
+        for name in estimate.columns:
+            draws = side_by_side([one[name] for one in drawn])
+            yield _variant(f"{name} fitted P", estimate[name], Role.FITTED, Fit.OTHER_DATA, draws)
+
+    def _with_shares_of(self, model: UserModel) -> pd.DataFrame:
+        shares = {**self.collection.probability, **_shares(model, self.collection)}
+        k = self.depth
+        measures: list[RankedMeasure] = [TIANDCG(k=k), TIAERR(k=k), TIASBR(k=k)]
+        return self._scores(replace(self.collection, probability=shares), measures)
+
+    def _scores(
+        self, collection: RankedCollection, measures: Sequence[RankedMeasure] | Mapping[str, RankedMeasure]
+    ) -> pd.DataFrame:
+        return scores_by_metric(ranked_scores(collection, self.runs, measures), self.judged)
+
+
+def _shares(model: UserModel, collection: RankedCollection) -> Shares:
+    """Return the fitted P(c|q) of every topic of the collection whose subtopics the model knows all of."""
+    names = TopicNames(collection.grades)
+    fitted = {names.find(topic): shares for topic, shares in model.intents.items()}
+    return {
+        topic: {name: share.estimate for name, share in fitted[topic].items()}
+        for topic in collection.grades
+        if topic in fitted and set(collection.grades[topic]) <= set(fitted[topic])
+    }
+
+
+def _variant(
+    measure: str, scores: "pd.Series[float]", role: Role, fit: Fit, drawn: pd.DataFrame | None = None
+) -> Variant:
+    return Variant(measure=measure, family="ranked", role=role, fit=fit, scores=scores, drawn=drawn)

@@ -1,0 +1,259 @@
+"""Everything that scores the streams of one task: push measures, MSU, the track's measures of updates, utilities."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer
+from calibration.agree.judged_task import JudgedTask
+from calibration.agree.measures.msu import UpdateStreams
+from calibration.agree.measures.push import (
+    ALPHA,
+    WEIGHT_NAMES,
+    PushScores,
+    fitted_t11u,
+    fitted_utility,
+    named_push_scores,
+    push_measure_scores,
+)
+from calibration.agree.measures.push_cross_fit import alpha_without_each_topic, weights_without_each_topic
+from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
+from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, without_known
+from calibration.agree.score_files import judged_summaries
+from calibration.inference.results import NotIdentifiedError
+from calibration.push.pairs import DEFAULT_CONVENTION, SIGNS
+from metrics.errors import input_fault
+from metrics.types import Measure
+from metrics.wording import listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StreamScorer:
+    """Streams and their scores; see `calibration.agree.evidence.Scorer`.
+
+    Attributes
+    ----------
+    evidence : Evidence
+        For the weights fitted to preferences.
+    pushes : PushScores or None
+        Cells, ELG and nCG of every stream; None for events that cannot be taken for pushes.
+    native, other : tuple of Variant
+        Measures of updates that nobody's preferences were fitted to: before the push measures where the collection is
+        one of events, after them where they are converted.
+    named : tuple of Variant
+        Measures asked for by name.
+    sweeps : tuple of Sweep
+        T11U over alpha, MSU over lateness.
+    notes : tuple of str
+        What is missing.
+    """
+
+    evidence: Evidence
+    pushes: PushScores | None
+    native: tuple[Variant, ...]
+    other: tuple[Variant, ...]
+    named: tuple[Variant, ...]
+    sweeps: tuple[Sweep, ...]
+    notes: tuple[str, ...]
+
+    def measured(self, task: JudgedTask) -> Measured:
+        """Return the measures; weights fitted to these preferences are fitted anew without each topic."""
+        notes = list(self.notes)
+        fixed = () if self.pushes is None else self.pushes.fixed()
+        fitted = () if self.pushes is None else self._fitted(task, self.pushes, notes)
+        return Measured(
+            variants=(*self.native, *fixed, *self.other, *self.named, *fitted),
+            sweeps=self.sweeps,
+            notes=tuple(notes),
+        )
+
+    def _fitted(self, task: JudgedTask, pushes: PushScores, notes: list[str]) -> Iterator[Variant]:
+        model, drawn = self.evidence.model, self.evidence.drawn
+        if model is None:
+            return
+        fit = Fit.IN_SAMPLE if self.evidence.same_tables else Fit.OTHER_DATA
+        without_weights = without_alpha = None
+        told = [name for name in WEIGHT_NAMES if name in model.parameters]
+        if told:
+            try:
+                if fit is Fit.IN_SAMPLE:
+                    without_weights = weights_without_each_topic(task, pushes.cells)
+            except NotIdentifiedError as error:
+                notes.append(f"{task.task}: the contingency utility is not cross-fitted, since {error}")
+            yield from fitted_utility(pushes, model, drawn, without_weights, fit)
+        if told and len(told) < len(WEIGHT_NAMES):
+            missing = listed(name for name in WEIGHT_NAMES if name not in told)
+            notes.append(f"{task.task}: the contingency utility counts {missing} as 0, which the model lacks")
+        if ALPHA in model.parameters:
+            try:
+                if fit is Fit.IN_SAMPLE:
+                    without_alpha = alpha_without_each_topic(task, pushes.cells)
+            except NotIdentifiedError as error:
+                notes.append(f"{task.task}: alpha is not cross-fitted, since {error}")
+            yield from fitted_t11u(pushes, model, drawn, without_alpha, fit)
+
+
+def stream_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
+    """Read what scores the streams of a task; ``named`` are the measures asked for by name.
+
+    Raises
+    ------
+    InputError
+        If the systems judged and the systems with a run are not the same, a stream judged has no cells, or a file is
+        faulty.
+    """
+    notes: list[str] = []
+    files = _files(task, evidence, notes)
+    pushes = _push_scores(task, evidence, files, notes)
+    if pushes is not None:
+        _check_streams(task, pushes.cells, evidence)
+    updates = _update_streams(task, evidence, files, notes)
+    if pushes is None and updates is None:
+        return FixedScorer(found=Measured(notes=tuple(notes)))
+    sweeps = [] if pushes is None else [pushes.sweep()]
+    found: tuple[Variant, ...] = ()
+    if updates is not None:
+        found = tuple(_update_variants(task, updates, evidence, notes))
+        sweeps.append(updates.sweep(evidence.model))
+    fixed = () if pushes is None else tuple(pushes.fixed())
+    more = without_known(named, (*fixed, *found))
+    is_native = updates is not None and not updates.converted
+    return StreamScorer(
+        evidence=evidence,
+        pushes=pushes,
+        native=found if is_native else (),
+        other=() if is_native else found,
+        named=tuple(_named(task, more, files, pushes, updates)),
+        sweeps=tuple(sweeps),
+        notes=tuple(notes),
+    )
+
+
+def _named(
+    task: JudgedTask,
+    named: Mapping[str, Measure],
+    files: StreamFiles | None,
+    pushes: PushScores | None,
+    updates: UpdateStreams | None,
+) -> Iterator[Variant]:
+    """Yield the measures asked for by name that the cells and the files allow."""
+    if pushes is not None:
+        of_cells = list(pushes.of_cells(named))
+        yield from of_cells
+        if files is not None and files.pushes is not None:
+            more = without_known(named, of_cells)
+            scores = named_push_scores(files.pushes, files.push_runs, more, task.topics.tolist())
+            for name in scores.columns:
+                yield pushes.variant(name, scores[name], Role.NAMED, Fit.NONE)
+    if updates is not None:
+        yield from updates.named(named)
+
+
+def _files(task: JudgedTask, evidence: Evidence, notes: list[str]) -> StreamFiles | None:
+    sources = evidence.sources.get(task.task)
+    if sources is None:
+        notes.append(
+            f"{task.task}: only measures that the cells make up, since no collection and runs are named"
+        )
+        return None
+    if sources.problems:
+        notes.append(
+            f"{task.task}: only measures that the cells make up, since {'; '.join(sources.problems)}"
+        )
+        return None
+    return read_stream_files(sources)
+
+
+def _push_scores(
+    task: JudgedTask, evidence: Evidence, files: StreamFiles | None, notes: list[str]
+) -> PushScores | None:
+    """Return cells and daily measures: cells of the table where there is one, they are what weights are fitted to."""
+    cells = _table_cells(task, evidence)
+    if files is None:
+        return None if cells is None else PushScores(cells=cells, daily=pd.DataFrame(), converted=False)
+    evidence.check_systems(task.task, {run.name for run in files.push_runs})
+    if files.pushes is None:
+        notes.append(
+            f"{task.task}: no push measures, since the ids of updates do not say when they were posted"
+        )
+        return None
+    counted, daily = push_measure_scores(files.pushes, files.push_runs, task.topics.tolist())
+    return PushScores(
+        cells=counted if cells is None else cells,
+        daily=daily,
+        converted=files.pushes.converted_from is not None,
+    )
+
+
+def _table_cells(task: JudgedTask, evidence: Evidence) -> pd.DataFrame | None:
+    """Return the cells of each stream from table push_cells, None where there are none.
+
+    Raises
+    ------
+    InputError
+        If a stream has different cells in different pairs: then it has no score.
+    """
+    rows = evidence.of_task("push_cells", task.task)
+    if rows is None:
+        return None
+    named = sorted(rows["convention"].dropna().unique())
+    if named:
+        rows = rows[rows["convention"] == (DEFAULT_CONVENTION if DEFAULT_CONVENTION in named else named[0])]
+    cells = rows[["topic", "system", *SIGNS]].drop_duplicates().set_index(["topic", "system"])
+    twice = cells.index[cells.index.duplicated()]
+    if len(twice):
+        raise input_fault(
+            f"push_cells differ from pair to pair for {listed(f'{system} on {topic}' for topic, system in twice.unique())}",
+            path=evidence.place,
+            cure="count every stream of a topic over the same days",
+        )
+    return cells
+
+
+def _check_streams(task: JudgedTask, cells: pd.DataFrame, evidence: Evidence) -> None:
+    missing = judged_summaries(task).difference(cells.index)
+    if len(missing):
+        raise input_fault(
+            f"judged, but without cells: {listed(f'{system} on {topic}' for topic, system in missing)}",
+            path=evidence.place,
+            cure="write the table push_cells anew (prefcal features), or name collection and runs",
+        )
+
+
+def _update_streams(
+    task: JudgedTask, evidence: Evidence, files: StreamFiles | None, notes: list[str]
+) -> UpdateStreams | None:
+    if files is None:
+        return None
+    if files.events is None:
+        notes.append(f"{task.task}: no MSU, since no file of texts is named whose words people would read")
+        return None
+    skipped = files.events.skipped.sentence(nuggets="the file of nuggets", updates="the file of updates")
+    notes += [f"{task.task}: {skipped}"] if skipped else []
+    return UpdateStreams(
+        events=files.events,
+        runs=files.update_runs,
+        judged=tuple(dict.fromkeys(task.topics.tolist())),
+        language=task.language,
+        seed=evidence.seed,
+    )
+
+
+def _update_variants(
+    task: JudgedTask, updates: UpdateStreams, evidence: Evidence, notes: list[str]
+) -> Iterator[Variant]:
+    """Yield MSU, and the track's measures where the collection is one of events."""
+    yield updates.default()
+    if not updates.converted:
+        yield from updates.track()
+    if evidence.model is None:
+        return
+    fitted = updates.fitted(evidence.model, evidence.drawn)
+    if fitted is not None:
+        yield fitted
+        missing = updates.missing(evidence.model)
+        if missing:
+            notes.append(
+                f"{task.task}: MSU@fitted takes {listed(missing)} from the paper, which the model lacks"
+            )

@@ -1,0 +1,203 @@
+"""Everything that scores the two-layered summaries of one task: M, its ablations, its fitted parameters, its sweep."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer, fitted_entry
+from calibration.agree.judged_task import JudgedTask
+from calibration.agree.measures.cross_fit import patience_without_each_topic
+from calibration.agree.measures.m_variants import (
+    FittedPatience,
+    FittedShares,
+    Positions,
+    default_variants,
+    fitted_variants,
+    given_probabilities,
+    m_sweep,
+    named_variants,
+    uniform,
+)
+from calibration.agree.measures.variants import Fit, Sweep, Variant, without_known
+from calibration.agree.score_files import judged_summaries
+from calibration.inference.results import NotIdentifiedError
+from calibration.patience.grid import PAPER_PATIENCE
+from calibration.user_model.model import ParameterEntry, UserModel
+from metrics.errors import input_fault
+from metrics.summaries.readings import Probabilities
+from metrics.types import Measure
+from metrics.wording import listed
+
+FROM_PREFERENCES = frozenset({"preferences", "grid"})
+PATIENCE_SOURCES = ("preferences", "stops", "grid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SummaryScorer:
+    """Summaries and their positions; see `calibration.agree.evidence.Scorer`.
+
+    Attributes
+    ----------
+    evidence : Evidence
+        For the fitted patience.
+    positions : DataFrame
+        Rows of the table positions of the task.
+    given : mapping of topic to mapping of intent to float
+        P(i|q).
+    fixed : tuple of Variant
+        What no preference has a part in.
+    sweep : Sweep
+        M over patience.
+    notes : tuple of str
+        What is missing.
+    """
+
+    evidence: Evidence
+    positions: pd.DataFrame
+    given: Probabilities
+    fixed: tuple[Variant, ...]
+    sweep: Sweep
+    notes: tuple[str, ...]
+
+    def measured(self, task: JudgedTask) -> Measured:
+        """Return the measures; patience fitted to these preferences is fitted anew without each topic."""
+        notes = list(self.notes)
+        fitted = self._at_fitted_patience(task, notes)
+        return Measured(variants=(*self.fixed, *fitted), sweeps=(self.sweep,), notes=tuple(notes))
+
+    def _at_fitted_patience(self, task: JudgedTask, notes: list[str]) -> Iterator[Variant]:
+        for source in PATIENCE_SOURCES:
+            patience = _patience(self.evidence, source, task.language)
+            if patience is None:
+                continue
+            in_sample = self.evidence.same_tables and source in FROM_PREFERENCES
+            yield from fitted_variants(
+                self.positions,
+                self.given,
+                patience,
+                without=self._without_each(task, source, notes) if in_sample else None,
+                fit=Fit.IN_SAMPLE if in_sample else Fit.OTHER_DATA,
+            )
+
+    def _without_each(self, task: JudgedTask, source: str, notes: list[str]) -> dict[str, float] | None:
+        try:
+            return patience_without_each_topic(
+                task.pairs, self.positions, self.given, source=source, language=task.language
+            )
+        except NotIdentifiedError as error:
+            notes.append(f"{task.task}: the patience from {source} is not cross-fitted, since {error}")
+            return None
+
+
+def summary_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
+    """Read what scores the summaries of a task; ``named`` are the measures asked for by name.
+
+    Raises
+    ------
+    InputError
+        If the systems judged and the systems with a run are not the same, a topic judged has no positions, or a file
+        is faulty.
+    """
+    notes: list[str] = []
+    positions = _positions(task, evidence, notes)
+    if not positions:
+        return FixedScorer(found=Measured(notes=tuple(notes)))
+    topics = set(task.topics.tolist())
+    fitted = FittedShares(
+        estimate=_intents(evidence.model, topics),
+        drawn=[_intents(model, topics) for model in evidence.drawn],
+    )
+    given = given_probabilities(evidence.tables.get("intents"), fitted.estimate, positions["both"])
+    notes += [f"{task.task}: {note}" for note in _taken(task, positions["both"], evidence, fitted, given)]
+    default = PAPER_PATIENCE.get(task.language, PAPER_PATIENCE["en"])
+    fixed = tuple(default_variants(positions, default, given=given, fitted=fitted))
+    more = named_variants(positions, without_known(named, fixed), given=given, fitted=fitted)
+    return SummaryScorer(
+        evidence=evidence,
+        positions=positions["both"],
+        given=given,
+        fixed=(*fixed, *more),
+        sweep=m_sweep(positions["both"], given, default),
+        notes=tuple(notes),
+    )
+
+
+def _taken(
+    task: JudgedTask, met: pd.DataFrame, evidence: Evidence, fitted: FittedShares, given: Probabilities
+) -> Iterator[str]:
+    """Yield what is taken for granted where the tables say nothing."""
+    intents = evidence.tables.get("intents")
+    told = set(fitted.estimate)
+    if intents is not None:
+        told |= set(intents.loc[intents["probability"].notna(), "topic"])
+    untold = [topic for topic in given if topic not in told]
+    if given == uniform(given):
+        yield "every intent is equally probable, as far as the tables say"
+    elif untold:
+        yield f"no probability of intents is given for {listed(untold)}: there they are equally probable"
+    unknown = [
+        f"{intent} of {topic}"
+        for topic, intent in met[["topic", "intent"]].drop_duplicates().itertuples(index=False)
+        if topic in given and intent not in given[topic]
+    ]
+    if unknown:
+        yield f"intents without a probability count nothing: {listed(unknown)}"
+    without = judged_summaries(task).difference(pd.MultiIndex.from_frame(met[["topic", "system"]]))
+    if len(without):
+        summaries = listed(f"{system} on {topic}" for topic, system in without)
+        yield f"no positions, so a score of 0, as of summaries that meet no iUnit: {summaries}"
+
+
+def _positions(task: JudgedTask, evidence: Evidence, notes: list[str]) -> Positions:
+    """Return the positions of a task and of its ablations, as far as there are any."""
+    sources = evidence.sources.get(task.task)
+    found = {} if sources is None or sources.problems else sources.summary_positions()
+    if sources is not None and sources.problems:
+        notes.append(f"{task.task}: no agreement of single layers, since {'; '.join(sources.problems)}")
+    table = evidence.of_task("positions", task.task)
+    if table is not None:
+        found["both"] = table
+    if found:
+        evidence.check_systems(
+            task.task, set(found["both"]["system"]) | set(sources.systems if sources else ())
+        )
+        _check_topics(task, found["both"], evidence)
+    if set(found) == {"both"} and sources is None:
+        notes.append(f"{task.task}: no agreement of single layers, since no collection and runs are named")
+    return found
+
+
+def _check_topics(task: JudgedTask, positions: pd.DataFrame, evidence: Evidence) -> None:
+    lost = set(task.topics.tolist()) - set(positions["topic"])
+    if lost:
+        raise input_fault(
+            f"judged, but without positions: {listed(sorted(lost))}",
+            path=evidence.place,
+            cure="write the table positions anew (prefcal features)",
+        )
+
+
+def _patience(evidence: Evidence, source: str, language: str) -> FittedPatience | None:
+    """Return a fitted patience, infinity for an estimate without bound, None where there is none."""
+    name = f"patience_chars_{source}"
+    entry = evidence.entry(name, language)
+    if entry is None:
+        return None
+    drawn = [_chars(fitted_entry(model, name, language)) for model in evidence.drawn]
+    return FittedPatience(source=source, estimate=_chars(entry), drawn=np.array(drawn) if drawn else None)
+
+
+def _chars(entry: ParameterEntry | None) -> float:
+    return math.inf if entry is None or entry.estimate is None else entry.estimate
+
+
+def _intents(model: UserModel | None, topics: set[str]) -> dict[str, dict[str, float]]:
+    intents = model.intents if model else {}
+    return {
+        topic: {intent: entry.estimate for intent, entry in entries.items()}
+        for topic, entries in intents.items()
+        if topic in topics
+    }

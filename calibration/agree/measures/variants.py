@@ -1,0 +1,153 @@
+"""The measures whose agreement is reported: one metric under one set of parameters, scored for every system.
+
+What each variant is fitted to decides what its agreement means: parameters that were fitted to the same preferences
+are re-fitted without each query before that query is judged (cross-fitted). M's variants are made in
+`calibration.agree.measures.m_variants`, those of streams in `calibration.agree.measures.push` and `calibration.agree.measures.msu`.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+import pandas as pd
+
+from metrics.results import ALL, Score
+from metrics.topics import TopicNames
+from metrics.types import Measure
+
+CONVERTED_MARK = "(converted)"
+"""Ends the name of every measure whose judgments were made for another kind of collection."""
+
+Family: TypeAlias = Literal["summaries", "push", "updates", "msu", "ranked", "scores"]
+Over: TypeAlias = Literal["patience_chars", "alpha", "lateness"]
+
+
+class Fit(StrEnum):
+    """What the parameters of a variant were fitted to."""
+
+    NONE = "none"
+    OTHER_DATA = "other_data"
+    CROSS_FITTED = "cross_fitted"
+    IN_SAMPLE = "in_sample"
+
+
+class Role(StrEnum):
+    """Why a variant is in the table; a named one is there because the study or the command asks for it."""
+
+    DEFAULT = "default"
+    NAMED = "named"
+    FITTED = "fitted"
+    ABLATION = "ablation"
+    SCORES = "scores"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Variant:
+    """A metric under one set of parameters.
+
+    Attributes
+    ----------
+    measure : str
+        Its name in every table, unique within a task.
+    family : str
+        The subcommand of `prefcal score` that computes it; ``scores`` for what was computed elsewhere.
+    role : Role
+        Why it is there.
+    fit : Fit
+        What its parameters were fitted to.
+    scores : Series of float, indexed by topic, system
+        A score for every system of every topic judged; a system without an entry scores 0.
+    patience_chars, alpha, lateness : float or None
+        The parameter, where the variant has a single one; for a cross-fitted one the estimate from all queries.
+    converted : bool
+        Whether its judgments were made for another kind of collection.
+    drawn : DataFrame or None
+        The same scores with the fitted parameters drawn anew, one column a draw; None where nothing is drawn.
+    """
+
+    measure: str
+    family: Family
+    role: Role
+    fit: Fit
+    scores: "pd.Series[float]"
+    patience_chars: float | None = None
+    alpha: float | None = None
+    lateness: float | None = None
+    converted: bool = False
+    drawn: pd.DataFrame | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sweep:
+    """A measure at many values of one parameter.
+
+    Attributes
+    ----------
+    measure : str
+        Its name without the parameter.
+    over : str
+        What varies.
+    scores : DataFrame of float, indexed by topic, system
+        One column a value, ascending; the columns are the values.
+    converted : bool
+        As in `Variant`.
+    """
+
+    measure: str
+    over: Over
+    scores: pd.DataFrame
+    converted: bool = False
+
+
+def name_of(measure: str, *, converted: bool) -> str:
+    """Return the name of a measure as every table prints it."""
+    return f"{measure} {CONVERTED_MARK}" if converted else measure
+
+
+def without_known(named: Mapping[str, Measure], variants: Iterable[Variant]) -> dict[str, Measure]:
+    """Return the measures asked for by name that are not among the variants anyway."""
+    known = {one.measure.removesuffix(f" {CONVERTED_MARK}") for one in variants}
+    return {name: one for name, one in named.items() if name not in known}
+
+
+def scores_by_metric(scores: Iterable[Score], judged: Iterable[str]) -> pd.DataFrame:
+    """Put scores of runs on topics side by side, for the topics that were judged.
+
+    Parameters
+    ----------
+    scores : iterable of Score
+        Of any family; the rows `all` are left out.
+    judged : iterable of str
+        Topics as the preferences name them, in their long or short form.
+
+    Returns
+    -------
+    DataFrame of float, indexed by topic, system
+        One column a metric, in the order of the scores.
+    """
+    names = TopicNames(judged)
+    columns: dict[str, dict[tuple[str, str], float]] = {}
+    for score in scores:
+        of_metric = columns.setdefault(score.metric, {})
+        topic = None if score.topic == ALL else names.find(score.topic)
+        if topic is not None:
+            of_metric[topic, score.run] = score.value
+    places = list(dict.fromkeys(place for of_metric in columns.values() for place in of_metric))
+    index = pd.MultiIndex.from_arrays(
+        [[one[part] for one in places] for part in (0, 1)], names=["topic", "system"]
+    )
+    return pd.DataFrame(
+        {
+            metric: [of_metric.get(place, math.nan) for place in places]
+            for metric, of_metric in columns.items()
+        },
+        index=index,
+        dtype="float64",
+    )
+
+
+def side_by_side(scores: Sequence["pd.Series[float]"]) -> pd.DataFrame | None:
+    """Return scores as the columns of one frame, None where there are none."""
+    return pd.concat(scores, axis="columns", ignore_index=True) if scores else None

@@ -1,0 +1,141 @@
+"""Scores from any tool, to be compared with preferences: a long CSV with run, topic, metric, value."""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+
+from calibration.agree.judged_task import JudgedTask
+from metrics.errors import FaultLog, input_fault
+from metrics.readers.csv_columns import read_csv_columns
+from metrics.readers.lines import number
+from metrics.results import ALL
+from metrics.topics import TopicNames
+from metrics.wording import listed
+
+COLUMNS = ("run", "topic", "metric", "value")
+
+
+def read_scores(path: str | Path) -> pd.DataFrame:
+    """Read scores of runs on topics; rows of the topic `all` are left out.
+
+    A metric that is undefined (`nan`) somewhere, as some measures of push notifications are, is no fault beside one that
+    is not: `scores_of_task` leaves it out.
+
+    Returns
+    -------
+    DataFrame
+        run, topic, metric, value, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, lacks a column, has an empty cell, a value that is no finite number, or two
+        values of one run, topic and metric; or if it has no score of a single topic.
+    """
+    log = FaultLog(path)
+    columns = read_csv_columns(path, COLUMNS, log)
+    frame = pd.DataFrame({name: columns.cells[name] for name in COLUMNS[:3]}, dtype="str")
+    keys = list(COLUMNS[:3])
+    undefined = pd.Series([cell.lower() == "nan" for cell in columns.cells["value"]], dtype=bool)
+    single = frame["topic"] != ALL
+    partly = set(frame["metric"][undefined & single])
+    is_excused = undefined & (~single | bool(set(frame["metric"]) - partly))
+    frame["value"] = [
+        math.nan if excused else number(cell, "value", line, log)
+        for cell, line, excused in zip(columns.cells["value"], columns.lines, is_excused, strict=True)
+    ]
+    for name in keys:
+        for row in frame.index[frame[name] == ""]:
+            log.add(f"{name} is empty", line=columns.lines[row], cure="fill it in, or remove the row")
+    for row in frame.index[frame.duplicated(keys)]:
+        same = (frame[keys] == frame.loc[row, keys]).all(axis="columns")
+        log.add(
+            f"the same run, topic and metric as line {columns.lines[same.argmax()]}",
+            line=columns.lines[row],
+            cure="keep one of the two rows",
+        )
+    log.raise_if_any()
+    frame = frame[frame["topic"] != ALL].reset_index(drop=True)
+    if frame.empty:
+        raise input_fault(
+            "no score of a single topic", path=path, cure="write one row a run, topic and metric"
+        )
+    return frame
+
+
+def scores_of_task(
+    scores: pd.DataFrame, task: JudgedTask, *, path: str
+) -> tuple[dict[str, "pd.Series[float]"], list[str]]:
+    """Return each metric's score of every system on every topic that the task judges, and why a metric is left out.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        As `read_scores` returns it. Topics may be written in their short form.
+    task : JudgedTask
+        The preferences.
+    path : str
+        How messages call the scores.
+
+    Returns
+    -------
+    found : dict of str to Series of float, indexed by topic, system
+        By metric, in alphabetical order; without those that are undefined where they are needed.
+    notes : list of str
+        A sentence for each of those.
+
+    Raises
+    ------
+    InputError
+        If a system that was judged has no score on a topic on which it was judged.
+    """
+    names = TopicNames(set(task.topics.tolist()))
+    rows = scores.assign(topic=scores["topic"].map(names.find)).dropna(subset="topic")
+    wanted = judged_summaries(task)
+    log, found, notes = FaultLog(path), {}, []
+    for metric, of_metric in rows.groupby("metric"):
+        values = of_metric.set_index(["topic", "run"])["value"].rename_axis(["topic", "system"])
+        missing = wanted.difference(values.index)
+        undefined = wanted.intersection(values.index[values.isna()])
+        if len(undefined):
+            notes.append(f"{task.task}: {metric} is left out: undefined for {_named(undefined)}")
+        else:
+            found[str(metric)] = values
+        if len(missing):
+            log.add(
+                f"{metric}: no score of {_named(missing)}",
+                cure="score every system on every topic on which it was judged",
+            )
+    log.raise_if_any()
+    return found, notes
+
+
+def _named(places: pd.MultiIndex) -> str:
+    return listed(f"{system} on {topic}" for topic, system in places)
+
+
+def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> None:
+    """Raise `InputError` with both lists unless the systems judged and the runs scored are the same."""
+    judged = {system for task in tasks for system in task.systems}
+    raise_unless_same(judged, set(scores["run"]), what="a score", path=path)
+
+
+def raise_unless_same(judged: set[str], present: set[str], *, what: str, path: str) -> None:
+    """Raise `InputError` with the systems that were judged without ``what``, and those that have it unjudged."""
+    if judged != present:
+        without, unjudged = (listed(sorted(names), most=20) for names in (judged - present, present - judged))
+        raise input_fault(
+            f"judged without {what}: {without or 'none'}; with {what} but never judged: {unjudged or 'none'}",
+            path=path,
+            cure="name systems and runs alike, and give all of them",
+        )
+
+
+def judged_summaries(task: JudgedTask) -> pd.MultiIndex:
+    """Return every (topic, system) that was judged."""
+    sides = [
+        task.pairs[["topic", side]].set_axis(["topic", "system"], axis="columns")
+        for side in ("system_a", "system_b")
+    ]
+    return pd.MultiIndex.from_frame(pd.concat(sides).drop_duplicates())

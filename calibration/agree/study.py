@@ -1,0 +1,236 @@
+"""From a folder of tables to agreement: how well each measure agrees with the preferences, under which parameters.
+
+Brings the tasks together: `calibration.agree.measures.task_measures` scores their systems, `calibration.agree.task_agreement` compares the
+scores with the preferences, `calibration.agree.comparisons` the measures with each other. The columns of the results are listed
+in docs/agreement.md.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
+from calibration.agree.comparisons import comparison_rows, couples
+from calibration.agree.disagreements import COLUMNS, disagreement_rows
+from calibration.agree.evidence import Evidence, Measured
+from calibration.agree.judged_task import JudgedTask, has_exclusions, judged_tasks
+from calibration.agree.measures.named_measures import Wanted, resolved, resolved_for_all, wanted_by_study
+from calibration.agree.measures.task_measures import TaskScorer, task_kind, task_scorer
+from calibration.agree.score_files import check_runs
+from calibration.agree.shown_texts import shown_texts
+from calibration.agree.task_agreement import (
+    CURVE_COLUMNS,
+    DRAW_COLUMNS,
+    Row,
+    constant_measures,
+    pair_rows,
+    sweep_rows,
+    task_agreement,
+)
+from calibration.tables.study import STUDY_FILE
+from metrics.errors import input_fault
+from metrics.wording import listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AgreementTables:
+    """What `prefcal agree` writes.
+
+    Attributes
+    ----------
+    agreement : DataFrame
+        One row a task, measure, treatment of exclusions and convention for ties.
+    comparisons : DataFrame
+        One row a task and comparison, the primary one first.
+    curve : DataFrame
+        One row a task, measure, convention and value of the parameter that varies.
+    pairs : DataFrame
+        One row a pair: votes, and the score difference under every measure.
+    disagreements : DataFrame
+        One row a pair on which the main measure and the votes disagree most, with texts.
+    wanted : mapping of str to Wanted
+        By task, which comparisons were named.
+    notes : tuple of str
+        What is missing and why, one sentence each.
+    """
+
+    agreement: pd.DataFrame
+    comparisons: pd.DataFrame
+    curve: pd.DataFrame
+    pairs: pd.DataFrame
+    disagreements: pd.DataFrame
+    wanted: Mapping[str, Wanted]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Scored:
+    """A task with its measures."""
+
+    task: JudgedTask
+    measured: Measured
+
+
+class _Result(NamedTuple):
+    """The rows of one task for each table."""
+
+    agreement: list[Row]
+    comparisons: list[Row]
+    curve: list[Row]
+    pairs: pd.DataFrame
+    disagreements: list[Row]
+    notes: list[str]
+
+
+def agree(
+    evidence: Evidence, *, wanted: Wanted | None = None, complete_only: bool = False, seed: int = 1
+) -> AgreementTables:
+    """Compare every measure that the evidence allows with the preferences.
+
+    Excluded and withdrawn workers and validation repeats do not count. Where leaving out the excluded ones changes
+    anything, the agreement stands a second time with them (column ``exclusions``).
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Tables, files, fitted parameters, scores.
+    wanted : Wanted, optional
+        Which measures to compare, instead of what the study names.
+    complete_only : bool
+        Count only workers who completed the study.
+    seed : int
+        Decides the splits of the ceiling, the sign flips and the draws of the band.
+
+    Raises
+    ------
+    InputError
+        If there are no preferences, if nothing scores any task, if the systems judged and the systems scored are not the
+        same, or a measure that is named is unknown.
+    """
+    tasks = _tasks(evidence, exclude=True, complete_only=complete_only)
+    if not tasks:
+        raise input_fault(
+            "no preference counts", path=evidence.place, cure="see which workers are excluded or incomplete"
+        )
+    if evidence.scores is not None:
+        check_runs(evidence.scores, tasks, path=evidence.scores_place)
+    everybody = _tasks(evidence, exclude=False, complete_only=complete_only)
+    asked = {task.task: _asked(task.task, evidence, wanted) for task in everybody}
+    scorers = {task.task: task_scorer(task, evidence, asked[task.task].names) for task in everybody}
+    every = [_Scored(task=task, measured=scorers[task.task].measured(task)) for task in tasks]
+    scored = [one for one in every if one.measured.variants]
+    notes = [note for one in every for note in one.measured.notes]
+    if not scored:
+        raise input_fault(
+            f"nothing scores the systems that were judged ({'; '.join(notes)})",
+            cure="name its files with --collection KIND=PATH and --run NAME=PATH, add table positions or push_cells "
+            "(prefcal features), or give --scores",
+        )
+    named = _named(evidence, scored, wanted, notes)
+    rng = np.random.default_rng(seed)
+    results = [_result(one, named[one.task.task], evidence, rng) for one in scored]
+    notes += [note for result in results for note in result.notes]
+    rows = [row for result in results for row in result.agreement]
+    if has_exclusions(evidence.tables):
+        rows += _with_everybody(everybody, scorers, rng)
+    return AgreementTables(
+        agreement=_numeric(pd.DataFrame(rows)),
+        comparisons=pd.DataFrame(
+            [row for result in results for row in result.comparisons], columns=pd.Index(COMPARISON_COLUMNS)
+        ),
+        curve=pd.DataFrame(
+            [row for result in results for row in result.curve], columns=pd.Index(CURVE_COLUMNS)
+        ),
+        pairs=pd.concat([result.pairs for result in results], ignore_index=True),
+        disagreements=pd.DataFrame(
+            [row for result in results for row in result.disagreements], columns=pd.Index(COLUMNS)
+        ),
+        wanted=named,
+        notes=tuple(notes),
+    )
+
+
+def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[JudgedTask]:
+    if "preferences" not in evidence.tables:
+        raise input_fault(
+            f"there is no table preferences in {Path(evidence.place).parent}, so there is nothing to agree with"
+            f" (only {listed(evidence.tables) or 'nothing'})",
+            cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
+        )
+    return judged_tasks(evidence.tables, exclude=exclude, complete_only=complete_only)
+
+
+def _asked(task: str, evidence: Evidence, wanted: Wanted | None) -> Wanted:
+    """Return what is named for a task: by the caller, else by the study."""
+    if wanted is not None:
+        return wanted
+    sources = evidence.sources.get(task)
+    return Wanted() if sources is None else wanted_by_study(sources.protocol)
+
+
+def _named(
+    evidence: Evidence, scored: Sequence[_Scored], wanted: Wanted | None, notes: list[str]
+) -> dict[str, Wanted]:
+    """Return which comparisons are named for each task: by the caller, else by the study."""
+    if wanted is not None:
+        variants = {one.task.task: one.measured.variants for one in scored}
+        return resolved_for_all(wanted, variants, {task: task_kind(task, evidence) for task in variants})
+    named: dict[str, Wanted] = {}
+    for one in scored:
+        task = one.task.task
+        sources = evidence.sources.get(task)
+        if sources is None:
+            named[task] = Wanted()
+            continue
+        named[task], missing = resolved(
+            _asked(task, evidence, None),
+            one.measured.variants,
+            task=task,
+            kind=sources.kind,
+            place=str(Path(evidence.place).with_name(STUDY_FILE)),
+        )
+        notes += missing
+    return named
+
+
+def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.Generator) -> _Result:
+    """Compare the measures of one task with its preferences, and with each other."""
+    task, measured = scored.task, scored.measured
+    found = task_agreement(task, measured.variants, exclusions="applied", rng=rng)
+    constant = constant_measures(found.differences)
+    looked_at = wanted.primary[0] if wanted.primary else measured.variants[0].measure
+    made = couples(wanted, measured.variants, constant=constant)
+    texts = shown_texts(task, evidence.sources.get(task.task))
+    return _Result(
+        agreement=found.rows,
+        comparisons=comparison_rows(task, made, found.differences, rng),
+        curve=[row for sweep in measured.sweeps for row in sweep_rows(task, sweep, rng=rng)],
+        pairs=pair_rows(task, found.differences),
+        disagreements=disagreement_rows(task, looked_at, found.differences[looked_at], texts),
+        notes=[
+            f"{task.task}: {measure} scores the systems of every pair alike, so nothing can be said of it"
+            + ("" if measure == measured.variants[0].measure else "; it is compared by name only")
+            for measure in constant
+        ],
+    )
+
+
+def _with_everybody(
+    everybody: Sequence[JudgedTask], scorers: Mapping[str, TaskScorer], rng: np.random.Generator
+) -> list[Row]:
+    """Return the rows of agreement once more, the excluded workers counted."""
+    return [
+        row
+        for task in everybody
+        if (variants := scorers[task.task].measured(task).variants)
+        for row in task_agreement(task, variants, exclusions="none", rng=rng).rows
+    ]
+
+
+def _numeric(agreement: pd.DataFrame) -> pd.DataFrame:
+    """Make numbers of the columns that are empty for some measures or all."""
+    return agreement.astype(dict.fromkeys(("patience_chars", "alpha", "lateness", *DRAW_COLUMNS), "float64"))

@@ -1,0 +1,246 @@
+"""The agreement of measures with the preferences of one task, as rows of the published tables.
+
+`calibration.agree.study` brings the tasks together; the columns are listed in docs/agreement.md.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from calibration.agree.judged_task import JudgedTask
+from calibration.agree.measures.variants import Sweep, Variant
+from calibration.agree.weighted_interval import VotesByPerson, votes_by_person
+from metrics.agreement.agreement import (
+    TIES,
+    Agreement,
+    Ties,
+    agreement,
+    agreements,
+    pair_credit,
+    score_difference,
+)
+from metrics.agreement.ceiling import Ceiling
+from metrics.agreement.query_mean import simultaneous_band
+
+Row = dict[str, Any]
+Floats: TypeAlias = NDArray[np.float64]
+Interval: TypeAlias = tuple[float, float]
+
+CURVE_COLUMNS = (
+    "task",
+    "measure",
+    "converted",
+    "over",
+    "value",
+    "ties",
+    "agreement",
+    "low",
+    "high",
+    "band_low",
+    "band_high",
+    "metric_ties",
+)
+DRAW_COLUMNS = ("draws", "draw_low", "draw_high", "draw_sd")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TaskAgreement:
+    """The agreement of every variant with the preferences of one task.
+
+    Attributes
+    ----------
+    rows : list of dict
+        One row a variant and convention for ties, for agreement.csv.
+    differences : dict of str to (pairs,) ndarray of float
+        Measure -> score of system_a less that of system_b.
+    """
+
+    rows: list[Row]
+    differences: dict[str, Floats]
+
+
+def task_agreement(
+    task: JudgedTask, variants: Sequence[Variant], *, exclusions: str, rng: np.random.Generator
+) -> TaskAgreement:
+    """Compare every variant with the preferences of one task.
+
+    Parameters
+    ----------
+    task : JudgedTask
+        The preferences that count.
+    variants : sequence of Variant
+        Of different names.
+    exclusions : str
+        ``applied`` or ``none``, for the column of that name.
+    rng : Generator
+        Source of the splits of the ceiling.
+    """
+    differences = {
+        variant.measure: score_differences(task, variant.scores.to_frame())[:, 0] for variant in variants
+    }
+    judges = _Judges(votes=votes_by_person(task), ceiling=task.ceiling(rng), exclusions=exclusions)
+    rows = [
+        row
+        for variant in variants
+        for row in _agreement_rows(task, variant, differences[variant.measure], judges)
+    ]
+    return TaskAgreement(rows=rows, differences=differences)
+
+
+def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> list[Row]:
+    """Return the agreement of a measure at every value of a parameter, with a band that holds the whole curve.
+
+    Parameters
+    ----------
+    task : JudgedTask
+        The preferences that count.
+    sweep : Sweep
+        The scores.
+    rng : Generator
+        Source of the draws of the band.
+
+    Returns
+    -------
+    list of dict
+        One row a convention for ties and value.
+    """
+    differences, votes = score_differences(task, sweep.scores).T, votes_by_person(task)
+    rows: list[Row] = []
+    for ties in TIES:
+        points = [agreement(one, task.share, task.topics, ties=ties) for one in differences]
+        band = simultaneous_band([point.mean for point in points], rng=rng)
+        for index, (value, point) in enumerate(zip(sweep.scores.columns, points, strict=True)):
+            ends = (float(band[0][index]), float(band[1][index]))
+            rows.append(
+                {
+                    "task": task.task,
+                    "measure": sweep.measure,
+                    "converted": sweep.converted,
+                    "over": sweep.over,
+                    "value": value,
+                    "ties": ties,
+                    **_point(votes, point, differences[index], ends),
+                }
+            )
+    return rows
+
+
+def constant_measures(differences: Mapping[str, Floats]) -> list[str]:
+    """Return the measures that score the systems of every pair alike, so that they tell nothing apart."""
+    return [measure for measure, difference in differences.items() if not difference.any()]
+
+
+def pair_rows(task: JudgedTask, differences: Mapping[str, Floats]) -> pd.DataFrame:
+    """Return one row a pair: its votes, and its score difference under every measure."""
+    columns = {f"difference {measure}": difference for measure, difference in differences.items()}
+    pairs = task.pairs.assign(**columns)
+    pairs.insert(0, "task", task.task)
+    return pairs
+
+
+def score_differences(task: JudgedTask, scores: pd.DataFrame) -> Floats:
+    """Return the score of system_a less that of system_b in every pair; a summary without a score has 0.
+
+    Parameters
+    ----------
+    task : JudgedTask
+        With p pairs.
+    scores : DataFrame
+        Indexed by topic, system; k columns.
+
+    Returns
+    -------
+    (p, k) ndarray of float
+    """
+    sides = [
+        scores.reindex(pd.MultiIndex.from_frame(task.pairs[["topic", side]])).fillna(0.0).to_numpy(np.float64)
+        for side in ("system_a", "system_b")
+    ]
+    return score_difference(*sides)
+
+
+class _Judges(NamedTuple):
+    """What all measures of a task share: its votes, how well people agree, and who counts."""
+
+    votes: VotesByPerson
+    ceiling: Ceiling
+    exclusions: str
+
+
+def _agreement_rows(task: JudgedTask, variant: Variant, difference: Floats, judges: _Judges) -> Iterator[Row]:
+    ceiling = judges.ceiling
+    for ties, found in agreements(difference, task.share, task.topics).items():
+        low, high = _interval(judges.votes, found, difference)
+        ceiling_low, ceiling_high = ceiling.panel_interval(ties)
+        perfect_low, perfect_high = ceiling.perfect_interval(ties)
+        yield {
+            "task": task.task,
+            "language": task.language,
+            "measure": variant.measure,
+            "family": variant.family,
+            "role": str(variant.role),
+            "fit": str(variant.fit),
+            "converted": variant.converted,
+            "patience_chars": variant.patience_chars,
+            "alpha": variant.alpha,
+            "lateness": variant.lateness,
+            "exclusions": judges.exclusions,
+            "ties": ties,
+            "agreement": found.value,
+            "low": low,
+            "high": high,
+            **_draw_columns(task, variant, ties),
+            "ceiling": ceiling.panel(ties),
+            "ceiling_low": ceiling_low,
+            "ceiling_high": ceiling_high,
+            "perfect": ceiling.perfect(ties),
+            "perfect_low": perfect_low,
+            "perfect_high": perfect_high,
+            "pairs": found.pairs,
+            "tied_pairs": found.tied_pairs,
+            "metric_ties": found.metric_ties,
+            "vote_ties": found.vote_ties,
+            "queries": found.mean.units,
+            "workers": task.judgments["worker"].nunique(),
+            "judgments": len(task.judgments),
+            "mean_decision_seconds": task.judgments["decision_seconds"].mean(),
+        }
+
+
+def _interval(votes: VotesByPerson, found: Agreement, difference: Floats) -> Interval:
+    """Return the interval over queries; over queries and workers where no majority is taken."""
+    if found.ties == "weighted":
+        return votes.interval(difference)
+    return found.mean.confidence_interval()
+
+
+def _point(votes: VotesByPerson, found: Agreement, difference: Floats, band: Interval) -> Row:
+    """Return one point of a curve; its band is as much wider as its interval is where workers count too."""
+    low, high = _interval(votes, found, difference)
+    if found.ties == "weighted":
+        alone = float(stdtrit(found.mean.units - 1, 0.975)) * found.mean.standard_error
+        wider = votes.reach(difference) / alone if alone > 0 else np.nan
+        band = tuple(np.clip(found.value + wider * (np.array(band) - found.value), 0.0, 1.0).tolist())
+    return {
+        "agreement": found.value,
+        "low": low,
+        "high": high,
+        "band_low": band[0],
+        "band_high": band[1],
+        "metric_ties": found.metric_ties,
+    }
+
+
+def _draw_columns(task: JudgedTask, variant: Variant, ties: Ties) -> Row:
+    """Return how far the agreement spreads when the fitted parameters are drawn anew."""
+    if variant.drawn is None:
+        return dict.fromkeys(DRAW_COLUMNS)
+    credit = [pair_credit(one, task.share, ties=ties) for one in score_differences(task, variant.drawn).T]
+    values = [one[~np.isnan(one)].mean() if not np.isnan(one).all() else np.nan for one in credit]
+    low, high = np.quantile(values, [0.025, 0.975])
+    return dict(zip(DRAW_COLUMNS, (len(values), low, high, np.std(values)), strict=True))

@@ -1,0 +1,1 @@
+"""Away times and session lengths."""

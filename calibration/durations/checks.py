@@ -1,0 +1,274 @@
+"""Tests of the model of durations that know the design: what was fixed, time or the number of intervals.
+
+A p-value of Kolmogorov and Smirnov for all durations together would mean nothing: parameters are fitted, and rows of one
+worker belong together.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaincinv, ndtr
+
+from calibration.durations.exposure import Design, Exposure, total
+from calibration.durations.likelihood import Totals, log_likelihoods, scores
+from calibration.durations.maximum import LEAST_LOG_SIGMA, Maximum, log_jacobian, maximum
+from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
+from calibration.inference.uncertainty import Floats
+
+MOST_CUT = 0.1
+"""Share of cut intervals up to which a fixed number of intervals is taken as one without cuts."""
+PIT_NODES = 32
+
+
+def many_cut(exposure: Exposure) -> bool:
+    """Whether, of a given number of intervals, too many were cut to know how they would be spread."""
+    return exposure.design == "count" and float((~exposure.event).mean()) > MOST_CUT
+
+
+def within_worker_test(exposure: Exposure) -> GoodnessOfFit | None:
+    """Test whether one worker's intervals are exponential, by Greenwood's statistic; no parameter is needed.
+
+    Given n and T, the events of a worker are uniform on (0, T). Of the k spacings that they leave,
+    g = sum (spacing / T)^2 has mean 2 / (k + 1) and variance 4 (k - 1) / ((k + 1)^2 (k + 2) (k + 3)). k is n + 1 where
+    time was fixed, n where the count was. z = (sum g - sum E) / sqrt(sum Var) over workers; above 0 intervals are
+    more uneven than exponential ones.
+
+    Returns
+    -------
+    GoodnessOfFit or None
+        None where many of a given number of intervals were cut, or nobody has two spacings.
+    """
+    if many_cut(exposure):
+        return None
+    greenwood, k = _greenwood(exposure)
+    used = k >= 2
+    if not used.any():
+        return None
+    k, greenwood = k[used], greenwood[used]
+    variance = 4 * (k - 1) / ((k + 1) ** 2 * (k + 2) * (k + 3))
+    z = float((greenwood - 2 / (k + 1)).sum() / math.sqrt(variance.sum()))
+    p_value = float(2 * ndtr(-abs(z)))
+    return GoodnessOfFit(
+        test="within_worker",
+        statistic=z,
+        p_value=p_value,
+        n_boot=0,
+        sentence=_within_sentence(z, p_value),
+    )
+
+
+def _within_sentence(z: float, p_value: float) -> str:
+    if p_value >= 0.05:
+        return f"Within workers the intervals are consistent with an exponential law (Greenwood z = {z:.1f}, p = {p_value:.2g})."
+    how = "more uneven" if z > 0 else "more regular"
+    return f"Within workers the intervals are {how} than an exponential law allows (Greenwood z = {z:.1f}, p = {p_value:.2g})."
+
+
+def _greenwood(exposure: Exposure) -> tuple[Floats, Floats]:
+    """Return the sum of squared shares and the number of spacings of every unit, (u,) each."""
+    size, unit = exposure.units, exposure.unit
+    seconds = exposure.seconds
+    all_time = total(unit, seconds, size)
+    before = np.concatenate([[0.0], np.cumsum(all_time)[:-1]])
+    position = np.cumsum(seconds) - before[unit]
+    at, whose = position[exposure.event], unit[exposure.event]
+    first = np.diff(whose, prepend=-1) > 0
+    spacing = np.where(first, at, np.diff(at, prepend=0.0))
+    reached = np.zeros(size)
+    reached[whose] = at
+    n = total(whose, np.ones(len(whose)), size)
+    rest = all_time - reached if exposure.design == "window" else np.zeros(size)
+    whole = all_time if exposure.design == "window" else reached
+    squares = total(whose, np.maximum(spacing, 0) ** 2, size) + rest**2
+    k = np.where(n > 0, n + (exposure.design == "window"), 0)
+    return np.divide(squares, whole**2, out=np.zeros(size), where=whole > 0), np.where(whole > 0, k, 0)
+
+
+def simulate_totals(
+    totals: Totals, mu: float, sigma: float, design: Design, rng: np.random.Generator
+) -> Totals:
+    """Draw n given T (window) or T given n (count) of everybody under the model.
+
+    With zero truncation, whoever would not have been seen is drawn again.
+    """
+    if design == "count":
+        theta = rng.normal(mu, sigma, len(totals))
+        drawn = np.exp(theta) * rng.standard_gamma(totals.events)
+        return Totals(events=totals.events, seconds=np.where(totals.events > 0, drawn, totals.seconds))
+    events = _counts(totals.seconds, mu, sigma, rng)
+    if totals.seen_by_seconds is not None:
+        for _ in range(1000):
+            unseen = (events == 0) & np.isfinite(totals.seen_by_seconds)
+            if not unseen.any():
+                break
+            events[unseen] = _counts(totals.seconds[unseen], mu, sigma, rng)
+    return Totals(events=events, seconds=totals.seconds, seen_by_seconds=totals.seen_by_seconds)
+
+
+def _counts(seconds: Floats, mu: float, sigma: float, rng: np.random.Generator) -> Floats:
+    rate = np.exp(-rng.normal(mu, sigma, len(seconds)))
+    return rng.poisson(np.minimum(seconds * rate, 1e15)).astype(np.float64)
+
+
+def between_worker_test(
+    totals: Totals, top: Maximum, design: Design, *, n_boot: int, seed: int
+) -> GoodnessOfFit:
+    """Test whether workers differ as a log-normal law says, by Anderson and Darling's statistic of mid-PIT values.
+
+    The p-value is from data sets simulated under the fit, each fitted anew.
+    """
+    rng = np.random.default_rng(seed)
+    observed = anderson_darling(mid_pit(totals, top, design))
+    simulated = []
+    for _ in range(n_boot):
+        drawn = simulate_totals(totals, top.mu, top.sigma, design, rng)
+        try:
+            refit = maximum(drawn, start=(top.mu, max(top.log_sigma, math.log(0.1))))
+        except NotIdentifiedError:
+            continue
+        simulated.append(anderson_darling(mid_pit(drawn, refit, design)))
+    p_value = (1 + sum(value >= observed for value in simulated)) / (1 + len(simulated))
+    verdict = (
+        "Between workers the means are consistent with a log-normal law"
+        if p_value >= 0.05
+        else "Between workers the means do not follow a log-normal law, so S depends on it more than the data support"
+    )
+    return GoodnessOfFit(
+        test="between_workers",
+        statistic=observed,
+        p_value=p_value,
+        n_boot=len(simulated),
+        sentence=f"{verdict} (Anderson-Darling {observed:.2f}, p = {p_value:.2g}, {len(simulated)} simulations).",
+    )
+
+
+def mid_pit(totals: Totals, top: Maximum, design: Design) -> Floats:
+    """Return where each person stands in the fitted distribution, between 0 and 1; who has no event is left out of count.
+
+    Window: (P(N <= n | T) + P(N < n | T)) / 2. Count: P(T <= t | n). With G ~ Gamma(k) and log A normal,
+    P(N < k | T) = P(A G > T), an average of normal probabilities over G.
+    """
+    mu, sigma = top.mu, math.exp(max(top.log_sigma, LEAST_LOG_SIGMA))
+    n, log_t = totals.events, np.log(totals.seconds)
+    if design == "count":
+        some = n > 0
+        return _below(n[some], (log_t[some] - mu) / sigma, sigma)
+    up_to = 1 - _below(n + 1, (log_t - mu) / sigma, sigma)
+    below = np.where(n > 0, 1 - _below(np.maximum(n, 1), (log_t - mu) / sigma, sigma), 0.0)
+    middle = (up_to + below) / 2
+    if totals.seen_by_seconds is None:
+        return middle
+    none = np.where(
+        np.isfinite(totals.seen_by_seconds), np.exp(log_likelihoods(_no_event(totals), mu, sigma)), 0.0
+    )
+    return np.asarray((middle - none) / (1 - none), dtype=np.float64)
+
+
+def _no_event(totals: Totals) -> Totals:
+    return Totals(events=np.zeros(len(totals)), seconds=totals.seconds)
+
+
+def _below(shape: Floats, z: Floats, sigma: float) -> Floats:
+    """P(A G <= T), G ~ Gamma(shape), z = (log T - mu) / sigma."""
+    points, weights = np.polynomial.legendre.leggauss(PIT_NODES)
+    shapes, which = np.unique(shape, return_inverse=True)
+    log_gamma = np.log(np.maximum(gammaincinv(shapes[:, None], (points + 1) / 2), 1e-300))
+    return np.asarray(ndtr(z[:, None] - log_gamma[which] / sigma) @ (weights / 2), dtype=np.float64)
+
+
+def anderson_darling(values: Floats) -> float:
+    """Return A^2 of values that should be uniform on (0, 1)."""
+    u = np.clip(np.sort(values), 1e-12, 1 - 1e-12)
+    size = len(u)
+    odd = 2 * np.arange(1, size + 1) - 1
+    return float(-size - (odd * (np.log(u) + np.log1p(-u[::-1]))).sum() / size)
+
+
+class Excess(NamedTuple):
+    """How much more, or less, than the model says: observed, expected, and the difference in standard errors."""
+
+    observed: float
+    expected: float
+    z: float
+
+
+def silent_end(exposure: Exposure, top: Maximum, share: float = 2 / 3) -> Excess | None:
+    """Return how many follows have no event after a share of their time, against what is expected.
+
+    P(none | before) = L(n, T + T') / L(n, T), n and T of the worker before, T' the time of the follow after. The
+    standard error is over workers. None when nobody was watched that long.
+    """
+    split = exposure.split(share)
+    used = (split.seconds_after > 0) & (exposure.follow_unit >= 0)
+    if not used.any():
+        return None
+    unit, size = exposure.follow_unit[used], exposure.units
+    followed = exposure.follow_unit >= 0
+    n = total(exposure.follow_unit[followed], split.events_before[followed], size)[unit]
+    t = total(exposure.follow_unit[followed], split.seconds_before[followed], size)[unit]
+    sigma = math.exp(top.log_sigma)
+    later = log_likelihoods(Totals(events=n, seconds=t + split.seconds_after[used]), top.mu, sigma)
+    chance = np.exp(later - log_likelihoods(Totals(events=n, seconds=t), top.mu, sigma))
+    silent = split.events_after[used] == 0
+    of_workers = total(unit, silent - chance, size)
+    return _excess(float(silent.sum()), float(chance.sum()), float((of_workers**2).sum()))
+
+
+def half_window(exposure: Exposure, top: Maximum) -> Excess | None:
+    """Return M and the M of the first half of everybody's time, their difference in logs tested worker by worker.
+
+    The standard error is that of the sum over workers of the difference of both influences on log M,
+    e_1' J I^-1 score_u. None where the first half does not tell M.
+    """
+    split, followed = exposure.split(0.5), exposure.follow_unit >= 0
+    events = total(exposure.follow_unit[followed], split.events_before[followed], exposure.units)
+    seconds = total(exposure.follow_unit[followed], split.seconds_before[followed], exposure.units)
+    watched = seconds > 0
+    half = Totals(events=events[watched], seconds=seconds[watched])
+    if not half.events.any():
+        return None
+    try:
+        first = maximum(half)
+        difference = _influence(exposure.totals(), top)
+        difference[watched] -= _influence(half, first)
+    except (NotIdentifiedError, np.linalg.LinAlgError):
+        return None
+    error = math.sqrt(float((difference**2).sum()))
+    return Excess(top.mean, first.mean, math.log(top.mean / first.mean) / error if error > 0 else 0.0)
+
+
+def _influence(totals: Totals, top: Maximum) -> Floats:
+    """(u,) how much each person moves log M."""
+    information = np.linalg.inv(-top.top.hessian)
+    return np.asarray(
+        scores(totals, top.mu, top.log_sigma) @ (information @ log_jacobian(top.log_sigma)[0]), float
+    )
+
+
+def topics_apart(exposure: Exposure) -> Excess | None:
+    """Return Pearson's statistic of how a worker's events spread over topics, summed over workers; None without topics.
+
+    Given n, they are multinomial with shares T_f / T: mean F - 1, variance 2 (F - 1) + (sum 1 / p - F^2 - 2 F + 2) / n.
+    """
+    events, seconds = exposure.follow_totals()
+    unit, size = exposure.follow_unit, exposure.units
+    used = (unit >= 0) & (seconds > 0)
+    unit, events, seconds = unit[used], events[used], seconds[used]
+    follows, n = total(unit, np.ones(len(unit)), size), total(unit, events, size)
+    share = seconds / total(unit, seconds, size)[unit]
+    several = (follows > 1) & (n > 0)
+    if not several.any():
+        return None
+    expected = n[unit] * share
+    pearson = total(
+        unit, np.divide((events - expected) ** 2, expected, out=np.zeros(len(unit)), where=expected > 0), size
+    )
+    inverse = total(unit, 1 / share, size)
+    f, n = follows[several], n[several]
+    variance = 2 * (f - 1) + (inverse[several] - f**2 - 2 * f + 2) / n
+    return _excess(float(pearson[several].sum()), float((f - 1).sum()), float(variance.sum()))
+
+
+def _excess(observed: float, expected: float, variance: float) -> Excess:
+    return Excess(observed, expected, (observed - expected) / math.sqrt(variance) if variance > 0 else 0.0)

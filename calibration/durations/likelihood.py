@@ -1,0 +1,201 @@
+"""The likelihood of durations whose mean differs between people: exponential within, log-normal between.
+
+    theta_u = log A_u ~ N(mu, sigma^2);  X_uj | A_u ~ Exp(mean A_u)
+
+Given A_u, a person with n complete intervals and T seconds in all, cut intervals included, contributes A^-n exp(-T / A):
+(n, T) is all that the data say, whatever their number of rows, and a person with n = 0 says something too. Up to a
+constant it is the likelihood of a Poisson count n with mean T / A. The integral over theta is taken by Gauss-Hermite
+quadrature whose nodes lie around each person's own posterior mode; nodes on the prior would miss it.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial.hermite import hermgauss
+from scipy.special import wrightomega
+
+from calibration.inference.uncertainty import Floats
+
+NODES = ((1.0, 15), (1.5, 25), (2.0, 41), (np.inf, 101))
+"""Up to which sigma how many nodes; the error of a person's log-likelihood is then below 1e-6 up to a sigma of 3."""
+BLOCK = 4096
+LEAST_SEEN = 1e-12
+"""Where the search passes through populations of which hardly anybody would be seen, it stays finite."""
+_LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """What the durations of some people add up to.
+
+    Attributes
+    ----------
+    events : (u,) ndarray of float
+        n: complete intervals of each person.
+    seconds : (u,) ndarray of float
+        T: time of complete and cut intervals together, positive.
+    seen_by_seconds : (u,) ndarray of float or None
+        Zero truncation: who had no event in so much time would not be in the data; inf where somebody would be in any
+        case. None: everybody would.
+    """
+
+    events: Floats
+    seconds: Floats
+    seen_by_seconds: Floats | None = None
+
+    def __len__(self) -> int:
+        """Return the number of people."""
+        return len(self.events)
+
+    def in_units_of(self, scale: float) -> "Totals":
+        """Return the same with seconds divided by ``scale``."""
+        tau = self.seen_by_seconds
+        return Totals(
+            events=self.events,
+            seconds=self.seconds / scale,
+            seen_by_seconds=None if tau is None else tau / scale,
+        )
+
+
+class Expansion(NamedTuple):
+    """A log-likelihood, its gradient (2,) and Hessian (2, 2) in (mu, log sigma)."""
+
+    loglik: float
+    gradient: Floats
+    hessian: Floats
+
+
+class Posterior(NamedTuple):
+    """log L (u,), and nodes z = (theta - mu) / sigma with weights (u, k) that make up each person's posterior."""
+
+    loglik: Floats
+    z: Floats
+    weights: Floats
+
+
+def posterior(events: Floats, seconds: Floats, mu: float, sigma: float) -> Posterior:
+    """Return each person's log-likelihood and posterior.
+
+    log L = log INT exp(-n theta - T e^-theta) N(theta; mu, sigma^2) d theta
+
+    The mode solves n = T e^-theta - (theta - mu) / sigma^2, in closed form by Wright's omega; the nodes are spread by the
+    curvature there.
+    """
+    nodes, weights = _nodes(sigma)
+    variance = sigma * sigma
+    with np.errstate(divide="ignore"):
+        log_seconds = np.log(seconds)
+    pull = wrightomega(log_seconds + np.log(variance) - mu + events * variance)
+    mode = mu - events * variance + pull
+    spread = sigma / np.sqrt(pull + 1)
+    theta = mode[:, None] + np.sqrt(2) * spread[:, None] * nodes
+    z = (theta - mu) / sigma
+    exponent = -events[:, None] * theta - np.exp(log_seconds[:, None] - theta) - z * z / 2
+    exponent += nodes**2 + np.log(weights)
+    top = exponent.max(axis=1)
+    terms = np.exp(exponent - top[:, None])
+    total = terms.sum(axis=1)
+    loglik = top + np.log(total) + np.log(np.sqrt(2) * spread / sigma) - _LOG_ROOT_TWO_PI
+    return Posterior(loglik, z, terms / total[:, None])
+
+
+def _nodes(sigma: float) -> tuple[Floats, Floats]:
+    return _gauss_hermite(next(count for up_to, count in NODES if sigma <= up_to))
+
+
+@lru_cache
+def _gauss_hermite(count: int) -> tuple[Floats, Floats]:
+    return hermgauss(count)
+
+
+def log_likelihoods(totals: Totals, mu: float, sigma: float) -> Floats:
+    """(u,) log-likelihood of each person, without the term of a zero truncation."""
+    pieces = [
+        posterior(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, sigma).loglik
+        for at in range(0, len(totals), BLOCK)
+    ]
+    return np.concatenate(pieces) if pieces else np.zeros(0)
+
+
+def scores(totals: Totals, mu: float, log_sigma: float) -> Floats:
+    """(u, 2) each person's share of the gradient, without the term of a zero truncation."""
+    pieces = [
+        _each(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, log_sigma).gradient
+        for at in range(0, len(totals), BLOCK)
+    ]
+    return np.concatenate(pieces) if pieces else np.zeros((0, 2))
+
+
+def expansion(totals: Totals, mu: float, log_sigma: float, weights: Floats | None = None) -> Expansion:
+    """Return the log-likelihood with its exact first and second derivatives.
+
+    The gradient is the posterior mean of the complete-data score (Fisher's identity), the Hessian that of the
+    complete-data Hessian plus the posterior variance of the score (Louis 1982).
+
+    Parameters
+    ----------
+    totals : Totals
+        The data.
+    mu, log_sigma : float
+        Where.
+    weights : (u,) ndarray of float, optional
+        How often each person counts; once by default.
+    """
+    counted = np.ones(len(totals)) if weights is None else weights
+    plain = _weighted_sum(totals.events, totals.seconds, counted, mu, log_sigma)
+    if totals.seen_by_seconds is None:
+        return plain
+    return _truncated(plain, totals.seen_by_seconds, counted, mu, log_sigma)
+
+
+def _weighted_sum(events: Floats, seconds: Floats, weights: Floats, mu: float, log_sigma: float) -> Expansion:
+    loglik, gradient, hessian = 0.0, np.zeros(2), np.zeros((2, 2))
+    for at in range(0, len(events), BLOCK):
+        block = slice(at, at + BLOCK)
+        each = _each(events[block], seconds[block], mu, log_sigma)
+        loglik += float(weights[block] @ each.loglik)
+        gradient += weights[block] @ each.gradient
+        hessian += np.tensordot(weights[block], each.hessian, 1)
+    return Expansion(loglik, gradient, hessian)
+
+
+class _Each(NamedTuple):
+    """As `Expansion`, with a leading axis of people."""
+
+    loglik: Floats
+    gradient: Floats
+    hessian: Floats
+
+
+def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> _Each:
+    sigma = float(np.exp(log_sigma))
+    loglik, z, weights = posterior(events, seconds, mu, sigma)
+    square = z * z
+    one, two, three, four = (
+        np.einsum("uk,uk->u", weights, power) for power in (z, square, square * z, square * square)
+    )
+    gradient = np.stack([one / sigma, two - 1], axis=1)
+    crossed = (three - one * two - 2 * one) / sigma
+    hessian = np.array([[(two - one**2 - 1) / sigma**2, crossed], [crossed, four - two**2 - 2 * two]])
+    return _Each(loglik, gradient, np.moveaxis(hessian, 2, 0))
+
+
+def _truncated(plain: Expansion, tau: Floats, weights: Floats, mu: float, log_sigma: float) -> Expansion:
+    """Subtract sum_u log(1 - P0(tau_u)), P0 = E exp(-tau / A), with its derivatives."""
+    finite = np.isfinite(tau)
+    if not finite.any():
+        return plain
+    times, which = np.unique(tau[finite], return_inverse=True)
+    counted = np.bincount(which, weights[finite])
+    none = _each(np.zeros(len(times)), times, mu, log_sigma)
+    seen = np.maximum(-np.expm1(none.loglik), LEAST_SEEN)
+    odds = np.exp(none.loglik) / seen
+    outer = none.gradient[:, :, None] * none.gradient[:, None, :]
+    hessian = odds[:, None, None] * (none.hessian + outer * (1 + odds)[:, None, None])
+    return Expansion(
+        plain.loglik - float(counted @ np.log(seen)),
+        plain.gradient + counted @ (odds[:, None] * none.gradient),
+        plain.hessian + np.tensordot(counted, hessian, 1),
+    )

@@ -1,0 +1,231 @@
+"""Where the likelihood of durations is largest, over everything or along a curve; what M and S are there.
+
+The search runs over mu and log sigma. What people read is M and S of the log-normal law of the personal means:
+
+    M = exp(mu + sigma^2 / 2),  S = M sqrt(exp(sigma^2) - 1)
+
+A spread that cannot be told from none ends at the lower bound of sigma; S is then 0.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from calibration.durations.likelihood import Expansion, Totals, expansion
+from calibration.inference.results import NotIdentifiedError
+from calibration.inference.uncertainty import Floats
+
+LEAST_LOG_SIGMA = math.log(1e-3)
+MOST_LOG_SIGMA = math.log(4.0)
+MOST_STEPS = 200
+MOST_HALVINGS = 40
+LONGEST_STEP = 2.0
+TOLERANCE = 1e-11
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maximum:
+    """The top of the likelihood.
+
+    Attributes
+    ----------
+    mu, log_sigma : float
+        Where.
+    top : Expansion
+        Log-likelihood, gradient and Hessian there.
+    """
+
+    mu: float
+    log_sigma: float
+    top: Expansion
+
+    @property
+    def sigma(self) -> float:
+        """The spread, 0 at the lower bound."""
+        return 0.0 if self.log_sigma <= LEAST_LOG_SIGMA else math.exp(self.log_sigma)
+
+    @property
+    def mean(self) -> float:
+        """M."""
+        return math.exp(self.mu + self.sigma**2 / 2)
+
+    @property
+    def sd(self) -> float:
+        """S."""
+        return self.mean * math.sqrt(math.expm1(self.sigma**2))
+
+    @property
+    def log_cov(self) -> Floats:
+        """(2, 2) covariance of (log M, log S), by the delta method from the information in (mu, log sigma)."""
+        jacobian = log_jacobian(self.log_sigma)
+        return np.asarray(jacobian @ np.linalg.inv(-self.top.hessian) @ jacobian.T, dtype=np.float64)
+
+
+def log_jacobian(log_sigma: float) -> Floats:
+    """Return the derivatives of log M (first row) and log S in mu and log sigma."""
+    v = math.exp(2 * log_sigma)
+    return np.array([[1.0, v], [1.0, v - v / math.expm1(-v)]])
+
+
+def maximum(
+    totals: Totals, weights: Floats | None = None, start: tuple[float, float] | None = None
+) -> Maximum:
+    """Maximise the likelihood by Newton steps on the absolute curvature, each shortened until it climbs.
+
+    Parameters
+    ----------
+    totals : Totals
+        The data.
+    weights : (u,) ndarray of float, optional
+        How often each person counts; once by default.
+    start : (float, float), optional
+        mu and log sigma to begin at; by default from the moments of counts.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If the likelihood still rises where the personal means differ by a factor of e^4, or the search does not end.
+    """
+    mu, log_sigma = moments(totals, weights) if start is None else start
+    here = expansion(totals, mu, log_sigma, weights)
+    for _ in range(MOST_STEPS):
+        step, decrement = _step(here, log_sigma)
+        if decrement < TOLERANCE * (1 + abs(here.loglik) * 1e-3):
+            return _checked(Maximum(mu=mu, log_sigma=log_sigma, top=here))
+        mu, log_sigma, here, climbed = _climb(totals, weights, (mu, log_sigma), here, step)
+        if not climbed:
+            return _checked(Maximum(mu=mu, log_sigma=log_sigma, top=here))
+    raise NotIdentifiedError(
+        "the search for the likeliest distribution does not end; look for impossible durations"
+    )
+
+
+def moments(totals: Totals, weights: Floats | None = None) -> tuple[float, float]:
+    """Return mu and log sigma by the moments of counts, a start for the search.
+
+    r1 = sum n / sum T,  r2 = sum n (n - 1) / sum T^2,  sigma^2 = log(r2 / r1^2),  mu = -log r1 + sigma^2 / 2
+    """
+    w = np.ones(len(totals)) if weights is None else weights
+    n, t = totals.events, totals.seconds
+    first = (w @ n) / (w @ t)
+    second = (w @ (n * (n - 1))) / (w @ t**2)
+    ratio = second / first**2 if second > 0 else 0.0
+    variance = min(max(math.log(ratio), 0.02), 4.0) if ratio > 1 else 0.02
+    return variance / 2 - math.log(first), math.log(variance) / 2
+
+
+def _step(here: Expansion, log_sigma: float) -> tuple[Floats, float]:
+    """Return the step and how much it promises; along mu only where sigma is at a bound and would leave it."""
+    leaves = (log_sigma <= LEAST_LOG_SIGMA and here.gradient[1] < 0) or (
+        log_sigma >= MOST_LOG_SIGMA and here.gradient[1] > 0
+    )
+    free = 1 if leaves else 2
+    gradient, hessian = here.gradient[:free], here.hessian[:free, :free]
+    values, vectors = np.linalg.eigh(hessian)
+    curvature = np.maximum(np.abs(values), 1e-8)
+    free_step = vectors @ ((vectors.T @ gradient) / curvature)
+    free_step *= min(1.0, LONGEST_STEP / max(np.abs(free_step).max(), 1e-300))
+    return np.append(free_step, [0.0] * (2 - free)), float(gradient @ free_step)
+
+
+def _climb(
+    totals: Totals, weights: Floats | None, at: tuple[float, float], here: Expansion, step: Floats
+) -> tuple[float, float, Expansion, bool]:
+    """Go as much of the step as climbs; nowhere when rounding hides the climb."""
+    share = 1.0
+    for _ in range(MOST_HALVINGS):
+        mu = at[0] + share * step[0]
+        log_sigma = min(max(at[1] + share * step[1], LEAST_LOG_SIGMA), MOST_LOG_SIGMA)
+        there = expansion(totals, mu, log_sigma, weights)
+        if there.loglik > here.loglik:
+            return mu, log_sigma, there, True
+        share /= 2
+    return at[0], at[1], here, False
+
+
+def _checked(found: Maximum) -> Maximum:
+    if found.log_sigma >= MOST_LOG_SIGMA:
+        raise NotIdentifiedError(
+            "the workers differ beyond any log-normal distribution (its sigma would exceed 4): "
+            "too few durations, or times in different units"
+        )
+    if not (math.isfinite(found.top.loglik) and found.top.hessian[0, 0] < 0):
+        raise NotIdentifiedError("the likelihood has no top; look for impossible durations")
+    return found
+
+
+class Curve(Protocol):
+    """All (mu, log sigma) at which one parameter has one value: mu = value - shift(log sigma)."""
+
+    def shift(self, log_sigma: float) -> tuple[float, float, float]:
+        """Return the shift with its first and second derivative."""
+
+
+class MeanCurve:
+    """log M is given: mu = log M - sigma^2 / 2."""
+
+    def shift(self, log_sigma: float) -> tuple[float, float, float]:
+        """Return v / 2 and its derivatives in log sigma, v = sigma^2."""
+        v = math.exp(2 * log_sigma)
+        return v / 2, v, 2 * v
+
+
+class SdCurve:
+    """log S is given: mu = log S - sigma^2 / 2 - log(exp(sigma^2) - 1) / 2."""
+
+    def shift(self, log_sigma: float) -> tuple[float, float, float]:
+        """Return v / 2 + log(e^v - 1) / 2 and its derivatives in log sigma, v = sigma^2."""
+        v = math.exp(2 * log_sigma)
+        part = -math.expm1(-v)
+        log_expm1 = v + math.log(part)
+        second = 2 * v * (1 + 1 / part - v * math.exp(-v) / part**2)
+        return (v + log_expm1) / 2, v + v / part, second
+
+
+def along(totals: Totals, curve: Curve, value: float, log_sigma: float) -> Maximum:
+    """Maximise the likelihood over log sigma on a curve.
+
+    Parameters
+    ----------
+    totals : Totals
+        The data.
+    curve : Curve
+        Of log M or of log S.
+    value : float
+        That logarithm.
+    log_sigma : float
+        Where to begin.
+
+    Returns
+    -------
+    Maximum
+        Its log_sigma may be a bound.
+    """
+    here, slope, bend = _on(totals, curve, value, log_sigma)
+    for _ in range(MOST_STEPS):
+        step = slope / max(abs(bend), 1e-8)
+        step = max(min(step, LONGEST_STEP), -LONGEST_STEP)
+        target = min(max(log_sigma + step, LEAST_LOG_SIGMA), MOST_LOG_SIGMA)
+        if abs(slope * (target - log_sigma)) < TOLERANCE * 1e2:
+            break
+        for _ in range(MOST_HALVINGS):
+            there, next_slope, next_bend = _on(totals, curve, value, target)
+            if there.loglik > here.loglik:
+                break
+            target = (target + log_sigma) / 2
+        else:
+            break
+        log_sigma, here, slope, bend = target, there, next_slope, next_bend
+    return Maximum(mu=value - curve.shift(log_sigma)[0], log_sigma=log_sigma, top=here)
+
+
+def _on(totals: Totals, curve: Curve, value: float, log_sigma: float) -> tuple[Expansion, float, float]:
+    """Return the expansion at a point of the curve, and slope and bend of the log-likelihood along it."""
+    shift, first, second = curve.shift(log_sigma)
+    there = expansion(totals, value - shift, log_sigma)
+    (by_mu, by_sigma), h = there.gradient, there.hessian
+    slope = by_sigma - by_mu * first
+    bend = h[1, 1] - 2 * h[0, 1] * first + h[0, 0] * first**2 - by_mu * second
+    return there, float(slope), float(bend)

@@ -1,0 +1,1 @@
+"""Every parameter that the tables of a study allow."""

@@ -1,0 +1,33 @@
+"""What the tests of the fitted models say, as diagnostics of their parameters."""
+
+from collections.abc import Iterator
+
+from calibration.fit.material import Material
+from calibration.inference.results import CalibrationResult, GoodnessOfFit, info, warning
+from calibration.intents.fit import IntentFit
+from calibration.user_model.model import Diagnostic
+
+REJECTED = 0.05
+
+
+def tested(fit: CalibrationResult, material: Material) -> CalibrationResult:
+    """Return a fit with what its goodness of fit says; a warning where its model is rejected."""
+    said = {note.sentence for note in fit.diagnostics}
+    return fit.noted(*(note for note in _notes(fit, material) if note.sentence not in said))
+
+
+def tested_intents(fit: IntentFit, material: Material) -> IntentFit:
+    """Return probabilities of intents with what their goodness of fit says."""
+    return fit.noted(*_notes(fit, material))
+
+
+def _notes(fit: CalibrationResult | IntentFit, material: Material) -> Iterator[Diagnostic]:
+    simulations = material.options.simulations
+    if simulations:
+        yield from map(_note, fit.goodness_of_fit(simulations, material.seed))
+
+
+def _note(test: GoodnessOfFit) -> Diagnostic:
+    if test.p_value < REJECTED:
+        return warning("goodness_of_fit", test.sentence)
+    return info("goodness_of_fit", test.sentence)

@@ -1,0 +1,145 @@
+"""One function for each family of parameters: from what can be fitted to, to what was found."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+
+from calibration.durations.fit import RESAMPLES as DURATION_RESAMPLES
+from calibration.durations.fit import fit_away, fit_session
+from calibration.fit.material import Found, Material, attempt, by_language
+from calibration.inference.results import CalibrationResult, Skipped
+from calibration.intents.fit import IntentFit
+from calibration.lateness.fit import RESAMPLES as LATENESS_RESAMPLES
+from calibration.lateness.fit import fit_lateness
+from calibration.patience.fit import fit_patience
+from calibration.push.alpha import fit_push_alpha
+from calibration.push.fit import RESAMPLES as PUSH_RESAMPLES
+from calibration.push.fit import PushFit, fit_push_weights
+from calibration.reading.fit import fit_reading_speed
+
+AWAY = ("away_mean_seconds", "away_sd_seconds")
+SESSION = ("session_mean_seconds", "session_sd_seconds")
+READING = ("reading_speed_mu", "reading_speed_sigma")
+LATENESS = ("lateness_decay", "lateness_p0")
+WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
+ALPHA = ("push_alpha",)
+"""Names of the parameters of each family."""
+
+
+def away(material: Material) -> Found:
+    """Fit how long people stay away."""
+    sampling = _sampling(material, "away")
+    return attempt(
+        AWAY, lambda: _bootstrapped(material, fit_away(material.tables, **away_options(material), **sampling))
+    )
+
+
+def session(material: Material) -> Found:
+    """Fit how long people stay."""
+    sampling, unit = _sampling(material, "session"), material.options.unit
+    return attempt(
+        SESSION, lambda: _bootstrapped(material, fit_session(material.tables, unit=unit, **sampling))
+    )
+
+
+def away_options(material: Material) -> dict[str, Any]:
+    """Return what study.json and the researcher say about times away, as `fit_away` takes it."""
+    record, options = material.record, material.options
+    window = (record.started_at, record.ended_at) if record else (None, None)
+    return {
+        "factor": record.clock.factor if record else 1.0,
+        "gap_seconds": gap_seconds(material),
+        "unit": options.unit,
+        "inclusion": options.inclusion,
+        "dropout": options.dropout,
+        "window": None if None in window else window,
+    }
+
+
+def _sampling(material: Material, name: str) -> dict[str, Any]:
+    resamples = material.options.resamples or DURATION_RESAMPLES
+    return {"rng": material.rng(name), "resamples": resamples}
+
+
+def _bootstrapped(material: Material, fit: CalibrationResult) -> CalibrationResult:
+    """Return the fit with its bootstrap in front, where one was asked for."""
+    method = next((how for how in fit.uncertainty if "bootstrap" in how), None)
+    return fit.preferring(method) if material.options.resamples and method else fit
+
+
+def gap_seconds(material: Material) -> float:
+    """Return the wall seconds that every away time exceeds, by the way in which visits were cut."""
+    if material.options.idle_threshold_seconds is not None:
+        return material.options.idle_threshold_seconds
+    return material.record.visit_gap_seconds if material.record else 0.0
+
+
+def reading(material: Material) -> Found:
+    """Fit how fast people read, language by language."""
+    if "reads" not in material.tables:
+        return Found(skipped=(Skipped(names=READING, reason="there is no table reads"),))
+    found = Found()
+    for language, suffix, reads in by_language(material.tables["reads"]):
+        names = [f"{name}{suffix}" for name in READING]
+        one = attempt(names, lambda: _reading_speed(material, reads, language))  # noqa: B023 - called at once
+        if suffix and language:
+            one = replace(one, results=tuple(fit.for_language(language) for fit in one.results))
+        found += one
+    return found
+
+
+def _reading_speed(material: Material, reads: pd.DataFrame, language: str | None) -> CalibrationResult:
+    resamples = material.options.resamples or 0
+    rng = material.rng(f"reading[{language}]")
+    fit = fit_reading_speed(reads, language=language, resamples=resamples, rng=rng)
+    return _bootstrapped(material, fit)
+
+
+def lateness(material: Material) -> Found:
+    """Fit how fast updates lose their use."""
+    resamples = material.options.resamples
+
+    def fit() -> CalibrationResult:
+        table, rng = material.table("lateness"), material.rng("lateness")
+        return _bootstrapped(
+            material, fit_lateness(table, rng=rng, resamples=resamples or LATENESS_RESAMPLES)
+        )
+
+    return attempt(LATENESS, fit)
+
+
+def push(material: Material) -> Found:
+    """Fit what pushes and silence are worth, and alpha."""
+    weights = attempt(
+        WEIGHTS,
+        lambda: fit_push_weights(
+            material.table("preferences"),
+            material.table("push_cells"),
+            rng=material.rng("push"),
+            resamples=material.options.resamples or PUSH_RESAMPLES,
+        ),
+    )
+    partly = tuple(one for fit in weights.results if isinstance(fit, PushFit) for one in fit.skipped)
+    alpha = attempt(
+        ALPHA, lambda: fit_push_alpha(material.table("preferences"), material.table("push_cells"))
+    )
+    return weights + Found(skipped=partly) + alpha
+
+
+def patience(material: Material, intents: IntentFit | None) -> Found:
+    """Fit patience, language by language."""
+    fits = fit_patience(
+        material.tables,
+        seed=material.seed,
+        voted=intents.probabilities if intents else None,
+        resamples=material.options.resamples,
+    )
+    return Found(results=fits.results, skipped=fits.skipped)
+
+
+FAMILIES: Mapping[str, Callable[[Material], Found]] = MappingProxyType(
+    {"away": away, "session": session, "reading": reading, "lateness": lateness, "push": push}
+)

@@ -1,0 +1,103 @@
+"""Which visits a user model is fitted to, and how much the way in which they were cut matters."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from calibration.fit.families import AWAY, SESSION, away, gap_seconds, session
+from calibration.fit.material import Material
+from calibration.inference.results import CalibrationResult, info
+from calibration.user_model.model import Diagnostic
+from calibration.visits.cut import visits_from_activity
+from calibration.visits.threshold import (
+    IDLE_SECONDS,
+    idle_threshold,
+    sensitivity_notes,
+    threshold_sensitivity,
+)
+
+
+def with_visits(material: Material) -> tuple[Material, tuple[Diagnostic, ...]]:
+    """Cut visits from table activity, where that is asked for or where there are none.
+
+    Returns
+    -------
+    Material
+        With those visits, and the threshold among its options; as it was where it has visits and no threshold.
+    tuple of Diagnostic
+        How they were cut, for the fits that rest on visits.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If a threshold is given and there is no table activity.
+    """
+    seconds, why = material.options.idle_threshold_seconds, "as asked for"
+    if seconds is None:
+        if not _is_empty(material, "visits") or _is_empty(material, "activity"):
+            return material, ()
+        chosen = idle_threshold(material.tables["activity"], follows=material.tables.get("follows"))
+        seconds, why = chosen.seconds, chosen.sentence
+    visits = _cut(material, seconds)
+    options = replace(material.options, idle_threshold_seconds=seconds)
+    note = info(
+        "visits_cut_anew",
+        f"Visits are cut from table activity at silences longer than {seconds:g} s ({why}).",
+    )
+    return replace(material.with_tables(visits=visits), options=options), (note,)
+
+
+def _is_empty(material: Material, name: str) -> bool:
+    return name not in material.tables or material.tables[name].empty
+
+
+def _cut(material: Material, seconds: float) -> pd.DataFrame:
+    return visits_from_activity(
+        material.table("activity"),
+        idle_seconds=seconds,
+        follows=material.tables.get("follows"),
+        visits=material.tables.get("visits"),
+    )
+
+
+def noted_on_visits(
+    material: Material, results: Iterable[CalibrationResult], notes: tuple[Diagnostic, ...]
+) -> list[CalibrationResult]:
+    """Say in the fits of times away and sessions how visits were cut, and how far they move at other silences.
+
+    Parameters
+    ----------
+    material : Material
+        The second is not said where it has no table activity.
+    results : iterable of CalibrationResult
+        Of all families; the others stay as they are.
+    notes : tuple of Diagnostic
+        How visits were cut.
+    """
+    of_visits = {*AWAY, *SESSION}
+    results = [fit.noted(*notes) if of_visits & {*fit.params} else fit for fit in results]
+    if not any(of_visits & {*fit.params} for fit in results):
+        return results
+    if _is_empty(material, "activity"):
+        return results
+    sensitivity = threshold_sensitivity(
+        material.tables,
+        lambda tables, seconds: _fitted_at(material, tables, seconds),
+        idle_seconds=gap_seconds(material) or _usual(material),
+    )
+    moved = sensitivity_notes(sensitivity)
+    return [fit.noted(*(moved[name] for name in fit.params if name in moved)) for fit in results]
+
+
+def _usual(material: Material) -> float:
+    return (material.record.idle_seconds if material.record else None) or IDLE_SECONDS
+
+
+def _fitted_at(
+    material: Material, tables: Mapping[str, pd.DataFrame], seconds: float
+) -> Sequence[CalibrationResult]:
+    """Fit times away and sessions to visits that were cut at a threshold."""
+    options = replace(material.options, idle_threshold_seconds=seconds)
+    cut = replace(material, tables=tables, options=options)
+    return [*away(cut).results, *session(cut).results]

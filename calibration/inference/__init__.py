@@ -1,0 +1,1 @@
+"""What several estimators need: results, intervals, clusters, the Davidson model, words."""

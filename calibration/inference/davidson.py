@@ -1,0 +1,158 @@
+"""Davidson's model of pairwise preferences with ties, fitted to many metrics at once.
+
+For a metric difference D = M(R) - M(R') (Davidson 1970, in logistic form):
+
+    P(R better) : P(R' better) : P(equal) = exp(b D / 2) : exp(-b D / 2) : nu
+
+b is the slope (log odds for each unit of the metric), nu the weight of a tie. For given D the log-likelihood is
+concave in (b, log nu), so Newton's method with halved steps finds its maximum from anywhere.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.inference.uncertainty import Floats
+
+LARGEST_SCALED_SLOPE = 40.0
+"""Bound of |b| x the metric's spread: votes that follow the metric without exception have no finite slope."""
+TOLERANCE = 1e-10
+MAX_STEPS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Votes:
+    """Votes of p pairs, each a (p,) ndarray of float."""
+
+    first: Floats
+    second: Floats
+    ties: Floats
+
+    @property
+    def total(self) -> Floats:
+        """(p,) judgments of each pair."""
+        return self.first + self.second + self.ties
+
+    def of(self, pairs: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> "Votes":
+        """Return the votes of some pairs."""
+        return Votes(first=self.first[pairs], second=self.second[pairs], ties=self.ties[pairs])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DavidsonFit:
+    """Maxima of k log-likelihoods, each a (k,) ndarray of float; ``log_tie`` is -inf where nobody saw a tie."""
+
+    slope: Floats
+    log_tie: Floats
+    loglik: Floats
+
+
+def choice_probabilities(log_odds: Floats, log_tie: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return (P(first better), P(second better), P(equal)) for b D = ``log_odds``; shapes are broadcast."""
+    half = log_odds / 2
+    log_total = np.logaddexp(np.logaddexp(half, -half), log_tie)
+    return np.exp(half - log_total), np.exp(-half - log_total), np.exp(log_tie - log_total)
+
+
+def log_likelihood(differences: Floats, votes: Votes, slope: Floats, log_tie: Floats) -> Floats:
+    """Return the log-likelihood of k metrics.
+
+    l = sum_pairs (v_1 - v_2) b D / 2 + t log nu - n log(exp(b D / 2) + exp(-b D / 2) + nu)
+
+    Parameters
+    ----------
+    differences : (k, p) ndarray of float
+        D of each metric and pair.
+    votes : Votes
+        Of the p pairs.
+    slope, log_tie : (k,) ndarray of float
+        b and log nu. A log nu of -inf needs votes without ties.
+
+    Returns
+    -------
+    (k,) ndarray of float
+    """
+    half = slope[:, None] * differences / 2
+    log_total = np.logaddexp(np.logaddexp(half, -half), log_tie[:, None])
+    all_ties = votes.ties.sum()
+    of_ties = all_ties * log_tie if all_ties else 0.0
+    return np.asarray(half @ (votes.first - votes.second) - log_total @ votes.total + of_ties)
+
+
+def fit_davidson(
+    differences: Floats, votes: Votes, start: tuple[Floats, Floats] | None = None
+) -> DavidsonFit:
+    """Maximise the log-likelihood of each of k metrics over b and nu.
+
+    Parameters
+    ----------
+    differences : (k, p) ndarray of float
+        D of each metric and pair. A metric without any difference has slope 0.
+    votes : Votes
+        Of the p pairs; somebody must have preferred a system.
+    start : ((k,), (k,)) ndarrays of float, optional
+        Slope and log tie weight to start from.
+
+    Returns
+    -------
+    DavidsonFit
+    """
+    spread = np.sqrt(differences**2 @ votes.total / votes.total.sum())
+    spread[spread == 0] = 1.0
+    scaled = differences / spread[:, None]
+    slope, log_tie = _start(len(scaled), votes) if start is None else (start[0] * spread, start[1])
+    loglik = log_likelihood(scaled, votes, slope, log_tie)
+    for _ in range(MAX_STEPS):
+        step, decrement = _newton_step(scaled, votes, slope, log_tie)
+        if (decrement < TOLERANCE).all():
+            break
+        before = loglik
+        slope, log_tie, loglik = _climbed(scaled, votes, (slope, log_tie, loglik), step)
+        if (loglik - before < TOLERANCE).all():  # at the largest slope
+            break
+    return DavidsonFit(slope=slope / spread, log_tie=log_tie, loglik=loglik)
+
+
+def _start(k: int, votes: Votes) -> tuple[Floats, Floats]:
+    preferred, tied = (votes.first + votes.second).sum(), votes.ties.sum()
+    log_tie = np.log(2 * tied / preferred) if tied else -np.inf
+    return np.zeros(k), np.full(k, log_tie)
+
+
+def _newton_step(
+    scaled: Floats, votes: Votes, slope: Floats, log_tie: Floats
+) -> tuple[tuple[Floats, Floats], Floats]:
+    """Return the Newton step in (slope, log tie) and its decrement, all (k,)."""
+    first, second, tie = choice_probabilities(slope[:, None] * scaled, log_tie[:, None])
+    n, lead = votes.total, first - second
+    gradient_slope = (scaled / 2 * (votes.first - votes.second - n * lead)).sum(axis=1)
+    gradient_tie = votes.ties.sum() - tie @ n
+    curve_slope = (n * scaled**2 / 4 * (first + second - lead**2)).sum(axis=1) + 1e-12
+    curve_both = -(n * scaled / 2 * lead * tie).sum(axis=1)
+    curve_tie = (tie * (1 - tie)) @ n if votes.ties.any() else np.ones_like(slope)
+    determinant = curve_slope * curve_tie - curve_both**2
+    determinant = np.maximum(determinant, 1e-12 * curve_slope * curve_tie)
+    step_slope = (curve_tie * gradient_slope - curve_both * gradient_tie) / determinant
+    step_tie = (curve_slope * gradient_tie - curve_both * gradient_slope) / determinant
+    return (step_slope, step_tie), gradient_slope * step_slope + gradient_tie * step_tie
+
+
+def _climbed(
+    scaled: Floats, votes: Votes, state: tuple[Floats, Floats, Floats], step: tuple[Floats, Floats]
+) -> tuple[Floats, Floats, Floats]:
+    """Go along the step, halving it where the log-likelihood would fall."""
+    slope, log_tie, loglik = state
+    length = np.ones_like(slope)
+    for _ in range(40):
+        new_slope = np.clip(slope + length * step[0], -LARGEST_SCALED_SLOPE, LARGEST_SCALED_SLOPE)
+        new_tie = log_tie + length * step[1]
+        new_loglik = log_likelihood(scaled, votes, new_slope, new_tie)
+        worse = ~(new_loglik >= loglik - 1e-12 * np.abs(loglik))
+        if not worse.any():
+            return new_slope, new_tie, new_loglik
+        length[worse] /= 2
+    return (
+        np.where(worse, slope, new_slope),
+        np.where(worse, log_tie, new_tie),
+        np.where(worse, loglik, new_loglik),
+    )

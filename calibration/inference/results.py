@@ -1,0 +1,324 @@
+"""The result of every fit: estimates, intervals chosen after the fit, what to know before using them.
+
+A result never holds raw answers. An infinite estimate is `inf` in Python and null in JSON; an open end of an interval
+is None, and null in JSON.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+
+from calibration.inference.uncertainty import Floats, Interval, Uncertainty, closed, scale_of_each
+from calibration.user_model.model import Diagnostic, ParameterEntry, plain_name
+from metrics.errors import PrefcalError
+
+SIGNIFICANT_DIGITS = 10
+LEVEL = 0.95
+
+
+class NotIdentifiedError(PrefcalError):
+    """The data cannot tell a parameter; the message is a clause that says why."""
+
+
+def warning(name: str, sentence: str) -> Diagnostic:
+    """Return a diagnostic that says: look twice before using this number."""
+    return Diagnostic(name=name, severity="warning", sentence=sentence)
+
+
+def info(name: str, sentence: str) -> Diagnostic:
+    """Return a diagnostic that says how the number came about."""
+    return Diagnostic(name=name, severity="info", sentence=sentence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoodnessOfFit:
+    """What one test says about how well a fitted model describes the data.
+
+    Attributes
+    ----------
+    test : str
+        Stable name of the test.
+    statistic, p_value : float
+        Its value, and how often one at least as extreme comes about under the fitted model.
+    n_boot : int
+        How many simulated data sets the p-value is from; 0 for a p-value by formula.
+    sentence : str
+        The outcome, for people.
+    """
+
+    test: str
+    statistic: float
+    p_value: float
+    n_boot: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationResult:
+    """What a fit says about the parameters of one model.
+
+    A family of models may subclass it (a frozen dataclass again) to offer its own goodness of fit, plots and simulator.
+    Such a class reads its numbers by place (``estimates``), because a name gets its language in brackets where the
+    tables have several.
+
+    Attributes
+    ----------
+    params : mapping of str to float
+        Name -> estimate; `inf` where it is infinite.
+    unit, method : str
+        What they are measured in, and how they were fitted.
+    units : mapping of str to str
+        Plain names of those parameters that are measured in something else than ``unit``.
+    uncertainty : mapping of str to Uncertainty
+        Interval method -> its ingredients; the first is the default. Empty when the data allow no interval.
+    loglik : float or None
+        Log-likelihood at the estimates; None for a fit without one.
+    n_workers, n_rows, n_censored : int
+        How many entered the fit, and how many of the rows are only known to exceed what was seen.
+    n_free : int or None
+        How many numbers were fitted, for `aic`; None: as many as there are parameters.
+    details : mapping of str to float
+        Other numbers that describe the fit, by name.
+    diagnostics : tuple of Diagnostic
+        What to know before using the estimates.
+    """
+
+    params: Mapping[str, float]
+    unit: str
+    method: str
+    uncertainty: Mapping[str, Uncertainty]
+    n_workers: int
+    n_rows: int
+    n_censored: int = 0
+    loglik: float | None = None
+    n_free: int | None = None
+    units: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def cov(self) -> Floats:
+        """(k, k) covariance on the working scales, by the default method.
+
+        Raises
+        ------
+        ValueError
+            If the data allow no interval.
+        """
+        return self._by(None).cov
+
+    @property
+    def estimates(self) -> Floats:
+        """(k,) estimates, in the order of ``params``."""
+        return np.array(list(self.params.values()), dtype=np.float64)
+
+    @property
+    def se(self) -> dict[str, float]:
+        """Name -> standard error on the natural scale, by the delta method from `cov`; nan for an infinite estimate.
+
+        Raises
+        ------
+        ValueError
+            If the data allow no interval.
+        """
+        slopes = self._slopes()
+        errors = np.abs(slopes) * np.sqrt(np.diag(self.cov))
+        return {
+            name: float(error) if np.isfinite(slope) else math.nan
+            for name, error, slope in zip(self.params, errors, slopes, strict=True)
+        }
+
+    @property
+    def natural_cov(self) -> Floats:
+        """(k, k) covariance on the natural scales, by the delta method from `cov`.
+
+        Raises
+        ------
+        ValueError
+            If the data allow no interval.
+        """
+        slopes = self._slopes()
+        return np.asarray(slopes[:, None] * self.cov * slopes, dtype=np.float64)
+
+    def _slopes(self) -> Floats:
+        """(k,) d natural / d working at the estimates."""
+        scales = scale_of_each(self._by(None).scale, len(self.params))
+        return np.array([scale.slope(value) for scale, value in zip(scales, self.estimates, strict=True)])
+
+    @property
+    def aic(self) -> float | None:
+        """2 k - 2 log-likelihood, with k numbers fitted; None for a fit without a likelihood."""
+        free = len(self.params) if self.n_free is None else self.n_free
+        return None if self.loglik is None else 2 * free - 2 * self.loglik
+
+    def unit_of(self, name: str) -> str:
+        """Return the unit of one parameter, its name with or without a language."""
+        return self.units.get(plain_name(name), self.unit)
+
+    def for_language(self, language: str) -> Self:
+        """Return the fit with the language in brackets behind every parameter's name."""
+        named = {f"{name}[{language}]": value for name, value in self.params.items()}
+        return replace(self, params=MappingProxyType(named))
+
+    def preferring(self, method: str) -> Self:
+        """Return the fit with ``method`` as its default interval, if it has that."""
+        if method not in self.uncertainty:
+            return self
+        first = {method: self.uncertainty[method]}
+        return replace(self, uncertainty=MappingProxyType(first | dict(self.uncertainty)))
+
+    def noted(self, *notes: Diagnostic) -> Self:
+        """Return the fit with more diagnostics."""
+        return replace(self, diagnostics=(*self.diagnostics, *notes))
+
+    def goodness_of_fit(self, n_boot: int = 99, seed: int = 1) -> tuple[GoodnessOfFit, ...]:  # noqa: ARG002
+        """Return what tests of the model say; nothing for a family that has none.
+
+        Parameters
+        ----------
+        n_boot : int
+            Simulated data sets behind a p-value that has no formula.
+        seed : int
+            Of their simulation.
+        """
+        return ()
+
+    def conf_int(self, level: float = LEVEL, method: str | None = None) -> dict[str, Interval]:
+        """Return a confidence interval for every parameter.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+            Confidence level.
+        method : str, optional
+            A key of ``uncertainty``; the first by default.
+
+        Returns
+        -------
+        dict of str to (float or None, float or None)
+            None: that end is open. Both are open when the data allow no interval.
+
+        Raises
+        ------
+        ValueError
+            If ``level`` is out of range, or the fit has no such method.
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie in (0, 1), got {level!r}")
+        if not self.uncertainty and method is None:
+            return dict.fromkeys(self.params, (None, None))
+        return dict(zip(self.params, self._by(method).intervals(level), strict=True))
+
+    def draw_parameters(
+        self, n: int, rng: np.random.Generator, method: str | None = None
+    ) -> dict[str, Floats]:
+        """Draw parameters from their sampling distribution, so that a metric can carry their uncertainty.
+
+        Returns
+        -------
+        dict of str to (n,) ndarray of float
+            `inf` is possible where infinity is.
+
+        Raises
+        ------
+        ValueError
+            If the data allow no interval, or the fit has no such method.
+        """
+        return dict(zip(self.params, self._by(method).draws(n, rng).T, strict=True))
+
+    def entries(self, level: float = LEVEL) -> dict[str, ParameterEntry]:
+        """Return name -> entry of a user model, with numbers to ten digits."""
+        return {
+            name: ParameterEntry(
+                estimate=closed(short(self.params[name])),
+                interval=(low and short(low), high and short(high)),
+                level=level,
+                unit=self.unit_of(name),
+                method=self.method,
+                workers=self.n_workers,
+                rows=self.n_rows,
+                diagnostics=self.diagnostics,
+            )
+            for name, (low, high) in self.conf_int(level).items()
+        }
+
+    def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
+        """Return the fit ready for JSON: ``parameters`` as in user-model.json, and what belongs to all of them."""
+        return {
+            "parameters": {
+                name: entry.model_dump(mode="json") for name, entry in self.entries(level).items()
+            },
+            "method": self.method,
+            "interval_methods": list(self.uncertainty),
+            "workers": self.n_workers,
+            "rows": self.n_rows,
+            "censored": self.n_censored,
+            "loglik": self.loglik and short(self.loglik),
+            "aic": self.aic and short(self.aic),
+            "details": {name: closed(short(value)) for name, value in self.details.items()},
+            "diagnostics": [note.model_dump(mode="json") for note in self.diagnostics],
+        }
+
+    def summary(self, level: float = LEVEL) -> str:
+        """Return the fit in words: estimates with intervals, the method, how much data, the diagnostics."""
+        lines = [
+            f"{name}: {shown(estimate)} {shown_interval(interval)} {self.unit_of(name)}"
+            for (name, estimate), interval in zip(
+                self.params.items(), self.conf_int(level).values(), strict=True
+            )
+        ]
+        how = next(iter(self.uncertainty), "no interval")
+        lines.append(f"{self.method}; {level:.0%} intervals: {how}")
+        censored = f" ({self.n_censored} censored)" if self.n_censored else ""
+        fit = "" if self.loglik is None else f", log-likelihood {self.loglik:.2f}, AIC {self.aic:.2f}"
+        lines.append(f"{self.n_workers} workers, {self.n_rows} rows{censored}{fit}")
+        lines += [f"{name} = {value:.5g}" for name, value in self.details.items()]
+        lines += [f"{d.severity}: {d.sentence}" for d in self.diagnostics]
+        return "\n".join(lines)
+
+    def _by(self, method: str | None) -> Uncertainty:
+        if not self.uncertainty:
+            raise ValueError("the data allow no interval; see .diagnostics")
+        name = next(iter(self.uncertainty)) if method is None else method
+        if name not in self.uncertainty:
+            raise ValueError(f"no interval method {name!r}; this fit has {', '.join(self.uncertainty)}")
+        return self.uncertainty[name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """Parameters that the tables cannot tell.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The parameters.
+    reason : str
+        Why, as a clause.
+    """
+
+    names: tuple[str, ...]
+    reason: str
+
+    def __str__(self) -> str:
+        """`patience_chars_stops: there is no table stops`."""
+        return f"{', '.join(self.names)}: {self.reason}"
+
+
+def shown(number: float) -> str:
+    """Print a number for people: four significant digits, all digits before the point, no exponent for large ones."""
+    return f"{number:.0f}" if 1000 <= abs(number) < 1e15 else f"{number:.4g}"
+
+
+def shown_interval(interval: Interval) -> str:
+    """Print an interval: `[790.1, 901.3]`, an open end as `...`."""
+    return "[" + ", ".join("..." if end is None else shown(end) for end in interval) + "]"
+
+
+def short(number: float) -> float:
+    """Round to ten significant digits, so that the last bits of a sum do not show in files."""
+    return float(f"{number:.{SIGNIFICANT_DIGITS}g}")

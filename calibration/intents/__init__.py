@@ -1,0 +1,1 @@
+"""Intent probabilities from votes, and importance from ratings."""

@@ -1,0 +1,37 @@
+"""What people voted and rated, in the files of a MobileClick collection, so that runs can be scored with it.
+
+Tab-separated, without a header: probability.tsv (topic, intent, P) and importance.tsv (topic, intent, iUnit, importance).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from calibration.inference.results import short
+from calibration.intents.fit import IntentFit
+from calibration.intents.importance import mean_importance
+
+
+def collection_files(tables: Mapping[str, pd.DataFrame], intents: IntentFit | None) -> dict[str, str]:
+    """Return file name -> text of what the tables can tell: nothing, one file or both.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        Only rows that count; table importance is used.
+    intents : IntentFit or None
+        The fitted probabilities.
+    """
+    files = {}
+    if intents is not None:
+        shares = zip(intents.intents, intents.result.params.values(), strict=True)
+        files["probability.tsv"] = _lines((topic, intent, share) for (topic, intent), share in shares)
+    if "importance" in tables and len(tables["importance"]):
+        means = mean_importance(tables["importance"])
+        files["importance.tsv"] = _lines(means.itertuples(index=False))
+    return files
+
+
+def _lines(rows: Iterable[tuple[Any, ...]]) -> str:
+    return "".join("\t".join([*map(str, names), str(short(value))]) + "\n" for *names, value in rows)

@@ -1,0 +1,332 @@
+"""Probabilities of intents from votes in which each worker may tick several.
+
+Intent i of a topic with W voters has n_i ~ Binomial(W, q_i) and q_i ~ Beta(a, b), with a and b common to all intents of
+the collection, and P(i|q) = E(q_i) / sum_j E(q_j). A Dirichlet-multinomial would be wrong: a worker gives an intent at
+most one vote. What a few votes say about a and b is little, so they are averaged over instead of being fixed at their
+likeliest values, which would make the intervals too narrow. The paper's raw share n_i / n is kept beside it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import betaln
+from scipy.stats import betabinom
+
+from calibration.inference.drawing import finish, percent
+from calibration.inference.results import (
+    LEVEL,
+    CalibrationResult,
+    GoodnessOfFit,
+    NotIdentifiedError,
+    info,
+    short,
+    warning,
+)
+from calibration.inference.uncertainty import Floats, Replicates
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
+from calibration.user_model.model import Diagnostic, IntentEntry
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FEWEST_INTENTS = 8
+"""Below this many intents in all, a and b cannot be told and are 1."""
+DRAWS = 2000
+FEW_VOTERS = 5
+REJECTED = 0.05
+_MEANS = np.linspace(0.01, 0.99, 50)
+_CONCENTRATIONS = np.geomspace(0.1, 1000.0, 60)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntentFit:
+    """Probabilities of the intents of every topic that was voted on.
+
+    Attributes
+    ----------
+    intents : tuple of (str, str)
+        (topic, intent) of each parameter of ``result``, in its order.
+    raw : tuple of float or None
+        The paper's n_i / n of each; None where nobody ticked any intent of the topic.
+    result : CalibrationResult
+        Parameters ``P(INTENT|TOPIC)``. Its details: mean_rate a / (a + b) and concentration a + b, the averages
+        over what the votes say of them (the latter on the log scale), and topics.
+    votes, voters : (k,) ndarray of float
+        n_i and W_i of each.
+    rates : (k,) ndarray of float
+        E(q_i) of each.
+    """
+
+    intents: tuple[tuple[str, str], ...]
+    raw: tuple[float | None, ...]
+    result: CalibrationResult
+    votes: Floats
+    voters: Floats
+    rates: Floats
+
+    def entries(self, level: float = LEVEL) -> dict[str, dict[str, IntentEntry]]:
+        """Return topic -> intent -> entry of a user model."""
+        found: dict[str, dict[str, IntentEntry]] = {}
+        intervals = self.result.conf_int(level).values()
+        for (topic, intent), raw, estimate, interval in zip(
+            self.intents, self.raw, self.result.params.values(), intervals, strict=True
+        ):
+            low, high = (None if end is None else short(end) for end in interval)
+            found.setdefault(topic, {})[intent] = IntentEntry(
+                estimate=short(estimate), interval=(low, high), raw=None if raw is None else short(raw)
+            )
+        return found
+
+    def noted(self, *notes: Diagnostic) -> "IntentFit":
+        """Return the fit with more diagnostics."""
+        return replace(self, result=self.result.noted(*notes))
+
+    def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Return table intent_votes of ``n`` voters of each topic, who tick every intent with its fitted rate."""
+        rows = [
+            (f"V{voter}", topic, intent if ticked else None)
+            for (topic, intent), rate in zip(self.intents, self.rates.tolist(), strict=True)
+            for voter, ticked in enumerate((rng.random(n) < rate).tolist())
+        ]
+        votes = pd.DataFrame(rows, columns=["worker", "topic", "intent"])
+        ticks = votes[votes["intent"].notna()]
+        asked = votes[["worker", "topic"]].drop_duplicates()
+        silent = asked.merge(ticks[["worker", "topic"]].drop_duplicates(), how="left", indicator=True)
+        none = silent.loc[silent["_merge"] == "left_only", ["worker", "topic"]].assign(intent=None)
+        return checked(pd.concat([ticks, none], ignore_index=True), TABLES["intent_votes"])
+
+    def goodness_of_fit(self, n_boot: int = 99, seed: int = 1) -> tuple[GoodnessOfFit, ...]:
+        """Test whether the rates of the collection come from one Beta, against simulated votes.
+
+        The statistic is that of Anderson and Darling for the mid-probabilities of the votes under the beta-binomial at
+        the fitted mean rate and concentration, which are fitted to each simulated collection anew. Nothing is tested
+        where a and b were not fitted.
+        """
+        if len(self.votes) < FEWEST_INTENTS:
+            return ()
+        rng = np.random.default_rng(seed)
+        a, b = beta_posterior(self.votes, self.voters).typical
+        distance = _distance(self.votes, self.voters, a, b)
+        simulated = []
+        for _ in range(n_boot):
+            votes = rng.binomial(self.voters.astype(np.int64), rng.beta(a, b, len(self.votes))).astype(
+                np.float64
+            )
+            simulated.append(_distance(votes, self.voters, *beta_posterior(votes, self.voters).typical))
+        p = (1 + sum(one >= distance for one in simulated)) / (n_boot + 1)
+        verdict = (
+            "one Beta describes them"
+            if p >= REJECTED
+            else "some kinds of intents are ticked unlike the others"
+        )
+        return (
+            GoodnessOfFit(
+                test="rates_from_one_beta",
+                statistic=distance,
+                p_value=p,
+                n_boot=n_boot,
+                sentence=f"Tick rates of {len(self.votes)} intents against one Beta distribution: p = {p:.2f} by "
+                f"{n_boot} simulated collections: {verdict}.",
+            ),
+        )
+
+    def plot_shrinkage(self, ax: "Axes", *, level: float = LEVEL) -> None:
+        """Draw each fitted P(i|q) with its interval over the raw share n_i / n."""
+        asked = [place for place, raw in enumerate(self.raw) if raw is not None]
+        raw = np.array([self.raw[place] for place in asked], dtype=np.float64)
+        estimate = self.result.estimates[asked]
+        ends = np.array(list(self.result.conf_int(level).values()), dtype=np.float64)[asked]
+        ax.vlines(
+            raw, ends[:, 0], ends[:, 1], color="0.75", linewidth=0.8, label=f"{percent(level)} interval"
+        )
+        ax.plot(raw, estimate, "o", color="#0072b2", markersize=3, label="fitted")
+        ax.plot([0, 1], [0, 1], color="0.25", linestyle="--", linewidth=0.8, label="as voted")
+        ax.set(xlabel="raw share of votes n_i / n", ylabel="fitted P(i|q)", xlim=(0, 1), ylim=(0, 1))
+        finish(
+            ax,
+            "Intents: fitted P(i|q) against the votes",
+            "the fewer voters, the further from the diagonal towards the others",
+        )
+
+    @property
+    def probabilities(self) -> dict[str, dict[str, float]]:
+        """Topic -> intent -> estimate."""
+        found: dict[str, dict[str, float]] = {}
+        for (topic, intent), estimate in zip(self.intents, self.result.params.values(), strict=True):
+            found.setdefault(topic, {})[intent] = estimate
+        return found
+
+
+def fit_intents(
+    votes: pd.DataFrame,
+    offered: pd.DataFrame | None = None,
+    *,
+    rng: np.random.Generator,
+    draws: int = DRAWS,
+) -> IntentFit:
+    """Fit the probabilities of intents.
+
+    Parameters
+    ----------
+    votes : DataFrame
+        Table intent_votes. Voters of a topic are the distinct workers with a row for it, those who ticked nothing
+        too; votes of an intent are the distinct workers who ticked it.
+    offered : DataFrame or None
+        Table intents, for the intents that nobody ticked.
+    rng : Generator
+        Source of the posterior draws.
+    draws : int
+        Their number.
+
+    Returns
+    -------
+    IntentFit
+        In alphabetical order of topic and intent.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If nobody voted on a topic with intents.
+    """
+    counts = vote_counts(votes, offered)
+    if counts.empty:
+        raise NotIdentifiedError("nobody voted on a topic with intents")
+    n, voters = (counts[name].to_numpy(np.float64) for name in ("votes", "voters"))
+    topic, topics = pd.factorize(counts["topic"])
+    prior = beta_posterior(n, voters) if len(n) >= FEWEST_INTENTS else FLAT
+    ticks = np.bincount(topic, n)[topic]
+    pairs = tuple(zip(counts["topic"], counts["intent"], strict=True))
+    mean_rates = prior.mean_rates(n, voters)
+    estimates = normalised(mean_rates[None], topic)[0]
+    rates = prior.rate_draws(n, voters, draws, rng)
+    result = CalibrationResult(
+        params=MappingProxyType(
+            {f"P({intent}|{topic})": p for (topic, intent), p in zip(pairs, estimates.tolist(), strict=True)}
+        ),
+        unit="probability",
+        method="beta-binomial Bayes",
+        uncertainty=MappingProxyType({"posterior_draws": Replicates(values=normalised(rates, topic))}),
+        n_workers=votes.loc[votes["topic"].isin(topics), "worker"].nunique(),
+        n_rows=int(n.sum()),
+        details=MappingProxyType(
+            {
+                "mean_rate": prior.mean_rate,
+                "concentration": prior.concentration,
+                "topics": float(len(topics)),
+            }
+        ),
+        diagnostics=tuple(_diagnostics(counts)),
+    )
+    raw = tuple((v / t if t else None) for v, t in zip(n.tolist(), ticks.tolist(), strict=True))
+    return IntentFit(intents=pairs, raw=raw, result=result, votes=n, voters=voters, rates=mean_rates)
+
+
+def vote_counts(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return topic, intent, votes and voters of every intent, offered or ticked, of the topics that were voted on."""
+    voters = votes.groupby("topic")["worker"].nunique()
+    ticks = votes[votes["intent"].notna()].groupby(["topic", "intent"])["worker"].nunique()
+    named = TABLES["intents"].empty() if offered is None else offered
+    asked = named[named["topic"].isin(voters.index)]
+    every = ticks.index.union(pd.MultiIndex.from_frame(asked[["topic", "intent"]]))
+    counts = ticks.reindex(every, fill_value=0).rename("votes").reset_index()
+    return counts.assign(voters=counts["topic"].map(voters).astype("int64"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BetaPrior:
+    """What is known of the Beta distribution of tick rates: values of (a, b) with weights that add up to 1.
+
+    Attributes
+    ----------
+    a, b, weight : (m,) ndarray of float
+    """
+
+    a: Floats
+    b: Floats
+    weight: Floats
+
+    @property
+    def mean_rate(self) -> float:
+        """The average of a / (a + b)."""
+        return float(self.weight @ (self.a / (self.a + self.b)))
+
+    @property
+    def concentration(self) -> float:
+        """The average of a + b, on the log scale."""
+        return float(np.exp(self.weight @ np.log(self.a + self.b)))
+
+    @property
+    def typical(self) -> tuple[float, float]:
+        """The (a, b) of the mean rate and the concentration."""
+        return self.mean_rate * self.concentration, (1 - self.mean_rate) * self.concentration
+
+    def mean_rates(self, n: Floats, voters: Floats) -> Floats:
+        """Return E(q_i | n_i) = E((n_i + a) / (W_i + a + b)): (k,) and (k,) -> (k,)."""
+        return ((n[:, None] + self.a) / (voters[:, None] + self.a + self.b)) @ self.weight
+
+    def rate_draws(self, n: Floats, voters: Floats, draws: int, rng: np.random.Generator) -> Floats:
+        """Draw (a, b), and with it q_i ~ Beta(n_i + a, W_i - n_i + b): (k,) and (k,) -> (draws, k)."""
+        drawn = rng.choice(len(self.weight), size=draws, p=self.weight)
+        return rng.beta(n + self.a[drawn, None], voters - n + self.b[drawn, None])
+
+
+FLAT = BetaPrior(a=np.ones(1), b=np.ones(1), weight=np.ones(1))
+
+
+def beta_posterior(n: Floats, voters: Floats) -> BetaPrior:
+    """Return the posterior of (a, b) given votes, on a grid of mean m = a / (a + b) and concentration s = a + b.
+
+    p(m, s | n) ~ (1 + s)^-2 prod_i B(n_i + a, W_i - n_i + b) / B(a, b)
+
+    The prior is flat in m and in 1 / (1 + s), how far one vote moves a rate from m.
+
+    Parameters
+    ----------
+    n, voters : (k,) ndarray of float
+        n_i and W_i.
+    """
+    mean, concentration = (axis.ravel() for axis in np.meshgrid(_MEANS, _CONCENTRATIONS))
+    a, b = mean * concentration, (1 - mean) * concentration
+    different, times = np.unique(np.stack([n, voters], axis=1), axis=0, return_counts=True)
+    ticked, asked = different[:, :1], different[:, 1:]
+    loglik = times @ (betaln(ticked + a, asked - ticked + b) - betaln(a, b))
+    spacing = np.log(concentration)  # the grid is even on the log scale
+    weight = np.exp(loglik - 2 * np.log1p(concentration) + spacing - loglik.max())
+    return BetaPrior(a=a, b=b, weight=weight / weight.sum())
+
+
+def _distance(n: Floats, voters: Floats, a: float, b: float) -> float:
+    """Return the statistic of Anderson and Darling for mid-probabilities under the beta-binomial."""
+    law = betabinom(voters, a, b)
+    u = np.sort(np.clip(law.cdf(n) - law.pmf(n) / 2, 1e-12, 1 - 1e-12))
+    odd = 2 * np.arange(1, len(u) + 1) - 1
+    return float(-len(u) - np.mean(odd * (np.log(u) + np.log1p(-u[::-1]))))
+
+
+def normalised(rates: Floats, topic: NDArray[np.intp]) -> Floats:
+    """Divide rates by their sum within each topic: (d, k) and (k,) -> (d, k)."""
+    sums = np.zeros((len(rates), topic.max() + 1))
+    np.add.at(sums.T, topic, rates.T)
+    return rates / sums[:, topic]
+
+
+def _diagnostics(counts: pd.DataFrame) -> Iterator[Diagnostic]:
+    voters = counts.groupby("topic")["voters"].first()
+    few = voters[voters < FEW_VOTERS]
+    if len(few):
+        yield warning(
+            "few_voters", f"{len(few)} of {len(voters)} topics have fewer than {FEW_VOTERS} voters."
+        )
+    silent = counts.groupby("topic")["votes"].sum() == 0
+    if silent.any():
+        yield warning(
+            "no_ticks", f"Nobody ticked any intent of {silent.sum()} topics: theirs are nearly uniform."
+        )
+    if len(counts) < FEWEST_INTENTS:
+        yield info("flat_prior", f"With fewer than {FEWEST_INTENTS} intents in all, a = b = 1 is taken.")

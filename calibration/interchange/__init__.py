@@ -1,0 +1,1 @@
+"""Preferences, visits and scores from and for other tools."""

@@ -1,0 +1,157 @@
+"""Preferences as plain lines, `topic a b worker choice`: the smallest form in which tools can hand them on.
+
+One judgment a line, its fields separated by tabs (or, in a line without a tab, by blanks): the topic, the two systems
+as they were shown (a on the left or first), who judged, and the choice: ``a``, ``b``, ``equally_good``, ``equally_bad``.
+``=`` is read as equally_good. A line of four fields says that a was preferred to b, so that lists of winner and
+loser can be read too. Blank lines and lines that begin with ``#`` say nothing. What the lines do not hold (times,
+layout, repeats for validation) is lost.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from calibration.interchange.preferences import couples
+from calibration.tables.exclusion import left_out
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
+from metrics.errors import Fault, FaultLog, InputError, input_fault
+from metrics.readers.lines import text_lines
+from metrics.wording import listed
+
+FIELDS = ("topic", "a", "b", "worker", "choice")
+MEANINGS = {"a": "left", "b": "right", "=": "equally_good"} | {
+    name: name for name in ("equally_good", "equally_bad")
+}
+WORDS = {"left": "a", "right": "b", "equally_good": "equally_good", "equally_bad": "equally_bad"}
+
+
+def read_preference_lines(path: str | Path, *, task: str = "preferences") -> pd.DataFrame:
+    """Read lines of preferences.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, UTF-8, plain or gzip.
+    task : str
+        What column ``task`` shall say.
+
+    Returns
+    -------
+    DataFrame
+        Table preferences, in the order of the lines.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or has no line, and for every line with too few or too many fields, an empty one, one
+        system twice, or another choice; all at once, each with its line.
+    """
+    log = FaultLog(path)
+    rows = []
+    for line, text in text_lines(path, log):
+        if text.strip() and not text.startswith("#"):
+            fields = _fields(text, line, log)
+            if fields is not None:
+                rows.append(fields)
+    log.raise_if_any()
+    if not rows:
+        raise input_fault("no preference", path=path, cure=f"write lines of {' '.join(FIELDS)}")
+    frame = pd.DataFrame(rows, columns=["topic", "left", "right", "worker", "choice"], dtype="str")
+    return checked(
+        pd.DataFrame(
+            {
+                "judgment": [f"J{number}" for number in range(1, len(frame) + 1)],
+                "worker": frame["worker"],
+                "task": task,
+                "topic": frame["topic"],
+                "pair": list(couples(frame)),
+                "system_left": frame["left"],
+                "system_right": frame["right"],
+                "choice": frame["choice"],
+            }
+        ),
+        TABLES["preferences"],
+    )
+
+
+def _fields(text: str, line: int, log: FaultLog) -> tuple[str, str, str, str, str] | None:
+    """Return topic, left, right, worker, choice of a line; None for a line with a fault."""
+    if "\t" not in text and len(re.split("[,;]", text)) >= len(FIELDS) - 1:
+        log.add(
+            "fields are separated by commas or semicolons",
+            line=line,
+            cure="write tabs between them; prefcal import reads a CSV with a header",
+        )
+        return None
+    cells = [cell.strip() for cell in text.split("\t")] if "\t" in text else text.split()
+    if len(cells) == len(FIELDS) - 1:
+        cells.append("a")
+    if len(cells) != len(FIELDS) or not all(cells):
+        log.add(
+            f"{len(FIELDS)} fields expected (or 4, a preferred), got {sum(map(bool, cells))}",
+            line=line,
+            cure=f"write {', '.join(FIELDS)}, separated by tabs",
+        )
+        return None
+    topic, left, right, worker, choice = cells
+    if left == right:
+        log.add(f"{left!r} is compared with itself", line=line, cure="name two systems")
+    if choice not in MEANINGS:
+        log.add(f"the choice is {choice!r}", line=line, cure=f"write one of {listed(MEANINGS, most=9)}")
+    return topic, left, right, worker, MEANINGS.get(choice, "")
+
+
+def preference_lines(
+    preferences: pd.DataFrame,
+    *,
+    workers: pd.DataFrame | None = None,
+    exclude: bool = True,
+    winner_first: bool = False,
+) -> str:
+    """Return the judgments that count as lines.
+
+    Parameters
+    ----------
+    preferences : DataFrame
+        Table preferences of one task. Repeats for validation are left out, as everywhere.
+    workers : DataFrame or None
+        Table workers: those who withdrew are left out, and with ``exclude`` those that the rules exclude.
+    exclude : bool
+        As said.
+    winner_first : bool
+        Write four fields with the preferred system first, for tools that know no ties; ties are left out.
+
+    Raises
+    ------
+    ValueError
+        If the judgments are of several tasks.
+    InputError
+        If a name holds a tab or a line feed, or a topic begins with #.
+    """
+    if len(preferences["task"].unique()) > 1:
+        raise ValueError("lines do not say of which task they are: give the judgments of one")
+    out = left_out(workers, exclude=exclude).index
+    rows = preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
+    _check_names(rows)
+    cells = rows[["topic", "system_left", "system_right", "worker"]].assign(choice=rows["choice"].map(WORDS))
+    if winner_first:
+        cells = cells[cells["choice"].isin(["a", "b"])]
+        swapped = (cells["choice"] == "b").to_numpy()
+        sides = cells[["system_left", "system_right"]].to_numpy()
+        cells[["system_left", "system_right"]] = np.where(swapped[:, None], sides[:, ::-1], sides)
+        cells = cells.drop(columns="choice")
+    return "".join("\t".join(row) + "\n" for row in cells.itertuples(index=False, name=None))
+
+
+def _check_names(rows: pd.DataFrame) -> None:
+    faults = [
+        Fault(problem=f"{column} {name!r} cannot stand in a line", cure="rename it")
+        for column in ("topic", "system_left", "system_right", "worker")
+        for name in rows[column].unique()
+        if set(name) & set("\t\n\r") or (column == "topic" and name.startswith("#"))
+    ]
+    if faults:
+        raise InputError(faults)

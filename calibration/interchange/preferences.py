@@ -1,0 +1,263 @@
+"""Preferences collected with other tools: a CSV with columns of any names becomes the tables that prefcal reads.
+
+`prefcal import` is this on the command line; docs/interoperability.md shows both.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from shlex import quote
+from types import MappingProxyType
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from calibration.tables.files import checked
+from calibration.tables.tables import CHOICES, TABLES
+from metrics.errors import FaultLog, InputError
+from metrics.readers.csv_columns import CsvColumns, read_csv_columns
+from metrics.wording import listed
+
+NO_ANSWER = "none"
+ANSWERS = (*CHOICES, NO_ANSWER)
+"""What an answer of another tool can mean."""
+_SHOWN_VALUES = 5
+
+Times: TypeAlias = "pd.Series[pd.Timestamp]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreferenceColumns:
+    """Which columns of a CSV hold what; the names of its header. None: there is no such column.
+
+    Attributes
+    ----------
+    topic, worker, left, right, choice : str
+        The query; who judged; the systems shown on the left (or first) and on the right; the answer.
+    pair, judgment : str or None
+        Ids of the unordered couple and of the row; made up where there are none.
+    shown_at, decided_at : str or None
+        When the pair was shown and when it was judged.
+    decision_seconds : str or None
+        From one to the other; computed where both times are given.
+    """
+
+    topic: str
+    worker: str
+    left: str
+    right: str
+    choice: str
+    pair: str | None = None
+    judgment: str | None = None
+    shown_at: str | None = None
+    decided_at: str | None = None
+    decision_seconds: str | None = None
+
+    @property
+    def named(self) -> dict[str, str]:
+        """What each column holds -> its name, without those there are not."""
+        every = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: column for name, column in every.items() if column is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRules:
+    """How cells are to be read.
+
+    Attributes
+    ----------
+    answers : mapping of str to str
+        What a cell of ``choice`` says -> one of `ANSWERS`; case matters. Without an entry, the words of
+        `ANSWERS` and the names of the row's two systems mean themselves, and an empty cell is no answer.
+    time_format : str or None
+        As for `datetime.strptime`; None: ISO 8601. Times without a zone are UTC.
+    task, language : str, str or None
+        What the columns of these names shall say.
+    """
+
+    answers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    time_format: str | None = None
+    task: str = "preferences"
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What a file held.
+
+    Attributes
+    ----------
+    preferences : DataFrame
+        The table.
+    unanswered : int
+        Rows that hold no answer and are no judgments.
+    spans : DataFrame or None
+        worker, start, end of every row that has both times, answered or not: work is work.
+    """
+
+    preferences: pd.DataFrame
+    unanswered: int
+    spans: pd.DataFrame | None
+
+
+def read_foreign_preferences(
+    path: str | Path, columns: PreferenceColumns, rules: ImportRules | None = None
+) -> Imported:
+    """Read a CSV of preferences from another tool.
+
+    Parameters
+    ----------
+    path : str or Path
+        In UTF-8, with a header line, one row a judgment; plain or gzip.
+    columns : PreferenceColumns
+        What its columns are called.
+    rules : ImportRules, optional
+        How its cells are to be read.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or lacks a column, and for every row with an empty cell, one system on both sides,
+        an answer that means nothing, or a time or number that is none; all at once, each with its line.
+    """
+    rules = rules or ImportRules()
+    log = FaultLog(path)
+    found = read_csv_columns(path, list(columns.named.values()), log)
+    rows = pd.DataFrame({name: found.cells[column] for name, column in columns.named.items()}, dtype="str")
+    _check_names(rows, columns, found, log)
+    rows["choice"] = _choices(rows, columns, rules, found, log)
+    for name in ("shown_at", "decided_at"):
+        if name in rows:
+            rows[name] = _times(rows[name], columns.named[name], rules, found, log)
+    if columns.decision_seconds is not None:
+        rows["decision_seconds"] = _seconds(columns.decision_seconds, found, log)
+    elif {"shown_at", "decided_at"} <= set(rows):
+        rows["decision_seconds"] = (rows["decided_at"] - rows["shown_at"]).dt.total_seconds()
+        _check_order(rows, columns, found, log)
+    log.faults.sort(key=lambda fault: fault.line or 0)
+    log.raise_if_any()
+    answered = rows[rows["choice"] != NO_ANSWER]
+    return Imported(
+        preferences=_table(answered, rules, path),
+        unanswered=len(rows) - len(answered),
+        spans=_spans(rows),
+    )
+
+
+def _check_names(rows: pd.DataFrame, columns: PreferenceColumns, found: CsvColumns, log: FaultLog) -> None:
+    for name in ("topic", "worker", "left", "right"):
+        for row in np.flatnonzero(rows[name] == ""):
+            log.add(
+                f"{columns.named[name]} is empty",
+                line=found.lines[row],
+                cure="fill it in, or remove the row",
+            )
+    for row in np.flatnonzero((rows["left"] == rows["right"]) & (rows["left"] != "")):
+        log.add(
+            f"{columns.left} and {columns.right} are both {rows['left'].iloc[row]!r}",
+            line=found.lines[row],
+            cure="name the two systems that were compared",
+        )
+
+
+def _choices(
+    rows: pd.DataFrame, columns: PreferenceColumns, rules: ImportRules, found: CsvColumns, log: FaultLog
+) -> list[str]:
+    meanings = {answer: answer for answer in ANSWERS} | {"": NO_ANSWER} | dict(rules.answers)
+    choices = []
+    for line, said, left, right in zip(found.lines, rows["choice"], rows["left"], rows["right"], strict=True):
+        meant = meanings.get(said) or {left: "left", right: "right"}.get(said)
+        if meant is None:
+            log.add(
+                f"{columns.choice}: what {said!r} means is not known",
+                line=line,
+                cure=f"say it with --answer {quote(said)}=CHOICE, CHOICE one of {listed(ANSWERS, most=len(ANSWERS))}",
+            )
+        choices.append(meant or NO_ANSWER)
+    return choices
+
+
+def _times(
+    cells: "pd.Series[str]", column: str, rules: ImportRules, found: CsvColumns, log: FaultLog
+) -> Times:
+    values = []
+    for line, cell in zip(found.lines, cells, strict=True):
+        time = _time(cell, rules.time_format) if cell else None
+        if cell and time is None:
+            form = rules.time_format or "ISO 8601, such as 2026-03-01T09:30:00Z"
+            log.add(
+                f"{column} {cell!r} is no time", line=line, cure=f"write it as {form}, or give --time-format"
+            )
+        values.append(time)
+    return pd.Series(values, dtype="datetime64[ms, UTC]", index=cells.index)
+
+
+def _time(text: str, form: str | None) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(text) if form is None else datetime.strptime(text, form)  # noqa: DTZ007 - next line
+    except ValueError:
+        return None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+def _seconds(column: str, found: CsvColumns, log: FaultLog) -> list[float]:
+    numbers = found.numbers(column, log)
+    for line, number in zip(found.lines, numbers, strict=True):
+        if number < 0:
+            log.add(f"{column} is {number:g}", line=line, cure="write seconds, 0 or more")
+    return numbers
+
+
+def _check_order(rows: pd.DataFrame, columns: PreferenceColumns, found: CsvColumns, log: FaultLog) -> None:
+    for row in np.flatnonzero(rows["decision_seconds"] < 0):
+        log.add(
+            f"{columns.decided_at} is before {columns.shown_at}",
+            line=found.lines[row],
+            cure="see whether both are in one time zone",
+        )
+
+
+def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataFrame:
+    """Return table preferences; a fault in it that only the whole table shows names the file."""
+    numbered = [f"J{number}" for number in range(1, len(rows) + 1)]
+    frame = pd.DataFrame(
+        {
+            "judgment": rows.get("judgment", numbered),
+            "worker": rows["worker"],
+            "task": rules.task,
+            "topic": rows["topic"],
+            "pair": rows["pair"] if "pair" in rows else list(couples(rows)),
+            "system_left": rows["left"],
+            "system_right": rows["right"],
+            "choice": rows["choice"],
+        }
+    )
+    for name in ("shown_at", "decided_at", "decision_seconds"):
+        if name in rows:
+            frame[name] = rows[name]
+    if "decision_seconds" in rows:
+        frame["timing"] = "server"
+    if rules.language is not None:
+        frame["language"] = rules.language
+    try:
+        return checked(frame, TABLES["preferences"])
+    except InputError as error:
+        log = FaultLog(path)
+        for fault in error.faults:
+            log.add(fault.problem, cure=fault.cure)
+        raise InputError(log.faults) from error
+
+
+def couples(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield an id for the unordered couple of every row with topic, left and right: `topic/system/system`."""
+    for topic, left, right in zip(rows["topic"], rows["left"], rows["right"], strict=True):
+        yield "/".join([topic, *sorted([left, right])])
+
+
+def _spans(rows: pd.DataFrame) -> pd.DataFrame | None:
+    if not {"shown_at", "decided_at"} <= set(rows):
+        return None
+    spans = rows[["worker", "shown_at", "decided_at"]].set_axis(["worker", "start", "end"], axis="columns")
+    return spans.dropna().reset_index(drop=True)

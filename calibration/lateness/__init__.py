@@ -1,0 +1,1 @@
+"""The decay of lateness."""

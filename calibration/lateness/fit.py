@@ -1,0 +1,273 @@
+"""Lateness decay L: how much less often an update is still of use for each visit that it comes late.
+
+useful ~ Bernoulli(p0 L^lambda), lambda = visits late, 0^0 = 1 (`calibration.lateness.likelihood`). p0 is fitted: not
+every update is of use even in time, and to fix it at 1 would make L too small. Answers of one worker belong together,
+so every error is clustered by worker (`calibration.lateness.intervals`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from calibration.inference.bootstrap import cluster_counts
+from calibration.inference.results import (
+    LEVEL,
+    CalibrationResult,
+    GoodnessOfFit,
+    NotIdentifiedError,
+    info,
+    warning,
+)
+from calibration.inference.uncertainty import Replicates, Uncertainty
+from calibration.lateness.intervals import decay_uncertainty, sandwich
+from calibration.lateness.likelihood import (
+    LatenessCounts,
+    chances,
+    lateness_counts,
+    log_likelihood,
+    maximum,
+    scores_and_information,
+)
+from calibration.lateness.shape import ALPHA, plot_shares, shape_test
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
+from calibration.user_model.model import PARAMETERS, Diagnostic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DECAY, P0 = NAMES = ("lateness_decay", "lateness_p0")
+RESAMPLES = 500
+FEW_WORKERS = 20
+FEW_LATE_ANSWERS = 5
+HETEROGENEITY_Z = 2.5
+"""Standard errors by which the design effect of L must exceed 1 to be called a sign of workers who differ."""
+UNPAIRED_SHARE = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatenessFit(CalibrationResult):
+    """The fitted decay.
+
+    Attributes
+    ----------
+    counts : LatenessCounts
+        Answers by worker, without names, and level.
+    """
+
+    counts: LatenessCounts
+
+    def goodness_of_fit(self, n_boot: int = 99, seed: int = 1) -> tuple[GoodnessOfFit, ...]:  # noqa: ARG002
+        """Test whether the shares of useful updates fall geometrically; by formula, so nothing is simulated.
+
+        Returns
+        -------
+        tuple of GoodnessOfFit
+            Empty where there is nothing to compare, see `calibration.lateness.shape.shape_test`.
+        """
+        decay, p0 = self.estimates
+        test = shape_test(decay, p0, self.counts)
+        return () if test is None else (test,)
+
+    def plot_proportions(self, ax: "Axes", *, level: float = LEVEL) -> None:
+        """Draw the share of useful updates at each lateness, and the fitted curve."""
+        decay, p0 = self.estimates
+        plot_shares(ax, self.counts, decay, p0, level=level)
+
+    def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Draw table lateness with n rows from the fitted model: levels as often as in the data, workers alike.
+
+        Workers answer as many rows each as in the data, on average.
+        """
+        counts, (decay, p0) = self.counts, self.estimates
+        level = rng.choice(counts.level, size=n, p=counts.total_asked / counts.total_asked.sum())
+        rows = pd.DataFrame(
+            {
+                "worker": [f"W{place % counts.workers}" for place in range(n)],
+                "topic": "E000",
+                "nugget": [f"N{place}" for place in range(n)],
+                "visits_late": level.astype(np.int64),
+                "useful": rng.random(n) < chances(decay, p0, level),
+            }
+        )
+        return checked(rows, TABLES["lateness"])
+
+
+def fit_lateness(
+    lateness: pd.DataFrame, *, rng: np.random.Generator | None = None, resamples: int = RESAMPLES
+) -> LatenessFit:
+    """Fit the decay L and the share p0 of updates that are of use in time.
+
+    Parameters
+    ----------
+    lateness : DataFrame
+        Table lateness.
+    rng : Generator, optional
+        Source of the worker bootstrap; without one there is no interval method ``bootstrap``.
+    resamples : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    LatenessFit
+        With parameters ``lateness_decay`` and ``lateness_p0``, both in [0, 1]. Interval methods: ``sandwich`` (the
+        default, one-sided at an edge) and ``bootstrap``; none with a single worker. Its details: levels, in_time and
+        late (numbers of answers), design_effect.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If nobody was asked about an update in time, or about a late one, or nothing was of use to anybody.
+    """
+    if not len(lateness):
+        raise NotIdentifiedError("nobody was asked whether an update was still of use")
+    return fit_lateness_counts(lateness_counts(lateness), rng=rng, resamples=resamples)
+
+
+def fit_lateness_counts(
+    counts: LatenessCounts, *, rng: np.random.Generator | None = None, resamples: int = RESAMPLES
+) -> LatenessFit:
+    """Fit answers that are counted already; otherwise as `fit_lateness`."""
+    _check(counts)
+    decay, p0 = maximum(counts.level, counts.total_asked, counts.total_useful)
+    ratio = _design_effect(decay, p0, counts)
+    asked = counts.total_asked
+    details = {
+        "levels": float(len(counts.level)),
+        "in_time": float(asked[0]),
+        "late": float(asked[1:].sum()),
+    }
+    return LatenessFit(
+        params=MappingProxyType({DECAY: decay, P0: p0}),
+        unit=PARAMETERS[DECAY],
+        units=MappingProxyType({P0: PARAMETERS[P0]}),
+        method="binomial likelihood",
+        uncertainty=_uncertainty(decay, p0, counts, rng, resamples),
+        loglik=log_likelihood(decay, p0, counts.level, asked, counts.total_useful),
+        n_workers=counts.workers,
+        n_rows=int(asked.sum()),
+        details=MappingProxyType(details | ({} if ratio is None else {"design_effect": ratio[0]})),
+        diagnostics=tuple(_diagnostics(decay, p0, counts, ratio)),
+        counts=counts,
+    )
+
+
+def _check(counts: LatenessCounts) -> None:
+    if counts.level[0] > 0:
+        raise NotIdentifiedError(
+            "nobody was asked about an update in time (visits_late 0), and without the share of those that are of "
+            "use the decay cannot be told"
+        )
+    if len(counts.level) == 1:
+        raise NotIdentifiedError("nobody was asked about a late update (visits_late 1 or more)")
+    if not counts.useful.any():
+        raise NotIdentifiedError("no update was of use to anybody, in time or late")
+
+
+def _uncertainty(
+    decay: float, p0: float, counts: LatenessCounts, rng: np.random.Generator | None, resamples: int
+) -> MappingProxyType[str, Uncertainty]:
+    if counts.workers < 2:
+        return MappingProxyType({})
+    methods: dict[str, Uncertainty] = {"sandwich": decay_uncertainty(decay, p0, counts)}
+    if rng is not None:
+        methods["bootstrap"] = _bootstrap(counts, rng, resamples)
+    return MappingProxyType(methods)
+
+
+def _bootstrap(counts: LatenessCounts, rng: np.random.Generator, resamples: int) -> Replicates:
+    """Draw workers with replacement; a sample that cannot tell the decay is left out."""
+    times = cluster_counts(counts.workers, resamples, rng)
+    asked, useful = times @ counts.asked, times @ counts.useful
+    usable = (asked[:, 0] > 0) & (asked[:, 1:].sum(axis=1) > 0) & (useful.sum(axis=1) > 0)
+    fits = []
+    for n, s in zip(asked[usable], useful[usable], strict=True):
+        there = n > 0
+        fits.append(maximum(counts.level[there], n[there], s[there]))
+    return Replicates(values=np.array(fits), clusters=counts.workers)
+
+
+def _design_effect(decay: float, p0: float, counts: LatenessCounts) -> tuple[float, float] | None:
+    """Return how many times larger the variance of log L is because workers differ, and how far 1 is by chance.
+
+    The share of useful updates may differ between workers without moving this ratio much, because L is told by
+    differences within workers; workers whose own L differ move it. The second number is the standard error of the ratio
+    if all shared one L: Var(sum q_u^2) = 2 sum v_u^2 for normal scores.
+
+    Returns
+    -------
+    (float, float) or None
+        None on an edge and for a single worker.
+    """
+    if counts.workers < 2 or not 0 < decay < 1 or p0 == 1:
+        return None
+    scores, information = scores_and_information(decay, p0, counts)
+    direction = np.linalg.inv(information.sum(axis=0))[0]
+    own = np.einsum("i,wij,j->w", direction, information, direction)
+    ratio = sandwich(scores, information)[0, 0] / direction[0]
+    return float(ratio), float(np.sqrt(2 * (own**2).sum()) / own.sum())
+
+
+def _diagnostics(
+    decay: float, p0: float, counts: LatenessCounts, ratio: tuple[float, float] | None
+) -> Iterator[Diagnostic]:
+    yield from _edge_notes(decay, p0, counts)
+    yield from _sample_notes(counts)
+    if ratio is not None and ratio[0] > 1 + HETEROGENEITY_Z * ratio[1]:
+        yield warning(
+            "workers_decay_differently",
+            f"Workers differ in how lateness matters to them (design effect {ratio[0]:.1f}); the decay of the average "
+            "is then not geometric, and L is the geometric decay closest to it, not the mean of the workers' own.",
+        )
+    test = shape_test(decay, p0, counts)
+    if test is not None and test.p_value < ALPHA:
+        yield warning("not_geometric", test.sentence)
+
+
+def _edge_notes(decay: float, p0: float, counts: LatenessCounts) -> Iterator[Diagnostic]:
+    late = counts.total_useful[1:].sum()
+    if decay == 0:
+        yield warning(
+            "decay_at_zero",
+            f"None of {counts.total_asked[1:].sum():.0f} late updates was of use: L is 0 and its interval is a "
+            "one-sided bound.",
+        )
+    elif late < FEW_LATE_ANSWERS:
+        yield warning("few_late_yeses", f"Only {late:.0f} late updates were of use: L rests on these alone.")
+    if decay == 1:
+        yield warning(
+            "decay_at_one",
+            "Late updates were of use at least as often as those in time: L is 1 and its interval is a one-sided bound.",
+        )
+    if p0 == 1:
+        yield info(
+            "certain_in_time",
+            "Every update in time was of use: p0 is 1 and its interval is a one-sided bound.",
+        )
+
+
+def _sample_notes(counts: LatenessCounts) -> Iterator[Diagnostic]:
+    if counts.workers < 2:
+        yield warning(
+            "one_worker",
+            "With a single worker nothing is known about differences between workers: there is no interval.",
+        )
+    elif counts.workers < FEW_WORKERS:
+        yield warning("few_workers", f"{counts.workers} workers are few to tell how much workers differ.")
+    if len(counts.level) < 3:
+        yield warning(
+            "one_late_level",
+            f"All late updates were late by the same number of visits ({counts.level[1]:.0f}): that the decay is geometric cannot be tested.",
+        )
+    late = counts.asked[:, 1:].sum(axis=1)
+    unpaired = late[counts.asked[:, 0] == 0].sum() / late.sum()
+    if unpaired > UNPAIRED_SHARE:
+        yield warning(
+            "different_workers",
+            f"{unpaired:.0%} of the answers on late updates are by workers who were never asked about one in time: "
+            "differences between workers may look like lateness.",
+        )

@@ -1,0 +1,152 @@
+"""How far the decay may be off: a sandwich by worker inside [0, 1], one-sided bounds at 0 and 1.
+
+Inside, log L and logit p0 are given Student's t with workers - 1 degrees of freedom and the worker-clustered sandwich.
+At an edge there is no curvature to speak of, and a standard error of 0 would be false certainty:
+
+- L = 0 (no late update was of use): the L at which that outcome still has probability 1 - level,
+  sum_lambda n_lambda log(1 - p0 L^lambda) = d log(1 - level), which for updates one visit late alone is the one-sided
+  bound of Clopper and Pearson divided by p0; d is the design effect.
+- L = 1: the lower end of a one-sided interval by the same sandwich.
+- p0 = 1 (every update in time was of use): (1 - level)^(d / n_0).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, logit, stdtrit
+
+from calibration.inference.uncertainty import Floats, Interval, Scale, Scales
+from calibration.lateness.likelihood import LatenessCounts, scores_and_information
+
+_QUANTILES = 400
+"""Points of the distribution that draws at L = 0 are taken from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecayUncertainty:
+    """The error of (L, p0), honest at the edges.
+
+    Attributes
+    ----------
+    decay, p0 : float
+        Estimates.
+    cov : (2, 2) ndarray of float
+        Covariance of (log L, logit p0); nan in the row and column of a parameter without one: L = 0, p0 = 1.
+    df : int
+        Workers - 1.
+    level : (k,) ndarray of float
+        lambda.
+    effective : (k,) ndarray of float
+        Questions of each level, divided by the design effect.
+    """
+
+    decay: float
+    p0: float
+    cov: Floats
+    df: int
+    level: Floats
+    effective: Floats
+
+    @property
+    def scale(self) -> Scales:
+        """Logarithm and logit."""
+        return (Scale.LOG, Scale.LOGIT)
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """Interval of L and of p0; one-sided at an edge."""
+        return (self._decay_interval(level), self._p0_interval(level))
+
+    def _decay_interval(self, level: float) -> Interval:
+        if self.decay == 0:
+            return 0.0, self._bound_above_zero(1 - level)
+        error = np.sqrt(self.cov[0, 0])
+        if self.decay == 1:
+            return self._bound_below_one(level), 1.0
+        reach = stdtrit(self.df, (1 + level) / 2) * error
+        return float(self.decay * np.exp(-reach)), float(min(1.0, self.decay * np.exp(reach)))
+
+    def _p0_interval(self, level: float) -> Interval:
+        if self.p0 == 1:
+            return float((1 - level) ** (1 / self.effective[0])), 1.0
+        reach = stdtrit(self.df, (1 + level) / 2) * np.sqrt(self.cov[1, 1])
+        low, high = expit(logit(self.p0) + np.array([-reach, reach]))
+        return float(low), float(high)
+
+    def _bound_above_zero(self, tail: float) -> float:
+        """Return the L at which no late yes has probability ``tail``; 1 if even there it has more."""
+        late = self.level > 0
+
+        def surplus(decay: float) -> float:
+            p = np.minimum(self.p0 * decay ** self.level[late], 1 - 1e-15)
+            return float(self.effective[late] @ np.log1p(-p) - np.log(tail))
+
+        return float(brentq(surplus, 0.0, 1.0)) if surplus(1.0) < 0 else 1.0
+
+    def _bound_below_one(self, level: float) -> float:
+        if self.p0 == 1:  # every answer was yes: L^(sum lambda n) has probability 1 - level
+            return float((1 - level) ** (1 / (self.effective @ self.level)))
+        return float(np.exp(-stdtrit(self.df, level) * np.sqrt(self.cov[0, 0])))
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        """(n, 2) draws: normal on the working scales and cut at 1; at an edge what the one-sided bounds spread out."""
+        cov = np.nan_to_num(self.cov)
+        centre = [np.log(self.decay) if self.decay else 0.0, logit(self.p0) if self.p0 < 1 else 0.0]
+        working = rng.multivariate_normal(centre, cov, size=n)
+        decay, p0 = np.minimum(np.exp(working[:, 0]), 1.0), expit(working[:, 1])
+        chance = rng.random(n)
+        if self.decay == 0:
+            tails = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
+            decay = np.interp(chance, tails, [self._bound_above_zero(tail) for tail in tails])
+        if self.p0 == 1:
+            p0 = chance ** (1 / self.effective[0])
+            decay = chance ** (1 / (self.effective @ self.level)) if self.decay == 1 else decay
+        return np.stack([decay, p0], axis=1)
+
+
+def decay_uncertainty(decay: float, p0: float, counts: LatenessCounts) -> DecayUncertainty:
+    """Return the clustered error of a fit to at least two workers."""
+    effective = counts.total_asked / design_effect_in_time(counts)
+    cov = np.full((2, 2), np.nan)
+    if p0 < 1 and decay > 0:
+        cov = sandwich(*scores_and_information(decay, p0, counts))
+        slope = np.array([1.0, 1 / (1 - p0)])  # d logit p0 = d log p0 / (1 - p0)
+        cov = slope[:, None] * cov * slope
+    elif p0 < 1:
+        residual = counts.useful[:, 0] - p0 * counts.asked[:, 0]
+        cov[1, 1] = _few(counts) * (residual @ residual) / (counts.total_asked[0] * p0 * (1 - p0)) ** 2
+    elif 0 < decay < 1:
+        scores, information = scores_and_information(decay, 1.0, _late(counts))
+        cov[0, 0] = _few(counts) * (scores[:, 0] @ scores[:, 0]) / information.sum(axis=0)[0, 0] ** 2
+    return DecayUncertainty(
+        decay=decay, p0=p0, cov=cov, df=counts.workers - 1, level=counts.level, effective=effective
+    )
+
+
+def sandwich(scores: Floats, information: Floats) -> Floats:
+    """Return I^-1 (w / (w - 1) sum_u s_u s_u') I^-1 from (w, 2) scores and (w, 2, 2) information."""
+    model = np.linalg.inv(information.sum(axis=0))
+    w, influence = len(scores), scores @ model
+    return np.asarray(influence.T @ influence * w / (w - 1))
+
+
+def design_effect_in_time(counts: LatenessCounts) -> float:
+    """Return how many times larger the variance of the share of yeses in time is because workers differ, at least 1.
+
+    w / (w - 1) sum_u (s_u - n_u p)^2 / (n p (1 - p)). Where all answers are the same it cannot be told, and each
+    worker's answers are taken to be worth a single one.
+    """
+    asked, useful = counts.asked[:, 0], counts.useful[:, 0]
+    p = useful.sum() / asked.sum()
+    if p in {0.0, 1.0}:
+        return float(asked.sum() / np.count_nonzero(asked))
+    residual = useful - asked * p
+    return float(max(1.0, _few(counts) * (residual @ residual) / (asked.sum() * p * (1 - p))))
+
+
+def _few(counts: LatenessCounts) -> float:
+    return counts.workers / (counts.workers - 1)
+
+
+def _late(counts: LatenessCounts) -> LatenessCounts:
+    return LatenessCounts(level=counts.level[1:], asked=counts.asked[:, 1:], useful=counts.useful[:, 1:])

@@ -1,0 +1,1 @@
+"""The patience L: from preferences, from stops, by the agreement grid."""

@@ -1,0 +1,338 @@
+"""Generators for the models fitted here: tables drawn from known parameters, for tests, benchmarks and planning."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from calibration.inference.davidson import choice_probabilities
+from calibration.inference.uncertainty import Floats
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
+from metrics.summaries.readings import Probabilities
+from metrics.summaries.score import m_from_positions
+
+Tables: TypeAlias = dict[str, pd.DataFrame]
+Ints: TypeAlias = NDArray[np.signedinteger[Any]]
+
+KINDS = ("good-order", "bad-order", "one-layer", "wrong-links", "short", "redundant", "random")
+"""How the summaries of `simulate_summaries` are made, system by system."""
+_LINK_CHARS = 12
+_SHARE_RELEVANT = 0.5
+
+
+def simulate_summaries(
+    topics: int, rng: np.random.Generator, *, intents: int = 5, iunits: int = 25
+) -> tuple[Tables, dict[str, dict[str, float]]]:
+    """Draw a collection and seven two-layered summaries of each topic that differ in kind.
+
+    Parameters
+    ----------
+    topics : int
+        Number of topics.
+    rng : Generator
+        Source of the draws.
+    intents, iunits : int
+        Of each topic.
+
+    Returns
+    -------
+    tables : dict of str to DataFrame
+        Tables positions and intents.
+    probabilities : dict of str to dict of str to float
+        Topic -> intent -> P(i|q), as in table intents.
+    """
+    names = [f"I{i}" for i in range(intents)]
+    positions: list[tuple[object, ...]] = []
+    probabilities = {}
+    for topic in (f"Q{number:03d}" for number in range(topics)):
+        share = rng.dirichlet(np.full(intents, 2.0))
+        probabilities[topic] = dict(zip(names, share.tolist(), strict=True))
+        chars = rng.integers(20, 60, iunits)
+        relevant = rng.random((intents, iunits)) < _SHARE_RELEVANT
+        importance = rng.integers(1, 5, (intents, iunits)) * relevant
+        for kind in KINDS:
+            first, second = _layers(kind, share @ importance, importance, rng)
+            for intent in range(intents):
+                positions += [
+                    ("summaries", topic, kind, names[intent], f"U{u}", float(importance[intent, u]), offset)
+                    for u, offset in _trail(first, second, intent, chars)
+                ]
+    rows = pd.DataFrame(positions, columns=list(TABLES["positions"].column_names))
+    offered = [(topic, intent, p) for topic, of in probabilities.items() for intent, p in of.items()]
+    return {
+        "positions": checked(rows, TABLES["positions"]),
+        "intents": checked(
+            pd.DataFrame(offered, columns=["topic", "intent", "probability"]), TABLES["intents"]
+        ),
+    }, probabilities
+
+
+def _layers(
+    kind: str,
+    value: Floats,
+    importance: Ints,
+    rng: np.random.Generator,
+) -> tuple[list[int], dict[int, list[int]]]:
+    """Return the iUnits of the first layer, and of the second layer of each intent that has a link."""
+    order = np.argsort(-value, kind="stable").tolist()
+    intents = len(importance)
+    if kind == "one-layer":
+        return order, {}
+    if kind == "short":
+        return order[:6], {}
+    if kind == "redundant":
+        return order[:10] + order[:6], dict.fromkeys(range(intents), order[5:15])
+    if kind == "bad-order":
+        order = order[::-1]
+    if kind == "random":
+        order = rng.permutation(order).tolist()
+    second: dict[int, list[int]] = {i: [] for i in range(intents)}
+    for iunit in order[8:]:
+        best = int(importance[:, iunit].argmax())
+        second[(best + 1) % intents if kind == "wrong-links" else best].append(iunit)
+    return order[:8], second
+
+
+def _trail(
+    first: list[int],
+    second: Mapping[int, list[int]],
+    intent: int,
+    chars: Ints,
+) -> Iterator[tuple[int, int]]:
+    """Yield each iUnit that a reader with one intent meets, and where: first layer, then the links."""
+    end, met = 0, set()
+    items = list(first)
+    for link, inner in second.items():
+        items += [-1, *(inner if link == intent else [])]
+    for item in items:
+        end += _LINK_CHARS if item < 0 else int(chars[item])
+        if item >= 0 and item not in met:
+            met.add(item)
+            yield item, end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judges:
+    """People who judge pairs of summaries by Davidson's model on differences of M.
+
+    Attributes
+    ----------
+    patience_chars : float
+        The true L; may be infinite.
+    per_topic : int
+        Judges of each topic; everyone judges all pairs of one topic.
+    effect : float
+        Log odds of a pair whose M differs by one standard deviation over all pairs; negative: people prefer what
+        scores lower.
+    tie_weight : float
+        nu of the model.
+    unexplained_sd : float
+        Standard deviation, in log odds, of what people like about a summary beyond its M.
+    sensitivity_sd : float
+        Standard deviation of the log of a person's own factor on all log odds.
+    """
+
+    patience_chars: float
+    per_topic: int = 14
+    effect: float = 1.0
+    tie_weight: float = 0.6
+    unexplained_sd: float = 0.0
+    sensitivity_sd: float = 0.3
+
+
+def simulate_preferences(
+    positions: pd.DataFrame, probabilities: Probabilities, judges: Judges, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Draw table preferences.
+
+    Parameters
+    ----------
+    positions : DataFrame
+        Table positions; a system without rows for a topic is not compared there.
+    probabilities : mapping of topic to mapping of intent to float
+        P(i|q).
+    judges : Judges
+        Who judges.
+    rng : Generator
+        Source of the draws.
+
+    Returns
+    -------
+    DataFrame
+        Sides are drawn at random; a tie is called good or bad at random.
+    """
+    m = m_from_positions(positions, probabilities, [judges.patience_chars]).iloc[:, 0]
+    liking = pd.Series(rng.normal(0, judges.unexplained_sd, len(m)), index=m.index)
+    pairs = [pair for _, of in m.groupby(level="topic", sort=False) for pair in combinations(of.index, 2)]
+    difference = np.array([m[one] - m[other] for one, other in pairs])
+    beyond = np.array([liking[one] - liking[other] for one, other in pairs])
+    topic, topics = pd.factorize(np.tile([one[-2] for one, _ in pairs], judges.per_topic))
+    judge = np.repeat(np.arange(judges.per_topic), len(pairs)) * len(topics) + topic
+    sensitivity = np.exp(rng.normal(0, judges.sensitivity_sd, judges.per_topic * len(topics)))
+    log_odds = np.tile(judges.effect * difference / difference.std() + beyond, judges.per_topic)
+    chances = choice_probabilities(log_odds * sensitivity[judge], np.full(1, math.log(judges.tie_weight)))
+    return _judgments(pairs * judges.per_topic, judge, _drawn(np.stack(chances), rng), rng)
+
+
+def _drawn(probabilities: Floats, rng: np.random.Generator) -> Ints:
+    """Return 0, 1 or 2 for each column of (3, n) probabilities."""
+    drawn: Ints = (rng.random(probabilities.shape[1]) > probabilities[:2].cumsum(axis=0)).sum(axis=0)
+    return drawn
+
+
+def _judgments(
+    pairs: list[tuple[tuple[str, ...], tuple[str, ...]]],
+    judge: Ints,
+    votes: Ints,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    swapped = rng.random(len(pairs)) < 0.5
+    good = rng.random(len(pairs)) < 0.5
+    sides = np.where(swapped, 1 - votes, votes)
+    choice = np.where(
+        votes == 2, np.where(good, "equally_good", "equally_bad"), np.where(sides == 0, "left", "right")
+    )
+    one, other = (np.array([pair[side][-1] for pair in pairs], dtype=object) for side in (0, 1))
+    topic = np.array([pair[0][-2] for pair in pairs], dtype=object)
+    rows = pd.DataFrame(
+        {
+            "judgment": [f"J{number}" for number in range(len(pairs))],
+            "worker": [f"W{number}" for number in judge],
+            "task": "summaries",
+            "topic": topic,
+            "pair": topic + "/" + one + "/" + other,
+            "system_left": np.where(swapped, other, one),
+            "system_right": np.where(swapped, one, other),
+            "choice": choice,
+        }
+    )
+    return checked(rows, TABLES["preferences"])
+
+
+def simulate_stops(
+    patience_chars: float,
+    rng: np.random.Generator,
+    *,
+    workers: int = 60,
+    texts_per_worker: int = 4,
+    shortest: float = 0.2,
+    longest: float = 1.6,
+    patience_cv: float = 0.0,
+    finishers: float = 0.0,
+) -> pd.DataFrame:
+    """Draw table stops: a stop is uniform on (0, L), or the end of the text if that comes first.
+
+    Parameters
+    ----------
+    patience_chars : float
+        L; the mean over workers where it varies.
+    rng : Generator
+        Source of the draws.
+    workers, texts_per_worker : int
+        How much is read.
+    shortest, longest : float
+        Texts are uniform between these lengths, in units of L.
+    patience_cv : float
+        Coefficient of variation of a log-normal L over workers.
+    finishers : float
+        Share of workers who always read to the end.
+    """
+    n = workers * texts_per_worker
+    spread = math.sqrt(math.log1p(patience_cv**2))
+    own = patience_chars * np.exp(rng.normal(-(spread**2) / 2, spread, workers))
+    finishes = (rng.random(workers) < finishers).astype(np.float64)
+    text = rng.uniform(shortest, longest, n) * patience_chars
+    names = np.repeat([f"W{number}" for number in range(workers)], texts_per_worker)
+    stops = drawn_stops(text, own.repeat(texts_per_worker), rng, finishers=finishes.repeat(texts_per_worker))
+    return _stops(names, text, stops)
+
+
+def simulate_stops_on(
+    text_chars: Floats, patience_chars: float, rng: np.random.Generator, *, finishers: float = 0.0
+) -> pd.DataFrame:
+    """Draw table stops on texts of given lengths, one reader each; parameters as for `drawn_stops`."""
+    names = np.array([f"W{number}" for number in range(len(text_chars))])
+    return _stops(names, text_chars, drawn_stops(text_chars, patience_chars, rng, finishers=finishers))
+
+
+def drawn_stops(
+    text_chars: Floats,
+    patience_chars: float | Floats,
+    rng: np.random.Generator,
+    *,
+    finishers: float | Floats = 0.0,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Draw how far texts are read, and whether to their end.
+
+    Parameters
+    ----------
+    text_chars : (n,) ndarray of float
+        Lengths in counted characters.
+    patience_chars : float or (n,) ndarray of float
+        L; may be infinite.
+    rng : Generator
+        Source of the draws.
+    finishers : float or (n,) ndarray of float
+        Chance of reading to the end whatever happens.
+    """
+    n = len(text_chars)
+    finishes = rng.random(n) < finishers
+    stop = np.where(
+        finishes | np.isinf(patience_chars), np.inf, rng.random(n) * np.minimum(patience_chars, 1e300)
+    )
+    return np.minimum(stop, text_chars), stop >= text_chars
+
+
+def _stops(
+    names: NDArray[np.str_], text_chars: Floats, stops: tuple[Floats, NDArray[np.bool_]]
+) -> pd.DataFrame:
+    read, reached_end = stops
+    rows = pd.DataFrame(
+        {
+            "worker": names,
+            "topic": "Q000",
+            "layout": "stacked",
+            "chars_read": read,
+            "text_chars": text_chars,
+            "reached_end": reached_end,
+        }
+    )
+    return checked(rows, TABLES["stops"])
+
+
+def simulate_votes(
+    probabilities: Probabilities, rng: np.random.Generator, *, voters: int = 10, mean_ticks: float = 2.0
+) -> Tables:
+    """Draw tables intents and intent_votes: each voter of a topic ticks intents independently.
+
+    Parameters
+    ----------
+    probabilities : mapping of topic to mapping of intent to float
+        P(i|q); the chance of a tick is proportional to it, at most 0.95.
+    rng : Generator
+        Source of the draws.
+    voters : int
+        Voters of each topic; each votes on one topic.
+    mean_ticks : float
+        Ticks that a voter gives on average, as far as the bound of 0.95 allows.
+    """
+    votes: list[tuple[str, str, str | None]] = []
+    for topic, shares in probabilities.items():
+        names, share = list(shares), np.array(list(shares.values()))
+        chance = share * min(mean_ticks, 0.95 / share.max())
+        for voter, ticked in enumerate(rng.random((voters, len(names))) < chance):
+            row = [(f"{topic}-V{voter}", topic, names[i]) for i in np.flatnonzero(ticked)]
+            votes += row or [(f"{topic}-V{voter}", topic, None)]
+    offered = [(topic, intent) for topic, shares in probabilities.items() for intent in shares]
+    return {
+        "intents": checked(pd.DataFrame(offered, columns=["topic", "intent"]), TABLES["intents"]),
+        "intent_votes": checked(
+            pd.DataFrame(votes, columns=["worker", "topic", "intent"]), TABLES["intent_votes"]
+        ),
+    }

@@ -1,0 +1,204 @@
+"""Planned studies of patience: how many queries and workers tell L from preferences, and how well.
+
+Summaries are those of `calibration.patience.simulate.simulate_summaries`, stretched to the length one has in mind; people are
+`calibration.patience.simulate.Judges`. The interval is the likelihood-ratio set that `prefcal fit` prints.
+"""
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.inference.davidson import Votes, choice_probabilities
+from calibration.inference.results import NotIdentifiedError
+from calibration.patience.pairs import Summaries, SummaryPairs, summary_pairs
+from calibration.patience.preferences import NAME, fit_patience_from_preferences
+from calibration.patience.simulate import KINDS, Judges, simulate_preferences, simulate_summaries
+from calibration.plan.simulation import MOST, NOTHING, Outcome
+from calibration.tables.preferences import pair_votes
+
+MOST_PAIRS = len(KINDS) * (len(KINDS) - 1) // 2
+"""Of the kinds of summaries that the generator makes."""
+STOCK = 80
+"""Queries that are made once; each study draws its own from them."""
+_STOCK_SEED = 11
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Stock:
+    """Pairs of summaries of many queries, ordered by query.
+
+    Attributes
+    ----------
+    pairs : SummaryPairs
+        All pairs of all queries; their votes do not matter.
+    starts : (queries + 1,) ndarray of int
+        Where the iUnits of each query's summaries begin in ``pairs.summaries``, which is ordered by query too.
+    """
+
+    pairs: SummaryPairs
+    starts: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatienceDesign:
+    """A study of patience from preferences between two-layered summaries.
+
+    Attributes
+    ----------
+    queries : int
+        How many.
+    pairs : int
+        Judged in each query, at most `MOST_PAIRS`.
+    workers : int
+        Who judge each pair; everyone judges all pairs of one query.
+    true : float
+        L in counted characters.
+    text_chars : float
+        Where the last iUnit that anybody cares for stands, on average over queries. A patience far beyond it cannot
+        be told from no limit.
+    judges : Judges
+        What people are like: effect, tie_weight, unexplained_sd, sensitivity_sd.
+    tell_from : float or None
+        The patience that the true one is to be told from.
+    stock : Stock or None
+        What `stocked` made.
+    """
+
+    queries: int
+    pairs: int
+    workers: int
+    true: float
+    text_chars: float = 2400.0
+    judges: Judges = field(default_factory=lambda: Judges(patience_chars=math.inf, unexplained_sd=0.4))
+    tell_from: float | None = None
+    stock: Stock | None = None
+
+    @property
+    def log_scale(self) -> bool:
+        """Errors are alike in proportion to L."""
+        return True
+
+    @property
+    def truth(self) -> float:
+        """The true patience."""
+        return self.true
+
+    def stocked(self) -> Self:
+        """Return the design with its queries made."""
+        return replace(self, stock=_stock(self.text_chars))
+
+    def size(self, vary: str) -> int:
+        """Return ``queries``, ``pairs`` or ``workers``."""
+        return int(getattr(self, vary))
+
+    def resized(self, vary: str, size: int) -> Self:
+        """Return the study with another number of one of them."""
+        changed: dict[str, Any] = {vary: size}
+        return replace(self, **changed)
+
+    def bounds(self, vary: str) -> tuple[int, int]:
+        """Two queries are needed to tell how queries differ; of each there are no more than seven summaries."""
+        return 2 if vary == "queries" else 1, MOST_PAIRS if vary == "pairs" else MOST
+
+    def people(self) -> int:
+        """Return the number of workers, each of whom judges one query."""
+        return self.queries * self.workers
+
+    def judgments(self) -> int:
+        """Return their number in all."""
+        return self.queries * self.pairs * self.workers
+
+    def simulated(self, rng: np.random.Generator) -> Outcome:
+        """Draw a study and return the interval of L.
+
+        Raises
+        ------
+        ValueError
+            If the design was not `stocked`.
+        """
+        if self.stock is None:
+            raise ValueError("a design has no queries before stocked()")
+        pairs = _some_queries(self.stock, self.queries, self.pairs, rng)
+        judged = replace(pairs, votes=_drawn(pairs, self, rng))
+        try:
+            fit = fit_patience_from_preferences(judged, n_workers=self.people(), with_jackknife=False)
+        except NotIdentifiedError:
+            return NOTHING
+        low, high = fit.conf_int()[NAME]
+        ends = (0.0 if low is None else low, math.inf if high is None else high)
+        told = self.tell_from is not None and not ends[0] <= self.tell_from <= ends[1]
+        return Outcome(estimate=fit.params[NAME], low=ends[0], high=ends[1], told=told)
+
+
+def _stock(text_chars: float) -> Stock:
+    """Make summaries whose last iUnit of any importance stands at ``text_chars`` on average over queries."""
+    rng = np.random.default_rng(_STOCK_SEED)
+    tables, probabilities = simulate_summaries(STOCK, rng)
+    positions = tables["positions"]
+    ends = positions[positions["importance"] > 0].groupby("topic")["offset_chars"].max()
+    stretched = positions.assign(offset_chars=positions["offset_chars"] * (text_chars / ends.mean()))
+    nobody = Judges(patience_chars=math.inf, per_topic=1)
+    votes = pair_votes(simulate_preferences(positions, probabilities, nobody, rng))
+    return _by_query(summary_pairs(votes, stretched, probabilities))
+
+
+def _by_query(pairs: SummaryPairs) -> Stock:
+    """Put summaries and their iUnits into the order of the queries."""
+    query = np.zeros(pairs.summaries.count, dtype=np.intp)
+    query[pairs.first] = query[pairs.second] = pairs.topic
+    place = np.argsort(np.argsort(query, kind="stable"))  # of each summary
+    met = pairs.summaries
+    order = np.argsort(place[met.summary], kind="stable")
+    ordered = replace(
+        met, summary=place[met.summary][order], offset=met.offset[order], weight=met.weight[order]
+    )
+    return Stock(
+        pairs=replace(pairs, first=place[pairs.first], second=place[pairs.second], summaries=ordered),
+        starts=np.searchsorted(ordered.summary, len(KINDS) * np.arange(len(pairs.topics) + 1)),
+    )
+
+
+def _some_queries(stock: Stock, queries: int, pairs: int, rng: np.random.Generator) -> SummaryPairs:
+    """Return the pairs of queries drawn from the stock, with replacement; one drawn twice is two queries."""
+    drawn = rng.integers(len(stock.pairs.topics), size=queries)
+    judged = np.sort(rng.choice(MOST_PAIRS, pairs, replace=False))
+    rows = (drawn[:, None] * MOST_PAIRS + judged).ravel()
+    topic = np.repeat(np.arange(queries), pairs)
+    size = len(KINDS)
+    moved = (np.arange(queries) - drawn) * size
+    all_of = stock.pairs.summaries
+    counts = np.diff(stock.starts)[drawn]
+    met = np.concatenate([np.arange(stock.starts[query], stock.starts[query + 1]) for query in drawn])
+    return SummaryPairs(
+        topics=tuple(map(str, range(queries))),
+        topic=topic,
+        first=stock.pairs.first[rows] + moved[topic],
+        second=stock.pairs.second[rows] + moved[topic],
+        votes=stock.pairs.votes,
+        summaries=Summaries(
+            summary=all_of.summary[met] + np.repeat(moved, counts),
+            offset=all_of.offset[met],
+            weight=all_of.weight[met],
+            count=queries * size,
+        ),
+        left_out=0,
+    )
+
+
+def _drawn(pairs: SummaryPairs, design: PatienceDesign, rng: np.random.Generator) -> Votes:
+    """Draw the votes of the workers, as `calibration.patience.simulate.simulate_preferences` does."""
+    judges = design.judges
+    difference = pairs.differences(np.array([1 / design.true]))[0]
+    liking = rng.normal(0, judges.unexplained_sd, pairs.summaries.count)
+    log_odds = judges.effect * difference / difference.std() + liking[pairs.first] - liking[pairs.second]
+    own = np.exp(rng.normal(0, judges.sensitivity_sd, (design.queries, design.workers)))
+    first, second, _ = choice_probabilities(
+        log_odds[:, None] * own[pairs.topic], np.asarray(math.log(judges.tie_weight))
+    )
+    vote = rng.random(first.shape)
+    for_first, for_second = vote < first, (vote >= first) & (vote < first + second)
+    counts = [votes.sum(axis=1).astype(np.float64) for votes in (for_first, for_second)]
+    return Votes(first=counts[0], second=counts[1], ties=design.workers - counts[0] - counts[1])

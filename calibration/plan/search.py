@@ -1,0 +1,195 @@
+"""The search for the size at which a study reaches what one wants of it."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from calibration.plan.simulation import Design, PlanRow, Track, plan_row, untracked
+
+LARGEST_FACTOR = 16
+"""The search ends at so many times the size it began with."""
+LADDER = (0.5, 1.0, 2.0)
+Z = 1.96
+STEP = 1.2
+"""The first step of the search; each further one is the square of the one before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a study shall reach; at most one of both.
+
+    Attributes
+    ----------
+    width : float or None
+        The interval shall be at most so wide, from end to end.
+    sure : float
+        In this share of studies, for ``width``; 0.5 is the typical study.
+    power : float or None
+        The share of studies that shall tell the truth from the value it is to be told from.
+    """
+
+    width: float | None = None
+    sure: float = 0.5
+    power: float | None = None
+
+    def unsure(self, row: PlanRow) -> float:
+        """Return by what share of itself the size needed may be off, since so few studies were simulated (95 %).
+
+        Where errors shrink with the square root of the size n: dn / n = 2 dw / w of a width w; of a chance with the
+        normal quantile z, dn / n = 2 dz / (z + 1.96). At least the precision of the search; infinite where a width may have
+        no bound.
+        """
+        return max(self._unsure(row), 1 / math.sqrt(row.studies))
+
+    def _unsure(self, row: PlanRow) -> float:
+        if self.width is None:
+            z = ndtri(min(max(row.power, 1 / row.studies), 1 - 1 / row.studies))
+            share = ndtr(z)
+            error = math.sqrt(share * (1 - share) / row.studies) * math.sqrt(2 * math.pi) * math.exp(z**2 / 2)
+            return float(2 * Z * error / max(z + Z, 0.1))
+        reach = Z * math.sqrt(self.sure * (1 - self.sure) / row.studies)
+        low, high = (row.width_of(min(max(self.sure + side, 0.0), 1.0)) for side in (-reach, reach))
+        return math.log(high / low) if math.isfinite(high) else math.inf
+
+    def met(self, row: PlanRow) -> bool:
+        """Say whether studies of a size reach it."""
+        if self.width is not None:
+            return row.width_of(self.sure) <= self.width
+        return self.power is not None and row.power >= self.power
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What was found.
+
+    Attributes
+    ----------
+    vary : str
+        The size that was varied.
+    asked : int
+        The size that was asked about.
+    rows : tuple of PlanRow
+        By ascending size.
+    needed : int or None
+        The smallest size that meets the wish, as do all larger ones that were simulated; None without a wish, or where
+        the largest does not meet it.
+    """
+
+    vary: str
+    asked: int
+    rows: tuple[PlanRow, ...]
+    needed: int | None
+
+    def row(self, size: int) -> PlanRow:
+        """Return what studies of a size give."""
+        return next(row for row in self.rows if row.size == size)
+
+
+def plan(
+    design: Design,
+    vary: str,
+    wish: Wish,
+    *,
+    studies: int = 200,
+    seed: int = 1,
+    track: Track = untracked,
+) -> Plan:
+    """Simulate studies of several sizes, and search the smallest size that meets a wish.
+
+    The sizes are half, one and two times the design's own. Towards a wish the search begins where errors that shrink
+    with the square root of the size would meet it, steps up or down until it is met and unmet, and halves what
+    lies between, on the log scale, until the ends are one apart, or a share of 1 / sqrt(studies): more precise the
+    simulation is not.
+
+    Parameters
+    ----------
+    design : Design
+        The study one has in mind.
+    vary : str
+        Which of its sizes may change.
+    wish : Wish
+        What it shall reach.
+    studies, seed
+        See `plan_row`.
+    track : callable
+        As `Track`.
+    """
+    asked = design.size(vary)
+    rows: dict[int, PlanRow] = {}
+
+    def at(size: int) -> PlanRow:
+        if size not in rows:
+            rows[size] = plan_row(design.resized(vary, size), vary, studies=studies, seed=seed, track=track)
+        return rows[size]
+
+    least, most = design.bounds(vary)
+    for factor in LADDER:
+        at(min(most, max(least, round(asked * factor))))
+    needed = None
+    if wish.width is not None or wish.power is not None:
+        most = min(most, LARGEST_FACTOR * asked)
+        start = min(most, max(least, _guess(rows[max(rows)], wish)))
+        if _smallest(lambda size: wish.met(at(size)), start, (least, most), 1 / math.sqrt(studies)):
+            while not wish.met(rows[max(rows)]) and max(rows) < most:
+                at(min(most, math.ceil(max(rows) * STEP)))
+            needed = _from_here_on(rows, wish)
+    return Plan(vary=vary, asked=asked, rows=tuple(rows[size] for size in sorted(rows)), needed=needed)
+
+
+def _from_here_on(rows: dict[int, PlanRow], wish: Wish) -> int | None:
+    """Return the smallest size simulated that meets a wish, as all larger ones do."""
+    needed = None
+    for size in sorted(rows, reverse=True):
+        if not wish.met(rows[size]):
+            break
+        needed = size
+    return needed
+
+
+def _guess(row: PlanRow, wish: Wish) -> int:
+    """Return the size at which errors that shrink with the square root of the size would meet the wish."""
+    if wish.width is not None:
+        width = row.width_of(wish.sure)
+        return math.ceil(row.size * (width / wish.width) ** 2) if math.isfinite(width) else row.size
+    assert wish.power is not None  # noqa: S101 - for the type checker; there is one of both
+    z = ndtri(np.clip([wish.power, row.power], 0.01, 0.99)) + ndtri(0.975)
+    return math.ceil(row.size * float(z[0] / max(z[1], 0.1)) ** 2)
+
+
+def _smallest(
+    met: Callable[[int], bool], start: int, bounds: tuple[int, int], precision: float
+) -> int | None:
+    """Return the smallest size within bounds that meets a wish; None when the largest does not."""
+    found = _bracket(met, start, bounds)
+    if found is None:
+        return None
+    too_few, enough = found
+    while enough > too_few + 1 and enough > too_few * (1 + precision):
+        middle = min(enough - 1, max(too_few + 1, round(math.sqrt(enough * too_few))))
+        if met(middle):
+            enough = middle
+        else:
+            too_few = middle
+    return enough
+
+
+def _bracket(met: Callable[[int], bool], start: int, bounds: tuple[int, int]) -> tuple[int, int] | None:
+    """Return a size that does not meet a wish and one that does; one below the bounds counts as not meeting it."""
+    least, most = bounds
+    here, factor = start, STEP
+    if met(here):
+        while here > least:
+            below = max(least, min(here - 1, math.floor(here / factor)))
+            if not met(below):
+                return below, here
+            here, factor = below, factor**2
+        return least - 1, least
+    while here < most:
+        above = min(most, max(here + 1, math.ceil(here * factor)))
+        if met(above):
+            return here, above
+        here, factor = above, factor**2
+    return None

@@ -1,0 +1,207 @@
+"""How far weights and their ratios may be off: a two-way jackknife, ratios by the delta method and by Fieller's.
+
+Judgments of one topic share its streams, and what the cells do not explain stays with the streams; judgments of one
+person share that person. With J_c the jackknife covariance over clusters c (each left out by one Newton step),
+
+    V = J_topic + J_worker - J_both,    negative eigenvalues set to 0,
+
+where the clusters of J_both share worker and topic (Cameron, Gelbach and Miller 2011, with jackknifes in place of
+sandwiches: those were measured to be too small, most of all below 40 topics). Student's t has min(workers, topics) - 1
+degrees of freedom.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, stdtrit
+
+from calibration.inference.uncertainty import Floats, Interval, Scale, Scales, closed
+from calibration.push.likelihood import RIDGE, ChoiceModel
+
+Ints = NDArray[np.intp]
+
+STRONG_GAIN = 3.0
+"""Standard errors of G_E above which a ratio to it is nearly normal."""
+
+
+def two_way_covariance(model: ChoiceModel, point: Floats, worker: Ints, topic: Ints) -> Floats:
+    """Return the (p, p) covariance of the weights and the tie parameter.
+
+    Parameters
+    ----------
+    model : ChoiceModel
+        With each judgment counted once.
+    point : (p,) ndarray of float
+        Where it is highest.
+    worker, topic : (n,) ndarray of int
+        Clusters of each judgment, from 0 without holes; at least two of either.
+    """
+    both = np.unique(np.stack([worker, topic]), axis=1, return_inverse=True)[1].ravel()
+    by_topic, by_worker, by_both = (
+        jackknife_covariance(model, point, code) for code in (topic, worker, both)
+    )
+    return without_negative(by_topic + by_worker - by_both)
+
+
+def jackknife_covariance(model: ChoiceModel, point: Floats, cluster: Ints) -> Floats:
+    """Return (c - 1) / c sum_j (d_j - mean)(d_j - mean)', d_j the change of ``point`` without cluster j."""
+    changes = changes_without_each(model, point, cluster)
+    c = len(changes)
+    centred = changes - changes.mean(axis=0)
+    return np.asarray((c - 1) / c * centred.T @ centred)
+
+
+def changes_without_each(model: ChoiceModel, point: Floats, cluster: Ints) -> Floats:
+    """Return the Newton step from ``point`` without each cluster: (c, p).
+
+    Where the other clusters hardly tell a direction, the step along it is large, as it should be.
+    """
+    scores, rows = model.row_derivatives(point)
+    order = np.argsort(cluster, kind="stable")
+    starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
+    of_cluster = np.add.reduceat(scores[order], starts, axis=0)
+    information = np.add.reduceat(rows[order], starts, axis=0)
+    whole = information.sum(axis=0)
+    ridge = RIDGE * np.diag(np.diag(whole))
+    return np.asarray(np.linalg.solve(whole - information + ridge, -of_cluster[..., None])[..., 0])
+
+
+def without_negative(matrix: Floats) -> Floats:
+    """Set the negative eigenvalues of a symmetric matrix to 0."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawWeights:
+    """Weights as fitted, in log odds.
+
+    Attributes
+    ----------
+    names : tuple of str
+        G_E first.
+    weights : (k,) ndarray of float
+        Estimates.
+    cov : (k, k) ndarray of float
+        Their covariance.
+    df : int
+        Degrees of freedom of Student's t.
+    """
+
+    names: tuple[str, ...]
+    weights: Floats
+    cov: Floats
+    df: int
+
+    @property
+    def gain_in_errors(self) -> float:
+        """G_E in standard errors."""
+        return float(self.weights[0] / np.sqrt(self.cov[0, 0]))
+
+    def t(self, level: float) -> float:
+        """Return how many standard errors an interval reaches to either side."""
+        return float(stdtrit(self.df, (1 + level) / 2))
+
+    @property
+    def ratios(self) -> Floats:
+        """(k - 1,) weights relative to G_E."""
+        return np.asarray(self.weights[1:] / self.weights[0])
+
+    @property
+    def ratio_cov(self) -> Floats:
+        """(k - 1, k - 1) covariance of the ratios by the delta method."""
+        slopes = np.column_stack([-self.ratios, np.eye(len(self.ratios))]) / self.weights[0]
+        return np.asarray(slopes @ self.cov @ slopes.T)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiellerRatios:
+    """Fieller's intervals of ratios to G_E: {r : (w - r g)^2 <= t^2 Var(w - r g)}.
+
+    They hold their level however weak g is. Where the set has no end, so has the interval; of two rays the one with
+    the estimate is taken, because G_E is positive.
+
+    Attributes
+    ----------
+    raw : RawWeights
+        With a positive G_E.
+    """
+
+    raw: RawWeights
+
+    @property
+    def scale(self) -> Scales:
+        """The identity."""
+        return Scale.IDENTITY
+
+    @property
+    def cov(self) -> Floats:
+        """(k, k) covariance by the delta method."""
+        return self.raw.ratio_cov
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """One interval a ratio."""
+        t = self.raw.t(level)
+        return tuple(self._interval(place, t) for place in range(1, len(self.raw.weights)))
+
+    def _interval(self, place: int, t: float) -> Interval:
+        g, w = self.raw.weights[0], self.raw.weights[place]
+        v = self.raw.cov
+        a = g**2 - t**2 * v[0, 0]
+        half_b = g * w - t**2 * v[0, place]
+        c = w**2 - t**2 * v[place, place]
+        inside = half_b**2 - a * c
+        if inside <= 0:
+            return None, None
+        roots = sorted((half_b + sign * np.sqrt(inside)) / a for sign in (-1, 1))
+        if a > 0:
+            return float(roots[0]), float(roots[1])
+        return (float(roots[1]), None) if w / g >= roots[1] else (None, float(roots[0]))
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        """(n, k) ratios of normal draws of the weights, those with a positive G_E."""
+        found = np.empty((0, len(self.raw.weights)))
+        while len(found) < n:
+            drawn = rng.multivariate_normal(self.raw.weights, self.raw.cov, size=2 * n)
+            found = np.concatenate([found, drawn[drawn[:, 0] > 0]])
+        return np.asarray(found[:n, 1:] / found[:n, :1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatioReplicates:
+    """Bootstrap replicates of ratios, infinite where G_E is 0: percentile intervals, an infinite end open.
+
+    Attributes
+    ----------
+    values : (b, k) ndarray of float
+        Replicates.
+    clusters : int
+        How many clusters were resampled; percentiles are moved outwards as few clusters ask, as in
+        `calibration.inference.uncertainty.Replicates`.
+    """
+
+    values: Floats
+    clusters: int
+
+    @property
+    def scale(self) -> Scales:
+        """The identity."""
+        return Scale.IDENTITY
+
+    @property
+    def cov(self) -> Floats:
+        """(k, k) covariance of the replicates; nan for a ratio that is infinite in one."""
+        with np.errstate(invalid="ignore"):
+            return np.atleast_2d(np.cov(self.values, rowvar=False))
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """Percentiles, each one of the replicates."""
+        c = self.clusters
+        tail = float(ndtr(-np.sqrt(c / (c - 1)) * stdtrit(c - 1, (1 + level) / 2)))
+        ends = np.quantile(self.values, [tail, 1 - tail], axis=0, method="inverted_cdf")
+        return tuple((closed(float(low)), closed(float(high))) for low, high in ends.T)
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        """Replicates drawn with replacement."""
+        return self.values[rng.integers(len(self.values), size=n)]

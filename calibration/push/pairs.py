@@ -1,0 +1,209 @@
+"""Judged pairs of push streams with their cells: what the contingency weights are fitted to.
+
+A judgment compares the stream shown left with the one shown right, so everything here is left minus right; which sides
+the systems were on does not matter otherwise. With the cells' signs taken into x = (gain, -nonrelevant_eventful,
+-silent_eventful, -nonrelevant_silent, silent_silent) the utility of a stream is u = x . (G_E, P_E, S_E, P_0, S_0), and
+every weight of Tan et al. (SIGIR 2016, table 1) is positive when people like what the framework says they like.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from calibration.inference.results import NotIdentifiedError, info, warning
+from calibration.inference.uncertainty import Floats
+from calibration.user_model.model import Diagnostic
+
+Ints: TypeAlias = NDArray[np.intp]
+Bools: TypeAlias = NDArray[np.bool_]
+
+WEIGHTS = ("G_E", "P_E", "S_E", "P_0", "S_0")
+SIGNS = MappingProxyType(
+    {
+        "gain": 1.0,
+        "nonrelevant_eventful": -1.0,
+        "silent_eventful": -1.0,
+        "nonrelevant_silent": -1.0,
+        "silent_silent": 1.0,
+    }
+)
+"""Cell -> its sign in the utility, in the order of `WEIGHTS`."""
+DEFAULT_CONVENTION = "track"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushJudgments:
+    """n judgments of pairs of streams, without names.
+
+    Attributes
+    ----------
+    left, right : (n, 5) ndarray of float
+        x of the stream on either side.
+    vote : (n,) ndarray of float
+        1: left is better, -1: right is better, 0: equal.
+    good : (n,) ndarray of bool
+        The streams were called equally good.
+    first_is_left : (n,) ndarray of bool
+        The system that is first in the alphabet was shown left.
+    worker, topic, pair : (n,) ndarray of int
+        Numbers from 0 without holes; a pair is a couple of streams.
+    convention : str or None
+        Which cells were taken.
+    without_cells, unequal_days : int
+        Judgments left out because a stream has no cells, or because the streams were counted over different days.
+    revealed : float or None
+        Share of judgments whose page said which days were silent; None if nobody recorded it.
+    """
+
+    left: Floats
+    right: Floats
+    vote: Floats
+    good: Bools
+    first_is_left: Bools
+    worker: Ints
+    topic: Ints
+    pair: Ints
+    convention: str | None = None
+    without_cells: int = 0
+    unequal_days: int = 0
+    revealed: float | None = None
+
+    @property
+    def difference(self) -> Floats:
+        """(n, 5): x of left minus x of right."""
+        return self.left - self.right
+
+    @property
+    def workers(self) -> int:
+        """How many judged."""
+        return int(self.worker.max()) + 1
+
+    @property
+    def topics(self) -> int:
+        """How many profiles were judged."""
+        return int(self.topic.max()) + 1
+
+
+def push_judgments(
+    preferences: pd.DataFrame, push_cells: pd.DataFrame, *, convention: str | None = None
+) -> PushJudgments:
+    """Join judgments with the cells of both streams.
+
+    Parameters
+    ----------
+    preferences : DataFrame
+        Table preferences. Validation repeats do not count, nor do tasks or topics that have no cells at all.
+    push_cells : DataFrame
+        Table push_cells. A row without a task or a pair stands for every task or pair of its topic and system.
+    convention : str, optional
+        Which cells to take where there are several: by default ``track``, else the first in the alphabet.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If no judgment has the cells of both its streams, or none has the convention asked for.
+    """
+    cells, chosen = _of_convention(push_cells, convention)
+    rows = preferences[preferences["validation_of"].isna() & _is_about(preferences, cells)]
+    left, right = (_looked_up(rows, cells, side) for side in ("left", "right"))
+    has_cells = left[list(SIGNS)].notna().all(axis=1) & right[list(SIGNS)].notna().all(axis=1)
+    same_days = ~(left["days"] != right["days"]) | left["days"].isna() | right["days"].isna()
+    used = (has_cells & same_days).to_numpy()
+    if not used.any():
+        raise NotIdentifiedError(
+            "no judged pair has cells of both its systems over the same days (task, topic, pair, system)"
+        )
+    counted = rows[used]
+    choice = counted["choice"]
+    return PushJudgments(
+        left=_signed(left[used]),
+        right=_signed(right[used]),
+        vote=(choice == "left").to_numpy(np.float64) - (choice == "right").to_numpy(np.float64),
+        good=(choice == "equally_good").to_numpy(bool),
+        first_is_left=(counted["system_left"] < counted["system_right"]).to_numpy(bool),
+        worker=pd.factorize(counted["worker"])[0],
+        topic=_numbers(counted, ["task", "topic"]),
+        pair=_numbers(counted.assign(**_couple(counted)), ["task", "topic", "pair", "one", "other"]),
+        convention=chosen,
+        without_cells=int((~has_cells).sum()),
+        unequal_days=int((has_cells & ~same_days).sum()),
+        revealed=_share(counted["silent_days_revealed"]),
+    )
+
+
+def _couple(rows: pd.DataFrame) -> "dict[str, pd.Series[str]]":
+    swapped = rows["system_left"] > rows["system_right"]
+    return {
+        "one": rows["system_left"].mask(swapped, rows["system_right"]),
+        "other": rows["system_right"].mask(swapped, rows["system_left"]),
+    }
+
+
+def _share(flags: "pd.Series[bool]") -> float | None:
+    known = flags.dropna()
+    return float(known.astype(float).mean()) if len(known) else None
+
+
+def _of_convention(push_cells: pd.DataFrame, asked: str | None) -> tuple[pd.DataFrame, str | None]:
+    named = sorted(push_cells["convention"].dropna().unique())
+    if asked is None and not named:
+        return push_cells, None
+    chosen = asked or (DEFAULT_CONVENTION if DEFAULT_CONVENTION in named else named[0])
+    if chosen not in named:
+        raise NotIdentifiedError(f"push_cells has no rows of the convention {chosen!r}")
+    return push_cells[push_cells["convention"] == chosen], chosen
+
+
+def _is_about(preferences: pd.DataFrame, cells: pd.DataFrame) -> "pd.Series[bool]":
+    """Tell which judgments are about push streams: of a task and topic with cells, where the cells name tasks."""
+    of_topic = preferences["topic"].isin(cells["topic"])
+    return of_topic & (preferences["task"].isin(cells["task"]) | bool(cells["task"].isna().any()))
+
+
+def _looked_up(rows: pd.DataFrame, cells: pd.DataFrame, side: str) -> pd.DataFrame:
+    """Return the cells and days of the stream on one side of each row, empty where there are none.
+
+    Cells that name task and pair go before those that leave either open.
+    """
+    wanted = [*SIGNS, "days"]
+    found = pd.DataFrame(np.nan, index=rows.index, columns=wanted)
+    keyed = rows.assign(system=rows[f"system_{side}"])
+    for keys in (["task", "pair"], ["task"], ["pair"], []):
+        of_kind = cells[
+            (cells["task"].notna() == ("task" in keys)) & (cells["pair"].notna() == ("pair" in keys))
+        ]
+        if len(of_kind):
+            on = [*keys, "topic", "system"]
+            joined = keyed[on].merge(of_kind[[*on, *wanted]], on=on, how="left").set_axis(rows.index)
+            found = found.mask(found["gain"].isna(), joined[wanted])
+    return found
+
+
+def _signed(cells: pd.DataFrame) -> Floats:
+    return np.asarray(cells[list(SIGNS)].to_numpy(np.float64) * np.array(list(SIGNS.values())))
+
+
+def _numbers(rows: pd.DataFrame, columns: list[str]) -> Ints:
+    return np.asarray(rows.groupby(columns, dropna=False, sort=False).ngroup(), dtype=np.intp)
+
+
+def notes_on_judgments(judgments: PushJudgments) -> Iterator[Diagnostic]:
+    """Yield what was left out, and which cells were taken."""
+    if judgments.convention is not None:
+        yield info("convention", f"The cells are those of the convention {judgments.convention}.")
+    if judgments.without_cells:
+        yield warning(
+            "pairs_without_cells",
+            f"{judgments.without_cells} judgments are left out because a stream has no cells.",
+        )
+    if judgments.unequal_days:
+        yield warning(
+            "unequal_days",
+            f"{judgments.unequal_days} judgments are left out because the cells of the two streams count different "
+            "numbers of days.",
+        )

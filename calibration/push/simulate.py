@@ -1,0 +1,240 @@
+"""Generator for preferences between push streams: streams with their cells, and people who judge pairs of them."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from calibration.inference.davidson import choice_probabilities
+from calibration.inference.uncertainty import Floats
+from calibration.push.pairs import SIGNS, WEIGHTS, Bools, PushJudgments
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
+
+Ints: TypeAlias = NDArray[np.intp]
+TieLaw: TypeAlias = Literal["davidson", "rao_kupper"]
+
+TASK = "pushes"
+CONVENTION = "track"
+TRUTH = MappingProxyType({"G_E": 1.0, "P_E": 0.5, "S_E": 0.3, "P_0": 0.5, "S_0": 0.4})
+_RELEVANT_A_DAY = 0.6
+_OTHERS_A_DAY = 0.5
+_HIGHLY_RELEVANT = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushJudges:
+    """People who judge pairs of streams by the contingency framework.
+
+    Attributes
+    ----------
+    weights : mapping of str to float
+        True weights by name, as in `TRUTH`.
+    sharpness : float
+        Log odds of a unit of utility.
+    workers, pairs_per_worker : int
+        How many people, and how many pairs, drawn at random, each judges.
+    tie_weight : float
+        nu of Davidson's model, theta > 1 of Rao and Kupper's.
+    tie_law : {'davidson', 'rao_kupper'}
+        Which of them.
+    weight_cv : float
+        Standard deviation of a person's own weights around the true ones, in units of the mean absolute weight.
+    unexplained_sd : float
+        Standard deviation, in log odds, of what people like about a stream of a topic beyond its cells.
+    left_bias : float
+        Log odds of the left side.
+    label_slope : float
+        Log odds of calling a tie good for each unit of the two streams' summed utility; 0: at random.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=lambda: TRUTH)
+    sharpness: float = 0.25
+    workers: int = 50
+    pairs_per_worker: int = 20
+    tie_weight: float = 0.6
+    tie_law: TieLaw = "davidson"
+    weight_cv: float = 0.35
+    unexplained_sd: float = 0.0
+    left_bias: float = 0.0
+    label_slope: float = 0.0
+
+
+def simulate_push_cells(
+    topics: int, rng: np.random.Generator, *, systems: int = 6, days: int = 10, silent_share: float = 0.25
+) -> pd.DataFrame:
+    """Draw table push_cells for all pairs of systems of each topic: two rows after each other are a pair.
+
+    Systems differ in how much they find, how much else they push on eventful days, and how much on silent ones.
+
+    Parameters
+    ----------
+    topics : int
+        Interest profiles.
+    rng : Generator
+        Source of the draws.
+    systems, days : int
+        Of each topic.
+    silent_share : float in [0, 1]
+        Chance that a day is silent.
+    """
+    cells = _drawn_cells(topics, rng, systems=systems, days=days, silent_share=silent_share)
+    topic, couple = np.divmod(np.arange(topics * len(_couples(systems))), len(_couples(systems)))
+    pair = np.array([f"S{one}/S{two}" for one, two in _couples(systems)])[couple]
+    names = np.char.add("MB", np.char.zfill(topic.astype(str), 3))
+    system = _couples(systems)[couple]
+    rows = {
+        "task": TASK,
+        "topic": np.repeat(names, 2),
+        "pair": np.repeat(np.char.add(np.char.add(names, "/"), pair), 2),
+        "system": np.char.add("S", system.ravel().astype(str)),
+        "days": float(days),
+        "convention": CONVENTION,
+    }
+    values = cells[topic[:, None], system].reshape(-1, len(SIGNS))
+    totals = dict(zip(SIGNS, values.T, strict=True))
+    return checked(pd.DataFrame(rows | totals), TABLES["push_cells"])
+
+
+def simulate_push_preferences(
+    cells: pd.DataFrame, judges: PushJudges, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Draw table preferences; sides are drawn at random.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Table push_cells of `simulate_push_cells`.
+    judges : PushJudges
+        Who judges.
+    rng : Generator
+        Source of the draws.
+    """
+    stream = cells.groupby(["topic", "system"], sort=False).ngroup().to_numpy().reshape(-1, 2)
+    x = _signed(cells[list(SIGNS)].to_numpy(np.float64)).reshape(-1, 2, len(SIGNS))
+    drawn = _drawn_judgments(x, stream, judges, rng)
+    left, right = 2 * drawn.pair + drawn.swapped, 2 * drawn.pair + ~drawn.swapped
+    n = len(drawn.pair)
+    tie = np.where(drawn.good, "equally_good", "equally_bad")
+    rows = pd.DataFrame(
+        {
+            "judgment": np.char.add("J", np.arange(n).astype(str)),
+            "worker": np.char.add("W", drawn.worker.astype(str)),
+            "task": TASK,
+            "topic": cells["topic"].to_numpy()[left],
+            "pair": cells["pair"].to_numpy()[left],
+            "system_left": cells["system"].to_numpy()[left],
+            "system_right": cells["system"].to_numpy()[right],
+            "choice": np.where(drawn.vote == 0, tie, np.where(drawn.vote > 0, "left", "right")),
+        }
+    )
+    return checked(rows, TABLES["preferences"])
+
+
+def simulate_push_judgments(
+    topics: int,
+    judges: PushJudges,
+    rng: np.random.Generator,
+    *,
+    systems: int = 6,
+    days: int = 10,
+    silent_share: float = 0.25,
+) -> PushJudgments:
+    """Draw what the tables of `simulate_push_cells` and `simulate_push_preferences` come to when they are joined.
+
+    The same generator gives the same judgments as by way of the tables, in a small part of the time.
+    """
+    cells = _drawn_cells(topics, rng, systems=systems, days=days, silent_share=silent_share)
+    topic = np.repeat(np.arange(topics), len(_couples(systems)))
+    system = np.tile(_couples(systems), (topics, 1))
+    x = _signed(cells[topic[:, None], system])
+    drawn = _drawn_judgments(x, topic[:, None] * systems + system, judges, rng)
+    side = drawn.swapped.astype(np.intp)
+    return PushJudgments(
+        left=x[drawn.pair, side],
+        right=x[drawn.pair, 1 - side],
+        vote=drawn.vote,
+        good=drawn.good & (drawn.vote == 0),
+        first_is_left=~drawn.swapped,
+        worker=drawn.worker,
+        topic=np.unique(topic[drawn.pair], return_inverse=True)[1],
+        pair=np.unique(drawn.pair, return_inverse=True)[1],
+        convention=CONVENTION,
+    )
+
+
+def _couples(systems: int) -> Ints:
+    return np.array(list(combinations(range(systems), 2)))
+
+
+def _signed(cells: Floats) -> Floats:
+    return np.asarray(cells * np.array(list(SIGNS.values())))
+
+
+def _drawn_cells(
+    topics: int, rng: np.random.Generator, *, systems: int, days: int, silent_share: float
+) -> Floats:
+    """Return (topics, systems, 5) cells in the order of `SIGNS`."""
+    silent = rng.random((topics, 1, days)) < silent_share
+    relevant = rng.poisson(_rates(_RELEVANT_A_DAY, topics, systems, rng) * ~silent)
+    eventful, quiet_day = (_rates(_OTHERS_A_DAY, topics, systems, rng) for _ in range(2))
+    other = rng.poisson(np.where(silent, quiet_day, eventful))
+    gain = (relevant + rng.binomial(relevant, _HIGHLY_RELEVANT)) / 2
+    nothing = relevant + other == 0
+    cells = (gain, other * ~silent, nothing & ~silent, other * silent, nothing & silent)
+    return np.stack([cell.sum(axis=2) for cell in cells], axis=2).astype(np.float64)
+
+
+def _rates(mean: float, topics: int, systems: int, rng: np.random.Generator) -> Floats:
+    own = rng.normal(0, 0.5, (1, systems, 1)) + rng.normal(0, 0.5, (topics, systems, 1))
+    return np.asarray(mean * np.exp(own))
+
+
+class _Drawn(NamedTuple):
+    """Judgments, (n,) each: who, which pair, whether its first stream was right, the vote for left, the word for a tie."""
+
+    worker: Ints
+    pair: Ints
+    swapped: Bools
+    vote: Floats
+    good: Bools
+
+
+def _drawn_judgments(x: Floats, stream: Ints, judges: PushJudges, rng: np.random.Generator) -> _Drawn:
+    """Draw from (pairs, 2, 5) signed cells of (pairs, 2) streams."""
+    n = judges.workers * judges.pairs_per_worker
+    worker = np.repeat(np.arange(judges.workers), judges.pairs_per_worker)
+    pair, swapped = rng.integers(0, len(x), n), rng.random(n) < 0.5
+    own = _own_weights(judges, rng)[worker]
+    liking = rng.normal(0, judges.unexplained_sd, stream.max() + 1)[stream]
+    places = (swapped.astype(np.intp), (~swapped).astype(np.intp))
+    left, right = (
+        judges.sharpness * (x[pair, place] * own).sum(axis=1) + liking[pair, place] for place in places
+    )
+    vote = _votes(left - right + judges.left_bias, judges, rng)
+    good = rng.random(n) < expit(judges.label_slope * (left + right) / judges.sharpness)
+    return _Drawn(worker, pair, swapped, vote, good)
+
+
+def _own_weights(judges: PushJudges, rng: np.random.Generator) -> Floats:
+    truth = np.array([judges.weights[name] for name in WEIGHTS])
+    spread = judges.weight_cv * np.abs(truth).mean()
+    return np.asarray(truth + spread * rng.standard_normal((judges.workers, len(truth))))
+
+
+def _votes(log_odds: Floats, judges: PushJudges, rng: np.random.Generator) -> Floats:
+    """Return 1 for left, -1 for right, 0 for a tie."""
+    if judges.tie_law == "davidson":
+        left, right, _ = choice_probabilities(log_odds, np.asarray(math.log(judges.tie_weight)))
+    else:
+        threshold = math.log(judges.tie_weight)
+        left, right = expit(log_odds - threshold), expit(-log_odds - threshold)
+    drawn = rng.random(len(log_odds))
+    return np.where(drawn < left, 1.0, np.where(drawn < left + right, -1.0, 0.0))

@@ -1,0 +1,1 @@
+"""How well workers agree with each other and with themselves."""

@@ -1,0 +1,250 @@
+"""Worker consistency: how far pairs shown a second time are answered alike, beyond what habit alone would give.
+
+The share of consistent repeats says little by itself: whoever clicks left or right by lot is consistent half of the
+time, whoever always clicks `equally good` every time. So each worker's share is held against that of somebody with the
+same habits who does not look: of l left, r right and e equal first answers, n in all, two drawn without replacement
+are alike with probability
+
+    chance = (2 l r + e (e - 1)) / (n (n - 1))                        when the repeat has the sides swapped,
+    chance = (l (l - 1) + r (r - 1) + e (e - 1)) / (n (n - 1))        when it has not
+    kappa = (share - chance) / (1 - chance)
+
+A worker's habits are taken as known; that is what makes the worker's interval exact (Clopper and Pearson 1934).
+"""
+
+from collections.abc import Iterator
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv
+from scipy.stats import binom
+
+from calibration.inference.clusters import cluster_uncertainty
+from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
+from calibration.inference.uncertainty import Floats, Replicates, StudentT
+from calibration.user_model.model import Diagnostic
+
+NAMES = ("consistency_share", "consistency_kappa", "identical_share", "identical_kappa")
+CLICKS = MappingProxyType({"left or right by lot": 1 / 2, "any of the four options by lot": 3 / 8})
+"""Who does not look -> how often a repeat with swapped sides is consistent all the same."""
+RESAMPLES = 2000
+FEW_WORKERS = 20
+MIN_CONSISTENCY = 0.4
+_EQUAL = ("equally_good", "equally_bad")
+_OPTIONS = ("left", "right", *_EQUAL)
+
+
+def fit_consistency(
+    preferences: pd.DataFrame,
+    *,
+    rng: np.random.Generator,
+    min_consistency: float = MIN_CONSISTENCY,
+    resamples: int = RESAMPLES,
+) -> CalibrationResult:
+    """Measure the consistency of all workers together.
+
+    share = sum_w k_w / sum_w n_w,  kappa = sum_w (k_w - chance_w n_w) / sum_w (n_w - chance_w n_w)
+
+    Parameters
+    ----------
+    preferences : DataFrame
+        Table preferences with the validation repeats.
+    rng : Generator
+        Source of the bootstrap over workers.
+    min_consistency : float
+        The share below which a study excludes a worker, for a diagnostic.
+    resamples : int
+        Bootstrap samples.
+
+    Returns
+    -------
+    CalibrationResult
+        ``consistency_share`` and ``consistency_kappa`` (the same system, or an equal option, both times),
+        ``identical_share`` and ``identical_kappa`` (the same of the four options). Its details: chance, and the ends of the
+        exact 95 % intervals of consistent share and kappa as if all repeats were independent (share_exact_low, ...).
+
+    Raises
+    ------
+    NotIdentifiedError
+        If no pair was shown twice to the same worker, or habit alone leaves no repeat to be inconsistent.
+    """
+    rows = repeats(preferences)
+    if rows.empty:
+        raise NotIdentifiedError("no pair was shown twice to the same worker")
+    worker = pd.factorize(rows["worker"])[0]
+    sums = _sums(rows, worker)
+    estimates = _coefficients(sums.sum(axis=0)[None])[0]
+    if np.isnan(estimates).any():
+        raise NotIdentifiedError("by habit alone every repeat would be consistent, as when all say `equal`")
+    chance = float(sums[:, 2].sum() / sums[:, 0].sum())
+    exact = np.array(clopper_pearson(sums[:, 1].sum(), sums[:, 0].sum(), LEVEL))
+    kappas = (exact - chance) / (1 - chance)
+    return CalibrationResult(
+        params=MappingProxyType(dict(zip(NAMES, estimates.tolist(), strict=True))),
+        unit="share of repeats",
+        units=MappingProxyType({name: "agreement beyond chance" for name in NAMES if name.endswith("kappa")}),
+        method="repeats against chance by habit",
+        uncertainty=_uncertainty(sums, resamples, rng),
+        n_workers=len(sums),
+        n_rows=len(rows),
+        details=MappingProxyType(
+            {
+                "chance": chance,
+                "share_exact_low": float(exact[0]),
+                "share_exact_high": float(exact[1]),
+                "kappa_exact_low": float(kappas[0]),
+                "kappa_exact_high": float(kappas[1]),
+            }
+        ),
+        diagnostics=tuple(_diagnostics(sums, min_consistency)),
+    )
+
+
+def consistency_by_worker(preferences: pd.DataFrame, *, level: float = LEVEL) -> pd.DataFrame:
+    """Return each worker's consistency with exact intervals.
+
+    Parameters
+    ----------
+    preferences : DataFrame
+        Table preferences with the validation repeats.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    DataFrame
+        worker, repeats, consistent, share, share_low, share_high, chance, kappa, kappa_low, kappa_high; a row for each
+        worker with a repeat, in alphabetical order. Kappa is missing for a worker who always says `equal`.
+    """
+    rows = repeats(preferences)
+    found = rows.groupby("worker", as_index=False).agg(
+        repeats=("consistent", "size"), consistent=("consistent", "sum"), chance=("chance", "mean")
+    )
+    share = found["consistent"] / found["repeats"]
+    low, high = clopper_pearson(found["consistent"], found["repeats"], level)
+    columns = {"share": share, "share_low": low, "share_high": high}
+    room = (1 - found["chance"]).where(found["chance"] < 1)
+    kappas = {
+        name.replace("share", "kappa"): (value - found["chance"]) / room for name, value in columns.items()
+    }
+    return found.assign(**columns, **kappas)[["worker", "repeats", "consistent", *columns, "chance", *kappas]]
+
+
+def repeats(preferences: pd.DataFrame) -> pd.DataFrame:
+    """Return every validation repeat with what was answered, and what habit alone would give.
+
+    Returns
+    -------
+    DataFrame
+        worker, is_swapped, consistent, identical (flags), chance and chance_identical (of the worker's habits); one row a
+        repeat of a judgment of the same worker that is in the table.
+    """
+    again = preferences[preferences["validation_of"].notna()]
+    both = again.merge(
+        preferences[["judgment", "worker", "system_left", "choice"]],
+        left_on=["validation_of", "worker"],
+        right_on=["judgment", "worker"],
+        suffixes=("", "_first"),
+    )
+    swapped = both["system_left"] != both["system_left_first"]
+    turned = both["choice"].replace({"left": "right", "right": "left"})
+    second = both["choice"].mask(swapped, turned)
+    identical = second == both["choice_first"]
+    equal = second.isin(_EQUAL) & both["choice_first"].isin(_EQUAL)
+    answers = _answers(preferences).reindex(both["worker"]).to_numpy(np.float64)
+    chance, chance_identical = _chance(answers, swapped)
+    return pd.DataFrame(
+        {
+            "worker": both["worker"],
+            "is_swapped": swapped,
+            "consistent": identical | equal,
+            "identical": identical,
+            "chance": chance,
+            "chance_identical": chance_identical,
+        }
+    )
+
+
+def pass_probability(repeats: int, share: float, min_consistency: float = MIN_CONSISTENCY) -> float:
+    """Return how often somebody whose repeats are consistent with probability ``share`` passes the rule.
+
+    P(X / n >= min_consistency),  X ~ Binomial(n, share)
+
+    With ``share`` one half, clicks on left or right by lot, four of five pass "at least 40 % of 5 repeats".
+    """
+    needed = np.ceil(min_consistency * repeats - 1e-9)
+    return float(binom.sf(needed - 1, repeats, share))
+
+
+def clopper_pearson(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[Floats, Floats]:
+    """Return the exact interval of a share (Clopper and Pearson 1934): 0 and 1 where nothing else was seen."""
+    k, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    tail = (1 - level) / 2
+    low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, tail), 0.0)
+    high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail), 1.0)
+    return low, high
+
+
+def _answers(preferences: pd.DataFrame) -> pd.DataFrame:
+    """Return worker -> numbers of first answers by option; the crowd's for a worker with fewer than two."""
+    first = preferences[preferences["validation_of"].isna()]
+    counts = pd.crosstab(first["worker"], first["choice"]).reindex(columns=list(_OPTIONS), fill_value=0)
+    few = counts.sum(axis=1) < 2
+    counts.loc[few] = counts.sum().to_numpy()
+    return counts
+
+
+def _chance(answers: Floats, swapped: "pd.Series[bool]") -> tuple[Floats, Floats]:
+    """Return how often a repeat is consistent, and identical, by habit: (n, 4) numbers of answers -> (n,) each."""
+    left, right, good, bad = answers.T
+    n = answers.sum(axis=1)
+    again = left * (left - 1) + right * (right - 1)
+    sided = np.where(swapped, 2 * left * right, again)
+    equal, same = (good + bad) * (good + bad - 1), good * (good - 1) + bad * (bad - 1)
+    return (sided + equal) / (n * (n - 1)), (sided + same) / (n * (n - 1))
+
+
+def _sums(rows: pd.DataFrame, worker: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> Floats:
+    """(workers, 5): repeats, consistent ones, those by chance, identical ones, those by chance."""
+    columns = rows[["consistent", "chance", "identical", "chance_identical"]].to_numpy(np.float64)
+    return np.stack([np.bincount(worker), *(np.bincount(worker, one) for one in columns.T)], axis=1)
+
+
+def _coefficients(sums: Floats) -> Floats:
+    """(b, 5) sums over workers -> (b, 4) values of `NAMES`; kappa is NaN where chance leaves nothing to find."""
+    n = sums[:, :1]
+    share, chance = sums[:, [1, 3]] / n, sums[:, [2, 4]] / n
+    room = np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
+    kappa = (share - chance) / room
+    return np.stack([share[:, 0], kappa[:, 0], share[:, 1], kappa[:, 1]], axis=1)
+
+
+def _uncertainty(
+    sums: Floats, resamples: int, rng: np.random.Generator
+) -> MappingProxyType[str, StudentT | Replicates]:
+    """Return the jackknife and the bootstrap over workers; nothing where nobody was ever inconsistent."""
+    if (sums[:, 1] == sums[:, 0]).all():
+        return MappingProxyType({})
+    return cluster_uncertainty(
+        lambda weights: _coefficients(weights @ sums), len(sums), rng=rng, resamples=resamples, unit="worker"
+    )
+
+
+def _diagnostics(sums: Floats, min_consistency: float) -> Iterator[Diagnostic]:
+    typical = int(np.median(sums[:, 0]))
+    passing = ", ".join(
+        f"{who} {pass_probability(typical, share, min_consistency):.0%}" for who, share in CLICKS.items()
+    )
+    yield info(
+        "passing_by_chance",
+        f"With {typical} repeats, 'at least {min_consistency:.0%} consistent' is passed by somebody who clicks {passing} "
+        "of the time.",
+    )
+    if (sums[:, 1] == sums[:, 0]).all():
+        yield warning(
+            "no_inconsistent_repeat", "Every repeat was consistent: there is no interval over workers."
+        )
+    elif len(sums) < FEW_WORKERS:
+        yield warning("few_workers", f"Only {len(sums)} workers have a repeat: the interval is hardly known.")

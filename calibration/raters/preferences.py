@@ -1,0 +1,177 @@
+"""How far people agree with each other on which summary is better: Fleiss' kappa and Krippendorff's alpha of preferences.
+
+The item is a pair of systems of one task and topic, its category who is better: one system, the other, or neither
+(or, with four options, both good or both bad). Sides are taken back, validation repeats are left out. Intervals have the
+topic as their unit, because pairs of a topic share its summaries and its judges; where workers judge several topics,
+they have the worker as a unit too.
+"""
+
+from collections.abc import Iterator
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
+from calibration.inference.uncertainty import Floats
+from calibration.raters.agreement import (
+    FEWEST_WORKERS,
+    RESAMPLES,
+    Ratings,
+    coefficient_uncertainty,
+    fleiss_kappa,
+)
+from calibration.tables.preferences import judged_pairs
+from calibration.user_model.model import Diagnostic
+
+FLEISS, KRIPPENDORFF = "preference_fleiss_kappa", "preference_krippendorff_alpha"
+FEW_TOPICS = 10
+_CATEGORIES = {
+    3: {"votes_a": 0, "votes_b": 1, "equally_good": 2, "equally_bad": 2},
+    4: {"votes_a": 0, "votes_b": 1, "equally_good": 2, "equally_bad": 3},
+}
+
+
+def fit_rater_agreement(
+    preferences: pd.DataFrame,
+    *,
+    rng: np.random.Generator,
+    options: Literal[3, 4] = 3,
+    resamples: int = RESAMPLES,
+) -> CalibrationResult:
+    """Measure how far judges of the same pair agree beyond chance.
+
+    Parameters
+    ----------
+    preferences : DataFrame
+        Table preferences.
+    rng : Generator
+        Source of the bootstrap over topics.
+    options : {3, 4}
+        Categories: one better, the other better, equal; or equally good and equally bad apart.
+    resamples : int
+        Bootstrap samples.
+
+    Returns
+    -------
+    CalibrationResult
+        With ``preference_fleiss_kappa`` and ``preference_krippendorff_alpha`` (behind both ``_4`` for four options),
+        for which of two systems is called the first is decided by lot: see `Ratings.exchangeable`. Its details:
+        pairs, judges_a_pair (mean), and fleiss_kappa_as_shown, with the categories left, right and equal as they
+        stood on the screen, where every pair was always shown the same way round.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If no pair has two judgments, all judgments of such pairs are the same, or of four options only one of the
+        equal ones was ever chosen.
+    """
+    judged = judged_pairs(preferences)
+    ratings = _ratings(judged, options)
+    if options == 4 and (ratings.counts[:, 2:].sum(axis=0) == 0).any():
+        raise NotIdentifiedError("only one equal option was ever chosen: there are three categories")
+    kappa, alpha = ratings.coefficients(np.ones((1, ratings.clusters)))[0].tolist()
+    if np.isnan(kappa) or np.isnan(alpha):
+        raise NotIdentifiedError("every judgment of the pairs with two or more is the same")
+    suffix = "" if options == 3 else "_4"
+    per_pair = ratings.counts.sum(axis=1)
+    shown = _as_shown(preferences, options)
+    details = {"pairs": float(len(per_pair)), "judges_a_pair": float(per_pair.mean())}
+    if shown is not None:
+        details["fleiss_kappa_as_shown"] = fleiss_kappa(shown)
+    return CalibrationResult(
+        params=MappingProxyType({FLEISS + suffix: kappa, KRIPPENDORFF + suffix: alpha}),
+        unit="agreement beyond chance",
+        method=f"pairs as items, {options} categories",
+        uncertainty=coefficient_uncertainty(ratings, rng=rng, resamples=resamples),
+        n_workers=int(ratings.worker.max()) + 1,
+        n_rows=len(ratings.item),
+        details=MappingProxyType(details),
+        diagnostics=tuple(_diagnostics(ratings, shown)),
+    )
+
+
+def _ratings(judged: pd.DataFrame, options: Literal[3, 4]) -> Ratings:
+    """Return the judgments of pairs that have two or more."""
+    names = judged[["task", "topic", "system_a", "system_b"]]
+    several = judged[judged.groupby(list(names.columns))["worker"].transform("size") > 1]
+    if several.empty:
+        raise NotIdentifiedError("no pair has two judgments")
+    item = several.groupby(list(names.columns)).ngroup().to_numpy()
+    topic = pd.factorize(several["topic"])[0]
+    cluster = np.zeros(int(item.max()) + 1, dtype=np.intp)
+    cluster[item] = topic
+    return Ratings(
+        item=item,
+        worker=pd.factorize(several["worker"])[0],
+        category=several["vote"].map(_CATEGORIES[options]).to_numpy(np.intp),
+        cluster=cluster,
+        values=np.arange(options, dtype=np.float64),
+        exchangeable=True,
+    )
+
+
+def _as_shown(preferences: pd.DataFrame, options: Literal[3, 4]) -> Floats | None:
+    """Return (pairs, options) counts of left, right and equal; None where a pair was shown both ways round."""
+    rows = preferences[preferences["validation_of"].isna()]
+    swapped = rows["system_left"] > rows["system_right"]
+    couple = [
+        rows["task"],
+        rows["topic"],
+        rows["system_left"].mask(swapped, rows["system_right"]),
+        rows["system_right"].mask(swapped, rows["system_left"]),
+    ]
+    ways = swapped.astype("int64").groupby(couple)
+    if (ways.min() != ways.max()).any():
+        return None
+    codes = {"left": 0, "right": 1, "equally_good": 2, "equally_bad": options - 1}
+    counts = pd.crosstab(couple, rows["choice"].map(codes)).reindex(columns=range(options), fill_value=0)
+    return np.asarray(counts, dtype=np.float64)
+
+
+def _diagnostics(ratings: Ratings, shown: Floats | None) -> Iterator[Diagnostic]:
+    per_pair = ratings.counts.sum(axis=1).astype(int)
+    most = int(np.bincount(per_pair).argmax())
+    if shown is not None:
+        yield info(
+            "kappa_as_shown",
+            "Every pair was always shown the same way round; with the categories left, right and equal as shown, Fleiss' "
+            f"kappa is {fleiss_kappa(shown):.4f}{_on_complete(shown, most)}.",
+        )
+    if len(set(per_pair.tolist())) > 1:
+        same = (per_pair == most).mean()
+        yield info(
+            "unequal_raters",
+            f"The pairs have {per_pair.min()} to {per_pair.max()} judgments, {same:.0%} of them {most}.",
+        )
+    if ratings.clusters == 1:
+        yield warning(
+            "one_topic",
+            "A single topic has pairs with two judgments or more: nothing is known about others, there is no interval.",
+        )
+    elif ratings.clusters < FEW_TOPICS:
+        yield warning(
+            "few_topics",
+            f"The intervals of kappa and alpha rest on {ratings.clusters} topics only.",
+        )
+    crossed = pd.Series(ratings.cluster[ratings.item]).groupby(ratings.worker).nunique().mean()
+    if crossed > 1:
+        few = int(ratings.worker.max()) + 1 < FEWEST_WORKERS
+        yield info(
+            "crossed_workers",
+            f"A worker judged {crossed:.1f} topics on average: "
+            + (
+                "the intervals are for these workers only, who are too few to say anything about others."
+                if few
+                else "topics and workers are both taken as sampled. The intervals topic_jackknife and topic_bootstrap are "
+                "for these workers only."
+            ),
+        )
+
+
+def _on_complete(shown: Floats, most: int) -> str:
+    complete = shown[shown.sum(axis=1) == most]
+    if len(complete) == len(shown):
+        return ""
+    return f", and {fleiss_kappa(complete):.4f} on the {len(complete)} of {len(shown)} pairs with {most} judgments"

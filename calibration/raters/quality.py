@@ -1,0 +1,142 @@
+"""Worker quality and agreement among raters: everything about care and consent that the tables can tell.
+
+None of it is a parameter of a user model: it stands beside the model, in quality.json. Excluding workers for
+inconsistent answers raises what is measured on the rest, so each number is also said with the excluded workers in.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped, info, short
+from calibration.inference.uncertainty import closed
+from calibration.raters.consistency import NAMES as CONSISTENCY
+from calibration.raters.consistency import fit_consistency
+from calibration.raters.importance import ALPHA, KAPPA, fit_importance, fit_importance_alpha
+from calibration.raters.position_bias import NAME as LEFT_SHARE
+from calibration.raters.position_bias import fit_position_bias
+from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_rater_agreement
+from calibration.tables.exclusion import counted_tables
+from calibration.user_model.model import ParameterEntry
+
+FORMAT = "prefcal-quality/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityReport:
+    """What the tables tell about care and consent.
+
+    Attributes
+    ----------
+    results : tuple of CalibrationResult
+        In the order: agreement on preferences (three categories, four options), consistency, position bias,
+        agreement on importance (numbers, order). No name stands in two of them.
+    skipped : tuple of Skipped
+        What the tables cannot tell, and why.
+    """
+
+    results: tuple[CalibrationResult, ...]
+    skipped: tuple[Skipped, ...]
+
+    def entries(self, level: float = LEVEL) -> dict[str, ParameterEntry]:
+        """Return name -> estimate, interval, unit, method, counts and diagnostics, as for parameters."""
+        return dict(chain.from_iterable(result.entries(level).items() for result in self.results))
+
+    def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
+        """Return the content of quality.json."""
+        measures = {name: entry.model_dump(mode="json") for name, entry in self.entries(level).items()}
+        details = {
+            ", ".join(result.params): {name: closed(short(value)) for name, value in result.details.items()}
+            for result in self.results
+        }
+        skipped = [{"names": list(one.names), "reason": one.reason} for one in self.skipped]
+        return {"format": FORMAT, "measures": measures, "details": details, "skipped": skipped}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measure:
+    names: tuple[str, ...]
+    table: str
+    fit: Callable[[pd.DataFrame, np.random.Generator, float], CalibrationResult]
+
+
+_MEASURES = (
+    _Measure(
+        names=(FLEISS, KRIPPENDORFF),
+        table="preferences",
+        fit=lambda table, rng, _: fit_rater_agreement(table, rng=rng),
+    ),
+    _Measure(
+        names=(f"{FLEISS}_4", f"{KRIPPENDORFF}_4"),
+        table="preferences",
+        fit=lambda table, rng, _: fit_rater_agreement(table, rng=rng, options=4),
+    ),
+    _Measure(
+        names=CONSISTENCY,
+        table="preferences",
+        fit=lambda table, rng, _: fit_consistency(table, rng=rng),
+    ),
+    _Measure(
+        names=(LEFT_SHARE,),
+        table="preferences",
+        fit=lambda table, _, level: fit_position_bias(table, level=level),
+    ),
+    _Measure(
+        names=(KAPPA, ALPHA), table="importance", fit=lambda table, rng, _: fit_importance(table, rng=rng)
+    ),
+    _Measure(
+        names=(f"{ALPHA}_ordinal",),
+        table="importance",
+        fit=lambda table, rng, _: fit_importance_alpha(table, metric="ordinal", rng=rng),
+    ),
+)
+
+
+def quality_report(
+    tables: Mapping[str, pd.DataFrame], *, seed: int, level: float = LEVEL, exclude: bool = True
+) -> QualityReport:
+    """Measure agreement among raters, consistency and position bias.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        As `calibration.tables.files.read_tables` returns them, excluded workers included.
+    seed : int
+        Of every resampling.
+    level : float
+        Of the intervals that diagnostics speak of.
+    exclude : bool
+        Leave excluded workers out (withdrawn ones always are). Where there are any, a diagnostic
+        ``with_excluded_workers`` says what the numbers are with them.
+    """
+    counted, everyone = (counted_tables(tables, exclude=each) for each in (exclude, False))
+    results: list[CalibrationResult] = []
+    skipped: list[Skipped] = []
+    for place, measure in enumerate(_MEASURES):
+        table = counted.get(measure.table)
+        if table is None:
+            skipped.append(Skipped(names=measure.names, reason=f"there is no table {measure.table}"))
+            continue
+        try:
+            result = measure.fit(table, np.random.default_rng([seed, 100 + place]), level)
+        except NotIdentifiedError as error:
+            skipped.append(Skipped(names=measure.names, reason=str(error)))
+            continue
+        others = everyone[measure.table]
+        results.append(
+            _compared(result, measure, others, seed, level) if len(others) > len(table) else result
+        )
+    return QualityReport(results=tuple(results), skipped=tuple(skipped))
+
+
+def _compared(
+    result: CalibrationResult, measure: _Measure, everyone: pd.DataFrame, seed: int, level: float
+) -> CalibrationResult:
+    """Say what the numbers are with the excluded workers in."""
+    whole = measure.fit(everyone, np.random.default_rng(seed), level)
+    said = ", ".join(f"{name} {value:.3f}" for name, value in whole.params.items())
+    return result.noted(info("with_excluded_workers", f"With the excluded workers: {said}."))

@@ -1,0 +1,234 @@
+"""Reading speed over workers: log words per second, normal with mean mu and standard deviation sigma.
+
+Fitted by the likelihood of `calibration.reading.mixture`, or by medians (`calibration.reading.medians`),
+which are its start. Which rows of table reads count is said in `calibration.reading.rows`, what not to do in
+`calibration.reading.naive`.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from calibration.inference.bootstrap import cluster_counts
+from calibration.inference.results import NotIdentifiedError, info, warning
+from calibration.inference.uncertainty import Floats, Replicates, Scale, StudentT, Uncertainty
+from calibration.reading.checks import outlying_share, reading_notes
+from calibration.reading.medians import MedianFit, bootstrap_medians, fit_medians, worker_medians
+from calibration.reading.mixture import N_FREE, MixtureFit, bootstrap_mixture, fit_mixture
+from calibration.reading.result import ReadingSpeedFit, ReadingSummary
+from calibration.reading.rows import Readings, length_unit, readings
+from calibration.user_model.model import Diagnostic
+
+NAMES = ("reading_speed_mu", "reading_speed_sigma")
+SCALES = (Scale.IDENTITY, Scale.LOG)
+LEAST_WORKERS = 3
+MANY_OUTLIERS = 0.1
+_LEAST_SPREAD_SE = 2.0
+
+Method: TypeAlias = Literal["mixture", "median"]
+
+
+def fit_reading_speed(
+    reads: pd.DataFrame,
+    *,
+    language: str | None = None,
+    method: Method = "mixture",
+    resamples: int = 0,
+    rng: np.random.Generator | None = None,
+) -> ReadingSpeedFit:
+    """Fit mean and spread of log reading speed over workers.
+
+    Parameters
+    ----------
+    reads : DataFrame
+        Table reads, of one language. Optional columns may be missing.
+    language : str, optional
+        Japanese is measured in characters a second (column ``chars``), every other in words.
+    method : {'mixture', 'median'}
+        Marginal likelihood with idle and skimmed reads in the model, or worker medians with random effects,
+        which is faster and breaks where a third of the reads are idle.
+    resamples : int
+        Samples of workers for the further interval method ``worker_bootstrap``; 0: without it.
+    rng : Generator, optional
+        Their source; not needed without them.
+
+    Returns
+    -------
+    ReadingSpeedFit
+        With ``reading_speed_mu`` and ``reading_speed_sigma``; errors are kept on (mu, log sigma).
+
+    Raises
+    ------
+    NotIdentifiedError
+        If fewer than 3 workers read two items to their ends (with one each, the spread over workers and the
+        spread over items are one number), if nearly everybody was interrupted in more than half of their
+        reads, or if workers differ by no more than chance.
+    ValueError
+        If ``resamples`` is positive and there is no ``rng``.
+    """
+    if resamples and rng is None:
+        raise ValueError("a bootstrap needs rng")
+    data = readings(reads, language=language)
+    _check_identified(data, length_unit(language))
+    if (~np.isnan(worker_medians(data))).sum() < LEAST_WORKERS:
+        raise NotIdentifiedError(
+            "more than half of what nearly every worker read was interrupted by the end of a visit"
+        )
+    medians = fit_medians(data)
+    mixture = fit_mixture(data, medians) if method == "mixture" else None
+    fit = _of_medians(medians) if mixture is None else _of_mixture(mixture)
+    if not np.isfinite(fit.cov).all() or math.sqrt(fit.cov[1, 1]) > _LEAST_SPREAD_SE:
+        raise NotIdentifiedError(
+            f"the speeds of {data.n_workers} workers differ by no more than chance: their spread is not known"
+        )
+    uncertainty: dict[str, Uncertainty] = {
+        how: StudentT(
+            centre=np.array([fit.mu, math.log(fit.sigma)]), cov=cov, df=data.n_workers - 1, scale=SCALES
+        )
+        for how, cov in fit.covs.items()
+    }
+    if rng is not None and resamples:
+        uncertainty["worker_bootstrap"] = _bootstrap(data, medians, resamples, rng, mixed=mixture is not None)
+    unit = length_unit(language)
+    return ReadingSpeedFit(
+        params=MappingProxyType(dict(zip(NAMES, (fit.mu, fit.sigma), strict=True))),
+        unit=f"log {unit} per second",
+        units=MappingProxyType(dict.fromkeys(NAMES, f"log {unit} per second")),
+        method=fit.method,
+        uncertainty=MappingProxyType(uncertainty),
+        n_workers=data.n_workers,
+        n_rows=len(data.worker),
+        n_censored=int(data.cut.sum()),
+        loglik=fit.loglik,
+        n_free=fit.n_free,
+        details=MappingProxyType(_details(data, fit)),
+        diagnostics=tuple(
+            _diagnostics(data, medians, fit, unit, failed=method == "mixture" and mixture is None)
+        ),
+        summaries=ReadingSummary.of(data, medians, fit.centres),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fitted:
+    """What both methods give."""
+
+    method: str
+    mu: float
+    sigma: float
+    tau: float
+    idle: float
+    skimmed: float
+    covs: dict[str, Floats]
+    loglik: float
+    n_free: int
+    centres: Floats
+
+    @property
+    def cov(self) -> Floats:
+        return next(iter(self.covs.values()))
+
+
+def _of_mixture(fit: MixtureFit) -> _Fitted:
+    return _Fitted(
+        method="mixture likelihood",
+        mu=fit.mu,
+        sigma=fit.sigma,
+        tau=fit.tau,
+        idle=fit.idle,
+        skimmed=fit.skimmed,
+        covs={"wald": fit.cov, "sandwich": fit.robust_cov},
+        loglik=fit.loglik,
+        n_free=N_FREE,
+        centres=fit.centres,
+    )
+
+
+def _of_medians(fit: MedianFit) -> _Fitted:
+    return _Fitted(
+        method="worker medians, random effects",
+        mu=fit.mu,
+        sigma=fit.sigma,
+        tau=fit.tau,
+        idle=0.0,
+        skimmed=0.0,
+        covs={"wald": fit.cov},
+        loglik=fit.loglik,
+        n_free=2,
+        centres=fit.medians,
+    )
+
+
+def _check_identified(data: Readings, unit: str) -> None:
+    complete = np.bincount(data.worker[~data.cut], minlength=data.n_workers)
+    why = ", ".join(f"{count} {reason}" for reason, count in data.left_out.items())
+    left_out = f" (rows not used: {why})" if why else ""
+    if not len(complete):
+        raise NotIdentifiedError(
+            f"no read of an iUnit, update or entry of a list with a number of {unit} can be used{left_out}"
+        )
+    if (complete > 0).sum() < LEAST_WORKERS:
+        raise NotIdentifiedError(
+            f"{(complete > 0).sum()} workers read something to its end, {LEAST_WORKERS} are needed{left_out}"
+        )
+    if (complete > 1).sum() < LEAST_WORKERS:
+        raise NotIdentifiedError(
+            f"fewer than {LEAST_WORKERS} workers read two items to their ends: how far workers differ cannot be told from how "
+            "far one worker's reads do"
+        )
+
+
+def _bootstrap(
+    data: Readings, medians: MedianFit, resamples: int, rng: np.random.Generator, *, mixed: bool
+) -> Replicates:
+    counts = cluster_counts(data.n_workers, resamples, rng)
+    values = bootstrap_mixture(data, medians, counts) if mixed else bootstrap_medians(medians, counts)
+    return Replicates(values=values, scale=SCALES, clusters=data.n_workers)
+
+
+def _details(data: Readings, fit: _Fitted) -> dict[str, float]:
+    low, high = np.quantile(np.exp(data.log_length), [0.025, 0.975])
+    return {
+        "residual_scale": fit.tau,
+        "share_idle": fit.idle,
+        "share_skimmed": fit.skimmed,
+        "share_interrupted": float(data.cut.mean()),
+        "reads_per_worker": len(data.worker) / data.n_workers,
+        "short_length": float(low),
+        "long_length": float(high),
+    }
+
+
+def _diagnostics(
+    data: Readings, medians: MedianFit, fit: _Fitted, unit: str, *, failed: bool
+) -> Iterator[Diagnostic]:
+    per_second = math.exp(fit.mu)
+    yield info(
+        "reading_rate",
+        f"The median worker reads exp(mu) = {per_second:.2g} {unit} a second, {60 * per_second:.0f} a minute.",
+    )
+    if data.left_out:
+        shown = ", ".join(f"{count} {why}" for why, count in data.left_out.items())
+        yield info("reads_not_used", f"Reads left out: {shown}.")
+    if failed:
+        yield warning(
+            "mixture_failed",
+            "The likelihood with idle and skimmed reads has no maximum inside its bounds here; worker medians stand in for it.",
+        )
+    if fit.n_free == N_FREE:
+        yield info(
+            "outlying_reads",
+            f"By the fit {fit.idle:.0%} of the reads have an idle pause in them and {fit.skimmed:.0%} were skimmed.",
+        )
+    elif (share := outlying_share(data, medians)) > MANY_OUTLIERS:
+        yield warning(
+            "outlying_reads",
+            f"{share:.0%} of the reads lie beyond 3 MAD of their worker's median, where 4 % would be usual: idle or skimmed "
+            "reads bias medians.",
+        )
+    yield from reading_notes(data, medians)

@@ -1,0 +1,339 @@
+"""Reading speed by marginal likelihood, with idle and skimmed reads in the model.
+
+x_ui = theta_u + e_ui,  theta_u ~ N(mu, sigma^2)
+e ~ mixture of read, idle and skimmed (`calibration.reading.law`)
+L_u = INT prod_i f(x_ui - theta) prod_{i cut} F(x_ui - theta) phi(theta; mu, sigma) dtheta
+
+with f and F density and distribution of e: a read that the end of the visit cut is slower than it looks.
+Workers with nothing but cut reads take part. The integral is a sum over even nodes around each worker's
+posterior mean (never around mu). The shares have a weak prior, worth twenty reads: without it they are not
+told apart from tau where nobody idles.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from calibration.inference.uncertainty import Floats
+from calibration.reading.law import ReadLaw
+from calibration.reading.medians import MedianFit
+from calibration.reading.rows import Flags, Places, Readings
+
+PRIOR_READS = np.array([18.0, 1.0, 1.0])
+NODES = 41
+REACH = 10.0
+"""Half-width of the nodes, in standard deviations of the worker's posterior, whose tails are longer than normal ones."""
+MANY_ROWS = 50_000
+_CELLS_IN_TAU = 10
+_ROWS_AT_ONCE = 500
+_STEP = 1e-5
+_DECREMENT = 1e-4
+_ROUGH, _FINE = 1e-2, 1e-4
+_LEAST_SIGMA = 0.02
+_LEAST_VARIANCE = 1e-6
+_LOG_ROOT_2_PI = 0.5 * math.log(2 * math.pi)
+
+N_FREE = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixtureFit:
+    """The fit of the mixture.
+
+    Attributes
+    ----------
+    mu, sigma : float
+        Mean and standard deviation of log speeds over workers.
+    tau : float
+        Scale of one proper read around its worker's speed.
+    idle, skimmed : float
+        Their shares of the reads.
+    loglik : float
+        Marginal log-likelihood, without the prior.
+    cov : (2, 2) ndarray of float
+        Of (mu, log sigma), from the observed information.
+    robust_cov : (2, 2) ndarray of float
+        The same by the sandwich over workers.
+    centres : (workers,) ndarray of float
+        Posterior mean of each worker's log speed.
+    """
+
+    mu: float
+    sigma: float
+    tau: float
+    idle: float
+    skimmed: float
+    loglik: float
+    cov: Floats
+    robust_cov: Floats
+    centres: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Block:
+    """Some workers with all their reads."""
+
+    workers: slice
+    starts: Places
+    worker: Places
+    x: Floats
+    cut: Flags
+    count: Floats
+
+
+class MixtureLikelihood:
+    """The marginal likelihood of (mu, log sigma, log tau, a_idle, a_skimmed), one term a worker.
+
+    The shares of read, idle and skimmed are (1 - 0.002) exp(0, a_idle, a_skimmed) / sum.
+
+    Parameters
+    ----------
+    data : Readings
+        Of at least one worker.
+    count : (n,) ndarray of float
+        How often each read counts.
+    centre, spread : (workers,) ndarray of float
+        Where each worker's log speed is thought to be, and its uncertainty; the nodes reach 10 of it to both
+        sides.
+    """
+
+    def __init__(
+        self, data: Readings, count: Floats, centre: Floats, spread: Floats, variances: Floats
+    ) -> None:
+        self._data, self._count, self._variances = data, count, variances
+        reach = REACH * spread
+        self.nodes = centre[:, None] + reach[:, None] * np.linspace(-1, 1, NODES)
+        self._log_step = np.log(2 * reach / (NODES - 1))
+
+    @classmethod
+    def around_medians(cls, data: Readings, start: MedianFit) -> "MixtureLikelihood":
+        """Put the nodes where the fit by medians says; those of workers without a median around mu."""
+        known = np.isfinite(start.variances)
+        weight = np.where(known, 1 / np.where(known, start.variances, 1.0), 0.0)
+        own_weight = 1 / max(start.sigma, _LEAST_SIGMA) ** 2
+        medians = np.where(known, start.medians, start.mu)
+        centre = (weight * medians + own_weight * start.mu) / (weight + own_weight)
+        return cls(*_binned(data, start.tau), centre, 1 / np.sqrt(weight + own_weight), start.variances)
+
+    def around_posterior(self, p: Floats) -> "MixtureLikelihood":
+        """Put the nodes where the likelihood at ``p`` says: around posterior means, by posterior standard deviations.
+
+        Both follow from the scores in mu and log sigma, which are E z / sigma and E z^2 - 1 with z = (theta -
+        mu) / sigma.
+        """
+        sigma = math.exp(p[1])
+        score = self.terms(p)[1]
+        mean = sigma * score[:, 0]
+        variance = np.maximum(score[:, 1] + 1 - mean**2, _LEAST_VARIANCE)
+        return MixtureLikelihood(
+            self._data, self._count, p[0] + sigma * mean, sigma * np.sqrt(variance), self._variances
+        )
+
+    def penalty(self, p: Floats, weights: Floats | None = None) -> tuple[float, Floats]:
+        """Return what is added to the log-likelihood, and its gradient.
+
+        A Dirichlet prior of the shares on the scale of the a's, and, as in restricted likelihood, what is due for mu having
+        been estimated: -log(sum_u w_u / (sigma^2 + s_u^2)) / 2, with the s_u^2 of the medians. Without it sigma of 30 workers
+        is 2 % too small.
+        """
+        softmax = ReadLaw(p).softmax
+        variance = math.exp(2 * p[1])
+        precision = (1.0 if weights is None else weights) / (variance + self._variances)
+        total = float(precision.sum())
+        slope = np.zeros(N_FREE)
+        slope[1] = variance * float((precision / (variance + self._variances)).sum()) / total
+        slope[3:] = (PRIOR_READS - PRIOR_READS.sum() * softmax)[1:]
+        return float(PRIOR_READS @ np.log(np.maximum(softmax, 1e-300))) - 0.5 * math.log(total), slope
+
+    @property
+    def n_workers(self) -> int:
+        """How many terms there are."""
+        return len(self.nodes)
+
+    @property
+    def n_reads(self) -> float:
+        """How many reads they are of."""
+        return float(self._count.sum())
+
+    def terms(self, p: Floats) -> tuple[Floats, Floats]:
+        """Return each worker's log-likelihood and its gradient.
+
+        Parameters
+        ----------
+        p : (5,) ndarray of float
+            mu, log sigma, log tau, a_idle, a_skimmed.
+
+        Returns
+        -------
+        (workers,), (workers, 5) ndarray of float
+        """
+        mixture = ReadLaw(p)
+        value, score = np.empty(self.n_workers), np.empty((self.n_workers, N_FREE))
+        sigma = math.exp(p[1])
+        for block in self._blocks:
+            z = (self.nodes[block.workers] - p[0]) / sigma
+            prior = -0.5 * z**2 - p[1] - _LOG_ROOT_2_PI + self._log_step[block.workers, None]
+            law = mixture.of(block.x - self.nodes[block.workers][block.worker], block.cut)
+            log_f = np.log(law.value) * block.count[:, None]
+            joint = np.add.reduceat(log_f, block.starts, axis=0) + prior
+            highest = joint.max(axis=1, keepdims=True)
+            weight = np.exp(joint - highest)
+            total = weight.sum(axis=1, keepdims=True)
+            value[block.workers] = (highest + np.log(total))[:, 0]
+            weight /= total
+            score[block.workers, 0] = (weight * z).sum(axis=1) / sigma
+            score[block.workers, 1] = (weight * (z**2 - 1)).sum(axis=1)
+            slopes = law.slopes(weight[block.worker] * block.count[:, None])
+            score[block.workers, 2:] = np.add.reduceat(slopes, block.starts, axis=0)
+        return value, score
+
+    @cached_property
+    def _blocks(self) -> tuple[_Block, ...]:
+        return tuple(self._made_blocks())
+
+    def _made_blocks(self) -> Iterator[_Block]:
+        """Cut the rows between workers into pieces that fit a processor's cache."""
+        data = self._data
+        begins = np.searchsorted(data.worker, np.arange(self.n_workers + 1))
+        first = 0
+        while first < self.n_workers:
+            beyond = int(np.searchsorted(begins, begins[first] + _ROWS_AT_ONCE, side="right")) - 1
+            stop = min(max(beyond, first + 1), self.n_workers)
+            rows = slice(begins[first], begins[stop])
+            yield _Block(
+                workers=slice(first, stop),
+                starts=(begins[first:stop] - begins[first]).astype(np.intp),
+                worker=data.worker[rows] - first,
+                x=data.log_speed[rows, None],
+                cut=data.cut[rows],
+                count=self._count[rows],
+            )
+            first = stop
+
+
+def _binned(data: Readings, tau: float) -> tuple[Readings, Floats]:
+    """Unite reads of a worker whose log speeds differ by less than tau / 10, when there are very many; and their counts."""
+    if len(data.worker) <= MANY_ROWS:
+        return data, np.ones(len(data.worker))
+    cell = np.floor((data.log_speed - data.log_speed.min()) * (_CELLS_IN_TAU / tau)).astype(np.int64)
+    key = (data.worker * (int(cell.max()) + 1) + cell) * 2 + data.cut
+    _, first, of_row, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    united = data.of(first)
+    mean = np.bincount(of_row, weights=data.log_speed) / count
+    return Readings(
+        worker=united.worker,
+        log_speed=mean,
+        cut=united.cut,
+        log_length=united.log_length,
+        left_out=data.left_out,
+    ), count.astype(np.float64)
+
+
+def fit_mixture(data: Readings, start: MedianFit) -> MixtureFit | None:
+    """Maximise the marginal likelihood; None where the maximum is not inside (no spread over workers, say).
+
+    Parameters
+    ----------
+    data : Readings
+        Of at least two workers.
+    start : MedianFit
+        The fit by medians.
+    """
+    found = _fitted(data, start)
+    if found is None:
+        return None
+    likelihood, p = found
+    value, score = likelihood.terms(p)
+    information = _information(likelihood, p, score)
+    if np.linalg.eigvalsh(information)[0] <= 0:
+        return None
+    inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
+    step = score.sum(axis=0) + likelihood.penalty(p)[1]
+    if step @ inverse @ step > _DECREMENT:
+        return None
+    workers = likelihood.n_workers
+    robust = inverse @ (score.T @ score) @ inverse * workers / (workers - 1)
+    shares = ReadLaw(p).shares
+    return MixtureFit(
+        mu=float(p[0]),
+        sigma=math.exp(p[1]),
+        tau=math.exp(p[2]),
+        idle=float(shares[1]),
+        skimmed=float(shares[2]),
+        loglik=float(value.sum()),
+        cov=inverse[:2, :2],
+        robust_cov=robust[:2, :2],
+        centres=p[0] + math.exp(2 * p[1]) * score[:, 0],
+    )
+
+
+def _fitted(data: Readings, start: MedianFit) -> tuple[MixtureLikelihood, Floats] | None:
+    """Maximise twice: the first time roughly, to know where the nodes belong."""
+    everybody = np.ones(data.n_workers)
+    p = np.array([start.mu, math.log(max(start.sigma, _LEAST_SIGMA)), math.log(start.tau), -2.5, -2.5])
+    likelihood = MixtureLikelihood.around_medians(data, start)
+    p = _maximised(likelihood, p, everybody, _ROUGH)
+    if not np.isfinite(p).all() or math.exp(p[1]) < _LEAST_SIGMA:
+        return None
+    likelihood = likelihood.around_posterior(p)
+    p = _maximised(likelihood, p, everybody, _FINE)
+    return (likelihood, p) if np.isfinite(p).all() and math.exp(p[1]) >= _LEAST_SIGMA else None
+
+
+def bootstrap_mixture(data: Readings, start: MedianFit, counts: Floats) -> Floats:
+    """Fit samples of workers.
+
+    Parameters
+    ----------
+    data, start
+        As for `fit_mixture`.
+    counts : (samples, workers) ndarray of float
+        How often each worker is in each sample.
+
+    Returns
+    -------
+    (samples, 2) ndarray of float
+        mu and log sigma.
+    """
+    found = _fitted(data, start)
+    if found is None:
+        return np.empty((0, 2))
+    likelihood, best = found
+    return np.stack([_maximised(likelihood, best, weights, _FINE)[:2] for weights in counts])
+
+
+def _maximised(likelihood: MixtureLikelihood, start: Floats, weights: Floats, slope_left: float) -> Floats:
+    """Climb from the start by quasi-Newton steps, the first ones scaled by the workers' outer product of scores."""
+
+    def loss(p: Floats) -> tuple[float, Floats]:
+        value, score = likelihood.terms(p)
+        penalty, slope = likelihood.penalty(p, weights)
+        return -float(weights @ value) - penalty, -(weights @ score) - slope
+
+    score = likelihood.terms(start)[1]
+    scale = score.T * weights @ score + np.diag([1.0, 1.0, 1.0, 2.0, 2.0])
+    inverse = np.linalg.inv(scale)
+    # a gradient far below its own sampling error, which grows with the root of the reads
+    options: Any = {
+        "hess_inv0": (inverse + inverse.T) / 2,
+        "gtol": slope_left * math.sqrt(likelihood.n_reads),
+    }
+    found = minimize(loss, start, jac=True, method="BFGS", options=options)
+    return np.asarray(found.x, dtype=np.float64)
+
+
+def _information(likelihood: MixtureLikelihood, p: Floats, score: Floats) -> Floats:
+    """Return minus the Hessian, by differences of the gradient; ``score`` is the gradient of the terms at ``p``."""
+
+    def slope(score: Floats, q: Floats) -> Floats:
+        return np.asarray(score.sum(axis=0) + likelihood.penalty(q)[1])
+
+    here = slope(score, p)
+    beside = [p + step for step in _STEP * np.eye(N_FREE)]
+    hessian = np.stack([(slope(likelihood.terms(q)[1], q) - here) / _STEP for q in beside])
+    return np.asarray(-(hessian + hessian.T) / 2)

@@ -1,0 +1,339 @@
+"""Read and write folders of tidy tables as CSV and Parquet; every fault with file, line and cure.
+
+A folder may hold any of `calibration.tables.tables.TABLES`; unknown files and columns are ignored; a CSV wins over a
+Parquet file of the same name.
+"""
+
+import codecs
+import csv
+import hashlib
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pa_parquet
+
+from calibration.tables.columns import choice_cure, misread, parsed
+from calibration.tables.definition import DTYPES, Column, Table
+from calibration.tables.tables import TABLES
+from metrics.errors import Fault, FaultLog, InputError, input_fault
+from metrics.files import write_whole
+from metrics.wording import listed, nearest
+
+Tables = Mapping[str, pd.DataFrame]
+
+
+def read_tables(folder: str | Path) -> dict[str, pd.DataFrame]:
+    """Read every table that ``folder`` holds, all faults of all files at once.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A folder as `prefcal export` writes it, or one with tables from elsewhere.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table name -> rows, every column of the definition in its type and order; a column the file lacks is all
+        missing. Tables without a file are absent.
+
+    Raises
+    ------
+    InputError
+        If the folder does not exist, holds no table, or any file breaks its definition.
+    """
+    files = table_paths(folder)
+    tables: dict[str, pd.DataFrame] = {}
+    faults: list[Fault] = []
+    for name, path in files.items():
+        try:
+            tables[name] = read_table(path, TABLES[name])
+        except InputError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise InputError(faults)
+    return tables
+
+
+def table_paths(folder: str | Path) -> dict[str, Path]:
+    """Return table name -> file of ``folder`` in alphabetical order; raises `InputError` when there is none."""
+    folder = Path(folder)
+    if folder.is_file():
+        raise input_fault("this is a file", path=folder, cure="name the folder that holds it")
+    if not folder.is_dir():
+        raise input_fault(
+            "no such folder", path=folder, cure="name a folder that holds tables such as preferences.csv"
+        )
+    found = {}
+    for name in sorted(TABLES):
+        path = next((p for p in (folder / f"{name}.csv", folder / f"{name}.parquet") if p.is_file()), None)
+        if path is not None:
+            found[name] = path
+    if not found:
+        raise input_fault(
+            "no table in this folder",
+            path=folder,
+            cure=f"it may hold {listed(sorted(TABLES), most=20)} as .csv or .parquet",
+        )
+    return found
+
+
+def tables_sha256(folder: str | Path) -> str:
+    """Return the sha256 over file name, NUL and bytes of the tables of ``folder`` in alphabetical order."""
+    digest = hashlib.sha256()
+    for path in table_paths(folder).values():
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def read_table(path: Path, table: Table) -> pd.DataFrame:
+    """Read and check one table file; raises `InputError` with every fault found in it."""
+    log = FaultLog(path)
+    raw = _raw_csv(path, log) if path.suffix == ".csv" else _raw_parquet(path)
+    log.raise_if_any()
+    lines = _LineNumbers(path)
+    _check_header(raw, table, log)
+    log.raise_if_any()
+    frame = pd.DataFrame(
+        {c.name: _converted(raw, c, log, lines) for c in table.columns}, index=pd.RangeIndex(len(raw))
+    )
+    if not log.faults:
+        _check_rows(frame, table, log, lines)
+    log.faults.sort(key=lambda fault: fault.line or 0)
+    log.raise_if_any()
+    return frame
+
+
+def checked(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
+    """Return ``frame`` with exactly the columns and types of ``table``; raises `InputError` as reading would.
+
+    For tables made in memory; the fault's path is the table's name and its line the row's line in a CSV.
+    """
+    log, lines = FaultLog(table.name), _LineNumbers(None)
+    _check_header(frame, table, log)
+    log.raise_if_any()
+    frame = frame.reset_index(drop=True)
+    typed = pd.DataFrame({c.name: _converted(frame, c, log, lines) for c in table.columns}, index=frame.index)
+    if not log.faults:
+        _check_rows(typed, table, log, lines)
+    log.raise_if_any()
+    return typed
+
+
+def write_tables(tables: Tables, folder: str | Path) -> None:
+    """Check ``tables`` and write each as CSV and Parquet into ``folder``.
+
+    Each file appears whole or not at all: it is written beside its place and renamed.
+    """
+    folder = Path(folder)
+    frames = {name: checked(frame, TABLES[name]) for name, frame in tables.items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, frame in frames.items():
+        write_whole(folder / f"{name}.csv", csv_text(frame))
+        buffer = io.BytesIO()
+        frame.to_parquet(buffer, index=False)
+        write_whole(folder / f"{name}.parquet", buffer.getvalue())
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a checked table as CSV: UTC times with milliseconds, true and false, empty where missing."""
+    out = frame.copy()
+    for name in out.columns:
+        if isinstance(out[name].dtype, pd.DatetimeTZDtype):
+            out[name] = out[name].dt.strftime("%Y-%m-%dT%H:%M:%S.%f").str.slice(0, 23) + "Z"
+        elif out[name].dtype == "boolean":
+            out[name] = out[name].map({True: "true", False: "false"})
+    lines = _Lines()
+    out.to_csv(lines, index=False, lineterminator="\r\n")
+    return "".join(lines.written)
+
+
+def line_of(path: Path, row: int) -> int:
+    """Return the line on which a row, from 0, of a table file begins; in Parquet the one it would have as CSV."""
+    return _LineNumbers(path)[row]
+
+
+class _Lines:
+    """Ends lines by a line feed only. Told to write CR LF, the csv module also quotes a field with a lone CR."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def write(self, line: str) -> None:
+        """Keep one line of a CSV."""
+        self.written.append(line.removesuffix("\r\n") + "\n")
+
+
+class _LineNumbers:
+    """Line of each row in its file; read only when a fault needs it, since quoted fields may span lines."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path if path is not None and path.suffix == ".csv" else None
+        self._starts: list[int] | None = None
+
+    def __getitem__(self, row: np.intp | int) -> int:
+        if self._path is None:
+            return int(row) + 2
+        if self._starts is None:
+            with self._path.open(encoding="utf-8-sig", newline="") as stream:
+                reader = csv.reader(stream)
+                self._starts = [
+                    reader.line_num - sum(cell.count("\n") for cell in record) for record in reader if record
+                ]
+        return self._starts[int(row) + 1]
+
+
+def _raw_csv(path: Path, log: FaultLog) -> pd.DataFrame:
+    """Read every cell as text; ragged rows and text that is not UTF-8 are faults."""
+    content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
+        return pd.DataFrame()
+    if not text.strip():
+        log.add("the file is empty", line=1, cure="write a header line, or remove the file")
+        return pd.DataFrame()
+    try:
+        return _parsed_csv(content, text, log)
+    except (pa.ArrowInvalid, csv.Error) as error:
+        log.add(f"not a CSV table ({error})", line=1, cure="write one header line, then one line a row")
+        return pd.DataFrame()
+
+
+def _parsed_csv(content: bytes, text: str, log: FaultLog) -> pd.DataFrame:
+    ragged: list[pa_csv.InvalidRow] = []
+
+    def skip(row: pa_csv.InvalidRow) -> str:
+        ragged.append(row)
+        return "skip"
+
+    header = next(csv.reader(io.StringIO(text, newline="")))
+    frame: pd.DataFrame = pa_csv.read_csv(
+        io.BytesIO(content + b"\n"),
+        read_options=pa_csv.ReadOptions(use_threads=False, block_size=len(content) + (1 << 16)),
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
+        convert_options=pa_csv.ConvertOptions(
+            strings_can_be_null=False, column_types={name: pa.string() for name in header}
+        ),
+    ).to_pandas()
+    if ragged:
+        _note_ragged_rows(text, log)
+    return frame
+
+
+def _note_ragged_rows(text: str, log: FaultLog) -> None:
+    reader = csv.reader(io.StringIO(text, newline=""))
+    expected = len(next(reader))
+    for record in reader:
+        if record and len(record) != expected:
+            log.add(
+                f"{expected} fields expected, got {len(record)}",
+                line=reader.line_num - sum(cell.count("\n") for cell in record),
+                cure="write one field for each header, and quote a field that has a comma in it",
+            )
+
+
+def _raw_parquet(path: Path) -> pd.DataFrame:
+    try:
+        with pa_parquet.ParquetFile(path) as file:
+            table = file.read()
+        as_text = [f.with_type(pa.string()) if pa.types.is_binary(f.type) else f for f in table.schema]
+        frame: pd.DataFrame = table.cast(pa.schema(as_text)).to_pandas(
+            ignore_metadata=True, integer_object_nulls=True
+        )
+    except (pa.ArrowException, OSError) as error:
+        raise input_fault(
+            f"not a Parquet table ({error})", path=path, cure="write it again, or use CSV"
+        ) from error
+    return frame
+
+
+def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:
+    names = list(raw.columns)
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        log.add(f"column {name!r} stands twice", line=1, cure="keep one of them")
+    if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
+        log.add("one column only", line=1, cure="separate the columns by commas")
+        return
+    for name in table.required_names:
+        if name not in names:
+            near = nearest(name, [n for n in names if n not in table.column_names])
+            log.add(
+                f"column {name!r} is missing",
+                line=1,
+                cure=f"rename column {near!r}"
+                if near
+                else f"a {table.name} table needs {listed(table.required_names, most=20)}",
+            )
+
+
+def _converted(raw: pd.DataFrame, column: Column, log: FaultLog, lines: _LineNumbers) -> "pd.Series[Any]":
+    """Return one column in its type; cells that do not fit are faults."""
+    if column.name not in raw.columns:
+        return pd.Series([None] * len(raw), dtype=DTYPES[column.kind])
+    cells = raw[column.name].reset_index(drop=True)
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        cells = cells.astype(object)
+    is_text = isinstance(cells.dtype, pd.StringDtype) or cells.dtype == object
+    blank = cells.isna() | (cells.astype("str").str.strip() == "") if is_text else cells.isna()
+    values, bad = parsed(cells.mask(blank), column.kind)
+    bad &= ~blank
+    for row in np.flatnonzero(bad.to_numpy(bool)):
+        problem, cure = misread(str(cells[row]), column.kind)
+        log.add(f"{column.name}: {problem}", line=lines[row], cure=cure)
+    if column.required and not column.blank:
+        for row in np.flatnonzero(blank.to_numpy(bool)):
+            log.add(f"{column.name} is empty", line=lines[row], cure="fill it in, or remove the row")
+    _check_values(values, column, ~blank & ~bad, log, lines)
+    return values.astype(DTYPES[column.kind])
+
+
+def _check_values(
+    values: "pd.Series[Any]",
+    column: Column,
+    present: "pd.Series[bool]",
+    log: FaultLog,
+    lines: _LineNumbers,
+) -> None:
+    if column.choices:
+        unknown = values[present & ~values.isin(column.choices)]
+        cures = {value: choice_cure(str(value), column.choices) for value in unknown.unique()}
+        for row, value in unknown.items():
+            log.add(f"{column.name}: {value!r} is not known", line=lines[row], cure=cures[value])
+    for bound, outside, word in ((column.low, np.less, "at least"), (column.high, np.greater, "at most")):
+        if bound is None:
+            continue
+        numbers = values.astype("float64").fillna(bound).to_numpy()
+        for row in np.flatnonzero(outside(numbers, bound)):
+            log.add(
+                f"{column.name}: {numbers[row]:g} is out of range",
+                line=lines[row],
+                cure=f"write {word} {bound:g}",
+            )
+
+
+def _check_rows(frame: pd.DataFrame, table: Table, log: FaultLog, lines: _LineNumbers) -> None:
+    key = [name for name in table.key if frame[name].notna().any()]
+    if key:
+        _check_key(frame[key], log, lines)
+    for rule in table.rules:
+        for row in np.flatnonzero(rule.broken(frame).to_numpy(bool)):
+            log.add(rule.problem, line=lines[row], cure=rule.cure)
+
+
+def _check_key(key: pd.DataFrame, log: FaultLog, lines: _LineNumbers) -> None:
+    rows = pd.Series(key.index, index=key.index)
+    first = rows.groupby([key[name] for name in key], dropna=False).transform("min")
+    twice = (first != rows) & key.notna().any(axis="columns")
+    for row in np.flatnonzero(twice.to_numpy(bool)):
+        log.add(
+            f"the same {', '.join(key)} as line {lines[first[row]]}",
+            line=lines[row],
+            cure="keep one of the two rows",
+        )

@@ -1,0 +1,240 @@
+"""The collections and runs behind a folder of tables, found through its study.json or named by hand.
+
+Tables hold what fits need. Most measures need more: the layers of summaries, the pushes of every day, ranked lists.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from os.path import normpath
+from pathlib import Path
+from types import MappingProxyType
+
+import pandas as pd
+from pydantic import JsonValue
+
+from calibration.tables.study import FileRecord, TaskKind, TaskRecord, read_study
+from metrics.errors import Fault, InputError
+from metrics.readers.mobileclick import COLUMNS, read_collection_files
+from metrics.readers.mobileclick_runs import read_run
+from metrics.summaries.score import summary_positions
+from metrics.summaries.trailtext import Layers
+from metrics.wording import listed, nearest
+
+DEFAULT_DEPTH = 10
+LAYERS: tuple[Layers, ...] = ("both", "first", "second")
+PUSH_FILES = ("qrels", "clusters", "epochs")
+EVENT_FILES = ("topics", "nuggets", "matches", "updates")
+NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType(
+    {
+        "summary_pairs": (("queries", "iunits", "intents"),),
+        "stream_pairs": (PUSH_FILES, EVENT_FILES),
+        "ranked_pairs": (("qrels", "windows"),),
+    }
+)
+"""Kind of task -> the files that its measures need, where there are several forms of collections each of them."""
+OPTIONAL: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "summary_pairs": ("importance", "probability"),
+        "stream_pairs": ("texts",),
+        "ranked_pairs": ("topics", "intents", "texts"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """A file that a study was made from.
+
+    Attributes
+    ----------
+    path : Path
+        Where it should be.
+    sha256 : str or None
+        What it held when the tables were written; None for a file named by hand.
+    """
+
+    path: Path
+    sha256: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """Why the file cannot be used, None when it can."""
+        if not self.path.is_file():
+            return f"{self.path} is not there"
+        if self.sha256 and hashlib.sha256(self.path.read_bytes()).hexdigest() != self.sha256:
+            return f"{self.path} is not the file that the study used"
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSources:
+    """What one task was made from.
+
+    Attributes
+    ----------
+    kind : str
+        ``summary_pairs``, ...
+    language : str or None
+        Language of the texts.
+    collection : mapping of str to SourceFile
+        Kind of file (``queries``, ``iunits``, ...) -> file.
+    systems : mapping of str to SourceFile
+        Name of the system -> its run.
+    protocol : mapping of str to value
+        What the study file says of the task: days, compare, primary, ...
+    """
+
+    kind: str
+    language: str | None = None
+    collection: Mapping[str, SourceFile] = field(default_factory=dict)
+    systems: Mapping[str, SourceFile] = field(default_factory=dict)
+    protocol: Mapping[str, JsonValue] = field(default_factory=dict)
+
+    @property
+    def form(self) -> tuple[str, ...]:
+        """The files that its kind of collection needs: of several forms the one that least is missing of."""
+        forms = NEEDED.get(self.kind, ((),))
+        return min(forms, key=lambda form: len(set(form) - set(self.collection)))
+
+    @property
+    def problems(self) -> list[str]:
+        """Why the files cannot be used; empty when they can."""
+        missing = [kind for kind in self.form if kind not in self.collection]
+        nothing = [f"no file of {listed(missing)} is named"] if missing else []
+        nothing += [] if self.systems else ["no run is named"]
+        found = (source.problem for source in (*self.collection.values(), *self.systems.values()))
+        return nothing + [problem for problem in found if problem]
+
+    @property
+    def depth(self) -> int:
+        """How many entries of each ranked list were shown: the depth at which it is scored."""
+        depth = self.protocol.get("depth")
+        return depth if isinstance(depth, int) else DEFAULT_DEPTH
+
+    def path(self, kind: str) -> Path:
+        """Return where a file of the collection is."""
+        return self.collection[kind].path
+
+    def summary_positions(self) -> dict[Layers, pd.DataFrame]:
+        """Read the files and return the rows of the table positions, for M and for each of its ablations.
+
+        Raises
+        ------
+        InputError
+            If a file is faulty.
+        """
+        collection = read_collection_files(
+            {kind: source.path for kind, source in self.collection.items() if kind in COLUMNS},
+            name=str(self.collection["queries"].path.parent),
+        )
+        runs = [read_run(source.path, collection, name=name) for name, source in self.systems.items()]
+        return {
+            layers: pd.concat(
+                [summary_positions(collection, run, layers=layers) for run in runs], ignore_index=True
+            )
+            for layers in LAYERS
+        }
+
+
+def study_sources(
+    folder: str | Path,
+    tasks: Iterable[str],
+    *,
+    collection: Mapping[str, Path] | None = None,
+    runs: Mapping[str, Path] | None = None,
+) -> dict[str, TaskSources]:
+    """Return what each task of a folder of tables was made from.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Holds the tables and, where the study was run here, study.json.
+    tasks : iterable of str
+        Tasks to look for. Without study.json each has the files named by hand.
+    collection : mapping of str to Path, optional
+        Kind of file -> the file to use instead, in every task.
+    runs : mapping of str to Path, optional
+        System -> the run to use instead.
+
+    Returns
+    -------
+    dict of str to TaskSources
+        By task; tasks that nothing is known of are absent.
+
+    Raises
+    ------
+    InputError
+        If study.json is damaged, or a file named by hand is missing or of a kind or system unknown to the study.
+    """
+    study = read_study(folder)
+    collection, runs = dict(collection or {}), dict(runs or {})
+    if study is None:
+        given = {name: FileRecord(path=str(path.resolve())) for name, path in runs.items()}
+        kind = _kind_of(collection)
+        records = {name: TaskRecord(kind=kind, systems=given) for name in tasks if collection or runs}
+    else:
+        records = {name: study.tasks[name] for name in tasks if name in study.tasks}
+    systems = {name for task in records.values() for name in task.systems}
+    kinds = {kind for task in records.values() for kind in _file_kinds(task.kind)}
+    faults = [
+        Fault(problem="there is no such file", cure="check the path", path=str(path))
+        for path in (*collection.values(), *runs.values())
+        if not path.is_file()
+    ]
+    faults += _unknown_names(
+        "collection", collection, kinds or {name for kind in NEEDED for name in _file_kinds(kind)}
+    )
+    faults += _unknown_names("run", runs, systems)
+    if faults:
+        raise InputError(faults)
+    return {name: _sources(task, folder, collection, runs) for name, task in records.items()}
+
+
+def _sources(
+    task: TaskRecord, folder: str | Path, collection: Mapping[str, Path], runs: Mapping[str, Path]
+) -> TaskSources:
+    """Return the files of one task; those named by hand take the place of others."""
+    own = {kind: path for kind, path in collection.items() if kind in _file_kinds(task.kind)}
+    return TaskSources(
+        kind=task.kind,
+        language=task.language,
+        collection=_files(task.collection, folder) | _by_hand(own),
+        systems=_files(task.systems, folder)
+        | _by_hand({system: path for system, path in runs.items() if system in task.systems}),
+        protocol=task.protocol,
+    )
+
+
+def _file_kinds(task_kind: str) -> set[str]:
+    """Return every kind of file that a collection for such a task may have."""
+    forms = NEEDED.get(task_kind, ())
+    return {kind for form in forms for kind in form} | set(OPTIONAL.get(task_kind, ()))
+
+
+def _kind_of(collection: Iterable[str]) -> TaskKind:
+    """Tell the kind of task from the kinds of files that were named: that which knows most of them."""
+    named = set(collection)
+    kinds: tuple[TaskKind, ...] = ("summary_pairs", "stream_pairs", "ranked_pairs")
+    return max(kinds, key=lambda kind: len(named & _file_kinds(kind)))
+
+
+def _files(records: Mapping[str, FileRecord], folder: str | Path) -> dict[str, SourceFile]:
+    return {
+        name: SourceFile(path=Path(normpath(Path(folder) / record.path)), sha256=record.sha256)
+        for name, record in records.items()
+    }
+
+
+def _by_hand(paths: Mapping[str, Path]) -> dict[str, SourceFile]:
+    return {name: SourceFile(path=path) for name, path in paths.items()}
+
+
+def _unknown_names(option: str, given: Mapping[str, Path], known: set[str]) -> list[Fault]:
+    faults = []
+    for name in given:
+        if name not in known:
+            near = nearest(name, known)
+            cure = f"did you mean {near!r}" if near else f"known are {listed(sorted(known)) or 'none'}"
+            faults.append(Fault(problem=f"--{option}: there is no {name!r} in this study", cure=cure))
+    return faults

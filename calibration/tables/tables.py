@@ -1,0 +1,381 @@
+"""The tidy tables between the stages: which there are, what their columns mean, what makes a row valid.
+
+Only definitions stand here. `calibration.tables.files` reads and writes them as CSV and Parquet and reports
+faults with file, row and cure. The shapes are a contract with logs from elsewhere: they do not change lightly.
+"""
+
+from collections.abc import Callable
+from types import MappingProxyType
+
+import pandas as pd
+
+from calibration.tables.definition import Column, Kind, RowRule, Table
+
+
+def _text(
+    name: str, doc: str, *, required: bool = False, blank: bool = False, choices: tuple[str, ...] = ()
+) -> Column:
+    return Column(name=name, kind=Kind.TEXT, doc=doc, required=required, blank=blank, choices=choices)
+
+
+def _number(
+    name: str, doc: str, *, required: bool = False, low: float | None = 0.0, high: float | None = None
+) -> Column:
+    return Column(name=name, kind=Kind.NUMBER, doc=doc, required=required, low=low, high=high)
+
+
+def _integer(name: str, doc: str, *, required: bool = False, low: float | None = 0) -> Column:
+    return Column(name=name, kind=Kind.INTEGER, doc=doc, required=required, low=low)
+
+
+def _flag(name: str, doc: str, *, required: bool = False) -> Column:
+    return Column(name=name, kind=Kind.FLAG, doc=doc, required=required)
+
+
+def _time(name: str, doc: str, *, required: bool = False) -> Column:
+    return Column(name=name, kind=Kind.TIME, doc=doc, required=required)
+
+
+def _worker() -> Column:
+    return _text("worker", "Pseudonym of the worker, the same in every table of a study.", required=True)
+
+
+def _topic() -> Column:
+    return _text(
+        "topic", "Query, event or interest profile, as the collection's topics file names it.", required=True
+    )
+
+
+def _system(*, required: bool = False) -> Column:
+    return _text("system", "Name of the system in the study file.", required=required)
+
+
+def _task(*, required: bool = False) -> Column:
+    return _text("task", "Name of the task in the study file.", required=required)
+
+
+_LANGUAGE = _text("language", "Language of the texts: en, ja.")
+_LAYOUT = _text("layout", "How the two texts stood on the screen.", choices=("side_by_side", "stacked"))
+CHOICES = ("left", "right", "equally_good", "equally_bad")
+SIDES = ("left", "right")
+SHARE_TOLERANCE = 0.01
+"""So far the probabilities of a topic may be from 1 in sum, as those of a collection."""
+
+
+def _ends_before(start: str, end: str) -> Callable[[pd.DataFrame], "pd.Series[bool]"]:
+    return lambda frame: (frame[end] < frame[start]).fillna(value=False)
+
+
+def _shares_do_not_add_up(frame: pd.DataFrame) -> "pd.Series[bool]":
+    """Find the first probability of every topic whose probabilities differ from 1 in sum by more than 0.01."""
+    given = frame[frame["probability"].notna()]
+    sums = given.groupby("topic")["probability"].sum()
+    wrong = sums.index[(sums - 1).abs() > SHARE_TOLERANCE]
+    first = given.index[given["topic"].isin(wrong) & ~given["topic"].duplicated()]
+    return pd.Series(frame.index.isin(first), index=frame.index)
+
+
+def _visits_overlap(frame: pd.DataFrame) -> "pd.Series[bool]":
+    ordered = frame.sort_values(["worker", "topic", "start", "end"], kind="stable")
+    stream = [ordered["worker"], ordered["topic"]]
+    ended = ordered["end"].groupby(stream).cummax().groupby(stream).shift()
+    return (ordered["start"] < ended).fillna(value=False).reindex(frame.index)
+
+
+_TABLES = (
+    Table(
+        name="workers",
+        doc="One row a worker. A worker who stands in another table only counts as not excluded.",
+        key=("worker",),
+        columns=(
+            _worker(),
+            _text("platform", "Where the worker came from, such as generic or prolific."),
+            _time("consented_at", "When the worker agreed to take part."),
+            _time("completed_at", "When every required answer was stored."),
+            _time("withdrawn_at", "When the worker took the consent back."),
+            _number("mean_search_seconds", "Mean search time over the worker's queries."),
+            _number("consistency", "Share of validation pairs answered alike.", high=1.0),
+            _flag("excluded", "Left out of fits and agreement by the study's exclusion rule."),
+            _text("reason", "Which part of the rule excluded the worker."),
+            _text(
+                "ended_as",
+                "How the worker's part ended: complete, screened_out, failed_checks, partial, withdrawn; else empty.",
+            ),
+            _text("flags", "Signs of carelessness that exclude nobody, such as dwell, straight_lining."),
+        ),
+    ),
+    Table(
+        name="preferences",
+        doc="One row a judgment: the newest revision of one answer to one showing of a pair.",
+        key=("judgment",),
+        rules=(
+            RowRule(
+                broken=lambda frame: frame["system_left"] == frame["system_right"],
+                problem="system_left and system_right are the same system",
+                cure="name the two systems that were compared",
+            ),
+            RowRule(
+                broken=lambda frame: (
+                    frame["validation_of"].notna() & ~frame["validation_of"].isin(frame["judgment"])
+                ),
+                problem="validation_of names no judgment of this table",
+                cure="write the judgment that this one repeats, or leave it empty",
+            ),
+        ),
+        columns=(
+            _text("judgment", "Id of the judgment."),
+            _worker(),
+            _task(required=True),
+            _topic(),
+            _text(
+                "pair", "Id of the unordered couple of systems, the same whatever the sides.", required=True
+            ),
+            _text("system_left", "System shown on the left (or first).", required=True),
+            _text("system_right", "System shown on the right (or second).", required=True),
+            _text("choice", "The answer.", required=True, choices=CHOICES),
+            _time("shown_at", "When the pair was shown."),
+            _time("decided_at", "When the answer was stored."),
+            _number("decision_seconds", "Seconds from showing to answer."),
+            _integer("position", "Place of the pair among the worker's pairs of the task, from 1.", low=1),
+            _LAYOUT,
+            _text("timing", "Whose clock gave decision_seconds.", choices=("browser", "server")),
+            _LANGUAGE,
+            _integer("revision", "1 for a first answer, more when it was changed before finishing.", low=1),
+            _flag("late", "Answered after its lease had gone to someone else."),
+            _text("validation_of", "The judgment this one repeats, for a validation pair."),
+            _flag("silent_days_revealed", "Whether the page said which days were silent."),
+        ),
+    ),
+    Table(
+        name="intents",
+        doc="Every intent that was offered, ticked or not.",
+        key=("topic", "intent"),
+        rules=(
+            RowRule(
+                broken=_shares_do_not_add_up,
+                problem="it is the first probability of a topic whose probabilities do not add up to 1",
+                cure="write shares, as 0.25 for a quarter, of all its intents, or leave all of them empty",
+            ),
+        ),
+        columns=(
+            _topic(),
+            _text("intent", "Id of the intent.", required=True),
+            _number("probability", "The collection's P(i|q); empty when there is none.", high=1.0),
+        ),
+    ),
+    Table(
+        name="intent_votes",
+        doc="One row a tick. Each worker asked has a row per topic: with an empty intent when nothing was ticked.",
+        key=("worker", "topic", "intent"),
+        columns=(
+            _worker(),
+            _topic(),
+            _text("intent", "Intent ticked; empty: voted for none.", required=True, blank=True),
+        ),
+    ),
+    Table(
+        name="importance",
+        doc="One row a rating of an iUnit for an intent by one assessor.",
+        key=("worker", "topic", "intent", "iunit"),
+        columns=(
+            _worker(),
+            _topic(),
+            _text("intent", "Intent assumed.", required=True),
+            _text("iunit", "iUnit rated.", required=True),
+            _number("rating", "0 unimportant to 4 highly important.", required=True, high=4.0),
+        ),
+    ),
+    Table(
+        name="searches",
+        doc="Time spent searching for a query before judging.",
+        columns=(
+            _worker(),
+            _topic(),
+            _number("seconds", "Server time from showing the search page to leaving it.", required=True),
+        ),
+    ),
+    Table(
+        name="answers",
+        doc="Answers to the study's own questions.",
+        columns=(
+            _worker(),
+            _task(),
+            _text("question", "Id of the question.", required=True),
+            _text("value", "The answer as given.", required=True, blank=True),
+        ),
+    ),
+    Table(
+        name="follows",
+        doc="One row a worker following a stream, from this worker's enrolment to the end; those who never came too.",
+        key=("worker", "topic", "system"),
+        rules=(
+            RowRule(
+                broken=_ends_before("started_at", "ended_at"),
+                problem="ended_at is before started_at",
+                cure="write the end of the study, or of the consent, never an earlier time",
+            ),
+        ),
+        columns=(
+            _worker(),
+            _topic(),
+            _system(),
+            _time("started_at", "This worker's own enrolment.", required=True),
+            _time(
+                "ended_at", "End of the study, or withdrawal if earlier; never the last visit.", required=True
+            ),
+            _time("last_seen_at", "A last sign of life, for a warning about drop-outs only."),
+        ),
+    ),
+    Table(
+        name="visits",
+        doc="One row a stay in a stream, from opening to leaving, over all its pages.",
+        key=("worker", "topic", "visit"),
+        rules=(
+            RowRule(
+                broken=_ends_before("start", "end"),
+                problem="end is before start",
+                cure="write the last sign of activity of the visit",
+            ),
+            RowRule(
+                broken=_visits_overlap,
+                problem="the visit starts before an earlier one of this worker and topic ended",
+                cure="unite visits that overlap, two tabs for example",
+            ),
+        ),
+        columns=(
+            _worker(),
+            _topic(),
+            _system(),
+            _integer("visit", "Number of the visit within worker and topic, from 1.", required=True, low=1),
+            _time(
+                "start",
+                "Opening. A first visit that starts at the follow's started_at is the enrolment: it ends no time away.",
+                required=True,
+            ),
+            _time("end", "The last sign of activity; set back to it for idle visits.", required=True),
+            _time("stream_at", "Stream time of the opening."),
+            _text(
+                "end_reason",
+                "left and idle are complete; exhausted, lost and study_end are right-censored.",
+                required=True,
+                choices=("left", "idle", "exhausted", "lost", "study_end"),
+            ),
+            _text("entry", "What brought the worker.", choices=("own", "reminder", "invitation")),
+        ),
+    ),
+    Table(
+        name="prompts",
+        doc="Reminders and invitations sent to a worker.",
+        columns=(_worker(), _topic(), _time("sent_at", "When it was sent.", required=True)),
+    ),
+    Table(
+        name="activity",
+        doc="Signs of life of stream pages, from which visits can be cut anew.",
+        columns=(
+            _worker(),
+            _topic(),
+            _system(),
+            _text("page", "Id of the page load.", required=True),
+            _time("at", "When.", required=True),
+            _text(
+                "kind",
+                "What: a page opens, beats while it is in sight, is hidden, visible again, closed.",
+                required=True,
+                choices=("open", "beat", "hidden", "visible", "close"),
+            ),
+        ),
+    ),
+    Table(
+        name="reads",
+        doc="One row a page and item: how long an iUnit, link or update was on screen.",
+        columns=(
+            _worker(),
+            _topic(),
+            _system(),
+            _text("page", "Id of the page load.", required=True),
+            _integer("visit", "The visit the page belongs to.", low=1),
+            _text("judgment", "The judgment the page belongs to."),
+            _text("side", "Side of the text.", choices=SIDES),
+            _text("item", "Id of the iUnit, link or update.", required=True),
+            _text("kind", "What the item is.", required=True, choices=("iunit", "link", "update")),
+            _integer("words", "Whitespace tokens of the item.", required=True),
+            _integer("chars", "Counted characters of the item."),
+            _integer("end_offset_chars", "Counted characters of the text read up to the item's end."),
+            _time("first_seen", "When the item first came on screen."),
+            _time("stream_at", "Stream time of first_seen."),
+            _number(
+                "dwell_seconds",
+                "Visible and focused time; divided by visible words while several items are on screen.",
+                required=True,
+            ),
+            _flag("fully_seen", "The whole item was on screen at some time."),
+            _flag("interrupted", "The visit ended while this item was being read."),
+            _LANGUAGE,
+        ),
+    ),
+    Table(
+        name="stops",
+        doc="One row a text: how far it was read, in counted characters in trailtext order.",
+        columns=(
+            _worker(),
+            _topic(),
+            _system(),
+            _text("page", "Id of the page load."),
+            _text("judgment", "The judgment the text belongs to."),
+            _text("side", "Side of the text.", choices=SIDES),
+            _LAYOUT,
+            _number("chars_read", "Counted characters up to the furthest point seen.", required=True),
+            _number(
+                "text_chars", "Counted characters of the whole text with the layers opened.", required=True
+            ),
+            _flag("reached_end", "The end of the text was seen: the stop is right-censored.", required=True),
+            _integer("opened", "Second layers opened."),
+            _LANGUAGE,
+        ),
+    ),
+    Table(
+        name="lateness",
+        doc="One row an answer to the question whether an update was still of use.",
+        columns=(
+            _worker(),
+            _topic(),
+            _text("nugget", "The one new nugget of the update.", required=True),
+            _integer("visits_late", "Visits between the nugget's time and its reading.", required=True),
+            _flag("useful", "The answer.", required=True),
+        ),
+    ),
+    Table(
+        name="positions",
+        doc="Each iUnit that the trailtext of an intent meets in a system's summary, first meeting.",
+        key=("task", "topic", "system", "intent", "iunit"),
+        columns=(
+            _task(),
+            _topic(),
+            _system(required=True),
+            _text("intent", "Intent whose trailtext is read.", required=True),
+            _text("iunit", "iUnit met.", required=True),
+            _number("importance", "Gain of the iUnit for the intent.", required=True, low=None),
+            _number("offset_chars", "Counted characters up to and including the iUnit.", required=True),
+        ),
+    ),
+    Table(
+        name="push_cells",
+        doc="Cell totals of the contingency framework for each system of a pair.",
+        key=("task", "topic", "pair", "system", "convention"),
+        columns=(
+            _task(),
+            _topic(),
+            _text("pair", "Id of the pair; both its systems share topic and days."),
+            _system(required=True),
+            _number("days", "Days summed over."),
+            _text("convention", "track or paper."),
+            _number("gain", "Gain credited.", required=True),
+            _number("nonrelevant_eventful", "Non-relevant pushes on eventful days.", required=True),
+            _number("silent_eventful", "Eventful days without any push.", required=True),
+            _number("nonrelevant_silent", "Non-relevant pushes on silent days.", required=True),
+            _number("silent_silent", "Silent days without any push.", required=True),
+        ),
+    ),
+)
+
+TABLES: MappingProxyType[str, Table] = MappingProxyType({table.name: table for table in _TABLES})

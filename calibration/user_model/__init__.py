@@ -1,0 +1,1 @@
+"""The user model as a value and as a file."""

@@ -1,0 +1,199 @@
+"""`user-model.json`: the fitted people. What stands in it, reading and writing it; `calibration.fit.study` makes it.
+
+A hand-written file with nothing but estimates is a valid one too: the truth of a simulated crowd.
+"""
+
+import re
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from calibration.user_model.json_files import read_model, write_json
+
+Format = Literal["prefcal-user-model/1"]
+FORMAT: Format = "prefcal-user-model/1"
+
+JointScale = Literal["log", "identity"]
+
+PARAMETERS = MappingProxyType(
+    {
+        "away_mean_seconds": "stream seconds",
+        "away_sd_seconds": "stream seconds",
+        "session_mean_seconds": "seconds",
+        "session_sd_seconds": "seconds",
+        "reading_speed_mu": "log words per second",
+        "reading_speed_sigma": "log words per second",
+        "lateness_decay": "per visit late",
+        "lateness_p0": "probability",
+        "patience_chars": "counted characters",
+        "patience_chars_preferences": "counted characters",
+        "patience_chars_stops": "counted characters",
+        "patience_chars_grid": "counted characters",
+        "push_P_E": "relative to G_E",
+        "push_S_E": "relative to G_E",
+        "push_P_0": "relative to G_E",
+        "push_S_0": "relative to G_E",
+        "push_alpha": "share",
+    }
+)
+"""Every parameter a user model may have -> its unit, in the order in which they are written."""
+
+_LANGUAGE = re.compile(r"\[[a-z]{2}\]$")
+
+
+def plain_name(name: str) -> str:
+    """Return a parameter's name without its language: `patience_chars[ja]` -> `patience_chars`."""
+    return _LANGUAGE.sub("", name)
+
+
+def _known(name: str) -> str:
+    if plain_name(name) not in PARAMETERS:
+        raise PydanticCustomError(
+            "unknown_name", "there is no parameter of this name", {"known": list(PARAMETERS)}
+        )
+    return name
+
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Count = Annotated[int, Field(strict=True, ge=0)]
+Name = Annotated[str, AfterValidator(_known)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Diagnostic(_Part):
+    """A named warning about one parameter.
+
+    Attributes
+    ----------
+    name : str
+        Stable, for programs.
+    severity : {'info', 'warning'}
+        A warning says that the number should not be used without a second look.
+    sentence : str
+        For people.
+    """
+
+    name: str
+    severity: Literal["info", "warning"]
+    sentence: str
+
+
+class ParameterEntry(_Part):
+    """One fitted parameter.
+
+    Attributes
+    ----------
+    estimate : float or None
+        None: infinite.
+    interval : (float or None, float or None)
+        Its confidence interval; None: that end is open.
+    level : float
+        Confidence level of the interval.
+    unit, method : str
+        What it is measured in, and how it was fitted.
+    workers, rows : int or None
+        How many entered the fit.
+    diagnostics : tuple of Diagnostic
+        What to know before using the number.
+    """
+
+    estimate: Number | None
+    interval: tuple[Number | None, Number | None] = (None, None)
+    level: Annotated[Number, Field(gt=0, lt=1)] = 0.95
+    unit: str = ""
+    method: str = ""
+    workers: Count | None = None
+    rows: Count | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class JointEntry(_Part):
+    """The covariance of parameters that were fitted together.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Parameters, in the order of the covariance's rows.
+    scale : {'log', 'identity'}
+        What the covariance is of: the logarithms (reading_speed_mu is one already and stands as it is), or the
+        parameters themselves where they may be negative.
+    covariance : tuple of tuple of float
+        Symmetric.
+    """
+
+    names: tuple[Name, ...]
+    scale: JointScale = "log"
+    covariance: tuple[tuple[Number, ...], ...]
+
+
+class IntentEntry(_Part):
+    """The probability of one intent.
+
+    Attributes
+    ----------
+    estimate : float
+        P(i|q); the estimates of a topic add up to 1.
+    interval : (float, float) or (None, None)
+        Its 95 % interval.
+    raw : float or None
+        Votes of the intent over votes of all intents; None when nobody ticked any.
+    """
+
+    estimate: Annotated[Number, Field(ge=0, le=1)]
+    interval: tuple[Number | None, Number | None] = (None, None)
+    raw: Number | None = None
+
+
+class UserModel(_Part):
+    """The content of user-model.json.
+
+    Attributes
+    ----------
+    study, tables_sha256, prefcal_version : str or None
+        What it was fitted to and by.
+    seed : int or None
+        Seed of every resampling.
+    parameters : dict of str to ParameterEntry
+        By name, one of `PARAMETERS`, with its language in brackets where a study has several.
+    joint : tuple of JointEntry
+        Groups of parameters whose errors belong together.
+    intents : dict of str to dict of str to IntentEntry
+        Topic -> intent -> probability.
+    """
+
+    format: Format = FORMAT
+    study: str | None = None
+    tables_sha256: str | None = None
+    prefcal_version: str | None = None
+    seed: Count | None = None
+    parameters: dict[Name, ParameterEntry] = {}
+    joint: tuple[JointEntry, ...] = ()
+    intents: dict[str, dict[str, IntentEntry]] = {}
+
+
+class _File(UserModel):
+    """What a file must say of itself."""
+
+    format: Format
+
+
+def read_user_model(path: str | Path) -> UserModel:
+    """Read a user model.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is none: every fault with its line, key and cure.
+    """
+    return read_model(path, _File, cure="write the file with prefcal fit, or as docs/calibration.md says")
+
+
+def write_user_model(model: UserModel, path: str | Path) -> None:
+    """Write a user model whole; the same model gives the same bytes."""
+    write_json(path, model.model_dump(mode="json"))

@@ -1,0 +1,1 @@
+"""Visits to a stream, cut from signs of life."""

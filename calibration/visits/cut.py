@@ -1,0 +1,210 @@
+"""Cut visits from table activity with any threshold.
+
+A visit is a run of signs of life of one worker in one topic, over all pages, tabs and devices, no two
+neighbours of which are further apart than the threshold; so every away time exceeds it. A page in sight
+beats, a hidden one is silent: being hidden for longer than the threshold ends a visit, for less does not.
+That a page is hidden or closed is the last sign of its being in sight; what becomes of a page out of sight (a
+tab closed the next day) is no sign.
+
+What a good threshold is, and how much depends on it: `calibration.visits.threshold`. That every observed away
+time exceeds the threshold is repaired in the fit of away times (by memorylessness the threshold is taken off
+the complete ones); session lengths know no such repair, so a threshold should be small, and the log should
+have heartbeats.
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from calibration.inference.uncertainty import Floats
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
+
+NAIVE_IDLE_SECONDS = 1800.0
+"""The half hour that web analytics takes by convention."""
+
+STREAM = ["worker", "topic"]
+_OUT_OF_SIGHT = ("close", "hidden")
+
+Milliseconds: TypeAlias = NDArray[np.int64]
+Places: TypeAlias = NDArray[np.intp]
+
+
+def visits_from_activity(
+    activity: pd.DataFrame,
+    *,
+    idle_seconds: float,
+    heartbeat_seconds: float | None = None,
+    follows: pd.DataFrame | None = None,
+    visits: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Cut table visits from table activity.
+
+    Parameters
+    ----------
+    activity : DataFrame
+        Table activity, in any order; rows may repeat.
+    idle_seconds : float
+        Silences longer than this separate visits. At the ``visit_gap_seconds`` of study.json the exported
+        visits come out again, starts and ends to the millisecond.
+    heartbeat_seconds : float, optional
+        How often a page in sight beats. Given, an `idle` visit ends half a heartbeat after its last sign of
+        life: the middle of where it may have ended. All others, and all without it, end at the last sign.
+    follows : DataFrame, optional
+        Table follows. Signs before started_at do not count, nor do streams without a row here; a visit that
+        goes on across ended_at is cut there (`study_end`), later ones do not count. A first visit that begins
+        within ``idle_seconds`` of started_at is the enrolment visit and starts there.
+    visits : DataFrame, optional
+        Table visits as exported, for what activity does not tell: a visit that starts where an exported one
+        does keeps its entry and stream_at, one that ends where an exported one does keeps its end_reason
+        (`exhausted` above all).
+
+    Returns
+    -------
+    DataFrame
+        Table visits, by worker, topic and start. end_reason: `left` where the last sign is that a page went
+        out of sight. Where a page in sight falls silent: `idle` (complete) if this page is heard of again
+        later, or if the log never says that any page went out of sight; else `lost` (censored).
+
+    Raises
+    ------
+    ValueError
+        If ``idle_seconds`` is not positive, or not longer than a heartbeat.
+    """
+    _check(idle_seconds, heartbeat_seconds)
+    signs = _signs_of_life(activity, follows)
+    if signs.empty:
+        return TABLES["visits"].empty()
+    cut = _cut(signs, idle_seconds, half_beat=500 * (heartbeat_seconds or 0))
+    cut["visit"] = cut.groupby(STREAM, sort=False).cumcount() + 1
+    for name in ("start", "end"):
+        cut[name] = _times(cut[name])
+    return checked(cut if visits is None else _with_what_was_known(cut, visits), TABLES["visits"])
+
+
+def naive_visits(activity: pd.DataFrame, *, follows: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Cut visits by the half hour of web analytics: what not to do with visits of minutes or away times of hours.
+
+    Visits of two minutes come out three times as long.
+    """
+    return visits_from_activity(activity, idle_seconds=NAIVE_IDLE_SECONDS, follows=follows)
+
+
+def silences_seconds(activity: pd.DataFrame, *, follows: pd.DataFrame | None = None) -> Floats:
+    """Return the gaps between neighbouring signs of life of the same worker and topic that are longer than 0.
+
+    Parameters
+    ----------
+    activity, follows : DataFrame
+        As for `visits_from_activity`.
+
+    Returns
+    -------
+    (n,) ndarray of float
+        In seconds, in no order that means anything.
+    """
+    signs = _signs_of_life(activity, follows)
+    gaps = _gaps(signs)
+    return np.asarray(gaps[(gaps > 0) & np.isfinite(gaps)] / 1000, dtype=np.float64)
+
+
+def _check(idle_seconds: float, heartbeat_seconds: float | None) -> None:
+    if not idle_seconds > 0:
+        raise ValueError(f"idle_seconds must be positive, got {idle_seconds!r}")
+    if heartbeat_seconds is not None and idle_seconds <= heartbeat_seconds:
+        raise ValueError(
+            f"idle_seconds must be longer than a heartbeat of {heartbeat_seconds:g} s, got {idle_seconds!r}"
+        )
+
+
+def _signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the signs by stream and time, in milliseconds, with the follow's bounds and what is known of the page.
+
+    Columns: worker, topic, stream (number), page (number), system, at, leaves (the page went out of sight),
+    started_at and ended_at (bounds of the follow).
+    """
+    signs = activity.reindex(columns=["worker", "topic", "system"]).reset_index(drop=True)
+    signs["at"] = _milliseconds(activity["at"])
+    signs["leaves"] = activity["kind"].isin(_OUT_OF_SIGHT).to_numpy(bool)
+    signs["stream"] = signs.groupby(STREAM, sort=True).ngroup()
+    signs["page"] = pd.factorize(pd.MultiIndex.from_arrays([signs["stream"], activity["page"]]))[0]
+    by_page = signs.sort_values(["page", "at", "leaves"], kind="stable")
+    was_away = by_page.groupby("page", sort=False)["leaves"].shift(fill_value=False)
+    signs = by_page[~(by_page["leaves"] & was_away)].sort_values(["stream", "at", "leaves"], kind="stable")
+    signs = _bounded(signs, follows)
+    return signs[signs["at"] >= signs["started_at"]].reset_index(drop=True)
+
+
+def _bounded(signs: pd.DataFrame, follows: pd.DataFrame | None) -> pd.DataFrame:
+    if follows is None:
+        limits = np.iinfo(np.int64)
+        return signs.assign(started_at=limits.min, ended_at=limits.max)
+    bounds = follows[STREAM].assign(
+        started_at=_milliseconds(follows["started_at"]), ended_at=_milliseconds(follows["ended_at"])
+    )
+    bounds = bounds.groupby(STREAM).agg({"started_at": "min", "ended_at": "max"})
+    return signs.join(bounds, on=STREAM, how="inner")
+
+
+def _gaps(signs: pd.DataFrame) -> Floats:
+    """Return the milliseconds since the sign before; infinite for the first of a stream."""
+    stream, at = signs["stream"].to_numpy(), signs["at"].to_numpy()
+    gaps = np.full(len(signs), np.inf)
+    gaps[1:] = np.where(stream[1:] == stream[:-1], np.diff(at), np.inf)
+    return gaps
+
+
+def _cut(signs: pd.DataFrame, idle_seconds: float, half_beat: float) -> pd.DataFrame:
+    """Return worker, topic, system, start and end (milliseconds) and end_reason of each run of signs."""
+    first = np.flatnonzero(_gaps(signs) > 1000 * idle_seconds)
+    last = np.append(first[1:], len(signs)) - 1
+    at, ended = signs["at"].to_numpy(), signs["ended_at"].to_numpy()[first]
+    reason = _reasons(signs, last)
+    end = at[last] + np.where(reason == "idle", round(half_beat), 0)
+    reason[at[last] > ended] = "study_end"
+    cut = signs[["worker", "topic", "system"]].iloc[first].reset_index(drop=True)
+    cut["start"] = _starts(signs, first, idle_seconds)
+    cut["end"] = np.minimum(end, ended)
+    cut["end_reason"] = reason
+    return cut[at[first] <= ended].reset_index(drop=True)
+
+
+def _reasons(signs: pd.DataFrame, last: Places) -> NDArray[np.object_]:
+    """Say how each run ended, by its last sign."""
+    leaves, page = signs["leaves"].to_numpy(), signs["page"].to_numpy()
+    final = np.zeros(len(signs), dtype=bool)
+    final[~pd.Series(page).duplicated(keep="last").to_numpy()] = True
+    heard_again = ~final[last] | ~leaves.any()
+    return np.asarray(np.where(leaves[last], "left", np.where(heard_again, "idle", "lost")), dtype=object)
+
+
+def _starts(signs: pd.DataFrame, first: Places, idle_seconds: float) -> Milliseconds:
+    """Return the first sign of each run; for an enrolment visit the enrolment.
+
+    Only the first run of a stream can begin so soon: the others begin more than the threshold after it.
+    """
+    start, enrolled = signs["at"].to_numpy()[first], signs["started_at"].to_numpy()[first]
+    # in floating point, since the bound of a stream without a follow is the smallest number there is
+    soon = start.astype(np.float64) - enrolled <= 1000 * idle_seconds
+    return np.asarray(np.where(soon, enrolled, start), dtype=np.int64)
+
+
+def _with_what_was_known(cut: pd.DataFrame, visits: pd.DataFrame) -> pd.DataFrame:
+    """Take entry and stream_at from the exported visits with the same start, end_reason from those with the same end."""
+    starts = visits.drop_duplicates([*STREAM, "start"]).set_index([*STREAM, "start"])
+    starts = starts.reindex(columns=["entry", "stream_at"])
+    ends = visits.drop_duplicates([*STREAM, "end"], keep="last").set_index([*STREAM, "end"])["end_reason"]
+    known = cut.join(starts, on=[*STREAM, "start"]).join(ends.rename("known_reason"), on=[*STREAM, "end"])
+    known["end_reason"] = known["known_reason"].where(known["known_reason"].notna(), known["end_reason"])
+    return known
+
+
+def _milliseconds(times: "pd.Series[Any]") -> Milliseconds:
+    utc = times.dt.tz_convert("UTC").dt.tz_localize(None)
+    return np.asarray(utc.to_numpy("datetime64[ms]").astype(np.int64))
+
+
+def _times(milliseconds: "pd.Series[Any]") -> "pd.Series[Any]":
+    return pd.to_datetime(milliseconds, unit="ms", utc=True).astype("datetime64[ms, UTC]")

@@ -1,0 +1,256 @@
+"""Follows and visits as arrays: which visit belongs to which follow, cut at the follow's ends, one after the other.
+
+What the fits need of the tables follows and visits; `calibration.durations.exposures` makes times at risk of it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from calibration.inference.results import warning
+from calibration.user_model.model import Diagnostic
+
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+Places: TypeAlias = NDArray[np.intp]
+
+COMPLETE = ("left", "idle")
+PROMPTED = ("reminder", "invitation")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Follows:
+    """Who was watched, and when; times in milliseconds since 1970.
+
+    Attributes
+    ----------
+    worker : (f,) ndarray of int
+        Number of the worker of each follow (one worker and topic), from 0 without holes.
+    start, end : (f,) ndarray of int
+        When it began and ended.
+    last_seen : (f,) ndarray of int
+        Last sign of life, the end where none is given.
+    """
+
+    worker: Places
+    start: Ints
+    end: Ints
+    last_seen: Ints
+
+    def __len__(self) -> int:
+        """Return the number of follows."""
+        return len(self.start)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stays:
+    """Visits inside follows, ordered by follow and time, none overlapping; times in milliseconds since 1970.
+
+    Attributes
+    ----------
+    follow : (v,) ndarray of int
+        Place in `Follows`.
+    start, end : (v,) ndarray of int
+        Of the visit, cut at the ends of the follow.
+    complete, exhausted, prompted : (v,) ndarray of bool
+        The worker left by choice; nothing was left to read; a reminder or invitation brought the worker.
+    """
+
+    follow: Places
+    start: Ints
+    end: Ints
+    complete: Bools
+    exhausted: Bools
+    prompted: Bools
+
+    def __len__(self) -> int:
+        """Return the number of visits."""
+        return len(self.start)
+
+    @property
+    def is_first(self) -> Bools:
+        """(v,) whether it is the first of its follow."""
+        return np.diff(self.follow, prepend=-1) > 0
+
+    @property
+    def is_last(self) -> Bools:
+        """(v,) whether it is the last of its follow."""
+        return np.diff(self.follow, append=np.iinfo(np.intp).max) > 0
+
+    @property
+    def previous_end(self) -> Ints:
+        """(v,) end of the visit before; of no meaning for the first of a follow."""
+        return np.concatenate([self.start[:1], self.end[:-1]])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """Follows, their visits, and what was noticed.
+
+    Attributes
+    ----------
+    follows, stays
+        Which belong together.
+    streams : DataFrame
+        worker, topic of each follow, for joining other tables.
+    notes : tuple of Diagnostic
+        Visits that could not be used.
+    """
+
+    follows: Follows
+    stays: Stays
+    streams: pd.DataFrame
+    notes: tuple[Diagnostic, ...]
+
+    def last_before(self, table: pd.DataFrame, at: str) -> Ints:
+        """Return the last time in a table's column ``at``, of the same worker and topic, up to each visit's start.
+
+        Returns
+        -------
+        (v,) ndarray of int
+            The least integer where there is none.
+        """
+        place = places(table, self.streams)
+        times = milliseconds(table[at])[place >= 0]
+        order = np.lexsort((times, place[place >= 0]))
+        key = _keys(place[place >= 0][order], times[order], self.follows)
+        found = (
+            np.searchsorted(key, _keys(self.stays.follow, self.stays.start, self.follows), side="right") - 1
+        )
+        none = np.iinfo(np.int64).min
+        if not len(key):
+            return np.full(len(self.stays), none)
+        same = (found >= 0) & (place[place >= 0][order][found] == self.stays.follow)
+        return np.where(same, times[order][found], none)
+
+
+def join(
+    visits: pd.DataFrame, follows: pd.DataFrame | None, window: tuple[datetime, datetime] | None
+) -> Joined:
+    """Find the follow of every visit and cut visits at its ends.
+
+    Parameters
+    ----------
+    visits : DataFrame
+        Table visits. Visits of one worker and topic that overlap are united.
+    follows : DataFrame or None
+        Table follows. Follows of two systems of one topic by one worker are one, from the first start to the last end.
+        None: every worker and topic of a visit was watched during ``window``.
+    window : (datetime, datetime) or None
+        None, when there are no follows either: as long as the visits last.
+    """
+    rows = _watched(visits, window) if follows is None else _spans(follows)
+    rows = rows[rows["ended_at"] > rows["started_at"]].reset_index(drop=True)
+    watched = Follows(
+        worker=pd.factorize(rows["worker"])[0].astype(np.intp),
+        start=milliseconds(rows["started_at"]),
+        end=milliseconds(rows["ended_at"]),
+        last_seen=milliseconds(rows["last_seen_at"].fillna(rows["ended_at"])),
+    )
+    streams = rows[["worker", "topic"]]
+    stays, notes = _stays(visits, places(visits, streams), watched)
+    return Joined(follows=watched, stays=stays, streams=streams, notes=notes)
+
+
+def milliseconds(times: "pd.Series[Any]") -> Ints:
+    """Return times as milliseconds since 1970; none may be missing."""
+    return np.asarray(times.dt.as_unit("ms").astype("int64"), dtype=np.int64)
+
+
+def places(table: pd.DataFrame, streams: pd.DataFrame) -> Places:
+    """Return the row of ``streams`` with each row's worker and topic, -1 where there is none."""
+    size = len(streams)
+    worker = pd.factorize(pd.concat([streams["worker"], table["worker"]], ignore_index=True))[0]
+    topic, topics = pd.factorize(pd.concat([streams["topic"], table["topic"]], ignore_index=True))
+    key = worker.astype(np.int64) * max(len(topics), 1) + topic
+    if not size:
+        return np.full(len(table), -1, dtype=np.intp)
+    order = np.argsort(key[:size], kind="stable")
+    found = np.minimum(np.searchsorted(key[:size], key[size:], sorter=order), size - 1)
+    return np.where(key[:size][order[found]] == key[size:], order[found], -1)
+
+
+def _spans(follows: pd.DataFrame) -> pd.DataFrame:
+    rows = follows.assign(last_seen_at=follows.get("last_seen_at", follows["ended_at"]))
+    if not rows.duplicated(["worker", "topic"]).any():
+        return rows[["worker", "topic", "started_at", "ended_at", "last_seen_at"]]
+    spans = rows.groupby(["worker", "topic"], sort=False, as_index=False)
+    return spans.agg(
+        started_at=("started_at", "min"), ended_at=("ended_at", "max"), last_seen_at=("last_seen_at", "max")
+    )
+
+
+def _watched(visits: pd.DataFrame, window: tuple[datetime, datetime] | None) -> pd.DataFrame:
+    instant = pd.Timedelta(milliseconds=1)
+    start, end = window or (visits["start"].min() - instant, visits["end"].max() + instant)
+    times = pd.Series([start, end]).dt.as_unit("ms")
+    rows = visits[["worker", "topic"]].drop_duplicates(ignore_index=True)
+    return rows.assign(started_at=times[0], ended_at=times[1], last_seen_at=times[1])
+
+
+def _stays(visits: pd.DataFrame, place: Places, follows: Follows) -> tuple[Stays, tuple[Diagnostic, ...]]:
+    start, end = milliseconds(visits["start"]), milliseconds(visits["end"])
+    known = place >= 0
+    opened, closed = follows.start[place], follows.end[place]
+    inside = known & (start < closed) & ((end > opened) | (start >= opened))
+    notes = tuple(_left_out(int((~known).sum()), int((known & ~inside).sum())))
+    reason = visits["end_reason"].to_numpy(dtype=object, na_value="")
+    entry = (
+        visits["entry"].to_numpy(dtype=object, na_value="") if "entry" in visits else np.full(len(visits), "")
+    )
+    rows = Stays(
+        follow=place[inside],
+        start=np.maximum(start, opened)[inside],
+        end=np.minimum(end, closed)[inside],
+        complete=(np.isin(reason, COMPLETE) & (end <= closed))[inside],
+        exhausted=(reason == "exhausted")[inside],
+        prompted=np.isin(entry, PROMPTED)[inside],
+    )
+    return _united(rows, follows), notes
+
+
+def _left_out(without_follow: int, outside: int) -> Iterator[Diagnostic]:
+    if without_follow:
+        yield warning(
+            "visits_without_follow",
+            f"{without_follow} visits belong to no worker and topic of table follows and are left out.",
+        )
+    if outside:
+        yield warning(
+            "visits_outside_follow",
+            f"{outside} visits lie before their follow began or after it ended and are left out.",
+        )
+
+
+def _united(rows: Stays, follows: Follows) -> Stays:
+    """Order visits by follow and time, and make one of those that overlap: it ends as the one that ends last."""
+    order = np.lexsort((rows.end, rows.start, rows.follow))
+    follow, start, end = rows.follow[order], rows.start[order], rows.end[order]
+    reach = np.maximum.accumulate(_keys(follow, end, follows)) if len(end) else end
+    opens = np.ones(len(follow), dtype=bool)
+    opens[1:] = (follow[1:] != follow[:-1]) | (_keys(follow, start, follows)[1:] >= reach[:-1])
+    firsts = np.flatnonzero(opens)
+    visit = np.cumsum(opens) - 1
+    latest = np.maximum.reduceat(end, firsts) if len(firsts) else end
+    ends = np.zeros(len(firsts), dtype=np.intp)
+    closing = np.flatnonzero(end == latest[visit])
+    ends[visit[closing]] = closing
+    return Stays(
+        follow=follow[firsts],
+        start=start[firsts],
+        end=latest,
+        complete=rows.complete[order][ends],
+        exhausted=rows.exhausted[order][ends],
+        prompted=rows.prompted[order][firsts],
+    )
+
+
+def _keys(follow: Places, times: Ints, follows: Follows) -> Ints:
+    """Return integers in the order of follow, then time; times must not lie outside all follows."""
+    low, high = int(follows.start.min(initial=0)), int(follows.end.max(initial=0))
+    return follow.astype(np.int64) * (high - low + 1) + (np.clip(times, low, high) - low)

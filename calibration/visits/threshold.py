@@ -1,0 +1,255 @@
+"""How long a silence ends a visit: a threshold from the log itself, and how much the fits depend on it.
+
+With heartbeats the threshold is chosen by what counts as leaving (a few minutes); it hardly matters for away
+times. Without them the silences within visits and those between visits are told apart by a mixture of two
+normals on their logarithms (as Halfaker et al., WWW 2015, do for the web). Thresholds are of an application,
+not of mankind.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+from scipy.stats import norm
+
+from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
+from calibration.inference.uncertainty import Floats
+from calibration.user_model.model import Diagnostic, plain_name
+from calibration.visits.cut import silences_seconds, visits_from_activity
+
+IDLE_SECONDS = 300.0
+"""The threshold where the log has none to offer."""
+
+FACTORS = (0.5, 1.0, 2.0)
+LEAST_SEPARATION = 2.0
+LEAST_SILENCES = 50
+MOST_CHANGE = 0.1
+_CELLS = 2000
+_ROUNDS = 2000
+_TOLERANCE = 1e-10
+_LEAST_SD = 0.05
+
+Tables = Mapping[str, pd.DataFrame]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleThreshold:
+    """A threshold and where it is from.
+
+    Attributes
+    ----------
+    seconds : float
+        Silences longer than this separate visits.
+    source : {'mixture', 'fallback'}
+        Whether the log told it.
+    short_seconds, long_seconds : float
+        Medians of the silences within and between visits; nan where no mixture was fitted.
+    separation : float
+        |difference of the means| of the log silences over their root mean square standard deviation; below 2
+        there is no valley between the two. nan where no mixture was fitted.
+    sentence : str
+        For people.
+    """
+
+    seconds: float
+    source: str
+    short_seconds: float
+    long_seconds: float
+    separation: float
+    sentence: str
+
+
+def idle_threshold(
+    activity: pd.DataFrame,
+    *,
+    follows: pd.DataFrame | None = None,
+    fallback_seconds: float = IDLE_SECONDS,
+) -> IdleThreshold:
+    """Choose the silence that ends a visit.
+
+    log silence ~ p N(m_1, s_1^2) + (1 - p) N(m_2, s_2^2), by EM; the threshold lies between m_1 and m_2 where
+    a silence is as likely within a visit as between two.
+
+    Parameters
+    ----------
+    activity, follows : DataFrame
+        As for `calibration.visits.cut.visits_from_activity`.
+    fallback_seconds : float
+        The threshold where the log does not tell one: it has heartbeats (their period is no property of
+        people), fewer than 50 silences, or no valley between the two kinds.
+    """
+    if activity["kind"].eq("beat").any():
+        return _fallback(fallback_seconds, "the log has heartbeats, which tell when a page was in sight")
+    silences = silences_seconds(activity, follows=follows)
+    if len(silences) < LEAST_SILENCES:
+        return _fallback(fallback_seconds, f"there are {len(silences)} silences")
+    return _from_mixture(np.log(silences), fallback_seconds)
+
+
+def _fallback(
+    seconds: float,
+    why: str,
+    *,
+    medians: tuple[float, float] = (math.nan, math.nan),
+    separation: float = math.nan,
+) -> IdleThreshold:
+    return IdleThreshold(
+        seconds=seconds,
+        source="fallback",
+        short_seconds=medians[0],
+        long_seconds=medians[1],
+        separation=separation,
+        sentence=f"Silences longer than {seconds:.0f} s end a visit by convention: {why}.",
+    )
+
+
+def _from_mixture(logs: Floats, fallback_seconds: float) -> IdleThreshold:
+    share, mean, sd = _two_normals(logs)
+    short, long = np.exp(mean)
+    separation = float((mean[1] - mean[0]) / math.sqrt((sd**2).mean()))
+    crossing = _crossing(share, mean, sd)
+    if separation < LEAST_SEPARATION or crossing is None:
+        why = f"silences of {_plain(short)} s and {_plain(long)} s have no valley between them"
+        return _fallback(fallback_seconds, why, medians=(short, long), separation=separation)
+    seconds = math.exp(crossing)
+    return IdleThreshold(
+        seconds=seconds,
+        source="mixture",
+        short_seconds=float(short),
+        long_seconds=float(long),
+        separation=separation,
+        sentence=f"Silences longer than {seconds:.0f} s end a visit: they are more likely of those between visits "
+        f"(median {_plain(long)} s) than of those within (median {_plain(short)} s).",
+    )
+
+
+def _two_normals(logs: Floats) -> tuple[float, Floats, Floats]:
+    """Return the share of the lower normal, and means and standard deviations of both, from a fine histogram.
+
+    EM, started from the split of least variance within its parts.
+    """
+    count, edges = np.histogram(logs, bins=_CELLS)
+    cells, count = (edges[1:] + edges[:-1]) / 2, count.astype(np.float64)
+    lower = (cells < _least_variance_split(cells, count)).astype(np.float64)
+    before = -math.inf
+    for _ in range(_ROUNDS):
+        weight = np.stack([lower, 1 - lower]) * count
+        share = weight.sum(axis=1) / count.sum()
+        mean = weight @ cells / weight.sum(axis=1)
+        variance = (weight * (cells - mean[:, None]) ** 2).sum(axis=1) / weight.sum(axis=1)
+        sd = np.sqrt(np.maximum(variance, _LEAST_SD**2))
+        log_density = np.log(share)[:, None] + norm.logpdf(cells, mean[:, None], sd[:, None])
+        lower = expit(log_density[0] - log_density[1])
+        total = float(count @ np.logaddexp(*log_density))
+        if total - before < _TOLERANCE * abs(total):
+            break
+        before = total
+    order = np.argsort(mean)
+    return float(share[order[0]]), mean[order], sd[order]
+
+
+def _least_variance_split(cells: Floats, count: Floats) -> float:
+    """Return the cut whose two parts vary least within (Otsu 1979)."""
+    below, above = np.cumsum(count)[:-1], count.sum() - np.cumsum(count)[:-1]
+    sums = np.cumsum(count * cells)[:-1]
+    apart = below * above * (sums / below - (count @ cells - sums) / above) ** 2
+    return float(cells[1:][apart.argmax()])
+
+
+def _crossing(share: float, mean: Floats, sd: Floats) -> float | None:
+    """Return where, between the means, a value is as likely of the one as of the other normal; None: nowhere.
+
+    log p + log phi(x; m_1, s_1) = log (1 - p) + log phi(x; m_2, s_2) is a quadratic equation in x.
+    """
+    a = 1 / sd[1] ** 2 - 1 / sd[0] ** 2
+    b = 2 * (mean[0] / sd[0] ** 2 - mean[1] / sd[1] ** 2)
+    c = (mean[1] / sd[1]) ** 2 - (mean[0] / sd[0]) ** 2
+    c += 2 * math.log(share * sd[1] / ((1 - share) * sd[0]))
+    roots = np.roots([a, b, c])
+    between = [float(r.real) for r in roots if abs(r.imag) < 1e-9 and mean[0] < r.real < mean[1]]
+    return between[0] if between else None
+
+
+def threshold_sensitivity(
+    tables: Tables,
+    fit: Callable[[Tables, float], Iterable[CalibrationResult]],
+    *,
+    idle_seconds: float = IDLE_SECONDS,
+    factors: Sequence[float] = FACTORS,
+) -> pd.DataFrame:
+    """Cut visits at several thresholds and fit each time.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        With activity; follows and visits are used where they are there (see `visits_from_activity`).
+    fit : callable
+        Takes the tables with visits cut anew, and the threshold in seconds: what every away time exceeds (the
+        ``gap_seconds`` of `calibration.durations.fit`). Returns results; what it refuses by `NotIdentifiedError`
+        is nan.
+    idle_seconds : float
+        The threshold in use.
+    factors : sequence of float
+        The thresholds tried, as multiples of it.
+
+    Returns
+    -------
+    DataFrame
+        One row a threshold: idle_seconds, visits (their number), and each parameter's estimate under its
+        name.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If there is no activity.
+    """
+    if "activity" not in tables or tables["activity"].empty:
+        raise NotIdentifiedError("there is no table activity")
+    rows = []
+    for seconds in (factor * idle_seconds for factor in factors):
+        visits = visits_from_activity(
+            tables["activity"],
+            idle_seconds=seconds,
+            follows=tables.get("follows"),
+            visits=tables.get("visits"),
+        )
+        rows.append(
+            {"idle_seconds": seconds, "visits": len(visits)}
+            | _estimates(fit, {**tables, "visits": visits}, seconds)
+        )
+    return pd.DataFrame(rows)
+
+
+def _estimates(
+    fit: Callable[[Tables, float], Iterable[CalibrationResult]], tables: Tables, seconds: float
+) -> dict[str, float]:
+    try:
+        return {name: value for result in fit(tables, seconds) for name, value in result.params.items()}
+    except NotIdentifiedError:
+        return {}
+
+
+def sensitivity_notes(sensitivity: pd.DataFrame) -> dict[str, Diagnostic]:
+    """Return for each parameter of a `threshold_sensitivity` a diagnostic: how far the threshold moves its estimate.
+
+    A warning from a change of 10 % on, of the largest estimate against the smallest; an information below.
+    """
+    tried = ", ".join(f"{seconds:.0f}" for seconds in sensitivity["idle_seconds"])
+    notes = {}
+    for name in sensitivity.columns.drop(["idle_seconds", "visits"]):
+        values = sensitivity[name].to_numpy(np.float64)
+        shown = ", ".join(_plain(value) for value in values)
+        make = info if values.max() < (1 + MOST_CHANGE) * values.min() else warning
+        notes[name] = make(
+            "threshold_sensitivity",
+            f"With visits cut at silences of {tried} s, {plain_name(name)} is {shown}.",
+        )
+    return notes
+
+
+def _plain(value: float) -> str:
+    """Print three digits without an exponent: `10,600`."""
+    return f"{float(f'{value:.3g}'):,.12g}"

@@ -1,0 +1,1 @@
+"""Agreement of measures with preferences, its ceiling, comparisons of measures, rank correlation."""

@@ -1,0 +1,151 @@
+"""Is one metric's agreement higher than another's? Paired tests over queries, Holm's correction, power.
+
+Never McNemar over pairs: pairs of one query are not independent, and it rejects a true null hypothesis far too
+often.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtr, stdtrit
+
+from metrics.agreement.query_mean import Floats, QueryMean, standard_error
+
+EXACT_QUERIES = 14
+"""Up to so many queries every one of the 2^Q sign flips is tried."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The difference of two means over the same queries.
+
+    Attributes
+    ----------
+    difference : float
+        First minus second.
+    standard_error : float
+        Query-clustered; NaN for fewer than two queries.
+    queries : int
+        The units.
+    p_t : float
+        Two-sided p of the paired t test over queries; NaN without variation between queries.
+    p_sign_flip : float
+        Two-sided p when the two metrics' names are exchanged at random within queries; 1 at no difference.
+    """
+
+    difference: float
+    standard_error: float
+    queries: int
+    p_t: float
+    p_sign_flip: float
+
+    def confidence_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Student's t interval of the difference, Q - 1 degrees of freedom, cut at -1 and 1; NaN without variation."""
+        if not self.standard_error > 0:
+            return math.nan, math.nan
+        reach = float(stdtrit(self.queries - 1, (1 + level) / 2)) * self.standard_error
+        return max(-1.0, self.difference - reach), min(1.0, self.difference + reach)
+
+    def minimum_detectable(self, power: float = 0.8, level: float = 0.95) -> float:
+        """Return the smallest true difference that so many queries would detect with this power.
+
+        (t_{(1 + level)/2} + t_{power}) standard error, both with Q - 1 degrees of freedom
+
+        Returns
+        -------
+        float
+            On the scale of the difference; NaN without variation between queries.
+        """
+        if not self.standard_error > 0:
+            return math.nan
+        quantiles = stdtrit(self.queries - 1, np.array([(1 + level) / 2, power]))
+        return float(quantiles.sum() * self.standard_error)
+
+
+def compare(
+    first: QueryMean, second: QueryMean, *, flips: int = 10_000, rng: np.random.Generator
+) -> Comparison:
+    """Compare the agreement of two metrics with the same votes, query by query.
+
+    Parameters
+    ----------
+    first, second : QueryMean
+        Agreements of two metrics under one convention, over the same queries.
+    flips : int
+        Random sign flips when there are more than `EXACT_QUERIES` queries.
+    rng : Generator
+        Source of the flips.
+
+    Raises
+    ------
+    ValueError
+        If the two are not over the same queries.
+    """
+    if first.queries != second.queries:
+        raise ValueError("both metrics must be judged on the same queries")
+    units = int(((first.counts > 0) | (second.counts > 0)).sum())
+    difference = first.value - second.value
+    error = standard_error(first.influence - second.influence, units)
+    p_t = float(2 * stdtr(units - 1, -abs(difference) / error)) if error > 0 else math.nan
+    return Comparison(
+        difference=difference,
+        standard_error=error,
+        queries=units,
+        p_t=p_t,
+        p_sign_flip=_sign_flip_p(first, second, flips, rng),
+    )
+
+
+def holm(p_values: ArrayLike) -> Floats:
+    """Adjust a family of p values by Holm's step-down method (1979).
+
+    adjusted p_(i) = max_{j <= i} min(1, (m - j + 1) p_(j)),  p_(1) <= ... <= p_(m)
+
+    Parameters
+    ----------
+    p_values : (m,) array_like of float in [0, 1]
+        One p a comparison. NaN stays NaN and is no member of the family.
+
+    Returns
+    -------
+    (m,) ndarray of float
+        Reject where it is at most the wanted family-wise error.
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p, kind="stable")[: int((~np.isnan(p)).sum())]  # NaN sorts last
+    adjusted = np.full(p.shape, np.nan)
+    steps = np.arange(order.size, 0, -1) * p[order]
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return adjusted
+
+
+def _sign_flip_p(first: QueryMean, second: QueryMean, flips: int, rng: np.random.Generator) -> float:
+    """Two-sided p of the difference when the metrics' names are exchanged within queries."""
+    units = len(first.queries)
+    exact = units <= EXACT_QUERIES
+    signs = _all_signs(units) if exact else rng.choice([-1.0, 1.0], size=(flips, units))
+    flipped = np.abs(_flipped_differences(first, second, signs))
+    observed = abs(_flipped_differences(first, second, np.ones((1, units)))[0])
+    as_far = int((flipped >= observed - 1e-12).sum())
+    return as_far / len(signs) if exact else (1 + as_far) / (1 + len(signs))
+
+
+def _flipped_differences(first: QueryMean, second: QueryMean, signs: Floats) -> Floats:
+    """Difference of the two means, the queries with sign -1 exchanged; 0 where one side has nothing left."""
+    sums = _exchanged(first.sums, second.sums, signs)
+    counts = _exchanged(first.counts, second.counts, signs)
+    means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return np.asarray(np.nan_to_num(means[0] - means[1]), dtype=np.float64)
+
+
+def _exchanged(first: Floats, second: Floats, signs: Floats) -> Floats:
+    """Return the totals of both sides, (2, flips), after exchanging the queries with sign -1."""
+    middle, apart = (first + second).sum() / 2, signs @ (first - second) / 2
+    return np.stack([middle + apart, middle - apart])
+
+
+def _all_signs(units: int) -> Floats:
+    return np.array(list(itertools.product([-1.0, 1.0], repeat=units))).reshape(-1, units)

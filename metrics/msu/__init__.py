@@ -1,0 +1,1 @@
+"""Modeled Stream Utility: simulated people who come back to a stream of updates."""

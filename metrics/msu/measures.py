@@ -1,0 +1,154 @@
+"""Modeled Stream Utility as values: MSU, its standard error, and MSU per second.
+
+Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015). Who reads what when is worked
+out in `metrics.msu.reading`; here stand the formulas over what the users gained and the seconds they spent.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.msu.arrays import FloatArray
+from metrics.msu.reading import Setting, UnlistedWords, Window
+from metrics.msu.totals import UserTotals, rate, with_mean
+from metrics.registry import measure
+from metrics.types import Measure, short_number
+
+SOURCE = "Baruah, Smucker and Clarke, SIGIR 2015"
+
+Ratio: TypeAlias = Literal["of_totals", "mean_of_ratios"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class StreamMeasure(Measure, ABC):
+    """What all measures of the family share: how users meet the stream.
+
+    Attributes
+    ----------
+    lateness : float
+        L in [0, 1]: a nugget that comes k visits late is worth L^k, with 0^0 = 1.
+    window : {'since_last_read', 'since_last_session'}
+        A visit shows everything newer than the newest update read, or of that only what came after the last session's
+        end: the paper's words, by which updates that came during a session are lost.
+    unlisted_words : float or 'topic_mean'
+        Length of an update whose text is not known.
+    """
+
+    family: ClassVar[str] = "msu"
+
+    lateness: float = 0.5
+    window: Window = "since_last_read"
+    unlisted_words: UnlistedWords = 30
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        Measure.__post_init__(self)
+        if not 0 <= self.lateness <= 1:
+            raise ValueError(f"lateness must lie in [0, 1], got {self.lateness!r}")
+        if self.unlisted_words != "topic_mean" and not 0 <= self.unlisted_words < math.inf:
+            raise ValueError(f"unlisted_words must be 0 or more, got {self.unlisted_words!r}")
+
+    @property
+    def column(self) -> str:
+        """``MSU@0.5``: the lateness decay is always shown."""
+        return f"{self.name}@{short_number(self.lateness)}"
+
+    @property
+    def setting(self) -> Setting:
+        """How users meet a stream."""
+        return Setting(self.window, self.unlisted_words)
+
+    @abstractmethod
+    def values(self, totals: UserTotals, decay: int) -> FloatArray:
+        """(topics + 1,): the score of each topic, and last of all topics together.
+
+        Parameters
+        ----------
+        totals : UserTotals
+            What the users gained and spent.
+        decay : int
+            The place of L among the decays they were simulated with.
+        """
+
+
+@measure
+class MSU(StreamMeasure):
+    """Mean gain of a user.
+
+    MSU = mean over users of mean over topics of sum over nuggets read of L^lambda(n)
+    """
+
+    name: ClassVar[str] = "MSU"
+    source: ClassVar[str] = f"{SOURCE}, section 3"
+    definition: ClassVar[str] = (
+        "New nuggets that a simulated user reads, worth less by each visit they are late."
+    )
+
+    def values(self, totals: UserTotals, decay: int) -> FloatArray:
+        """(topics + 1,): the mean over users."""
+        return totals.mean_gain[:, decay]
+
+    def user_values(self, gain: FloatArray, seconds: FloatArray, counted: NDArray[np.bool_]) -> FloatArray:  # noqa: ARG002
+        """(topics + 1, users): the same for each user alone; see `MSUPerSecond.user_values`."""
+        return with_mean(gain, counted)
+
+
+@measure
+class MSUStandardError(StreamMeasure):
+    """Standard error of MSU over users: sd / sqrt(users), undefined for a single user."""
+
+    name: ClassVar[str] = "MSU-se"
+    source: ClassVar[str] = f"{SOURCE}, section 3"
+    definition: ClassVar[str] = "Standard error of MSU over the simulated users."
+
+    def values(self, totals: UserTotals, decay: int) -> FloatArray:
+        """(topics + 1,): sd over users / sqrt(users)."""
+        if totals.users < 2:
+            return np.full(len(totals.mean_gain), math.nan)
+        variance = totals.squares[:, decay] / (totals.users - 1)
+        return np.sqrt(variance / totals.users)
+
+
+@measure
+class MSUPerSecond(StreamMeasure):
+    """Gain in a second of reading.
+
+    MSU/s = total gain / total seconds spent on fully read updates, over users (and topics); 0 if nothing was read
+
+    Attributes
+    ----------
+    ratio : {'of_totals', 'mean_of_ratios'}
+        Divide the totals, or take the mean over users (and topics) of each user's own ratio.
+    """
+
+    name: ClassVar[str] = "MSU/s"
+    source: ClassVar[str] = f"{SOURCE}, section 4"
+    definition: ClassVar[str] = (
+        "Gain of all simulated users per second they spend on updates read to the end."
+    )
+
+    ratio: Ratio = "of_totals"
+
+    def values(self, totals: UserTotals, decay: int) -> FloatArray:
+        """(topics + 1,): gain / seconds."""
+        if self.ratio == "mean_of_ratios":
+            return totals.mean_rate[:, decay]
+        return rate(totals.mean_gain[:, decay], totals.mean_seconds)
+
+    def user_values(self, gain: FloatArray, seconds: FloatArray, counted: NDArray[np.bool_]) -> FloatArray:
+        """(topics + 1, users): the same for each user alone.
+
+        Parameters
+        ----------
+        gain, seconds : (topics, users) ndarray of float64
+            What each user gained, and the time spent.
+        counted : (topics,) ndarray of bool
+            The topics of the last row.
+        """
+        if self.ratio == "mean_of_ratios":
+            return with_mean(rate(gain, seconds), counted)
+        return rate(with_mean(gain, counted), with_mean(seconds, counted))

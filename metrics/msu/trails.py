@@ -1,0 +1,194 @@
+"""When users visit a stream, for how long, and how fast they read: drawn from a population, or given."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from metrics.errors import input_fault
+from metrics.msu.arrays import FloatArray, Trails
+
+BLOCK_USERS = 1024
+BLOCK_VISITS = 1_000_000
+MOST_VISITS = 10_000_000
+RANGES = {
+    "away_mean_seconds": (1e-3, 1e10),
+    "away_sd_seconds": (0.0, 1e10),
+    "session_mean_seconds": (1e-3, 1e10),
+    "session_sd_seconds": (0.0, 1e10),
+    "reading_speed_mu": (-20.0, 20.0),
+    "reading_speed_sigma": (0.0, 10.0),
+}
+"""What a population may be: wide enough for anybody, narrow enough for every formula to stay finite."""
+
+
+class Users(Protocol):
+    """Users who can be met in blocks, again and again; every system meets the same."""
+
+    @property
+    def ends_with_topic(self) -> bool:
+        """Say whether a visit that would end after the topic is not begun, nor any visit after it."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def blocks(self, horizon_seconds: float) -> Iterator[Trails]:
+        """Yield all users in order, a few at a time, with their visits at least up to the horizon."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Population:
+    """What users are drawn from: three log-normal distributions.
+
+    Baruah, Smucker, Clarke (SIGIR 2015), section 3: with mean M and standard deviation S, sigma^2 = ln(1 + S^2 / M^2)
+    and mu = ln M - sigma^2 / 2.
+
+    Attributes
+    ----------
+    away_mean_seconds, away_sd_seconds : float
+        M_A and S_A of the users' mean times away.
+    session_mean_seconds, session_sd_seconds : float
+        M_D and S_D of the users' mean session lengths.
+    reading_speed_mu, reading_speed_sigma : float
+        Mean and standard deviation of ln(words read in a second); the default is Clarke and Smucker's.
+
+    Raises
+    ------
+    ValueError
+        If a value is not in its range, see `RANGES`.
+    """
+
+    away_mean_seconds: float
+    away_sd_seconds: float
+    session_mean_seconds: float
+    session_sd_seconds: float
+    reading_speed_mu: float = 1.29
+    reading_speed_sigma: float = 0.558
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        for name, (least, most) in RANGES.items():
+            if not least <= getattr(self, name) <= most:
+                raise ValueError(f"{name} must lie in [{least:g}, {most:g}], got {getattr(self, name)!r}")
+
+    def user(self, rng: np.random.Generator) -> tuple[float, float, float]:
+        """Draw one user: mean time away A in seconds, mean session length D in seconds, words read in a second V."""
+        away, session, speed = rng.standard_normal(3).tolist()
+        mu, sigma = _log_normal(self.away_mean_seconds, self.away_sd_seconds)
+        mean_away = math.exp(mu + sigma * away)
+        mu, sigma = _log_normal(self.session_mean_seconds, self.session_sd_seconds)
+        mean_session = math.exp(mu + sigma * session)
+        return mean_away, mean_session, math.exp(self.reading_speed_mu + self.reading_speed_sigma * speed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedUsers:
+    """Users drawn from a population: user u is the same whatever their number.
+
+    A session lasts Exp(mean D_u), the time away after it Exp(mean A_u). A user makes one trail and follows it from the
+    start of every topic.
+
+    Attributes
+    ----------
+    population : Population
+        What they are drawn from.
+    count : int
+        How many, at least 1.
+    seed : int
+        0 or more.
+    """
+
+    population: Population
+    count: int = 1000
+    seed: int = 1
+
+    ends_with_topic: ClassVar[bool] = True
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return self.count
+
+    def blocks(self, horizon_seconds: float) -> Iterator[Trails]:
+        """Yield all users in order, a few at a time.
+
+        Raises
+        ------
+        InputError
+            If a user would make more than ten million visits up to the horizon.
+        """
+        met: list[tuple[float, FloatArray]] = []
+        visits = 0
+        for number in range(self.count):
+            met.append(self._user(number, horizon_seconds))
+            visits += met[-1][1].shape[0]
+            if len(met) == BLOCK_USERS or visits >= BLOCK_VISITS:
+                yield trails(met)
+                met, visits = [], 0
+        if met:
+            yield trails(met)
+
+    def _user(self, number: int, horizon: float) -> tuple[float, FloatArray]:
+        """Draw a user's reading speed, and (session, away) times that reach the horizon."""
+        rng = np.random.default_rng((self.seed, number))
+        away, session, speed = self.population.user(rng)
+        expected = horizon / (away + session)
+        if expected > MOST_VISITS:
+            raise input_fault(
+                f"user {number + 1} would make {expected:.3g} visits to a topic",
+                cure="choose longer sessions and times away",
+            )
+        times = np.zeros((0, 2))
+        while times.sum() <= horizon:
+            more = rng.standard_exponential((int(expected + 4 * math.sqrt(expected)) + 8, 2))
+            more *= session, away
+            times = more if not times.size else np.concatenate([times, more])
+        return speed, times
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUsers:
+    """Users whose trails are used as they are: they may go on after the topic.
+
+    Attributes
+    ----------
+    trails : Trails
+        All of them.
+    """
+
+    trails: Trails
+
+    ends_with_topic: ClassVar[bool] = False
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return self.trails.speed.size
+
+    def blocks(self, horizon_seconds: float) -> Iterator[Trails]:  # noqa: ARG002 - they are as they are
+        """Yield all users at once."""
+        yield self.trails
+
+
+def trails(users: Iterable[tuple[float, Sequence[tuple[float, float]] | FloatArray]]) -> Trails:
+    """Put users together.
+
+    Parameters
+    ----------
+    users : iterable of (speed, (visits, 2) array_like)
+        Words read in a second, and the length of each session with that of the time away after it, in seconds.
+    """
+    people = [(speed, np.asarray(pairs, dtype=np.float64).reshape(-1, 2)) for speed, pairs in users]
+    starts = [np.concatenate([np.zeros(1), np.cumsum(times)[1::2]])[: len(times)] for _, times in people]
+    return Trails(
+        speed=np.array([speed for speed, _ in people], dtype=np.float64),
+        first_visit=np.cumsum([0, *map(len, starts)], dtype=np.int64),
+        start=np.concatenate([np.zeros(0), *starts]),
+        duration=np.concatenate([np.zeros(0), *(times[:, 0] for _, times in people)]),
+    )
+
+
+def _log_normal(mean: float, sd: float) -> tuple[float, float]:
+    """Return mu and sigma of the log-normal distribution with this mean and standard deviation."""
+    variance = math.log1p((sd / mean) ** 2)
+    return math.log(mean) - variance / 2, math.sqrt(variance)

@@ -1,0 +1,261 @@
+"""The measures of push notifications as values: ELG, nCG, T11U, silence precision and recall.
+
+Source: Tan, Roegiest, Lin, Clarke: An Exploration of Evaluation Metrics for Mobile Push Notifications (SIGIR 2016).
+What a day comes to is counted in `metrics.push.days`; here stand the formulas over it. The contingency framework is in
+`metrics.push.contingency`, scoring in `metrics.push.score`.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from metrics.push.days import (
+    PAPER,
+    TRACK,
+    DayTable,
+    Denominator,
+    DuplicateDelay,
+    GainOf,
+    Order,
+    RedundantDay,
+    Rules,
+    Unpooled,
+)
+from metrics.push.pool import Bools, Floats
+from metrics.registry import measure
+from metrics.types import Measure, Parameter, short_number
+
+Convention: TypeAlias = Literal["track", "paper"]
+
+SOURCE = "Tan, Roegiest, Lin and Clarke, SIGIR 2016"
+CONVENTIONS: MappingProxyType[str, tuple[Rules, RedundantDay]] = MappingProxyType(
+    {"track": (TRACK, "silent"), "paper": (PAPER, "eventful")}
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class PushMeasure(Measure, ABC):
+    """What all push measures share: which reading of the rules they follow.
+
+    Attributes
+    ----------
+    convention : {'track', 'paper'}
+        The rules of the TREC 2015 script, with which the paper's figures were made, or those of the paper's text.
+    order, denom, gain, clip, dup_delay : optional
+        One rule each that departs from the convention, see `metrics.push.days.Rules`; None follows it.
+    unpooled : {'skip', 'nonrel'}
+        See `metrics.push.days.Rules`.
+    """
+
+    family: ClassVar[str] = "push"
+
+    convention: Convention = "track"
+    order: Order | None = None
+    denom: Denominator | None = None
+    gain: GainOf | None = None
+    clip: bool | None = None
+    dup_delay: DuplicateDelay | None = None
+    unpooled: Unpooled = "skip"
+
+    def parameters(self) -> dict[str, Parameter]:
+        """Every parameter and its value: those of this measure, then those that all push measures share."""
+        return _shared_last(Measure.parameters(self))
+
+    @classmethod
+    def defaults(cls) -> dict[str, Parameter]:
+        """Every parameter and its default, in the same order."""
+        return _shared_last(super(PushMeasure, cls).defaults())
+
+    @property
+    def rules(self) -> Rules:
+        """How pushes are counted."""
+        departures = ("order", "denom", "gain", "clip", "dup_delay")
+        given: dict[str, Any] = {name: getattr(self, name) for name in departures}
+        given = {name: value for name, value in given.items() if value is not None}
+        rules, _ = CONVENTIONS[self.convention]
+        return replace(rules, unpooled=self.unpooled, **given)
+
+    @abstractmethod
+    def topic_values(self, table: DayTable) -> Floats:
+        """(topics,): the score of each topic, from the days counted by `rules`."""
+
+    def overall(self, table: DayTable, topics: Bools) -> float:
+        """Return the score of the run: the mean over the topics flagged by a (topics,) array; NaN over none."""
+        values = self.topic_values(table)[topics].tolist()
+        return math.fsum(values) / len(values) if values else math.nan
+
+
+def _shared_last(parameters: dict[str, Parameter]) -> dict[str, Parameter]:
+    shared = [field.name for field in fields(PushMeasure)]
+    return {name: parameters[name] for name in sorted(parameters, key=lambda name: name in shared)}
+
+
+def ratio(numerator: Floats, denominator: Floats, *, undefined: float = 0.0) -> Floats:
+    """Divide entry by entry; what is divided by 0 is ``undefined``."""
+    values = np.full(denominator.shape, undefined)
+    np.divide(numerator, denominator, out=values, where=denominator > 0)
+    return values
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class DailyMeasure(PushMeasure):
+    """A score for each day; a topic's is the mean over its days.
+
+    Attributes
+    ----------
+    silent_days : {0, 1}
+        What a silent day without pushes scores. A silent day with a push scores 0.
+    redundant_day : {'silent', 'eventful'}, optional
+        What a day is on which the run has used every cluster before; None: silent in the track, eventful in the paper.
+    """
+
+    silent_days: Literal[0, 1] = 1
+    redundant_day: RedundantDay | None = None
+
+    @property
+    def column(self) -> str:
+        """``ELG-1``: what silence scores is always shown."""
+        return f"{self.name}-{short_number(self.silent_days)}"
+
+    def day_values(self, table: DayTable) -> Floats:
+        """(rows,): the score of each day."""
+        silent = table.silent(self.redundant_day or CONVENTIONS[self.convention][1])
+        return np.where(silent, self.silent_days * table.quiet, self.eventful_values(table))
+
+    @abstractmethod
+    def eventful_values(self, table: DayTable) -> Floats:
+        """(rows,): the score of each day if it were eventful."""
+
+    def topic_values(self, table: DayTable) -> Floats:
+        """(topics,): the mean over the days of each topic."""
+        return table.means(self.day_values(table))
+
+
+@measure
+class ELG(DailyMeasure):
+    """Expected latency-discounted gain: what a day's pushes gain, divided by their number.
+
+    ELG = (1/N) sum G(t);  0 on an eventful day without pushes
+    """
+
+    name: ClassVar[str] = "ELG"
+    source: ClassVar[str] = f"{SOURCE}, eq. 1"
+    definition: ClassVar[str] = "Gain of a day's pushes, less for latency, per push; mean over days."
+
+    def eventful_values(self, table: DayTable) -> Floats:
+        """(rows,): gain / number of pushes."""
+        return ratio(table.gain, table.pushes)
+
+
+@measure
+class NCG(DailyMeasure):
+    """Normalised cumulative gain: what a day's pushes gain, divided by the most that was left to gain.
+
+    nCG = (1/Z) sum G(t);  0 on an eventful day with Z = 0
+    """
+
+    name: ClassVar[str] = "nCG"
+    source: ClassVar[str] = f"{SOURCE}, eq. 2"
+    definition: ClassVar[str] = (
+        "Gain of a day's pushes, less for latency, of the largest possible; mean over days."
+    )
+
+    def eventful_values(self, table: DayTable) -> Floats:
+        """(rows,): gain / Z."""
+        return ratio(table.gain, table.ideal)
+
+
+@measure
+class T11U(PushMeasure):
+    """Linear utility of TREC 2012: gain less pain, summed over days.
+
+    T11U = alpha G - (1 - alpha) N_x
+
+    Attributes
+    ----------
+    alpha : float
+        Weight of gain against pain, in [0, 1].
+    redundant : {'ignored', 'pain'}
+        Whether N_x counts redundant pushes besides non-relevant ones; the paper leaves it open.
+    """
+
+    name: ClassVar[str] = "T11U"
+    source: ClassVar[str] = f"{SOURCE}, eq. 3"
+    definition: ClassVar[str] = (
+        "alpha * gain - (1 - alpha) * number of non-relevant pushes, summed over days."
+    )
+
+    alpha: float = 0.66
+    redundant: Literal["ignored", "pain"] = "ignored"
+
+    def __post_init__(self) -> None:
+        """Check the range."""
+        Measure.__post_init__(self)
+        if not 0 <= self.alpha <= 1:
+            raise ValueError(f"alpha must be from 0 to 1, got {self.alpha!r}")
+
+    def topic_values(self, table: DayTable) -> Floats:
+        """(topics,): the sum over the days of each topic."""
+        pain = table.nonrelevant + (table.redundant if self.redundant == "pain" else 0.0)
+        return self.alpha * table.totals(table.gain) - (1 - self.alpha) * table.totals(pain)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class SilenceMeasure(PushMeasure):
+    """A share of topic-days, micro-averaged: the score of a run is no mean of its topics' scores.
+
+    Attributes
+    ----------
+    redundant_day : {'silent', 'eventful'}
+        Whether days on which the run has used every cluster before are silent; the paper counts by the pool alone.
+    """
+
+    redundant_day: RedundantDay = "eventful"
+
+    @abstractmethod
+    def counted_days(self, table: DayTable) -> Bools:
+        """(rows,): the days that the share is taken of."""
+
+    def topic_values(self, table: DayTable) -> Floats:
+        """(topics,): the share in each topic; NaN where there is no day to take it of."""
+        return ratio(*self._totals(table), undefined=math.nan)
+
+    def overall(self, table: DayTable, topics: Bools) -> float:
+        """Return the share in the flagged topics together; NaN where there is no day to take it of."""
+        hits, counted = (totals[topics].sum() for totals in self._totals(table))
+        return float(hits / counted) if counted else math.nan
+
+    def _totals(self, table: DayTable) -> tuple[Floats, Floats]:
+        """(topics,) each: days that were silent and quiet, and days that count."""
+        hits = table.silent(self.redundant_day) & table.quiet
+        return table.totals(hits), table.totals(self.counted_days(table))
+
+
+@measure
+class SilencePrecision(SilenceMeasure):
+    """Share of the quiet topic-days that were silent: hits / quiet; NaN for a run that is never quiet."""
+
+    name: ClassVar[str] = "silence-precision"
+    source: ClassVar[str] = f"{SOURCE}, section 3"
+    definition: ClassVar[str] = "Share of the topic-days without pushes that had nothing relevant."
+
+    def counted_days(self, table: DayTable) -> Bools:
+        """(rows,): days without pushes."""
+        return table.quiet
+
+
+@measure
+class SilenceRecall(SilenceMeasure):
+    """Share of the silent topic-days that were quiet: hits / silent; NaN where no day is silent."""
+
+    name: ClassVar[str] = "silence-recall"
+    source: ClassVar[str] = f"{SOURCE}, section 3"
+    definition: ClassVar[str] = "Share of the topic-days with nothing relevant that had no pushes."
+
+    def counted_days(self, table: DayTable) -> Bools:
+        """(rows,): silent days."""
+        return table.silent(self.redundant_day)

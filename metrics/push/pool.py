@@ -1,0 +1,220 @@
+"""Push judgments as arrays, made once for many runs: topic-days, pooled tweets, and who is in which cluster.
+
+A *row* is a day of a topic; rows stand topic by topic, each in the order of its days. Nothing here depends on a run.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.push.streams import PushCollection, parsed_day
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+EPOCH = date(1970, 1, 1).toordinal()
+DAY_SPAN = 10_000_000
+"""More days than any calendar has, so that a topic and a day make one number."""
+NO_TOPIC = 100_000_000
+"""Comes after every topic."""
+
+
+class Members(NamedTuple):
+    """The clustered, pooled tweets, one entry a topic and tweet; then one for all other tweets, in cluster -1.
+
+    Attributes
+    ----------
+    key : (members + 1,) ndarray of int
+        Topic and tweet as one number, ascending.
+    cluster : (members + 1,) ndarray of int
+        Counted over all topics.
+    row : (members + 1,) ndarray of int
+        Of the day when it was posted; -1 when the topic is not scored then.
+    gain : (members + 1,) ndarray of float
+        Its own.
+    best : (members + 1,) ndarray of float
+        The largest of its cluster on its day.
+    """
+
+    key: Ints
+    cluster: Ints
+    row: Ints
+    gain: Floats
+    best: Floats
+
+
+class Entries(NamedTuple):
+    """The clusters of each row: those with a tweet that was posted then; by row, and the largest gain first.
+
+    Attributes
+    ----------
+    row, cluster : (entries,) ndarray of int
+        Which cluster on which day.
+    best : (entries,) ndarray of float
+        Its largest gain that day.
+    """
+
+    row: Ints
+    cluster: Ints
+    best: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushPool:
+    """What a run's pushes are looked up in. Days are numbers, from 1970-01-01.
+
+    Attributes
+    ----------
+    collection : PushCollection
+        Where all of this comes from.
+    topics : tuple of str
+        Judged topics, in order.
+    days : tuple of str
+        Day of each row, ``YYYYMMDD``.
+    row_topic, row_key : (rows,) ndarray of int
+        Index in ``topics``; topic and day as one number, ascending.
+    tweets : dict of str to int
+        Index of each pooled tweet.
+    posted_day, posted_seconds : (tweets + 1,) ndarray of int
+        When each was posted; the last entry stands for any other tweet and means nothing.
+    members : Members
+        Who is in which cluster.
+    entries : Entries
+        Which clusters a day has.
+    """
+
+    collection: PushCollection
+    topics: tuple[str, ...]
+    days: tuple[str, ...]
+    row_topic: Ints
+    row_key: Ints
+    tweets: dict[str, int]
+    posted_day: Ints
+    posted_seconds: Ints
+    members: Members
+    entries: Entries
+
+    def __post_init__(self) -> None:
+        """Close the arrays."""
+        close(
+            self.row_topic, self.row_key, self.posted_day, self.posted_seconds, *self.members, *self.entries
+        )
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters there are, over all topics."""
+        return int(self.members.cluster.max()) + 1
+
+    @property
+    def has_cluster(self) -> Bools:
+        """(rows,): whether anything clustered was posted, which makes a day of the pool eventful."""
+        return np.bincount(self.entries.row, minlength=len(self.days)) > 0
+
+    def rows(self, topic: Ints, day: Ints) -> Ints:
+        """Return the row of each topic and day, -1 where the topic is not scored on that day."""
+        return found_in(self.row_key, topic * DAY_SPAN + np.clip(day, -DAY_SPAN // 2, DAY_SPAN // 2 - 1))
+
+    def member(self, topic: Ints, tweet: Ints) -> Ints:
+        """Return where each topic and tweet stands in `members`, -1 where it is in no cluster."""
+        return np.where(tweet < 0, -1, found_in(self.members.key, topic * len(self.tweets) + tweet))
+
+
+def close(*arrays: NDArray[Any]) -> None:
+    """Make arrays read-only."""
+    for array in arrays:
+        array.flags.writeable = False
+
+
+def summed(values: NDArray[Any], row: Ints, rows: int) -> Floats:
+    """Add up values, (n,), by row, (n,) indices into (rows,); an empty row has 0."""
+    return np.bincount(row, values, minlength=rows).astype(np.float64, copy=False)
+
+
+def found_in(keys: Ints, wanted: Ints) -> Ints:
+    """Return the position of each number among ascending keys, -1 where it is none of them."""
+    if not keys.size:
+        return np.full(wanted.shape, -1)
+    position = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+    return np.where(keys[position] == wanted, position, -1)
+
+
+def push_pool(collection: PushCollection) -> PushPool:
+    """Make the arrays of a collection.
+
+    Raises
+    ------
+    ValueError
+        If a topic has no days or they are not in ascending order, or a tweet is in two clusters of a topic.
+    """
+    scored = list(collection.days.values())
+    days = tuple(day for of_topic in scored for day in of_topic)
+    lengths = np.array([len(of_topic) for of_topic in scored], dtype=np.int64)
+    row_topic = np.repeat(np.arange(len(scored)), lengths)
+    row_key = row_topic * DAY_SPAN + _day_numbers(days)
+    if not lengths.all() or (np.diff(row_key) <= 0).any():
+        raise ValueError("each topic must have days, in ascending order")
+    created = list(collection.created.values())
+    posted_day = _day_numbers([*(when.day for when in created), "19700101"])
+    tweets = {tweet: index for index, tweet in enumerate(collection.created)}
+    members = _members(collection, tweets, posted_day, row_key)
+    return PushPool(
+        collection=collection,
+        topics=tuple(collection.days),
+        days=days,
+        row_topic=row_topic,
+        row_key=row_key,
+        tweets=tweets,
+        posted_day=posted_day,
+        posted_seconds=np.array([*(when.epoch for when in created), 0], dtype=np.int64),
+        members=members,
+        entries=_entries(members),
+    )
+
+
+def _day_numbers(days: Sequence[str]) -> Ints:
+    """Count days from 1970-01-01."""
+    number = {day: parsed_day(day).toordinal() - EPOCH for day in set(days)}
+    return np.array([number[day] for day in days], dtype=np.int64)
+
+
+def _members(
+    collection: PushCollection, tweets: Mapping[str, int], posted_day: Ints, row_key: Ints
+) -> Members:
+    """Give the clusters numbers, and place their pooled tweets."""
+    clusters = [
+        (number, topic, cluster)
+        for number, topic in enumerate(collection.days)
+        for cluster in collection.clusters.get(topic, ())
+    ]
+    found = [
+        (number, tweets[tweet], home, collection.gains[topic].get(tweet, 0.0))
+        for home, (number, topic, cluster) in enumerate(clusters)
+        for tweet in dict.fromkeys(cluster)
+        if tweet in tweets
+    ]
+    found.append((NO_TOPIC, 0, -1, 0.0))
+    topic, tweet, cluster = np.array([member[:3] for member in found], dtype=np.int64).T
+    gain = np.array([member[3] for member in found], dtype=np.float64)
+    key = topic * len(tweets) + tweet
+    if np.unique(key).size < key.size:
+        raise ValueError("a tweet is in two clusters of a topic")
+    row = found_in(row_key, topic * DAY_SPAN + posted_day[tweet])
+    _, group = np.unique(np.stack([row, cluster]), axis=1, return_inverse=True)
+    largest = np.zeros(group.max() + 1)
+    np.maximum.at(largest, group, gain)
+    order = np.argsort(key)
+    return Members(key[order], cluster[order], row[order], gain[order], largest[group][order])
+
+
+def _entries(members: Members) -> Entries:
+    """Keep one entry a row and cluster, of those on days that are scored."""
+    order = np.lexsort((members.cluster, -members.best, members.row))
+    row, cluster, best = members.row[order], members.cluster[order], members.best[order]
+    distinct = row >= 0
+    distinct[1:] &= (row[1:] != row[:-1]) | (cluster[1:] != cluster[:-1])
+    return Entries(row[distinct], cluster[distinct], best[distinct])

@@ -1,0 +1,158 @@
+"""Scoring runs of push notifications.
+
+Source: Tan, Roegiest, Lin, Clarke: An Exploration of Evaluation Metrics for Mobile Push Notifications (SIGIR 2016). The
+measures are in `metrics.push.measures` and `metrics.push.contingency`, files in `metrics.readers.push`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from metrics.push.contingency import CELLS, INSTANCES, Contingency, PushCell, cell_totals
+from metrics.push.days import DayTable, Rules, account
+from metrics.push.measures import (
+    ELG,
+    NCG,
+    T11U,
+    DailyMeasure,
+    PushMeasure,
+    SilencePrecision,
+    SilenceRecall,
+)
+from metrics.push.pool import Bools, PushPool, push_pool
+from metrics.push.streams import PushCollection, PushRun
+from metrics.results import ALL, Score, Topics, labelled, score_frame
+from metrics.topics import TopicNames
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "CELLS",
+    "ELG",
+    "INSTANCES",
+    "NCG",
+    "T11U",
+    "Contingency",
+    "PushCell",
+    "PushMeasure",
+    "SilencePrecision",
+    "SilenceRecall",
+    "cell_totals",
+    "counted_topics",
+    "push_scores",
+    "score_push",
+    "score_push_days",
+]
+
+
+def push_scores(
+    collection: PushCollection,
+    runs: Iterable[PushRun],
+    measures: Iterable[PushMeasure] | Mapping[str, PushMeasure],
+    *,
+    topics: Topics = "judged",
+) -> list[Score]:
+    """Score runs; parameters as in `score_push`, the result without pandas."""
+    labels = labelled(measures)
+    pool = push_pool(collection)
+    scores: list[Score] = []
+    for run in runs:
+        tables = _tables(pool, run, labels.values())
+        counted = counted_topics(pool, run, topics)
+        values = {label: one.topic_values(tables[one.rules]).tolist() for label, one in labels.items()}
+        scores += [
+            Score(run.name, topic, label, value[index])
+            for index, topic in enumerate(pool.topics)
+            for label, value in values.items()
+        ]
+        scores += [
+            Score(run.name, ALL, label, one.overall(tables[one.rules], counted))
+            for label, one in labels.items()
+        ]
+    return scores
+
+
+def score_push(
+    collection: PushCollection,
+    runs: Iterable[PushRun],
+    measures: Iterable[PushMeasure] | Mapping[str, PushMeasure],
+    *,
+    topics: Topics = "judged",
+) -> "pd.DataFrame":
+    """Score runs of push notifications: every judged topic, and the run as topic `all`.
+
+    Tan et al. (SIGIR 2016); the reading is each measure's own. A topic that a run pushed nothing for scores what silence
+    does. `all` is the mean over topics, but for the silence measures the share in all topic-days together.
+
+    Parameters
+    ----------
+    collection : PushCollection
+        Judgments.
+    runs : iterable of PushRun
+        Of different names.
+    measures : iterable of PushMeasure, or mapping of label to PushMeasure
+        Labels stand in the column metric; by default each measure's own column, such as ``ELG-1``. Many measures under
+        the same rules cost little more than one.
+    topics : {'judged', 'run'}
+        What `all` is taken over: every judged topic, or those that the run has pushes for (of any tweet).
+
+    Returns
+    -------
+    DataFrame
+        run, topic, metric, value.
+
+    Raises
+    ------
+    ValueError
+        If two measures would have one label, a topic has no days or they are not in ascending order, or a tweet is in two
+        clusters of a topic.
+    """
+    return score_frame(push_scores(collection, runs, measures, topics=topics))
+
+
+def score_push_days(
+    collection: PushCollection,
+    runs: Iterable[PushRun],
+    measures: Iterable[DailyMeasure] | Mapping[str, DailyMeasure],
+) -> "pd.DataFrame":
+    """Score every day of every topic by ELG or nCG; parameters and errors as in `score_push`.
+
+    Returns
+    -------
+    DataFrame
+        run, topic, day, kind, pushes, metric, value. ``kind`` is silent (no cluster has a tweet that day), redundant (the
+        run has pushed from all of the day's clusters on earlier days) or eventful; ``pushes`` is how many count.
+    """
+    import pandas as pd  # noqa: PLC0415 - see metrics.results
+
+    labels = labelled(measures)
+    pool = push_pool(collection)
+    rows = []
+    for run in runs:
+        tables = _tables(pool, run, labels.values())
+        for label, one in labels.items():
+            table = tables[one.rules]
+            names = (table.topics[index] for index in table.topic.tolist())
+            columns = (names, table.days, table.kinds(), table.pushes.astype(int).tolist())
+            values = one.day_values(table).tolist()
+            rows += [
+                (run.name, topic, day, kind, pushes, label, value)
+                for topic, day, kind, pushes, value in zip(*columns, values, strict=True)
+            ]
+    return pd.DataFrame(rows, columns=pd.Index(["run", "topic", "day", "kind", "pushes", "metric", "value"]))
+
+
+def counted_topics(pool: PushPool, run: PushRun, topics: Topics) -> Bools:
+    """(topics,): which topics `all` is taken over, see `score_push`."""
+    if topics == "judged":
+        return np.ones(len(pool.topics), dtype=np.bool_)
+    names = TopicNames(pool.topics)
+    own = {names.find(written) for written in set(run.topics)}
+    return np.array([topic in own for topic in pool.topics], dtype=np.bool_)
+
+
+def _tables(pool: PushPool, run: PushRun, measures: Iterable[PushMeasure]) -> dict[Rules, DayTable]:
+    """Count the run's pushes once under each set of rules."""
+    return {rules: account(pool, run, rules) for rules in dict.fromkeys(one.rules for one in measures)}

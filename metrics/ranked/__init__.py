@@ -1,0 +1,1 @@
+"""Ranked lists: time-aware and intent-aware measures."""

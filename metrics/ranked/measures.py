@@ -1,0 +1,288 @@
+"""The measures of ranked lists as values: plain intent-aware ones, and the time-aware ones made of them.
+
+Source: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016), the section on
+time-aware measures and its table. The formulas of cells are in `metrics.ranked.cells`, measures of coverage in
+`metrics.ranked.coverage`, scoring in `metrics.ranked.score`.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from metrics.ranked.cells import (
+    Gains,
+    Stop,
+    Within,
+    err_cells,
+    ndcg_cells,
+    precision,
+    renormalised,
+    within_windows,
+)
+from metrics.ranked.topics import Listing
+from metrics.registry import measure
+from metrics.types import Measure
+
+Reading: TypeAlias = Literal["table", "text"]
+
+SOURCE = "Singh, Nejdl and Anand, CHIIR 2016"
+MAX_GRADE_OF_GAINS = 50
+"""Up to here sums of 2^g - 1 are exact."""
+MAX_GRADE_OF_STOP = 3
+"""Above, (2^g - 1) / 8 is no probability."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class RankedMeasure(Measure, ABC):
+    """What the measures of ranked lists share. A topic without relevant documents scores 0 in all of them."""
+
+    family: ClassVar[str] = "ranked"
+
+    @property
+    def largest_grade(self) -> int | None:
+        """The largest grade that it is defined for; None: any."""
+        return None
+
+    @abstractmethod
+    def value(self, listing: Listing) -> float:
+        """Score the list of one topic."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class MeasureAtDepth(RankedMeasure):
+    """A measure of the top of a list.
+
+    Attributes
+    ----------
+    k : int
+        Depth, from 1. A shorter list counts as if nothing relevant followed.
+    """
+
+    k: int = 10
+
+    def __post_init__(self) -> None:
+        """Check the range."""
+        Measure.__post_init__(self)
+        _check_depth(self.k)
+
+    @property
+    def column(self) -> str:
+        """``TIA-P@10``: the depth is always shown, the reading never."""
+        return f"{self.name}@{self.k}"
+
+
+@measure
+class IAP(MeasureAtDepth):
+    """Precision for each subtopic, the mean over subtopics.
+
+    IA-P@k = 1/|C| sum_c 1/k sum_{j<=k} rel(j|c)
+    """
+
+    name: ClassVar[str] = "IA-P"
+    source: ClassVar[str] = f"{SOURCE}, IA-Precision"
+    definition: ClassVar[str] = "Precision for one subtopic, mean over subtopics."
+
+    def value(self, listing: Listing) -> float:
+        """Score the list of one topic."""
+        return float(precision(listing.without_windows(), self.k))
+
+
+@measure
+class TIAP(MeasureAtDepth):
+    """Precision in each window, weighted by P(t|q).
+
+    TIA-P@k = sum_t P(t|q) 1/|C| sum_c 1/k sum_{j<=k} rel(j|c,t)
+    """
+
+    name: ClassVar[str] = "TIA-P"
+    source: ClassVar[str] = f"{SOURCE}, TIA-Precision"
+    definition: ClassVar[str] = (
+        "Precision for one subtopic in one window, mean over subtopics, weighted by P(window|query)."
+    )
+
+    def value(self, listing: Listing) -> float:
+        """Score the list of one topic."""
+        return float(precision(listing, self.k))
+
+
+@measure
+class IANDCG(MeasureAtDepth):
+    """nDCG for each subtopic, weighted by P(c|q).
+
+    IA-nDCG@k = sum_c P(c|q) nDCG(q, k|c)
+
+    Attributes
+    ----------
+    gains : {'binary', 'graded'}
+        2^1 - 1 for every relevant document, or 2^g - 1 (grades up to 50).
+    """
+
+    name: ClassVar[str] = "IA-nDCG"
+    source: ClassVar[str] = f"{SOURCE}, IA-NDCG"
+    definition: ClassVar[str] = "nDCG for one subtopic, weighted by P(subtopic|query)."
+
+    gains: Gains = "binary"
+
+    @property
+    def largest_grade(self) -> int | None:
+        """50 with graded gains."""
+        return MAX_GRADE_OF_GAINS if self.gains == "graded" else None
+
+    def value(self, listing: Listing) -> float:
+        """Score the list of one topic."""
+        (values,) = ndcg_cells(listing.without_windows(), self.k, self.gains)
+        return float(values @ listing.topic.p_subtopic)
+
+
+@measure
+class TIANDCG(IANDCG):
+    """nDCG for each subtopic in each window, weighted by P(t|q) and P(c|q).
+
+    TIA-nDCG@k = sum_t P(t|q) sum_c P(c|q) nDCG(q, k|c,t)
+
+    Attributes
+    ----------
+    reading : {'table', 'text'}
+        The formula of the paper's table, above, or that of its text, whose nDCG(q, k|c) is the same in every window, so
+        that the measure is IA-nDCG.
+    renorm : bool
+        Divide P(c|q) in each window by its sum over the subtopics that have relevant documents there, so that a perfect
+        list scores 1. Otherwise a cell without documents counts as 0.
+    """
+
+    name: ClassVar[str] = "TIA-nDCG"
+    source: ClassVar[str] = f"{SOURCE}, TIA-NDCG"
+    definition: ClassVar[str] = (
+        "nDCG for one subtopic in one window, weighted by P(subtopic|query) and P(window|query)."
+    )
+
+    reading: Reading = "table"
+    renorm: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the range, and that no option is idle."""
+        MeasureAtDepth.__post_init__(self)
+        if self.renorm and self.reading == "text":
+            raise ValueError("renorm has no meaning with reading='text', which has no windows")
+
+    def value(self, listing: Listing) -> float:
+        """Score the list of one topic."""
+        if self.reading == "text":
+            return IANDCG.value(self, listing)
+        topic = listing.topic
+        weights = renormalised(topic) if self.renorm else topic.p_subtopic
+        return float(topic.p_window @ (weights * ndcg_cells(listing, self.k, self.gains)).sum(axis=1))
+
+
+@measure
+class IAERR(MeasureAtDepth):
+    """Expected reciprocal rank for each subtopic, weighted by P(c|q).
+
+    IA-ERR@k = sum_{r<=k} 1/r sum_c P(c|q) rel(r|c) prod_{i<r} (1 - rel(i|c))
+
+    Attributes
+    ----------
+    err : {'literal', 'half', 'graded'}
+        The probability rel of stopping at a relevant document: 1, as the formula says; 0.5, as TREC's ERR-IA has it; or
+        (2^g - 1) / 8 (grades up to 3).
+    """
+
+    name: ClassVar[str] = "IA-ERR"
+    source: ClassVar[str] = f"{SOURCE}, IA-ERR"
+    definition: ClassVar[str] = (
+        "1/rank of the document where a reader who wants one subtopic stops, weighted by P(subtopic|query)."
+    )
+
+    err: Stop = "literal"
+
+    @property
+    def largest_grade(self) -> int | None:
+        """3 with graded probabilities."""
+        return MAX_GRADE_OF_STOP if self.err == "graded" else None
+
+    def value(self, listing: Listing) -> float:
+        """Score the list of one topic."""
+        (values,) = err_cells(listing.without_windows(), self.k, self.err)
+        return float(values @ listing.topic.p_subtopic)
+
+
+@measure
+class TIAERR(IAERR):
+    """Expected reciprocal rank for each subtopic in each window, weighted by P(t|q) and P(c|q).
+
+    TIA-ERR@k = sum_{r<=k} 1/r sum_t P(t|q) sum_c P(c|q) rel(r|c,t) prod_{i<r} (1 - rel(i|c,t))       (table)
+
+    TIA-ERR@k = sum_{r<=k} 1/r sum_t P(t|q) sum_c P(c|q,t) rel(r|c) prod_{i<r} (1 - rel(i|c))         (text)
+
+    Attributes
+    ----------
+    reading : {'table', 'text'}
+        Which of the two.
+    within : {'pc', 'counts', 'uniform_in_t', 'given'}
+        P(c|q,t) of the text's formula, see `metrics.ranked.cells.within_windows`. With ``pc``, which is P(c|q), the
+        text's TIA-ERR is IA-ERR.
+    """
+
+    name: ClassVar[str] = "TIA-ERR"
+    source: ClassVar[str] = f"{SOURCE}, TIA-ERR"
+    definition: ClassVar[str] = (
+        "1/rank of the document where a reader who wants one subtopic from one window stops, "
+        "weighted by P(subtopic|query) and P(window|query)."
+    )
+
+    reading: Reading = "table"
+    within: Within = "pc"
+
+    def __post_init__(self) -> None:
+        """Check the range, and that no option is idle."""
+        MeasureAtDepth.__post_init__(self)
+        if self.within != "pc" and self.reading == "table":
+            raise ValueError("within has no meaning with reading='table', whose formula has no P(c|q,t)")
+
+    def value(self, listing: Listing) -> float:
+        """Score the list of one topic."""
+        topic = listing.topic
+        if self.reading == "table":
+            return float(topic.p_window @ err_cells(listing, self.k, self.err) @ topic.p_subtopic)
+        (values,) = err_cells(listing.without_windows(), self.k, self.err)
+        return float(topic.p_window @ within_windows(topic, self.within) @ values)
+
+
+@measure
+class TIAAP(RankedMeasure):
+    """Average of TIA-P at the ranks of relevant documents. The mean over topics, topic `all`, is TIA-MAP.
+
+    TIA-AP = sum_k TIA-P@k rel(k) / |R|;  rel(k): relevant to any subtopic;  R: all relevant documents
+
+    Attributes
+    ----------
+    k : int or None
+        Cut the sum at this depth, from 1; None: the whole list.
+    """
+
+    name: ClassVar[str] = "TIA-AP"
+    source: ClassVar[str] = f"{SOURCE}, TIA-AvgPrecision"
+    definition: ClassVar[str] = "TIA-P averaged over the relevant documents; its mean over topics is TIA-MAP."
+
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the range."""
+        Measure.__post_init__(self)
+        if self.k is not None:
+            _check_depth(self.k)
+
+    @property
+    def column(self) -> str:
+        """``TIA-AP`` for the whole list, ``TIA-AP@10`` for a cut one."""
+        return self.name if self.k is None else f"{self.name}@{self.k}"
+
+    def value(self, listing: Listing) -> float:
+        """Score the list of one topic."""
+        ranks = listing.top(self.k).rank
+        return float(precision(listing, ranks).sum() / max(len(listing.topic.rows), 1))
+
+
+def _check_depth(k: int) -> None:
+    if k < 1:
+        raise ValueError(f"k must be 1 or more, got {k!r}")

@@ -1,0 +1,123 @@
+"""Scoring ranked lists by time-aware and plain intent-aware measures.
+
+Source: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016). The measures are
+in `metrics.ranked.measures` and `metrics.ranked.coverage`, files in `metrics.readers.ranked`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from metrics.errors import Fault, InputError
+from metrics.ranked.coverage import SBR, TIASBR, TSBR
+from metrics.ranked.lists import RankedCollection, RankedRun
+from metrics.ranked.measures import IAERR, IANDCG, IAP, TIAAP, TIAERR, TIANDCG, TIAP, RankedMeasure
+from metrics.ranked.topics import JudgedTopic, Shares, judged_topics, listing
+from metrics.results import Score, Topics, labelled, score_frame, with_means
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "IAERR",
+    "IANDCG",
+    "IAP",
+    "SBR",
+    "TIAAP",
+    "TIAERR",
+    "TIANDCG",
+    "TIAP",
+    "TIASBR",
+    "TSBR",
+    "RankedMeasure",
+    "largest_grade",
+    "ranked_scores",
+    "score_ranked",
+]
+
+
+def ranked_scores(
+    collection: RankedCollection,
+    runs: Iterable[RankedRun],
+    measures: Iterable[RankedMeasure] | Mapping[str, RankedMeasure],
+    *,
+    topics: Topics = "judged",
+    within: Shares | None = None,
+) -> list[Score]:
+    """Score runs; parameters as in `score_ranked`, the result without pandas."""
+    labels = labelled(measures)
+    judged = judged_topics(collection, within)
+    _check_grades(judged, labels.values())
+    scores: list[Score] = []
+    over: dict[str, set[str]] | None = {} if topics == "run" else None
+    for run in runs:
+        for topic in judged:
+            found = listing(topic, run.rankings.get(topic.name, ()))
+            scores += [Score(run.name, topic.name, label, one.value(found)) for label, one in labels.items()]
+        if over is not None:
+            over[run.name] = set(run.rankings)
+    return with_means(scores, over=over)
+
+
+def score_ranked(
+    collection: RankedCollection,
+    runs: Iterable[RankedRun],
+    measures: Iterable[RankedMeasure] | Mapping[str, RankedMeasure],
+    *,
+    topics: Topics = "judged",
+    within: Shares | None = None,
+) -> "pd.DataFrame":
+    """Score ranked lists: every judged topic, and the mean over topics as topic `all`.
+
+    Singh et al. (CHIIR 2016); the reading is each measure's own. A topic that a run has no list for scores 0, and so
+    does one without relevant documents.
+
+    Parameters
+    ----------
+    collection : RankedCollection
+        Judgments.
+    runs : iterable of RankedRun
+        Of different names.
+    measures : iterable of RankedMeasure, or mapping of label to RankedMeasure
+        Labels stand in the column metric; by default each measure's own column, such as ``TIA-nDCG@10``.
+    topics : {'judged', 'run'}
+        What `all` is the mean over: every judged topic, or those of them that the run has a list for.
+    within : mapping of topic to mapping of window to mapping of subtopic to float, optional
+        P(c|q,t), for ``TIAERR(reading='text', within='given')``.
+
+    Returns
+    -------
+    DataFrame
+        run, topic, metric, value.
+
+    Raises
+    ------
+    InputError
+        If a grade is larger than a measure is defined for.
+    ValueError
+        If two measures would have one label, or P(c|q,t) is needed and not given.
+    """
+    return score_frame(ranked_scores(collection, runs, measures, topics=topics, within=within))
+
+
+def largest_grade(measures: Iterable[RankedMeasure]) -> int | None:
+    """Return the largest grade that all of these measures are defined for; None: any."""
+    return min((one.largest_grade for one in measures if one.largest_grade is not None), default=None)
+
+
+def _check_grades(topics: Iterable[JudgedTopic], measures: Iterable[RankedMeasure]) -> None:
+    """Raise when a grade is larger than a measure is defined for."""
+    largest = largest_grade(measures)
+    if largest is None:
+        return
+    faults = [
+        Fault(
+            problem=f"document {document} has grade {topic.grades[row].max()} for topic {topic.name}, "
+            f"above {largest}, up to which graded scores are defined",
+            cure="recode the grades, or score without grades",
+        )
+        for topic in topics
+        for document, row in topic.rows.items()
+        if topic.grades[row].max() > largest
+    ]
+    if faults:
+        raise InputError(faults)

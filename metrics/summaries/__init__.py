@@ -1,0 +1,1 @@
+"""Two-layered summaries: the trailtext, its offsets, U- and M-measure."""

@@ -1,0 +1,253 @@
+"""U-measure and M-measure of two-layered summaries.
+
+Source: Kato, Pavlu, Sakai, Yamamoto, Morita: Two-layered Summaries for Mobile Search: Does the Evaluation Measure
+Reflect User Preferences? (EVIA 2016), section 3. Trailtexts are in `metrics.summaries.trailtext`, files in `metrics.readers`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metrics.registry import measure
+from metrics.results import Score, labelled, score_frame, with_means
+from metrics.summaries.readings import (
+    FloatArray,
+    Intents,
+    Position,
+    Probabilities,
+    Readings,
+    intent_probabilities,
+    positions,
+    readers_of,
+    readings,
+    summed,
+)
+from metrics.summaries.trailtext import Layers
+from metrics.summaries.two_layered import Collection, Run
+from metrics.types import Measure, short_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@measure
+class UMeasure(Measure):
+    """What a user with one intent gains from a summary.
+
+    U_i = (1/N) sum_j g_i(u_j) d(u_j),   d(u) = max(0, 1 - pos(u) / L),   N = 1
+
+    Attributes
+    ----------
+    patience : float
+        L, in counted characters, >= 0. inf: everything read counts in full. 0: nothing is read, U = 0.
+    truncate : int or None
+        Cut each layer to this many counted characters first, >= 0.
+    layers : {'both', 'first', 'second'}
+        Ablations, see `metrics.summaries.trailtext.trailtext`.
+    """
+
+    name: ClassVar[str] = "U"
+    family: ClassVar[str] = "summaries"
+    source: ClassVar[str] = "Kato et al., EVIA 2016, eq. 3"
+    definition: ClassVar[str] = (
+        "Importance of the iUnits that a user with one intent meets, less the later they are met."
+    )
+
+    patience: float = 1500
+    truncate: int | None = None
+    layers: Layers = "both"
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        Measure.__post_init__(self)
+        if self.patience < 0:
+            raise ValueError(f"patience must be 0 or more, got {self.patience!r}")
+        if self.truncate is not None and self.truncate < 0:
+            raise ValueError(f"truncate must be 0 or more, got {self.truncate!r}")
+
+    @property
+    def column(self) -> str:
+        """``U@1500``: the patience is always shown, truncation and ablations never."""
+        return f"{self.name}@{short_number(self.patience)}"
+
+    def discount(self, offset_chars: FloatArray) -> FloatArray:
+        """d(u) of iUnits that end at these offsets, in counted characters; same shape, in [0, 1]."""
+        if self.patience == 0:
+            return np.zeros_like(offset_chars)
+        return 1.0 - np.minimum(offset_chars, self.patience) / self.patience
+
+
+@measure
+class MMeasure(UMeasure):
+    """What a user gains from a summary, expected over the intents of the query.
+
+    M = sum_i P(i|q) U_i
+
+    Attributes
+    ----------
+    intents : {'given', 'uniform', 'fitted'}
+        P(i|q): the collection's, as given; equal over the query's intents; or those passed to the scoring function.
+    """
+
+    name: ClassVar[str] = "M"
+    source: ClassVar[str] = "Kato et al., EVIA 2016, eq. 2"
+    definition: ClassVar[str] = "U-measure expected over the intents of the query."
+
+    intents: Intents = "given"
+
+
+U = TypeVar("U", bound=UMeasure)
+
+
+def summary_scores(
+    collection: Collection,
+    runs: Iterable[Run],
+    measures: Iterable[MMeasure] | Mapping[str, MMeasure],
+    *,
+    fitted: Probabilities | None = None,
+) -> list[Score]:
+    """Score runs; parameters as in `score_summaries`, the result without pandas."""
+    labels = labelled(measures)
+    kinds = {one.intents for one in labels.values()}
+    probability = {kind: intent_probabilities(collection, kind, fitted) for kind in kinds}
+    scores: list[Score] = []
+    for run in runs:
+        values = {
+            label: read.expectations(one.discount, probability[one.intents])
+            for label, one, read in read_once(collection, run, labels)
+        }
+        scores += [
+            Score(run.name, topic, label, float(value[index]))
+            for index, topic in enumerate(collection.queries)
+            for label, value in values.items()
+        ]
+    return with_means(scores)
+
+
+def score_summaries(
+    collection: Collection,
+    runs: Iterable[Run],
+    measures: Iterable[MMeasure] | Mapping[str, MMeasure],
+    *,
+    fitted: Probabilities | None = None,
+) -> "pd.DataFrame":
+    """Score runs by M-measure: every query, and the mean over all queries as topic `all`.
+
+    Kato et al. (EVIA 2016), eq. 2, with the readings that their programs take: characters as in `metrics.summaries.counting`,
+    N = 1, an iUnit met again brings nothing. A summary that reaches nothing important scores 0.
+
+    Parameters
+    ----------
+    collection : Collection
+        Judgments.
+    runs : iterable of Run
+        With a summary of every query.
+    measures : iterable of MMeasure, or mapping of label to MMeasure
+        Labels stand in the column metric; by default ``M@PATIENCE``. A sweep over patience is cheap: what is read
+        is worked out once.
+    fitted : mapping of topic to mapping of intent to float, optional
+        P(i|q) for measures with ``intents='fitted'``.
+
+    Returns
+    -------
+    DataFrame
+        run, topic, metric, value.
+
+    Raises
+    ------
+    InputError
+        If the collection has no probabilities where they are needed, or the fitted ones lack an intent.
+    ValueError
+        If a run lacks a query, or two measures would have one label.
+    """
+    return score_frame(summary_scores(collection, runs, measures, fitted=fitted))
+
+
+def score_intents(
+    collection: Collection, runs: Iterable[Run], measures: Iterable[UMeasure] | Mapping[str, UMeasure]
+) -> "pd.DataFrame":
+    """Score runs by U-measure, for each intent of each query; no means.
+
+    Kato et al. (EVIA 2016), eq. 3; parameters and errors as in `score_summaries`.
+
+    Returns
+    -------
+    DataFrame
+        run, topic, intent, metric, value.
+    """
+    import pandas as pd  # noqa: PLC0415 - see metrics.results
+
+    labels = labelled(measures)
+    rows = [
+        (run.name, topic, intent, label, value)
+        for run in runs
+        for label, one, read in read_once(collection, run, labels)
+        for (topic, intent), value in zip(
+            readers_of(collection), read.utilities(one.discount).tolist(), strict=True
+        )
+    ]
+    return pd.DataFrame(rows, columns=pd.Index(["run", "topic", "intent", "metric", "value"]))
+
+
+def summary_positions(
+    collection: Collection, run: Run, *, truncate: int | None = None, layers: Layers = "both"
+) -> "pd.DataFrame":
+    """Return `positions` as a frame: topic, system, intent, iunit, importance, offset_chars."""
+    import pandas as pd  # noqa: PLC0415 - see metrics.results
+
+    found = positions(collection, run, truncate=truncate, layers=layers)
+    frame = pd.DataFrame(found, columns=pd.Index(Position._fields))
+    return frame.astype({"importance": "float64", "offset_chars": "int64"})
+
+
+def m_from_positions(
+    table: "pd.DataFrame", probability: Probabilities, patience: ArrayLike
+) -> "pd.DataFrame":
+    """Compute M at many patiences from the table positions alone.
+
+    M_L = sum_i P(i|q) sum_u g_i(u) max(0, 1 - offset(u) / L)
+
+    Parameters
+    ----------
+    table : DataFrame
+        topic, system, intent, importance, offset_chars, and task where there are several.
+    probability : mapping of topic to mapping of intent to float
+        P(i|q); an intent that is not in it has 0.
+    patience : (k,) array_like of float
+        Values of L, in counted characters.
+
+    Returns
+    -------
+    DataFrame
+        One row a summary, indexed by (task,) topic, system in order of appearance; one column a patience. A summary
+        that meets no iUnit has no row in the table, hence none here: its M is 0.
+    """
+    import pandas as pd  # noqa: PLC0415 - see metrics.results
+
+    keys = [name for name in ("task", "topic", "system") if name in table.columns]
+    summary = table.groupby(keys, sort=False).ngroup().to_numpy()
+    pairs = zip(table["topic"], table["intent"], strict=True)
+    shares = np.array(
+        [probability.get(topic, {}).get(intent, 0.0) for topic, intent in pairs], dtype=np.float64
+    )
+    weight = shares * table["importance"].to_numpy(np.float64)
+    offset = table["offset_chars"].to_numpy(np.float64)
+    limits = np.asarray(patience, dtype=np.float64).tolist()
+    index = pd.MultiIndex.from_frame(table[keys].drop_duplicates())
+    values = {
+        limit: summed(weight * UMeasure(patience=limit).discount(offset), summary, len(index))
+        for limit in limits
+    }
+    return pd.DataFrame(values, index=index, columns=pd.Index(limits, name="patience"))
+
+
+def read_once(collection: Collection, run: Run, labels: Mapping[str, U]) -> Iterator[tuple[str, U, Readings]]:
+    """Yield each labelled measure with the run as it reads it; each truncation and ablation is read only once."""
+    read: dict[tuple[int | None, Layers], Readings] = {}
+    for label, one in labels.items():
+        how = one.truncate, one.layers
+        if how not in read:
+            read[how] = readings(collection, run, truncate=one.truncate, layers=one.layers)
+        yield label, one, read[how]

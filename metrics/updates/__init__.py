@@ -1,0 +1,1 @@
+"""Updates about events: the Temporal Summarization measures."""

@@ -1,0 +1,252 @@
+"""The measures of the TREC Temporal Summarization track as values: formulas over what the updates bring and cost.
+
+Sources: the track's evaluation programs of 2013 and 2014; Baruah, Smucker, Clarke: Evaluating Streams of Evolving News
+Events (SIGIR 2015), section 2. Bringing and costing is counted in `metrics.updates.account`, with which the symbols
+here are explained: G gain, L latency-discounted gain, V verbosity, l latency factors, w confidence, R relevance, n the
+number of updates. 0/0 is 0.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from metrics.registry import measure
+from metrics.types import Measure
+from metrics.updates.account import Account, Convention, FloatArray, Rules, Unsampled
+
+TRACK = "TREC Temporal Summarization track, evaluation programs of 2013 and 2014"
+PAPER = "Baruah, Smucker and Clarke, SIGIR 2015"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class UpdateMeasure(Measure, ABC):
+    """What all measures of the family share: how updates are counted.
+
+    Attributes
+    ----------
+    convention : {'2014', '2013'}
+        The year whose program is followed.
+    binary : bool
+        Every relevant nugget is worth 1; otherwise exp(importance - 3).
+    unsampled : {'count', 'skip'} or None
+        An update that was never judged counts as one word without nuggets, or not at all. None: as the year does,
+        count in 2014 and skip in 2013.
+    """
+
+    family: ClassVar[str] = "updates"
+
+    convention: Convention = "2014"
+    binary: bool = False
+    unsampled: Unsampled | None = None
+
+    @property
+    def rules(self) -> Rules:
+        """How updates are counted."""
+        by_year: Unsampled = "count" if self.convention == "2014" else "skip"
+        return Rules(self.convention, self.binary, self.unsampled or by_year)
+
+    @abstractmethod
+    def topic_value(self, account: Account) -> float:
+        """Return the score of one topic, from updates counted by `rules`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class WeighedMeasure(UpdateMeasure):
+    """A measure that exists confidence-biased too: sum(w x) / sum(w) stands for sum(x) then, 0 if sum(w) <= 0.
+
+    Attributes
+    ----------
+    confidence : bool
+        Take the confidence-biased form.
+    """
+
+    confidence: bool = False
+
+    @property
+    def column(self) -> str:
+        """``ELG``, confidence-biased ``conf-ELG``."""
+        return f"conf-{self.name}" if self.confidence else self.name
+
+    def total(self, values: FloatArray, account: Account) -> float:
+        """Return the sum, or its confidence-biased form."""
+        if not self.confidence:
+            return float(values.sum())
+        weights = float(account.weight.sum())
+        return float(account.weight @ values) / weights if weights > 0 else 0.0
+
+    def per_verbosity(self, values: FloatArray, account: Account) -> float:
+        """Return total / sum V."""
+        return ratio(self.total(values, account), float(account.verbosity.sum()))
+
+    def per_relevance(self, values: FloatArray, account: Account) -> float:
+        """Return total / sum of all R."""
+        return ratio(self.total(values, account), float(account.relevance.sum()))
+
+
+def ratio(numerator: float, denominator: float) -> float:
+    """Divide; by 0 gives 0."""
+    return numerator / denominator if denominator else 0.0
+
+
+def ideal_gain(account: Account) -> float:
+    """Return the mean of the min(n, nuggets) largest R: the most that updates of one nugget each could gain."""
+    best = account.relevance[: account.gain.size]
+    return float(best.mean()) if best.size else 0.0
+
+
+def harmonic_mean(one: float, other: float) -> float:
+    """Return 2ab / (a + b), 0 if both are 0."""
+    return ratio(2 * one * other, one + other)
+
+
+@measure
+class ExpectedGain(WeighedMeasure):
+    """E[Gain] = sum G / sum V."""
+
+    name: ClassVar[str] = "E[Gain]"
+    source: ClassVar[str] = f"{TRACK}; {PAPER}, eq. 1 without latency"
+    definition: ClassVar[str] = "Relevance of the new nuggets in an update, per update of normal length."
+
+    def topic_value(self, account: Account) -> float:
+        """Return sum G / sum V."""
+        return self.per_verbosity(account.gain, account)
+
+
+@measure
+class ExpectedLatencyGain(WeighedMeasure):
+    """ELG = sum L / sum V: the track's first measure of 2013."""
+
+    name: ClassVar[str] = "ELG"
+    source: ClassVar[str] = f"{TRACK}; {PAPER}, eq. 1"
+    definition: ClassVar[str] = "E[Gain], each nugget worth less the later it is told."
+
+    def topic_value(self, account: Account) -> float:
+        """Return sum L / sum V."""
+        return self.per_verbosity(account.latency_gain, account)
+
+
+@measure
+class NormalisedGain(WeighedMeasure):
+    """nE[Gain] = E[Gain] / mean of the min(n, nuggets) largest R."""
+
+    name: ClassVar[str] = "nE[Gain]"
+    source: ClassVar[str] = TRACK
+    definition: ClassVar[str] = "E[Gain] divided by that of equally many updates with one best nugget each."
+
+    def topic_value(self, account: Account) -> float:
+        """Return E[Gain] / ideal."""
+        return ratio(self.per_verbosity(account.gain, account), ideal_gain(account))
+
+
+@measure
+class NormalisedLatencyGain(WeighedMeasure):
+    """nELG = ELG / mean of the min(n, nuggets) largest R."""
+
+    name: ClassVar[str] = "nELG"
+    source: ClassVar[str] = TRACK
+    definition: ClassVar[str] = (
+        "ELG divided by the E[Gain] of equally many updates with one best nugget each."
+    )
+
+    def topic_value(self, account: Account) -> float:
+        """Return ELG / ideal."""
+        return ratio(self.per_verbosity(account.latency_gain, account), ideal_gain(account))
+
+
+@measure
+class Comprehensiveness(WeighedMeasure):
+    """C = sum G / sum of all R."""
+
+    name: ClassVar[str] = "C"
+    source: ClassVar[str] = f"{TRACK}; {PAPER}, section 2"
+    definition: ClassVar[str] = "Share of the relevance of all nuggets that the run found."
+
+    def topic_value(self, account: Account) -> float:
+        """Return sum G / sum R."""
+        return self.per_relevance(account.gain, account)
+
+
+@measure
+class LatencyComprehensiveness(WeighedMeasure):
+    """LC = sum L / sum of all R; above 1 when nuggets come early."""
+
+    name: ClassVar[str] = "LC"
+    source: ClassVar[str] = f"{TRACK}; {PAPER}, section 2"
+    definition: ClassVar[str] = "Comprehensiveness, each nugget worth less the later it is told."
+
+    def topic_value(self, account: Account) -> float:
+        """Return sum L / sum R."""
+        return self.per_relevance(account.latency_gain, account)
+
+
+@measure
+class HarmonicMean(WeighedMeasure):
+    """HM = 2 nELG LC / (nELG + LC): the track's first measure of 2014."""
+
+    name: ClassVar[str] = "HM"
+    source: ClassVar[str] = TRACK
+    definition: ClassVar[str] = "Harmonic mean of nELG and LC."
+
+    def topic_value(self, account: Account) -> float:
+        """Return the harmonic mean of nELG and LC."""
+        normalised = ratio(self.per_verbosity(account.latency_gain, account), ideal_gain(account))
+        return harmonic_mean(normalised, self.per_relevance(account.latency_gain, account))
+
+
+@measure
+class ExpectedVerbosity(WeighedMeasure):
+    """E[Verbosity] = sum V / n."""
+
+    name: ClassVar[str] = "E[Verbosity]"
+    source: ClassVar[str] = TRACK
+    definition: ClassVar[str] = (
+        "Length of an update: 1, and its surplus words in mean nuggets; less is better."
+    )
+
+    def topic_value(self, account: Account) -> float:
+        """Return sum V / n."""
+        return ratio(self.total(account.verbosity, account), account.gain.size)
+
+
+@measure
+class ExpectedLatency(WeighedMeasure):
+    """E[Latency] = sum l / n in 2014, sum l / nuggets found in 2013."""
+
+    name: ClassVar[str] = "E[Latency]"
+    source: ClassVar[str] = TRACK
+    definition: ClassVar[str] = (
+        "Latency factors of the nuggets found, per update (2014) or per nugget (2013)."
+    )
+
+    def topic_value(self, account: Account) -> float:
+        """Return sum l / n, or per nugget."""
+        per = account.gain.size if self.convention == "2014" else account.nuggets
+        return ratio(self.total(account.latency, account), per)
+
+
+@measure
+class UpdateCount(UpdateMeasure):
+    """updates = n."""
+
+    name: ClassVar[str] = "updates"
+    source: ClassVar[str] = TRACK
+    definition: ClassVar[str] = "Number of updates that count."
+
+    def topic_value(self, account: Account) -> float:
+        """Return n."""
+        return float(account.gain.size)
+
+
+MEASURES: tuple[type[UpdateMeasure], ...] = (
+    ExpectedGain,
+    ExpectedLatencyGain,
+    NormalisedGain,
+    NormalisedLatencyGain,
+    Comprehensiveness,
+    LatencyComprehensiveness,
+    HarmonicMean,
+    ExpectedVerbosity,
+    ExpectedLatency,
+    UpdateCount,
+)
+"""Every measure of the family, in the order in which the command line prints them."""

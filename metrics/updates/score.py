@@ -1,0 +1,123 @@
+"""Scoring runs of updates by the measures of the TREC Temporal Summarization track.
+
+The measures are in `metrics.updates.measures`, what they count in `metrics.updates.account`, files in
+`metrics.readers.tempsum` and `metrics.readers.tempsum_runs`.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from metrics.events import EventCollection, UpdateRun
+from metrics.results import Score, Topics, labelled, score_frame, with_means
+from metrics.updates.account import Account, JudgedTopic
+from metrics.updates.measures import (
+    MEASURES,
+    Comprehensiveness,
+    ExpectedGain,
+    ExpectedLatency,
+    ExpectedLatencyGain,
+    ExpectedVerbosity,
+    HarmonicMean,
+    LatencyComprehensiveness,
+    NormalisedGain,
+    NormalisedLatencyGain,
+    UpdateCount,
+    UpdateMeasure,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "MEASURES",
+    "Comprehensiveness",
+    "ExpectedGain",
+    "ExpectedLatency",
+    "ExpectedLatencyGain",
+    "ExpectedVerbosity",
+    "HarmonicMean",
+    "LatencyComprehensiveness",
+    "NormalisedGain",
+    "NormalisedLatencyGain",
+    "UpdateCount",
+    "UpdateMeasure",
+    "score_updates",
+    "update_scores",
+]
+
+
+def update_scores(
+    collection: EventCollection,
+    runs: Iterable[UpdateRun],
+    measures: Iterable[UpdateMeasure] | Mapping[str, UpdateMeasure],
+    *,
+    topics: Topics = "judged",
+) -> list[Score]:
+    """Score runs; parameters as in `score_updates`, the result without pandas."""
+    labels = labelled(measures)
+    judged = {
+        rules: {topic: JudgedTopic(event, rules) for topic, event in collection.topics.items()}
+        for rules in {one.rules for one in labels.values()}
+    }
+    scores: list[Score] = []
+    over: dict[str, Collection[str]] = {}
+    for run in runs:
+        accounts = {rules: _accounts(run, of_rules) for rules, of_rules in judged.items()}
+        over[run.name] = run.entries(collection.topics) if topics == "run" else collection.topics
+        scores += [
+            Score(run.name, topic, label, one.topic_value(accounts[one.rules][topic]))
+            for topic in collection.topics
+            for label, one in labels.items()
+        ]
+    return with_means(scores, over=over)
+
+
+def score_updates(
+    collection: EventCollection,
+    runs: Iterable[UpdateRun],
+    measures: Iterable[UpdateMeasure] | Mapping[str, UpdateMeasure],
+    *,
+    topics: Topics = "judged",
+) -> "pd.DataFrame":
+    """Score runs of updates: every judged topic, and the mean over topics as topic `all`.
+
+    A topic that a run has nothing for scores 0 in every measure. Updates for topics that are not judged are ignored.
+
+    Parameters
+    ----------
+    collection : EventCollection
+        Judgments.
+    runs : iterable of UpdateRun
+        Of different names.
+    measures : iterable of UpdateMeasure, or mapping of label to UpdateMeasure
+        Labels stand in the column metric; by default each measure's own column, such as ``ELG``. Many measures under
+        the same rules cost little more than one.
+    topics : {'judged', 'run'}
+        What `all` is the mean over: every judged topic, or those that the run has an update for (sampled or not), as
+        the track's programs have it.
+
+    Returns
+    -------
+    DataFrame
+        run, topic, metric, value.
+
+    Raises
+    ------
+    ValueError
+        If two measures would have one label.
+    """
+    return score_frame(update_scores(collection, runs, measures, topics=topics))
+
+
+def _accounts(run: UpdateRun, judged: Mapping[str, JudgedTopic]) -> dict[str, Account]:
+    """Count the updates of a run for every topic."""
+    entries = run.entries(judged)
+    nothing = np.array([], dtype=np.int64)
+    accounts = {}
+    for topic, prepared in judged.items():
+        rows = entries.get(topic, nothing)
+        updates = [run.updates[row] for row in rows]
+        accounts[topic] = prepared.account(updates, run.seconds[rows], run.confidence[rows])
+    return accounts

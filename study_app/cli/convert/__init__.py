@@ -1,0 +1,1 @@
+"""`prefcal convert`."""

@@ -1,0 +1,79 @@
+"""`prefcal plan difference`: whether a study will tell two measures apart."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.plan.options import Wanted, answer, check_apart, plan_options
+from study_app.cli.plan.people import HELPFUL, PAIR_SIZES, SHARE, judged_options, people_words
+
+if TYPE_CHECKING:
+    from calibration.plan.agreement import People
+    from metrics.agreement.agreement import Ties
+
+
+@click.command("difference")
+@click.option(
+    "--true",
+    type=SHARE,
+    default=0.69,
+    show_default=True,
+    help="The agreement that you expect of the better measure.",
+)
+@click.option(
+    "--other",
+    type=SHARE,
+    default=0.65,
+    show_default=True,
+    help="The agreement that you expect of the other measure.",
+)
+@click.option(
+    "--same-choice",
+    type=SHARE,
+    default=0.8,
+    show_default=True,
+    help="Share of pairs in which both measures choose the same system. You can count it before the study, from their "
+    "scores: measures that are alike are easier to tell apart.",
+)
+@judged_options
+@plan_options(vary=("queries", "pairs", "workers"), studies=400)
+def command(
+    *,
+    true: float,
+    other: float,
+    same_choice: float,
+    ties: "Ties",
+    people: "People",
+    sizes: dict[str, int],
+    wanted: Wanted,
+) -> None:
+    """Say how many queries, pairs and workers tell two measures apart.
+
+    By default: at how many queries do four of five studies find that one measure agrees with people better than the
+    other (paired t test over queries at 5 %, two-sided)?
+    """
+    from calibration.plan.agreement import AgreementDesign, DifferenceDesign
+    from study_app.cli.plan.curve import percent
+    from study_app.cli.plan.text import Question
+
+    wish = wanted.wish()
+    if other > true:
+        raise click.UsageError(f"--other {other:g} is above --true {true:g}, the better measure's: swap them")
+    if wish.power is not None:
+        check_apart("--other", other, true)
+    study = AgreementDesign(**sizes, true=true, ties=ties, judges=people)
+    design = DifferenceDesign(study=study, other=other, same_choice=same_choice).searched()
+    question = Question(
+        subject="the difference",
+        unit="",
+        digits=3,
+        found=f"finds the difference between {true:g} and {other:g}",
+        study=PAIR_SIZES.rest(wanted.vary, sizes),
+        sizes=PAIR_SIZES.words,
+        helpful=HELPFUL,
+        assumed=(
+            f"agreements of {true:g} and {other:g} (ties: {ties}), the same choice in {percent(same_choice)} of the pairs; "
+            f"{people_words(people)}"
+        ),
+    )
+    answer(design, question, wish, wanted)

@@ -1,0 +1,112 @@
+"""The curve of a plan as a figure: SVG, PDF or PNG."""
+
+import io
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
+
+from calibration.inference.drawing import LEGEND_BELOW
+from calibration.plan.search import Plan, Wish
+from calibration.plan.simulation import PlanRow
+from study_app.cli.plan.curve import percent
+from study_app.cli.plan.text import Question, headline
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INCHES = (6.0, 4.5)
+DOTS_PER_INCH = 200
+BLUE, BAND = "#0072B2", "0.85"
+TITLE_CHARS = 68
+STYLE = {"svg.fonttype": "none", "svg.hashsalt": "prefcal", "pdf.fonttype": 42}
+
+
+def figure_bytes(found: Plan, question: Question, wish: Wish, kind: str) -> bytes:
+    """Draw width, or chance where a power is wished, over size; the title is the answer.
+
+    The same plan gives the same bytes.
+
+    Parameters
+    ----------
+    found, question, wish
+        As for `study_app.cli.plan.text.plan_text`.
+    kind : {'svg', 'pdf', 'png'}
+        The format.
+    """
+    content = io.BytesIO()
+    style: Any = STYLE
+    metadata: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}[kind]
+    with mpl.rc_context(style):
+        figure = Figure(figsize=INCHES, layout="constrained")
+        _draw(figure.add_subplot(), found, question, wish)
+        figure.savefig(content, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
+    return content.getvalue()
+
+
+def _draw(ax: "Axes", found: Plan, question: Question, wish: Wish) -> None:
+    if wish.power is None:
+        _widths(ax, found, question, wish)
+    else:
+        _chances(ax, found, wish)
+    if found.needed is not None:
+        ax.axvline(found.needed, color=BLUE, linestyle=":", linewidth=1.2, label=f"enough: {found.needed:,}")
+    ax.axvline(found.asked, color="0.4", linestyle="-.", linewidth=1, label=f"as planned: {found.asked:,}")
+    sizes = [row.size for row in found.rows]
+    shown = _apart(sizes, [found.asked, *([found.needed] if found.needed else [])])
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(FixedLocator(shown))
+    ax.xaxis.set_major_formatter(FixedFormatter([f"{size:,}" for size in shown]))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlabel(question.sizes[found.vary][1])
+    ax.set_ylim(bottom=0)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set_title(textwrap.fill(headline(found, question, wish), TITLE_CHARS), fontsize="medium", loc="left")
+    ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        borderaxespad=LEGEND_BELOW,
+        ncols=3,
+        frameon=False,
+        fontsize="small",
+    )
+
+
+def _widths(ax: "Axes", found: Plan, question: Question, wish: Wish) -> None:
+    rows = [row for row in found.rows if np.isfinite(row.width_of(0.9))]
+    sizes = [row.size for row in rows]
+    ax.fill_between(sizes, *_tails(rows), color=BAND, linewidth=0, label="eight of ten studies")
+    ax.plot(sizes, [row.width for row in rows], "o-", color="black", markersize=4, label="typical study")
+    if wish.width is not None:
+        ax.axhline(wish.width, color=BLUE, linestyle="--", linewidth=1.2, label="wanted")
+    unit = f" ({question.unit.strip()})" if question.unit else ""
+    ax.set_ylabel(f"width of the 95 % interval{unit}")
+
+
+def _tails(rows: list[PlanRow]) -> tuple[list[float], list[float]]:
+    return [row.width_of(0.1) for row in rows], [row.width_of(0.9) for row in rows]
+
+
+def _chances(ax: "Axes", found: Plan, wish: Wish) -> None:
+    sizes = [row.size for row in found.rows]
+    chances = np.array([row.power for row in found.rows])
+    reach = 1.96 * np.sqrt(chances * (1 - chances) / len(found.rows[0].widths))
+    low, high = np.clip([chances - reach, chances + reach], 0, 1)
+    ax.fill_between(sizes, low, high, color=BAND, linewidth=0, label="error of the simulation")
+    ax.plot(sizes, chances, "o-", color="black", markersize=4, label="simulated")
+    ax.axhline(wish.power or 0, color=BLUE, linestyle="--", linewidth=1.2, label="wanted")
+    ax.set_ylabel("chance that the study finds it")
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda share, _: percent(share)))
+
+
+def _apart(sizes: list[int], first: list[int]) -> list[int]:
+    """Return sizes whose labels do not overlap on a log axis, some of them before all others."""
+    spread = np.log(sizes[-1] / sizes[0]) or 1.0
+    kept: list[int] = []
+    for size in [*first, sizes[0], sizes[-1], *sizes]:
+        if all(abs(np.log(size / other)) > 0.07 * spread for other in kept):
+            kept.append(size)
+    return sorted(kept)

@@ -1,0 +1,211 @@
+"""What the commands of `prefcal plan` have in common: their options, and the way from a design to an answer."""
+
+import functools
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from study_app.cli.output import FORMATS
+
+if TYPE_CHECKING:
+    from calibration.plan.search import Wish
+    from calibration.plan.simulation import Design, Track
+    from study_app.cli.plan.text import Question
+
+Command: TypeAlias = Callable[..., None]
+
+FIGURES = (".svg", ".pdf", ".png")
+DEFAULT_POWER = 0.8
+QUIET_SECONDS = 20.0
+"""So long a plan says nothing of itself in a pipe."""
+
+
+def plan_options(*, vary: Sequence[str], studies: int) -> Callable[[Command], Command]:
+    """Add the options that every plan has; they come as one argument ``wanted`` of type `Wanted`.
+
+    Parameters
+    ----------
+    vary : sequence of str
+        The sizes that may be varied, the default first.
+    studies : int
+        The default number of simulated studies of each size.
+    """
+    options = (
+        click.option(
+            "--width",
+            type=click.FloatRange(min=0, min_open=True),
+            help="Find the size at which the 95 % interval is at most so wide, from end to end.",
+        ),
+        click.option(
+            "--sure",
+            type=click.FloatRange(0, 1, min_open=True),
+            default=0.5,
+            show_default=True,
+            help="With --width: the share of studies whose interval is to be that narrow. 0.5 is a typical study.",
+        ),
+        click.option(
+            "--power",
+            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            help="Find the size at which so large a share of studies finds what is true.",
+        ),
+        click.option(
+            "--vary",
+            type=click.Choice(vary),
+            default=vary[0],
+            show_default=True,
+            help="Which size may change; the others stay as they are given.",
+        ),
+        click.option(
+            "--studies",
+            type=click.IntRange(min=20),
+            default=studies,
+            show_default=True,
+            help="Simulated studies of each size: more is slower and steadier.",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=1,
+            show_default=True,
+            help="Decides every random draw: the same seed gives the same answer.",
+        ),
+        click.option(
+            "--format",
+            "format_",
+            type=click.Choice(FORMATS),
+            default="table",
+            show_default=True,
+            help="An answer for people; csv or json for machines.",
+        ),
+        click.option(
+            "-o",
+            "--output",
+            "figure",
+            metavar="FILE",
+            type=click.Path(path_type=Path, dir_okay=False),
+            callback=_a_figure,
+            help="Draw the curve into FILE too: .svg, .pdf or .png.",
+        ),
+    )
+
+    def add(command: Command) -> Command:
+        @functools.wraps(command)
+        def wrapped(*args: Any, **given: Any) -> None:
+            names = ("width", "sure", "power", "vary", "studies", "seed", "format_", "figure")
+            command(*args, wanted=Wanted(**{name: given.pop(name) for name in names}), **given)
+
+        with_options: Command = wrapped
+        for option in reversed(options):
+            with_options = option(with_options)
+        return with_options
+
+    return add
+
+
+class Wanted:
+    """What the common options say.
+
+    Attributes
+    ----------
+    vary, format_ : str
+        As given.
+    studies, seed : int
+        As given.
+    figure : Path or None
+        Where the curve is drawn.
+    """
+
+    def __init__(
+        self,
+        *,
+        width: float | None,
+        sure: float,
+        power: float | None,
+        vary: str,
+        studies: int,
+        seed: int,
+        format_: str,
+        figure: Path | None,
+    ) -> None:
+        if width is not None and power is not None:
+            raise click.UsageError("--width and --power are two questions: give one of them")
+        self.vary, self.studies, self.seed = vary, studies, seed
+        self.format_, self.figure = format_, figure
+        self._width, self._sure, self._power = width, sure, power
+
+    def wish(self, *, default_width: float | None = None, tells: bool = True) -> "Wish":
+        """Return what the study shall reach.
+
+        Parameters
+        ----------
+        default_width : float or None
+            The width wished for when neither a width nor a power is; None: then the default power is.
+        tells : bool
+            There is a value to be told from.
+        """
+        from calibration.plan.search import Wish
+
+        if self._power is not None and not tells:
+            raise click.UsageError(
+                "--power needs --tell-from: the value that the true one is to be told from"
+            )
+        if self._width is not None or self._power is not None:
+            return Wish(width=self._width, sure=self._sure, power=self._power)
+        if default_width is not None:
+            return Wish(width=default_width, sure=self._sure)
+        return Wish(power=DEFAULT_POWER)
+
+
+def check_apart(name: str, value: float | None, true: float) -> None:
+    """Raise where the value to be told from is the true one."""
+    if value == true:
+        raise click.UsageError(
+            f"{name} and --true are both {true:g}: there is nothing to tell apart; change one"
+        )
+
+
+def answer(design: "Design", question: "Question", wish: "Wish", wanted: Wanted) -> None:
+    """Plan, print the answer and draw it."""
+    from calibration.plan.search import plan
+    from study_app.cli.output import Output
+    from study_app.cli.plan.text import COLUMNS, machine_rows, plan_text
+
+    found = plan(design, wanted.vary, wish, studies=wanted.studies, seed=wanted.seed, track=_track())
+    if wanted.figure is not None:
+        from metrics.files import write_whole
+        from study_app.cli.plan.figure import figure_bytes
+
+        write_whole(wanted.figure, figure_bytes(found, question, wish, wanted.figure.suffix[1:]))
+    if wanted.format_ == "table":
+        click.echo(plan_text(found, question, wish, seed=wanted.seed), nl=False)
+    else:
+        Output(format=wanted.format_).rows(COLUMNS, machine_rows(found, question))
+
+
+def _track() -> "Track":
+    """Return how studies are gone through: a bar on a terminal, else a line on stderr every `QUIET_SECONDS`, if it takes longer."""
+    if sys.stderr.isatty():
+        from tqdm import tqdm
+
+        return lambda studies, label: tqdm(studies, desc=label, unit="study", leave=False)
+    said = time.monotonic()
+
+    def track(studies: Iterable[int], label: str) -> Iterator[int]:
+        nonlocal said
+        for done, study in enumerate(studies):
+            if time.monotonic() - said >= QUIET_SECONDS:
+                said = time.monotonic()
+                click.echo(f"still simulating: {done} studies of {label} are done", err=True)
+            yield study
+
+    return track
+
+
+def _a_figure(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix not in FIGURES:
+        raise click.BadParameter(f"name a file that ends in {', '.join(FIGURES)}", ctx=ctx, param=param)
+    return value

@@ -1,0 +1,133 @@
+"""Options about the people who judge pairs, and how large a study of pairs is."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+if TYPE_CHECKING:
+    from calibration.plan.agreement import People
+
+Command: TypeAlias = Callable[..., None]
+
+SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+POSITIVE = click.FloatRange(min=0, min_open=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How the sizes of a study are called.
+
+    Attributes
+    ----------
+    words : dict of str to (str, str)
+        What may vary -> how one, and several of it, are called.
+    """
+
+    words: dict[str, tuple[str, str]]
+
+    def rest(self, vary: str, sizes: dict[str, int]) -> str:
+        """Return what does not vary, in words: `21 pairs a query and 14 workers a pair`."""
+        return " and ".join(
+            f"{size:,} {self.words[name][size != 1]}" for name, size in sizes.items() if name != vary
+        )
+
+
+PAIR_SIZES = Sizes(
+    {
+        "queries": ("query", "queries"),
+        "pairs": ("pair a query", "pairs a query"),
+        "workers": ("worker a pair", "workers a pair"),
+    }
+)
+HELPFUL = ("queries", "pairs")
+"""More workers a pair do not tell how things are on other queries, which is what is unsure."""
+
+
+def size_options(command: Command) -> Command:
+    """Add ``--queries``, ``--pairs`` and ``--workers``, which come as one argument ``sizes``."""
+    options = (
+        click.option(
+            "--queries", type=click.IntRange(min=2), default=25, show_default=True, help="How many queries."
+        ),
+        click.option(
+            "--pairs",
+            type=click.IntRange(min=1),
+            default=21,
+            show_default=True,
+            help="Pairs of systems judged in each query: 21 is every pair of 7 systems.",
+        ),
+        click.option(
+            "--workers",
+            type=click.IntRange(min=1),
+            default=14,
+            show_default=True,
+            help="People who judge each pair; everyone judges all pairs of one query.",
+        ),
+    )
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, queries: int, pairs: int, workers: int, **given: Any) -> None:
+        command(*args, sizes={"queries": queries, "pairs": pairs, "workers": workers}, **given)
+
+    return _with(options, wrapped)
+
+
+def judged_options(command: Command) -> Command:
+    """Add the sizes, ``--ties`` and what people are like, which comes as one argument ``people``."""
+    options = (
+        click.option(
+            "--ties",
+            type=click.Choice(["against", "half", "drop", "weighted"]),
+            default="against",
+            show_default=True,
+            help="What a tie is worth in the agreement; see docs/agreement.md.",
+        ),
+        click.option(
+            "--strength",
+            type=POSITIVE,
+            default=1.2,
+            show_default=True,
+            help="How decided people are: log odds of a usual pair. At 0.8, 1.2, 2 the side that most of 14 workers "
+            "take has 65, 69, 75 % of the votes.",
+        ),
+        click.option(
+            "--tie-weight",
+            type=POSITIVE,
+            default=0.6,
+            show_default=True,
+            help="How readily people say equally good or bad: 0.6 gives about a fifth of such answers, 2 half of them.",
+        ),
+        click.option(
+            "--query-spread",
+            type=click.FloatRange(min=0),
+            default=0.2,
+            show_default=True,
+            help="How much better a measure does on some queries than on others; 0: alike on all.",
+        ),
+    )
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, strength: float, tie_weight: float, query_spread: float, **given: Any) -> None:
+        from calibration.plan.agreement import People
+
+        people = People(strength=strength, tie_weight=tie_weight, query_spread=query_spread)
+        command(*args, people=people, **given)
+
+    return size_options(_with(options, wrapped))
+
+
+def people_words(people: "People") -> str:
+    """Return what is assumed of people, as the options say it."""
+    return (
+        f"strength {people.strength:g}, tie weight {people.tie_weight:g}, query spread {people.query_spread:g} "
+        "(prefcal plan COMMAND --help says what each means)"
+    )
+
+
+def _with(options: tuple[Callable[[Command], Command], ...], command: Command) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command

@@ -1,0 +1,1 @@
+"""Commands about measures and their agreement."""

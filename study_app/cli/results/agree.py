@@ -1,0 +1,232 @@
+"""`prefcal agree`: how well measures agree with the preferences of a folder of tables."""
+
+from os.path import relpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from study_app.cli.output import FORMATS, Output
+
+if TYPE_CHECKING:
+    from calibration.agree.evidence import Evidence
+    from calibration.agree.measures.named_measures import Wanted
+    from calibration.user_model.model import UserModel
+
+
+def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, Path]:
+    """Split values like NAME=PATH at the first equals sign."""
+    paths = {}
+    for value in values:
+        name, _, path = value.partition("=")
+        if not (name and path):
+            raise click.BadParameter(f"{value!r} is not like {param.metavar}", ctx=ctx, param=param)
+        paths[name] = Path(path)
+    return paths
+
+
+@click.command()
+@click.argument("tables", type=click.Path())
+@click.option("--model", metavar="FILE", help="User model, as prefcal fit writes it: adds fitted parameters.")
+@click.option(
+    "--draws",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Draw the fitted parameters N times: how far the agreement spreads.",
+)
+@click.option(
+    "--scores", metavar="FILE", help="CSV with run, topic, metric, value: adds measures of your own."
+)
+@click.option(
+    "--collection",
+    metavar="KIND=PATH",
+    callback=_named_paths,
+    multiple=True,
+    help="File of the collection (queries, iunits, intents, ...), instead of the one in study.json.",
+)
+@click.option(
+    "--run",
+    "runs",
+    metavar="NAME=PATH",
+    callback=_named_paths,
+    multiple=True,
+    help="Run of a system, instead of the one in study.json.",
+)
+@click.option(
+    "--primary",
+    nargs=2,
+    metavar="MEASURE MEASURE",
+    help="The one comparison that was planned, instead of the study's; all others are exploratory. For names see above.",
+)
+@click.option(
+    "--compare",
+    multiple=True,
+    metavar="MEASURE",
+    help="Measure of the family that is corrected together, instead of the study's; repeatable, others are compared"
+    " with the first.",
+)
+@click.option("--complete-only", is_flag=True, help="Count only workers who completed the study.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Decides every random draw.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    default="table",
+    show_default=True,
+    help="What to print.",
+)
+@click.option("-o", "--output", "folder", metavar="DIR", required=True, help="Folder for the results.")
+def command(
+    tables: str,
+    *,
+    model: str | None,
+    draws: int | None,
+    scores: str | None,
+    collection: dict[str, Path],
+    runs: dict[str, Path],
+    primary: tuple[str, str] | None,
+    compare: tuple[str, ...],
+    complete_only: bool,
+    seed: int,
+    format_: str,
+    folder: str,
+) -> None:
+    """Say how well measures agree with the preferences in TABLES, a folder as prefcal export writes it.
+
+    Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, and prints
+    the agreement.
+
+    A MEASURE is called as the printed table calls it, or as prefcal measures prints it, with any value of its
+    parameters; one that the table lacks is added to it. For example:
+
+    \b
+    pairs of summaries     M@840, M@1500 uniform P, M@preferences, MMeasure(patience=840)
+    pairs of streams       ELG-1, nCG-0, T11U(alpha=0.5), T11U@preferences, MSU@0.1
+    pairs of ranked lists  TIA-nDCG@5, T-SBR@10, TIASBR(alpha=0.2)
+
+    What ends in @preferences, @grid, @stops, @fitted or fitted P needs --model.
+    """  # noqa: D301 - click keeps lines as they are after a backspace
+    from calibration.agree.folder import write_agreement
+    from calibration.agree.study import agree
+    from study_app.cli.results.agree_table import agreement_text
+    from study_app.cli.score.model_options import check_draws
+
+    check_draws(model, draws)
+    _check_folder(folder, tables)
+    evidence, record = _evidence(tables, model, scores, collection, runs, draws=draws, seed=seed)
+    found = agree(evidence, wanted=_wanted(primary, compare), complete_only=complete_only, seed=seed)
+    for note in found.notes:
+        click.echo(note, err=True)
+    record |= {"draws": draws, "complete_only": complete_only, "seed": seed, **_commands(folder)}
+    write_agreement(found, Path(folder), record)
+    if format_ == "table":
+        click.echo(agreement_text(found), nl=False)
+    else:
+        frame = found.agreement.astype(object).where(found.agreement.notna(), None)
+        Output(format=format_).rows(list(frame.columns), frame.to_numpy().tolist())
+
+
+def _check_folder(folder: str, tables: str) -> None:
+    """Refuse to write among the tables: the next export there would be refused."""
+    if Path(folder).resolve() == Path(tables).resolve():
+        raise click.UsageError(f"-o {folder} is the folder of the tables; name another for the results")
+
+
+def _wanted(primary: tuple[str, str] | None, compare: tuple[str, ...]) -> "Wanted | None":
+    """Return the comparisons that the command names, None where it names none."""
+    from calibration.agree.measures.named_measures import Wanted
+
+    return Wanted(primary=primary, compare=compare) if primary or compare else None
+
+
+def _evidence(
+    tables: str,
+    model: str | None,
+    scores: str | None,
+    collection: dict[str, Path],
+    runs: dict[str, Path],
+    *,
+    draws: int | None,
+    seed: int,
+) -> "tuple[Evidence, dict[str, Any]]":
+    """Read everything that is named; return it with what agree.json says of it."""
+    from calibration.agree.evidence import Evidence
+    from calibration.agree.folder import file_record
+    from calibration.agree.score_files import read_scores
+    from calibration.tables.files import read_tables, tables_sha256
+    from calibration.tables.sources import study_sources
+    from calibration.user_model.model import read_user_model
+
+    read = read_tables(tables)
+    digest = tables_sha256(tables)
+    judged = read["preferences"]["task"].unique().tolist() if "preferences" in read else []
+    fitted = read_user_model(model) if model else None
+    evidence = Evidence(
+        tables=read,
+        sources=study_sources(tables, judged, collection=collection, runs=runs),
+        model=fitted,
+        drawn=_draws(fitted, draws, seed),
+        seed=seed,
+        same_tables=fitted is not None and fitted.tables_sha256 in {digest, None},
+        scores=read_scores(scores) if scores else None,
+        place=str(Path(tables) / "preferences.csv"),
+        scores_place=scores or "scores",
+    )
+    return evidence, {
+        "tables": tables,
+        "tables_sha256": digest,
+        "model": file_record(model),
+        "scores": file_record(scores),
+        "collection": {kind: str(path) for kind, path in collection.items()},
+        "runs": {name: str(path) for name, path in runs.items()},
+    }
+
+
+def _draws(model: "UserModel | None", draws: int | None, seed: int) -> "list[UserModel]":
+    """Draw the user model as often as asked for, and say on stderr what of it cannot be drawn."""
+    if model is None or draws is None:
+        return []
+    from study_app.cli.results.agree_draws import drawn_models
+
+    drawn, notes = drawn_models(model, draws, seed)
+    for note in notes:
+        click.echo(note, err=True)
+    return drawn
+
+
+def _commands(folder: str) -> dict[str, list[str]]:
+    """Return the command as it was typed, and as one would type it in the folder of the results."""
+    context = click.get_current_context()
+    again = {name: _seen_from(folder, name, value) for name, value in context.params.items()}
+    return {"command": _typed(context, context.params), "again": _typed(context, again)}
+
+
+def _seen_from(folder: str, name: str, value: Any) -> Any:
+    """Return an option with its paths, if it has any, as they are seen from a folder."""
+    if name in {"collection", "runs"}:
+        return {kind: relpath(path, folder) for kind, path in value.items()}
+    return relpath(value, folder) if name in {"tables", "model", "scores", "folder"} and value else value
+
+
+def _typed(context: click.Context, values: dict[str, Any]) -> list[str]:
+    """Return a command as one would type it, its defaults left out."""
+    words = ["prefcal", "agree"]
+    for option in context.command.params:
+        value = values[str(option.name)]
+        if isinstance(option, click.Argument):
+            words.append(str(value))
+        elif value and value != option.get_default(context):
+            for given in _given(option, value):
+                words += [option.opts[-1], *given]
+    return words
+
+
+def _given(option: click.Parameter, value: Any) -> list[list[str]]:
+    """Return what stands behind an option each time that it is typed."""
+    if value is True:
+        return [[]]
+    if isinstance(value, dict):
+        return [[f"{name}={path}"] for name, path in value.items()]
+    if option.multiple:
+        return [[str(one)] for one in value]
+    return [list(value)] if option.nargs > 1 else [[str(value)]]

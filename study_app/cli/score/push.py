@@ -1,0 +1,136 @@
+"""`prefcal score push`: measures of push notifications."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.output import Output, output_options
+from study_app.cli.score.model_options import check_draws, model_options, topics_option
+
+if TYPE_CHECKING:
+    from metrics.push.days import Unpooled
+    from metrics.push.measures import Convention
+    from metrics.push.score import PushMeasure
+    from metrics.results import Topics
+    from study_app.cli.score.push_model import PushModel
+
+DEFAULT_ALPHA = 0.66
+
+
+def days(text: str) -> tuple[str, ...]:
+    """Read ``YYYYMMDD:YYYYMMDD`` as every day from the first to the last; anything else is wrong usage."""
+    from metrics.push.streams import days_between
+
+    first, _, last = text.partition(":")
+    try:
+        return days_between(first, last)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"{error}; write the first and the last day, like 20150720:20150729"
+        ) from None
+
+
+@click.command("push")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--qrels", required=True, metavar="F", help="Judgments: topic Q0 tweet grade.")
+@click.option(
+    "--clusters", required=True, metavar="F", help="Which tweets say the same: JSON of 2015 or 2016."
+)
+@click.option(
+    "--epochs", required=True, metavar="F", help="When each pooled tweet was posted: tweet day epoch."
+)
+@click.option(
+    "--days", "scored", required=True, type=days, metavar="YYYYMMDD:YYYYMMDD", help="First and last day."
+)
+@click.option(
+    "--convention",
+    type=click.Choice(["track", "paper"]),
+    default="track",
+    show_default=True,
+    help="Count as the TREC 2015 script does, or as the paper says.",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1),
+    metavar="A",
+    help="T11U's weight of gain against pain.  [default: the model's, else 0.66]",
+)
+@click.option(
+    "--unpooled",
+    type=click.Choice(["skip", "nonrel"]),
+    default="skip",
+    show_default=True,
+    help="Pushes of tweets that nobody judged: ignored, or non-relevant.",
+)
+@click.option("--cells", is_flag=True, help="Add the five totals of the contingency table.")
+@topics_option("the run has pushes for")
+@model_options
+@output_options
+def command(
+    *,
+    runs: tuple[str, ...],
+    qrels: str,
+    clusters: str,
+    epochs: str,
+    scored: tuple[str, ...],
+    convention: "Convention",
+    alpha: float | None,
+    unpooled: "Unpooled",
+    cells: bool,
+    topics: "Topics",
+    model: str | None,
+    draws: int | None,
+    seed: int,
+    output: Output,
+) -> None:
+    """ELG, nCG, T11U, silence precision and recall of push notifications, per topic and over all topics."""
+    from metrics.push.score import push_scores
+    from metrics.readers.push import read_push_collection, read_push_run
+    from metrics.readers.run_files import read_runs
+
+    check_draws(model, draws)
+    judged = read_push_collection(qrels=qrels, clusters=clusters, epochs=epochs, days=scored)
+    systems = read_runs(runs, lambda path, name: read_push_run(path, name=name))
+    user = None
+    if model is not None:
+        from study_app.cli.score.push_model import read_push_model
+
+        user = read_push_model(model, alpha=alpha is None)
+    measures = _measures(alpha, user, cells=cells, convention=convention, unpooled=unpooled)
+    scores = push_scores(judged, systems, measures, topics=topics)
+    if user is None or draws is None:
+        output.scores(scores)
+    else:
+        moved = user.intervals(judged, systems, measures, topics=topics, count=draws, seed=seed)
+        intervals = {score: moved.get(score[:3], (score.value, score.value)) for score in scores}
+        output.scores(scores, intervals)
+
+
+def _measures(
+    alpha: float | None,
+    user: "PushModel | None",
+    *,
+    cells: bool,
+    convention: "Convention",
+    unpooled: "Unpooled",
+) -> "list[PushMeasure]":
+    """List what is printed, in order."""
+    from metrics.push.score import CELLS, ELG, NCG, T11U, PushCell, SilencePrecision, SilenceRecall
+
+    if alpha is None:
+        alpha = DEFAULT_ALPHA if user is None or user.alpha is None else user.alpha
+    measures: list[PushMeasure] = [
+        ELG(silent_days=1),
+        ELG(silent_days=0),
+        NCG(silent_days=1),
+        NCG(silent_days=0),
+        T11U(alpha=alpha),
+        SilencePrecision(),
+        SilenceRecall(),
+    ]
+    if user is not None and user.contingency is not None:
+        measures.append(user.contingency)
+    if cells:
+        measures += [PushCell(cell=cell) for cell in CELLS]
+    return [replace(one, convention=convention, unpooled=unpooled) for one in measures]

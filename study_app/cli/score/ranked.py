@@ -1,0 +1,194 @@
+"""`prefcal score ranked`: time-aware and plain intent-aware measures of ranked lists."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.output import Output, output_options
+from study_app.cli.score.model_options import check_draws, model_options, topics_option
+
+if TYPE_CHECKING:
+    from metrics.ranked.cells import Gains, Stop
+    from metrics.ranked.coverage import Covered
+    from metrics.ranked.lists import CalendarUnit, RankedCollection
+    from metrics.ranked.measures import Reading
+    from metrics.ranked.score import RankedMeasure
+    from metrics.results import Topics
+    from study_app.cli.score.ranked_model import RankedModel
+
+DEFAULT_DEPTH = 10
+FITTED = "fitted"
+
+
+@click.command("ranked")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--qrels", required=True, metavar="F", help="Judgments: topic subtopic docid grade.")
+@click.option(
+    "--windows", required=True, metavar="F", help="When documents are from: docid window, or docid timestamp."
+)
+@click.option(
+    "--window-unit",
+    "unit",
+    type=click.Choice(["year", "month", "week", "day"]),
+    help="Length of a window where the file has timestamps.  [default: day]",
+)
+@click.option(
+    "--intents",
+    metavar="F",
+    help="P(c|q): topic subtopic P; or `fitted`, the model's.  [default: equal for the subtopics of a topic]",
+)
+@click.option(
+    "-k",
+    "depths",
+    multiple=True,
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Depth of the list; repeatable.  [default: 10]",
+)
+@click.option(
+    "--reading",
+    type=click.Choice(["table", "text"]),
+    default="table",
+    show_default=True,
+    help="The formulas of the paper's table or of its text.",
+)
+@click.option(
+    "--err",
+    type=click.Choice(["literal", "half", "graded"]),
+    default="literal",
+    show_default=True,
+    help="ERR: chance to stop at a relevant document: 1, 0.5, or (2^grade - 1)/8.",
+)
+@click.option(
+    "--gains",
+    type=click.Choice(["binary", "graded"]),
+    default="binary",
+    show_default=True,
+    help="nDCG: a relevant document gains 1, or 2^grade - 1.",
+)
+@click.option(
+    "--covered",
+    type=click.Choice(["relevant", "any"]),
+    default="relevant",
+    show_default=True,
+    help="SBR: what covers a window, a relevant document or any.",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    metavar="A",
+    help="TIA-SBR's weight of subtopics against windows.",
+)
+@topics_option("the run has a list for")
+@model_options
+@output_options
+def command(
+    *,
+    runs: tuple[str, ...],
+    qrels: str,
+    windows: str,
+    unit: "CalendarUnit | None",
+    intents: str | None,
+    depths: tuple[int, ...],
+    reading: "Reading",
+    err: "Stop",
+    gains: "Gains",
+    covered: "Covered",
+    alpha: float,
+    topics: "Topics",
+    model: str | None,
+    draws: int | None,
+    seed: int,
+    output: Output,
+) -> None:
+    """Time-aware and plain intent-aware measures of ranked lists, per topic and over all topics."""
+    from metrics.ranked.score import largest_grade, ranked_scores
+    from metrics.readers.ranked import read_ranked_collection, read_ranked_run
+    from metrics.readers.run_files import read_runs
+
+    is_fitted = intents == FITTED
+    _check_usage(model, draws, is_fitted=is_fitted)
+    measures = _measures(
+        depths or (DEFAULT_DEPTH,), reading=reading, err=err, gains=gains, covered=covered, alpha=alpha
+    )
+    judged = read_ranked_collection(
+        qrels=qrels,
+        windows=windows,
+        intents=None if is_fitted else intents,
+        unit=unit,
+        max_grade=largest_grade(measures),
+    )
+    systems = read_runs(runs, lambda path, name: read_ranked_run(path, judged.grades, name=name))
+    user = None if model is None else _read_model(model, judged, is_fitted=is_fitted)
+    judged = judged if user is None else user.collection
+    _say_what_was_decided(windows, judged, unit, reading)
+    scores = ranked_scores(judged, systems, measures, topics=topics)
+    if draws is None:
+        output.scores(scores)
+    elif user is None:
+        output.scores(scores, {score: (score.value, score.value) for score in scores})
+    else:
+        intervals = user.intervals(systems, measures, topics=topics, count=draws, seed=seed)
+        output.scores(scores, {score: intervals[score[:3]] for score in scores})
+
+
+def _check_usage(model: str | None, draws: int | None, *, is_fitted: bool) -> None:
+    """Refuse options that contradict each other."""
+    if is_fitted and model is None:
+        raise click.UsageError("--intents fitted needs --model FILE (a file of that name: ./fitted)")
+    check_draws(model, draws)
+
+
+def _measures(
+    depths: tuple[int, ...],
+    *,
+    reading: "Reading",
+    err: "Stop",
+    gains: "Gains",
+    covered: "Covered",
+    alpha: float,
+) -> "list[RankedMeasure]":
+    """List what is printed, in order: each measure at every depth."""
+    from metrics.ranked.score import IAERR, IANDCG, IAP, SBR, TIAAP, TIAERR, TIANDCG, TIAP, TIASBR, TSBR
+
+    return [
+        *(TIAP(k=k) for k in depths),
+        *(TIANDCG(k=k, reading=reading, gains=gains) for k in depths),
+        *(TIAERR(k=k, reading=reading, err=err) for k in depths),
+        TIAAP(),
+        *(TSBR(k=k, covered=covered) for k in depths),
+        *(TIASBR(k=k, covered=covered, alpha=alpha) for k in depths),
+        *(IAP(k=k) for k in depths),
+        *(IANDCG(k=k, gains=gains) for k in depths),
+        *(IAERR(k=k, err=err) for k in depths),
+        *(SBR(k=k) for k in depths),
+    ]
+
+
+def _read_model(path: str, judged: "RankedCollection", *, is_fitted: bool) -> "RankedModel | None":
+    """Read the user model; None, and a line on stderr, where nothing of it is asked for."""
+    if is_fitted:
+        from study_app.cli.score.ranked_model import read_ranked_model
+
+        return read_ranked_model(path, judged)
+    from calibration.user_model.model import read_user_model
+
+    read_user_model(path)
+    sys.stderr.write(f"{path}: enters these measures with --intents fitted only\n")
+    return None
+
+
+def _say_what_was_decided(
+    windows: str, judged: "RankedCollection", unit: "CalendarUnit | None", reading: "Reading"
+) -> None:
+    """Say on stderr what a user could take for something else."""
+    if unit is None and judged.calendar_unit is not None:
+        sys.stderr.write(f"{windows}: timestamps; windows are days, choose with --window-unit\n")
+    if reading == "text":
+        sys.stderr.write(
+            "--reading text: TIA-nDCG and TIA-ERR are IA-nDCG and IA-ERR, because P(c|q,t) is P(c|q) here; "
+            "another one can be passed from Python\n"
+        )

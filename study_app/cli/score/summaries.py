@@ -1,0 +1,115 @@
+"""`prefcal score summaries`: M-measure of two-layered summaries."""
+
+import math
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.output import Output, output_options
+from study_app.cli.score.model_options import check_draws, model_options
+
+if TYPE_CHECKING:
+    from metrics.summaries.readings import Intents
+    from metrics.summaries.trailtext import Layers
+
+DEFAULT_PATIENCE = 1500.0
+
+
+def characters(text: str) -> float:
+    """Read a number of characters, 0 or more, or ``inf``; anything else is wrong usage."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not number >= 0:
+        raise click.BadParameter(f"{text!r} is no number of characters; write one such as 840, or inf")
+    return number
+
+
+@click.command("summaries")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN.xml...")
+@click.option(
+    "--collection", required=True, metavar="DIR", help="Folder with queries.tsv, iunits.tsv and so on."
+)
+@click.option(
+    "--patience",
+    "patiences",
+    multiple=True,
+    type=characters,
+    metavar="L",
+    help="Characters a user reads; repeatable, inf allowed.  [default: the model's, else 1500]",
+)
+@click.option(
+    "--truncate", type=click.IntRange(min=0), metavar="N", help="Cut each layer to N characters first."
+)
+@click.option(
+    "--intents",
+    type=click.Choice(["given", "uniform", "fitted"]),
+    default="given",
+    show_default=True,
+    help="Whose P(i|q): the collection's, equal ones, or the model's.",
+)
+@click.option(
+    "--layers",
+    type=click.Choice(["both", "first", "second"]),
+    default="both",
+    show_default=True,
+    help="Read both layers, or judge one alone.",
+)
+@click.option(
+    "--topics",
+    type=click.Choice(["judged", "run"]),
+    default="judged",
+    show_default=True,
+    help="Topics of the mean; here the same, because a run must have every query.",
+)
+@model_options
+@output_options
+def command(
+    *,
+    runs: tuple[str, ...],
+    collection: str,
+    patiences: tuple[float, ...],
+    truncate: int | None,
+    intents: "Intents",
+    layers: "Layers",
+    topics: str,  # noqa: ARG001 - accepted by every score command
+    model: str | None,
+    draws: int | None,
+    seed: int,
+    output: Output,
+) -> None:
+    """M-measure (M@L) of two-layered summaries, per query and over all queries."""
+    from metrics.readers.mobileclick import read_collection
+    from metrics.readers.mobileclick_runs import read_run
+    from metrics.readers.run_files import read_runs
+    from metrics.summaries.score import MMeasure, summary_scores
+
+    is_fitted = intents == "fitted"
+    _check_usage(model, draws, takes_something=is_fitted or not patiences, is_fitted=is_fitted)
+    judged = read_collection(collection)
+    systems = read_runs(runs, lambda path, name: read_run(path, judged, name=name))
+    user = None
+    if model is not None:
+        from study_app.cli.score.summary_model import read_summary_model
+
+        user = read_summary_model(model, judged, patience=not patiences, intents=is_fitted)
+    measures = [
+        MMeasure(patience=one, truncate=truncate, layers=layers, intents=intents)
+        for one in patiences or [DEFAULT_PATIENCE if user is None else user.patience_chars()]
+    ]
+    scores = summary_scores(judged, systems, measures, fitted=None if user is None else user.shares)
+    if user is None or draws is None:
+        output.scores(scores)
+    else:
+        intervals = user.intervals(judged, systems, measures, count=draws, seed=seed)
+        output.scores(scores, {score: intervals[score[:3]] for score in scores})
+
+
+def _check_usage(model: str | None, draws: int | None, *, takes_something: bool, is_fitted: bool) -> None:
+    """Refuse options that contradict each other."""
+    if is_fitted and model is None:
+        raise click.UsageError("--intents fitted needs --model FILE")
+    check_draws(model, draws)
+    if draws is not None and not takes_something:
+        raise click.UsageError("--draws has nothing to draw: leave out --patience, or add --intents fitted")

@@ -1,0 +1,167 @@
+"""Several server processes on one port, looked after by gunicorn: one that dies is started anew.
+
+Before a SQLite file each runs waitress, as a single process does, and stays on a core. Before a database server they are gunicorn's
+own: waitress asks after every open connection at each step, for which a machine that runs the database too has less to spare.
+"""
+
+import logging
+import os
+import random
+import signal
+import socket
+import time
+from typing import TYPE_CHECKING, Any
+
+from gunicorn.app.base import BaseApplication
+from gunicorn.glogging import Logger
+from gunicorn.workers.base import Worker
+from waitress import wasyncore
+
+from study_app.cli.serve.waitress_server import (
+    CONNECTIONS,
+    cores,
+    spare_collections,
+    stay_on,
+    waitress_server,
+)
+from study_app.store.file_turn import FileTurn
+from study_app.web.server_logs import quieted
+from study_app.web.serving import NAME
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from study_app.store.database import Database
+
+FEW_THREADS = 8
+"""Of a process on a database server, whose connections all processes share."""
+
+KEEPALIVE_SECONDS = 75
+"""Longer than a page waits between two batches of events: a connection that closes just then loses what is on its way."""
+
+GRACEFUL_SECONDS = 20
+TIMEOUT_SECONDS = 60
+LOOK_UP_SECONDS = 0.5
+"""So soon an idle process sees that it is to stop, or that its parent is gone."""
+
+LAST_LOOKS = 3
+"""So often a process that is to stop still reads what has been sent by then, and lets in who knocked."""
+
+
+class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
+    """A process with the server that a single one has too: slow, oversized and malformed requests meet the same."""
+
+    core: int | None = None
+
+    def run(self) -> None:
+        """Serve until told to stop, or until the parent is gone; what was begun by then is answered."""
+        if self.core is not None:
+            stay_on(self.core)
+        (listener,) = self.sockets
+        sockets: dict[int, Any] = {}
+        server = waitress_server(self.wsgi, listener.sock, sockets=sockets)
+        while self.alive and os.getppid() == self.ppid:
+            self.notify()
+            _serve_for(LOOK_UP_SECONDS, sockets)
+        for _ in range(LAST_LOOKS):
+            _serve_for(0, sockets)
+        wasyncore.dispatcher.close(server)  # nobody new; its own `close` would keep answers from being sent
+        end = time.monotonic() + GRACEFUL_SECONDS
+        while server.active_channels and time.monotonic() < end:
+            for channel in list(server.active_channels.values()):
+                channel.will_close = channel.will_close or not _is_busy(channel)
+            _serve_for(0.05, sockets)
+        signal.signal(signal.SIGQUIT, signal.SIG_IGN)  # a second Ctrl-C while this process is ending anyway
+
+    def handle_quit(self, sig: int, frame: Any) -> None:
+        """Stop on Ctrl-C as on the word of a supervisor."""
+        self.handle_exit(sig, frame)
+
+
+def _serve_for(seconds: float, sockets: dict[int, Any]) -> None:
+    """Read and write what is there, or wait for it."""
+    wasyncore.loop(seconds, use_poll=True, map=sockets, count=1)
+
+
+def _is_busy(channel: Any) -> bool:
+    """Say whether a connection has a request that was not answered to the end."""
+    return bool(channel.requests or channel.total_outbufs_len)
+
+
+class _QuietLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
+    """Only what the processes themselves have to say, in the form of our own lines; requests are logged by the app."""
+
+    def setup(self, cfg: Any) -> None:  # noqa: ARG002 - gunicorn's signature
+        """Send gunicorn's messages from warnings up to where ours go."""
+        self.error_log = quieted("prefcal.processes")
+        self.access_log = logging.getLogger("prefcal.access")
+        self.access_log.disabled = True
+
+
+class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
+    """The study server as gunicorn wants it; every process is a copy of the one that made the app."""
+
+    def __init__(self, app: "Flask", sock: socket.socket, processes: int) -> None:
+        self._app, self._socket, self._processes = app, sock, processes
+        self._is_sqlite = app.extensions[NAME].database.is_sqlite
+        self._stays = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN  # under nohup
+        super().__init__()
+
+    def load_config(self) -> None:
+        settings = {
+            "bind": f"fd://{self._socket.fileno()}",
+            "workers": self._processes,
+            "worker_class": _WaitressWorker if self._is_sqlite else "gthread",
+            "threads": FEW_THREADS,
+            "keepalive": KEEPALIVE_SECONDS,
+            "worker_connections": CONNECTIONS,
+            "timeout": TIMEOUT_SECONDS,
+            "graceful_timeout": GRACEFUL_SECONDS,
+            "logger_class": _QuietLogger,
+            "pre_fork": _give_core,
+            "post_worker_init": _leave_hang_up_to_the_parent,
+            "control_socket_disable": True,
+        }
+        for name in settings.keys() & self.cfg.settings.keys():
+            self.cfg.set(name, settings[name])
+
+    def load(self) -> "Flask":
+        return self._app
+
+    def reload(self) -> None:
+        """End when the terminal is closed, as every server without a terminal's leave to stay does."""
+        if not self._stays:
+            raise StopIteration
+
+
+def _leave_hang_up_to_the_parent(worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def _give_core(arbiter: Any, worker: Any) -> None:
+    """Give a process that is about to start the core that the fewest of the others have."""
+    taken = [getattr(other, "core", None) for other in arbiter.WORKERS.values()]
+    usable = cores()
+    random.shuffle(usable)  # other servers of the machine may have begun with the first ones too
+    worker.core = min(usable, key=taken.count, default=None)
+
+
+def serve_processes(app: "Flask", sock: socket.socket, processes: int) -> None:
+    """Serve an app on a bound socket until stopped.
+
+    Parameters
+    ----------
+    app : Flask
+        From `study_app.create_app`. Its connections to the database are closed: a process must not use another's.
+    sock : socket
+        Bound and listening.
+    processes : int
+        How many.
+    """
+    database: Database = app.extensions[NAME].database
+    database.engine.dispose()
+    if database.shared is not None and database.engine.url.database:
+        database.shared.take_turns_with(FileTurn(database.engine.url.database))
+    spare_collections()
+    sock.set_inheritable(True)
+    _Processes(app, sock, processes).run()

@@ -1,0 +1,157 @@
+"""`prefcal study new`: a first study file from a collection and runs."""
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from study_app.study_new.collections import Search
+    from study_app.study_new.compose import TaskPlan
+    from study_app.study_new.write import Material
+
+MOST_SHOWN = 8
+PLATFORMS = ("generic", "prolific", "connect", "sona", "mturk")
+
+
+@click.command(name="new")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("places", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--study", metavar="NAME", help="Short name, used in addresses. Default: like the folder.")
+@click.option("--title", metavar="TEXT", help="What workers see first. Default: by the tasks.")
+@click.option("--language", type=click.Choice(["en", "ja"]), help="Default: that of the texts.")
+@click.option("--platform", type=click.Choice(PLATFORMS), help="Who sends the workers. Default: generic.")
+@click.option("--device", type=click.Choice(["any", "phone", "desktop"]), help="Default: any.")
+@click.option("--return-url", metavar="URL", help="Where workers return to; SONA needs it.")
+@click.option(
+    "--contact", metavar="TEXT", help="For the consent: who asks, and whom to write to with questions."
+)
+@click.option("--keep", metavar="TEXT", help="For the consent: how long data are kept, such as 'until 2030'.")
+@click.option(
+    "--task",
+    "kinds",
+    metavar="KIND",
+    multiple=True,
+    help="A task to write, as often as there are some, in order. Default: the usual ones for what was found.",
+)
+def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given: Any) -> None:
+    """Write DIR/study.yaml about the collections and runs in PATHs (files or folders; by default DIR itself).
+
+    Files are recognised by what is in them: NTCIR MobileClick, TREC Temporal Summarization, Microblog and Real-Time
+    Summarization, and ranked lists with time windows. On a terminal asks what no option says; elsewhere takes the defaults.
+    `prefcal study check` passes the file once its consent says what only you know (--contact, --keep); an existing one is never
+    touched.
+    """
+    from study_app.study.standard_words import UNWRITTEN
+    from study_app.study_new.plan import possible_tasks
+    from study_app.study_new.write import find_material, study_place, write_study
+
+    study_place(folder)
+    material = find_material(places or (folder,))
+    _show(material)
+    possible = possible_tasks(material.whole)
+    tasks = _chosen_tasks(possible, kinds)
+    answers = _answers(folder, material, given)
+    path = write_study(folder, answers, tasks)
+    click.echo(f"\nwrote {path} with {', '.join(task.kind for task in tasks)}")
+    left = [task.kind for task in possible if task not in tasks]
+    if left:
+        click.echo(f"possible too: {', '.join(f'--task {kind}' for kind in left)}")
+    click.echo(f"\nNext:\n  prefcal study preview {path}   every page as workers will see it")
+    click.echo(f"  prefcal study check {path}     minutes, workers, answers and cost")
+    if answers.contact is None or answers.keep is None:
+        words = " or ".join(UNWRITTEN)
+        click.echo(f"The check waits for your consent text: say what only you know where it has {words}.")
+
+
+def _show(material: "Material") -> None:
+    """Say what was recognised as what."""
+    from metrics.readers.run_files import run_name
+
+    for found in material.whole:
+        click.echo(f"{found.family}:")
+        for key, file in found.files.items():
+            click.echo(f"  {key:<12} {file.path}")
+        click.echo(f"  {'runs':<12} {', '.join(run_name(run.path) for run in found.runs)}")
+    for search in material.partial:
+        click.echo(f"{search.family}: left out, {_lacking(search)}")
+    if material.unused:
+        more = f" and {len(material.unused) - MOST_SHOWN} more" if len(material.unused) > MOST_SHOWN else ""
+        click.echo(f"not used: {', '.join(map(str, material.unused[:MOST_SHOWN]))}{more}")
+
+
+def _lacking(search: "Search") -> str:
+    if search.doubtful:
+        return f"since several files could be {', '.join(search.doubtful)}"
+    if search.missing:
+        return f"since there is no file that could be {', '.join(search.missing)}"
+    return "since there is no run"
+
+
+def _chosen_tasks(possible: list["TaskPlan"], kinds: tuple[str, ...]) -> list["TaskPlan"]:
+    from metrics.errors import input_fault
+    from study_app.study_new.plan import usual_tasks
+
+    usual = usual_tasks(possible)
+    if not kinds and sys.stdin.isatty() and len(possible) > 1:
+        named = dict.fromkeys(task.kind for task in possible)
+        click.echo(f"\ntasks that are possible: {', '.join(named)}")
+        typed = click.prompt("tasks, in order", default=", ".join(dict.fromkeys(task.kind for task in usual)))
+        kinds = tuple(re.split(r"[,\s]+", typed.strip()))
+    wanted = [task for kind in kinds for task in possible if task.kind == kind]
+    chosen = wanted if kinds else usual
+    unknown = sorted(set(kinds) - {task.kind for task in possible})
+    if unknown or not chosen:
+        known = ", ".join(dict.fromkeys(task.kind for task in possible)) or "nothing yet: add runs"
+        what = (
+            f"no task {unknown[0]!r} can be made of these files"
+            if unknown
+            else "there are too few runs for a task"
+        )
+        raise input_fault(what, cure=f"possible is {known}")
+    return chosen
+
+
+def _answers(folder: Path, material: "Material", given: dict[str, Any]) -> Any:
+    from metrics.errors import input_fault
+    from study_app.study.rules import NEEDS_RETURN_URL
+    from study_app.study_new.compose import Answers
+    from study_app.study_new.plan import language_of
+
+    name = re.sub(r"[^a-z0-9]+", "-", folder.absolute().name.lower()).strip("-")[:40].strip("-") or "study"
+    language = _said(given["language"], "language", language_of(material.whole), click.Choice(["en", "ja"]))
+    platform = _said(given["platform"], "platform", "generic", click.Choice(PLATFORMS))
+    return_url = given["return_url"]
+    if platform in NEEDS_RETURN_URL and return_url is None:
+        if not sys.stdin.isatty():
+            raise input_fault(
+                f"platform {platform} needs an address to return to",
+                cure=f"--return-url '{NEEDS_RETURN_URL[platform]}'",
+            )
+        return_url = click.prompt(f"return_url, such as {NEEDS_RETURN_URL[platform]}")
+    return Answers(
+        study=_said(given["study"], "study (short name)", name, None),
+        title=given["title"],
+        language=language,
+        platform=platform,
+        device=_said(given["device"], "device", "any", click.Choice(["any", "phone", "desktop"])),
+        return_url=return_url,
+        contact=_line_of(_said(given["contact"], "who asks, and whom to write to (Enter: later)", "", None)),
+        keep=_line_of(
+            _said(given["keep"], "how long data are kept, such as 'until 2030' (Enter: later)", "", None)
+        ),
+    )
+
+
+def _line_of(text: str) -> str | None:
+    """Return a text on one line; None for nothing."""
+    return " ".join(text.split()) or None
+
+
+def _said(given: str | None, question: str, default: str, kind: click.Choice[str] | None) -> str:
+    """Return the option, else what is typed on a terminal, else the default."""
+    if given is not None or not sys.stdin.isatty():
+        return given or default
+    return str(click.prompt(question, default=default, type=kind))

@@ -1,0 +1,106 @@
+"""`prefcal check`: a folder of tables, whoever wrote it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.output import Output, output_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import pandas as pd
+
+    from calibration.tables.study import StudyRecord
+    from calibration.visits.stays import Bools
+    from metrics.errors import Fault
+
+
+@click.command("check")
+@click.argument("tables", type=click.Path(path_type=Path), metavar="TABLES")
+@output_options
+def command(tables: Path, *, output: Output) -> None:
+    """Check a folder of tables and its study.json, and say what is in it.
+
+    Faults are named with file, line and cure: those of a file's shape first, then of cells, then of whole rows. What
+    is legal but suspicious is a warning.
+    docs/tables.md describes the tables.
+    """
+    from calibration.tables.files import read_tables
+    from metrics.errors import InputError
+
+    study, faults = _study(tables)
+    try:
+        found = read_tables(tables)
+    except InputError as error:
+        raise InputError([*faults, *error.faults]) from None
+    warnings = list(_of_visits(tables, found, faults))
+    if faults:
+        raise InputError(faults)
+    output.rows(
+        ("table", "rows", "columns", "without values"),
+        [(name, len(frame), *_columns(frame)) for name, frame in found.items()],
+    )
+    if output.format == "table":
+        name = f"study {study.study!r}" if study else "no study.json (none is needed)"
+        click.echo(f"No fault in {len(found)} {'table' if len(found) == 1 else 'tables'}; {name}.")
+    for line in warnings:
+        click.echo(f"warning: {line}", err=output.format != "table")
+
+
+def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
+    from calibration.tables.study import read_study
+    from metrics.errors import InputError
+
+    try:
+        return read_study(folder), []
+    except InputError as error:
+        return None, list(error.faults)
+
+
+def _of_visits(
+    folder: Path, found: "Mapping[str, pd.DataFrame]", faults: "list[Fault]"
+) -> "Iterator[Fault | str]":
+    """Yield warnings of visits and follows that do not fit together; add a fault where most visits do not."""
+    from calibration.tables.files import table_paths
+    from calibration.visits.follows import FAULTY_ORPHANS, ends, orphans, orphans_in_words
+
+    if "visits" not in found or "follows" not in found or found["visits"].empty:
+        return
+    visits, files = found["visits"], table_paths(folder)
+    strange = orphans(visits, found["follows"])
+    if strange.any():
+        fault = _orphan_fault(visits, strange, files["visits"], orphans_in_words(strange.sum(), len(visits)))
+        if strange.mean() > FAULTY_ORPHANS:
+            faults.append(fault)
+        else:
+            yield fault
+    last = ends(visits, found["follows"])
+    if last.is_suspicious:
+        yield f"{files['follows']}: {last}; ended_at must be the end of the study, or times away come out too short"
+
+
+def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: str) -> "Fault":
+    """Return the fault of the visits without a follow, at the first of them, with the first three names."""
+    from calibration.tables.files import line_of
+    from metrics.errors import Fault
+
+    names = visits.loc[strange, ["worker", "topic"]].drop_duplicates()
+    shown = [
+        f"worker {worker!r} topic {topic!r} on line {line_of(file, row)}"
+        for row, worker, topic in names[:3].itertuples(name=None)
+    ]
+    more = ", ..." if len(names) > len(shown) else ""
+    return Fault(
+        problem=f"{count} ({', '.join(shown)}{more})",
+        cure="write worker and topic as in table follows, or add the follows that are missing",
+        path=str(file),
+        line=line_of(file, names.index[0]),
+    )
+
+
+def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
+    """Return how many columns hold a value, and which hold none."""
+    filled = frame.notna().any() | frame.empty
+    return f"{int(filled.sum())} of {len(filled)}", ", ".join(filled.index[~filled])

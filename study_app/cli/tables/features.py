@@ -1,0 +1,35 @@
+"""`prefcal features`: the tables that come from collections and runs, for people with logs of their own."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command(name="features")
+@click.argument("file", metavar="FILE", type=click.Path())
+@click.option(
+    "-o",
+    "--output",
+    "tables",
+    metavar="TABLES",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder of tables to write them into.",
+)
+def command(file: str, tables: Path) -> None:
+    """Write the tables positions, push_cells and intents of everything the study file FILE names into the folder TABLES.
+
+    Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
+    runs belong together, and what the systems are called in your own tables.
+    """
+    from calibration.tables.files import write_tables
+    from study_app.estimate.content import read_study_content
+    from study_app.export.features import feature_tables
+    from study_app.study.file import read_study_file
+
+    derived = feature_tables(read_study_content(read_study_file(file)))
+    write_tables(derived, tables)
+    for name, frame in derived.items():
+        click.echo(f"{name}: {len(frame):,} rows")
+    if not {"positions", "push_cells"} & set(derived):
+        click.echo("positions: not written; they need systems and importance in FILE", err=True)

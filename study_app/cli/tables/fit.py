@@ -1,0 +1,231 @@
+"""`prefcal fit`: tables in, a user model out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.output import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from calibration.fit.options import FitOptions
+    from calibration.fit.plots import Drawings
+    from calibration.fit.study import UserModelFit
+
+QUALITY = "quality.json"
+
+
+@click.command("fit")
+@click.argument("tables", type=click.Path(path_type=Path), metavar="TABLES")
+@click.option(
+    "-o",
+    "--output",
+    "model_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    metavar="FILE",
+    help="The user model to write, such as user-model.json.",
+)
+@click.option(
+    "--plots",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Draw every fit into this folder, as PNG and SVG.",
+)
+@click.option(
+    "--exclude",
+    type=click.Choice(["rules", "none"]),
+    default="rules",
+    show_default=True,
+    help="Leave out the workers that the study's rules exclude, or keep them.",
+)
+@click.option("--complete-only", is_flag=True, help="Count only workers who completed the study.")
+@click.option(
+    "--inclusion",
+    type=click.Choice(["all-enrolled", "at-least-one-visit"]),
+    default="all-enrolled",
+    show_default=True,
+    help="Whom the visits are of: everyone who enrolled, or only those who came at least once.",
+)
+@click.option(
+    "--dropout",
+    type=click.Choice(["study-end", "last-seen"]),
+    default="study-end",
+    show_default=True,
+    help="Until when somebody could have come back: to the end, or to the last sign of life.",
+)
+@click.option(
+    "--unit",
+    type=click.Choice(["worker", "follow"]),
+    default="worker",
+    show_default=True,
+    help="Who has an away time and a session length of their own.",
+)
+@click.option(
+    "--idle-threshold",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Cut visits anew from table activity, at silences longer than that.",
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Confidence level of the intervals.",
+)
+@click.option(
+    "--bootstrap",
+    "resamples",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Samples of every bootstrap; where a fit has one over workers, its intervals are from it.",
+)
+@click.option(
+    "--compare", type=click.Choice(["naive"]), help="Show what naive estimates make of the same tables."
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of every resampling."
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    default="table",
+    show_default=True,
+    help="A table for people; csv or json for machines.",
+)
+def command(
+    tables: Path,
+    *,
+    model_file: Path,
+    plots: Path | None,
+    exclude: str,
+    complete_only: bool,
+    inclusion: str,
+    dropout: str,
+    unit: str,
+    idle_threshold: float | None,
+    level: float,
+    resamples: int | None,
+    compare: str | None,
+    seed: int,
+    format_: str,
+) -> None:
+    """Fit every user-model parameter that a folder of tables allows.
+
+    What cannot be told is left out, and one line on stderr says why. Worker quality and agreement among raters are
+    written into quality.json beside the model. Where people voted on intents or rated iUnits,
+    collection/probability.tsv and collection/importance.tsv are written there too, for scoring.
+    """
+    from calibration.fit.options import FitOptions
+    from calibration.tables.files import read_tables
+    from calibration.user_model.model import write_user_model
+
+    read = read_tables(tables)
+    options = FitOptions(
+        level=level,
+        exclude=exclude == "rules",
+        complete_only=complete_only,
+        inclusion="all_enrolled" if inclusion == "all-enrolled" else "at_least_one_visit",
+        dropout="study_end" if dropout == "study-end" else "last_seen",
+        unit="worker" if unit == "worker" else "follow",
+        idle_threshold_seconds=idle_threshold,
+        resamples=resamples,
+        compare=compare is not None,
+    )
+    _check(tables, read, options)
+    fit = _fitted(tables, read, seed, options)
+    write_user_model(fit.model, model_file)
+    written = [model_file, *_write_beside(model_file, read, fit, options)]
+    drawings = _drawn(fit, plots, level)
+    for skipped in (*fit.skipped, *drawings.skipped):
+        click.echo(str(skipped), err=True)
+    _print(fit, written, f"{drawings} in {plots}" if drawings.files else "", format_)
+
+
+def _check(folder: Path, read: "Mapping[str, pd.DataFrame]", options: "FitOptions") -> None:
+    """Raise where an option needs what the tables do not have."""
+    from calibration.tables.study import STUDY_FILE, read_study
+    from metrics.errors import input_fault
+
+    record = read_study(folder)
+    beat = record.heartbeat_seconds if record else None
+    if options.idle_threshold_seconds is not None and beat and options.idle_threshold_seconds <= beat:
+        problem = f"pages beat every {beat:g} s, so a threshold of {options.idle_threshold_seconds:g} s cuts at each"
+        raise input_fault(problem, path=folder / STUDY_FILE, cure="give --idle-threshold more seconds")
+    if options.complete_only and ("workers" not in read or read["workers"]["completed_at"].isna().all()):
+        problem = "nobody has a completed_at, by which --complete-only counts workers"
+        raise input_fault(problem, path=folder / "workers.csv", cure="fill it, or leave out --complete-only")
+    if options.idle_threshold_seconds is not None and ("activity" not in read or read["activity"].empty):
+        problem = "--idle-threshold cuts visits from table activity, and there is none"
+        raise input_fault(problem, path=folder / "activity.csv", cure="leave out --idle-threshold")
+    if options.dropout == "last_seen" and (
+        "follows" not in read or read["follows"]["last_seen_at"].isna().all()
+    ):
+        problem = "nobody has a last_seen_at, by which --dropout last-seen ends a follow"
+        raise input_fault(problem, path=folder / "follows.csv", cure="fill it, or leave out --dropout")
+
+
+def _fitted(
+    folder: Path, read: "Mapping[str, pd.DataFrame]", seed: int, options: "FitOptions"
+) -> "UserModelFit":
+    """Fit, with a progress bar on a terminal."""
+    from tqdm import tqdm
+
+    from calibration.fit.study import fit_user_model
+    from calibration.tables.files import tables_sha256
+    from calibration.tables.study import read_study
+
+    return fit_user_model(
+        read,
+        seed=seed,
+        options=options,
+        record=read_study(folder),
+        tables_sha256=tables_sha256(folder),
+        track=lambda names: tqdm(names, desc="fitting", unit="family", leave=False, disable=None),
+    )
+
+
+def _write_beside(
+    model_file: Path, read: "Mapping[str, pd.DataFrame]", fit: "UserModelFit", options: "FitOptions"
+) -> list[Path]:
+    """Write what else was found into the model's folder, and return the files."""
+    from calibration.intents.collection_files import collection_files
+    from calibration.tables.exclusion import counted_tables
+    from calibration.user_model.json_files import write_json
+    from metrics.files import write_whole
+
+    counted = counted_tables(read, exclude=options.exclude, complete_only=options.complete_only)
+    files = collection_files(counted, fit.intents)
+    folder = model_file.parent / "collection"
+    if files:
+        folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        write_whole(folder / name, text)
+    written = [folder / name for name in files]
+    if fit.quality.results:
+        write_json(model_file.parent / QUALITY, fit.quality.to_dict(options.level))
+        return [model_file.parent / QUALITY, *written]
+    return written
+
+
+def _drawn(fit: "UserModelFit", folder: Path | None, level: float) -> "Drawings":
+    """Draw what there is to draw, if it is wanted."""
+    from calibration.fit.plots import write_plots
+
+    return write_plots(fit.drawable if folder else {}, folder or Path(), level=level)
+
+
+def _print(fit: "UserModelFit", written: "Sequence[Path]", drawings: str, format_: str) -> None:
+    from study_app.cli.output import Output
+    from study_app.cli.tables.fit_table import COLUMNS, for_people, machine_row
+
+    if format_ == "table":
+        click.echo(for_people(fit, written, drawings))
+    else:
+        Output(format=format_).rows(COLUMNS, [machine_row(*item) for item in fit.model.parameters.items()])

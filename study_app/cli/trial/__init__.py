@@ -1,0 +1,1 @@
+"""`prefcal demo` and `prefcal simulate`."""

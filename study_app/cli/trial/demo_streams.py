@@ -1,0 +1,46 @@
+"""The demo's second half: Modeled Stream Utility of the streams, for the people who were fitted and for the true ones."""
+
+from pathlib import Path
+
+import click
+from tabulate import tabulate
+
+from metrics.events import EventCollection, UpdateRun
+from metrics.msu.score import MSU, SimulatedUsers, msu_scores
+from metrics.readers.tempsum import read_events
+from metrics.readers.tempsum_runs import read_update_run
+from metrics.results import ALL
+from study_app.cli.score.stream_model import read_stream_model
+from study_app.study.entries import StreamVisits, collection_paths
+from study_app.study.file import read_study_file
+
+USERS = 2_000
+SEED = 1
+
+
+def show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:
+    """Print MSU of every system of a study's streams under two user models, side by side."""
+    click.secho("\nModeled Stream Utility, for the fitted people and for the true ones:", bold=True)
+    for task in read_study_file(study).entry.tasks:
+        if isinstance(task, StreamVisits):
+            events = read_events(
+                **{kind: study.parent / path for kind, path in collection_paths(task).items()}
+            )
+            runs = [read_update_run(study.parent / path, name=name) for name, path in task.systems.items()]
+            columns = [_utilities(events, runs, str(model)) for model in (fitted, true)]
+            rows = [(run.name, *(column[run.name] for column in columns)) for run in runs]
+            click.echo(tabulate(rows, headers=["system", "MSU, fitted", "MSU, true"], floatfmt=".2f"))
+
+
+def _utilities(events: EventCollection, runs: list[UpdateRun], model: str) -> dict[str, float]:
+    """Return system -> its mean MSU for the people of a user model."""
+    user = read_stream_model(model, {}, population=True, lateness=True)
+    if user.population is None or user.lateness is None:
+        raise TypeError("the model has no population")
+    scores = msu_scores(
+        events,
+        runs,
+        [MSU(lateness=user.lateness)],
+        SimulatedUsers(population=user.population, count=USERS, seed=SEED),
+    )
+    return {score.run: score.value for score in scores if score.topic == ALL}

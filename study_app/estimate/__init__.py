@@ -1,0 +1,1 @@
+"""What a study asks of workers: minutes, places, cost."""

@@ -1,0 +1,250 @@
+"""What a study asks of a worker, what it collects and costs, and what in it cannot come out as it is meant."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from calibration.agree.measures.named_measures import is_name, nearest_name
+from study_app.estimate.capacity import Capacity, capacity, topic_count
+from study_app.estimate.content import AnyContent, StudyContent
+from study_app.estimate.workload import FINISHING, Span, consent_seconds, pairs_of_a_worker, task_seconds
+from study_app.protocol.domain import MIN_VALIDATIONS
+from study_app.study.entries import (
+    IntentVotes,
+    IUnitImportance,
+    JudgedTask,
+    Questions,
+    RankedPairs,
+    StreamPairs,
+    StudyEntry,
+    SummaryPairs,
+)
+from study_app.study.standard_checks import check_of
+from study_app.study.text_language import looks_japanese, texts_in
+from study_app.tasks.content import TaskContent
+from study_app.tasks.summary_pairs import SummaryContent
+
+FIXED_CODE = {"prolific", "connect"}
+"""Platforms that compare what a worker brings with one code."""
+ONLY_OF = {"id_parameter": "generic", "extra_parameters": "generic", "submit_hosts": "mturk"}
+"""Key -> the platform that it is for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskEstimate:
+    """One task: ``seconds`` of a worker's time, and what it collects (None of questions)."""
+
+    content: AnyContent
+    seconds: Span
+    capacity: Capacity | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What is paid, in ``currency``: to a worker, an hour, and in all with the platform's fee (None without a limit)."""
+
+    currency: str
+    reward: float
+    with_fee: float
+    an_hour: Span
+    total: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyEstimate:
+    """A whole study.
+
+    Attributes
+    ----------
+    consent, seconds : Span
+        Of the consent page; of everything.
+    tasks : tuple of TaskEstimate
+        In order.
+    workers : int or None
+        How many workers the study can take; None without a limit.
+    cost : Cost or None
+        None without a reward.
+    warnings : tuple of str
+        What cannot come out as it is meant, a line each.
+    """
+
+    consent: Span
+    seconds: Span
+    tasks: tuple[TaskEstimate, ...]
+    workers: int | None
+    cost: Cost | None
+    warnings: tuple[str, ...]
+
+
+def estimate(content: StudyContent) -> StudyEstimate:
+    """Estimate a study whose files have all been read."""
+    entry = content.file.entry
+    consent = consent_seconds(entry.consent, entry.tasks[0].language)
+    tasks = tuple(
+        TaskEstimate(content=task, seconds=task_seconds(task), capacity=capacity(task))
+        for task in content.tasks
+    )
+    seconds = sum((task.seconds for task in tasks), consent + FINISHING)
+    workers = _workers(tasks)
+    return StudyEstimate(
+        consent=consent,
+        seconds=seconds,
+        tasks=tasks,
+        workers=workers,
+        cost=_cost(entry, seconds, workers),
+        warnings=(*_of_study(entry, tasks, workers), *_of_tasks(tasks)),
+    )
+
+
+def _workers(tasks: tuple[TaskEstimate, ...]) -> int | None:
+    """Return how many come before no task has room any more."""
+    limits = [task.capacity.workers for task in tasks if task.capacity is not None]
+    finite = [limit for limit in limits if limit is not None]
+    return max(finite) if finite and len(finite) == len(limits) else None
+
+
+def _cost(entry: StudyEntry, seconds: Span, workers: int | None) -> Cost | None:
+    if entry.reward is None:
+        return None
+    with_fee = entry.reward * (1 + entry.platform_fee)
+    return Cost(
+        currency=entry.currency,
+        reward=entry.reward,
+        with_fee=with_fee,
+        an_hour=Span(entry.reward * 3600 / seconds.high, entry.reward * 3600 / seconds.low),
+        total=None if workers is None else workers * with_fee,
+    )
+
+
+def _of_platform(entry: StudyEntry) -> Iterator[str]:
+    """Say which codes a platform waits for, and which keys it does not use."""
+    has_fixed_code = entry.platform in FIXED_CODE
+    if has_fixed_code and entry.completion_code is None and not _speaks_for_itself(entry.return_url):
+        yield f"platform {entry.platform} checks one code for everybody; write it as completion_code"
+    if has_fixed_code and not _speaks_for_itself(entry.early_return_url):
+        if entry.codes.failed_checks is None and any(check_of(task, task.kind) for task in entry.tasks):
+            yield "whoever fails a check gets no code; write one as codes: failed_checks"
+        if entry.codes.screened_out is None and any(
+            isinstance(task, Questions) and task.screens for task in entry.tasks
+        ):
+            yield "whoever is screened out gets no code; write one as codes: screened_out"
+    for key, platform in ONLY_OF.items():
+        if key in entry.model_fields_set and entry.platform != platform:
+            yield f"{key} is for platform {platform} only, and not used"
+
+
+def _speaks_for_itself(address: str | None) -> bool:
+    """Say whether an address tells the platform how a part ended without a code."""
+    return address is not None and "{code}" not in address
+
+
+def _of_study(entry: StudyEntry, tasks: tuple[TaskEstimate, ...], workers: int | None) -> Iterator[str]:
+    yield from _of_platform(entry)
+    if all(task.capacity is None for task in tasks):
+        yield "there are only questions, which never make room for anybody; add another task"
+    repeats = sum(_repeats(task.content) for task in tasks)
+    if 0 < repeats < MIN_VALIDATIONS:
+        yield (
+            f"a worker gets {repeats} repeats in all, but consistency is judged from {MIN_VALIDATIONS} on; "
+            "raise validation_pairs"
+        )
+    for task in tasks:
+        limit = None if task.capacity is None else task.capacity.workers
+        if limit is not None and limit != workers:
+            others = "more" if workers is None else str(workers - limit)
+            yield (
+                f"{task.content.entry.name} is full after {limit} workers; {others} can still come for other tasks"
+            )
+
+
+def _of_tasks(tasks: tuple[TaskEstimate, ...]) -> Iterator[str]:
+    for task in tasks:
+        name = task.content.entry.name
+        found = [
+            *_too_much(task.content),
+            *_too_few(task),
+            *_language(task.content),
+            *_same(task.content),
+            *_measures(task.content),
+        ]
+        yield from (f"{name}: {line}" for line in found)
+
+
+def _too_much(content: AnyContent) -> Iterator[str]:
+    """Say what is asked for of which there is not so much."""
+    entry, topics = content.entry, topic_count(content)
+    match entry:
+        case IntentVotes() | SummaryPairs() if entry.queries_per_worker > topics:
+            yield f"queries_per_worker is {entry.queries_per_worker}, but there are no more than {topics} queries"
+        case StreamPairs():
+            possible = topics * math.comb(len(entry.systems), 2)
+            if entry.pairs_per_worker > possible:
+                yield f"pairs_per_worker is {entry.pairs_per_worker}, but there are no more than {possible} pairs"
+        case IUnitImportance() if isinstance(content, SummaryContent):
+            intents = sum(len(query.intents) for query in content.queries)
+            if entry.intents_per_worker > intents:
+                yield f"intents_per_worker is {entry.intents_per_worker}, but there are no more than {intents} intents"
+    if isinstance(entry, SummaryPairs | RankedPairs):
+        pairs, repeats = pairs_of_a_worker(entry)
+        if entry.pairs not in {"all", pairs}:
+            yield f"pairs is {entry.pairs}, but a query has no more than {pairs}"
+        if entry.validation_pairs > repeats:
+            yield f"validation_pairs is {entry.validation_pairs}, but no more than {repeats} of {pairs} pairs can be repeated"
+
+
+def _too_few(task: TaskEstimate) -> Iterator[str]:
+    """Say what nobody would answer, and what is too little to be judged by."""
+    entry, held = task.content.entry, task.capacity
+    if held is not None and held.each is not None and held.each[0] == 0:
+        yield f"some {held.thing}s would be judged by nobody; raise the number of workers, or pairs"
+    if isinstance(entry, JudgedTask) and entry.validation_pairs == 0 and entry.min_consistency > 0:
+        yield "validation_pairs is 0, so min_consistency leaves nobody out"
+
+
+def _repeats(content: AnyContent) -> int:
+    """Return of how many repeats of a task a worker's consistency is judged."""
+    entry = content.entry
+    if not isinstance(entry, JudgedTask) or not entry.min_consistency:
+        return 0
+    if isinstance(entry, SummaryPairs | RankedPairs):
+        return pairs_of_a_worker(entry)[1] * min(entry.queries_per_worker, topic_count(content))
+    return entry.validation_pairs
+
+
+def _language(content: AnyContent) -> Iterator[str]:
+    """Say when the texts that are shown are in another language than the pages around them."""
+    places = (getattr(content, name, {}) for name in ("shown", "summaries", "streams"))
+    texts = [text for place in places for shown in place.values() for text in texts_in(shown)]
+    language = content.entry.language
+    if texts and looks_japanese(texts) != (language == "ja"):
+        yield f"language is {language}, but the texts do not look like that; it decides pages, reading time and criteria"
+
+
+def _same(content: AnyContent) -> Iterator[str]:
+    """Say which systems show the same, so that there is nothing to choose."""
+    if not isinstance(content.entry, JudgedTask):
+        return
+    shown = content.shown if isinstance(content, TaskContent) else getattr(content, "summaries", {})
+    topics = list(dict.fromkeys(topic for topic, _ in shown))
+    systems = list(dict.fromkeys(system for _, system in shown))
+    alike = Counter(
+        (one, other)
+        for one, other in combinations(systems, 2)
+        for topic in topics
+        if shown[topic, one] == shown[topic, other]
+    )
+    for (one, other), number in alike.items():
+        yield f"{one} and {other} show the same of {number} of {len(topics)} topics"
+
+
+def _measures(content: AnyContent) -> Iterator[str]:
+    """Say which measures to compare no task of this kind has."""
+    entry = content.entry
+    if isinstance(entry, JudgedTask):
+        for name in dict.fromkeys([*entry.compare, *(entry.primary or ())]):
+            if not is_name(name, entry.kind):
+                near = nearest_name(name, entry.kind)
+                meant = f"; did you mean {near}?" if near else ""
+                yield f"{name!r} is no measure of {entry.kind}: prefcal agree needs its --scores{meant}"

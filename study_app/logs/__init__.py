@@ -1,0 +1,1 @@
+"""Events of a page -> dwell times, places, visits."""

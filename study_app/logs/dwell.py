@@ -1,0 +1,332 @@
+"""Pure: the events of one page load -> how long each item was looked at, and how much of it was seen.
+
+The rules, where the log leaves a choice:
+
+- Time is counted while the page is visible and has the focus; from `open` on it is both until an event says
+  otherwise. After `close` nothing counts until the page is shown again (`open` of a restored page).
+- A moment is divided among the items on screen by what is visible of each: words (in a language without spaces
+  characters) x share shown. An item inside a second layer is on screen only while its layer is open. A moment
+  with nothing on screen is nobody's.
+- Only time between two events with neighbouring numbers counts. Across a hole in the numbers nobody knows what
+  the page showed: counting stops at the last event before the hole and goes on, with what was last known, at the
+  first one after it. Time after the last event does not count either.
+- Sleep is cut: the whole stretch before a `sleep` event, or between two events whose clocks drift apart by more
+  than `DRIFT_MS`, does not count. Where the monotonic clock goes on during sleep, only the heartbeat stops: a stretch
+  of more than `SILENT_MS` without any event does not count either, since a page that runs in sight of somebody beats
+  every five seconds.
+- An item is seen when it is on screen while the page is visible, whether or not it has the focus.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from study_app.tasks.text_items import Item
+
+DRIFT_MS = 2_000
+SILENT_MS = 15_000
+"""Three heartbeats."""
+
+FULL = 0.99
+"""Share from which an item counts as wholly on screen; browsers round to fractions of a pixel."""
+
+Place: TypeAlias = tuple[str, str]
+"""Side of the text and key of the item in it."""
+
+
+class LoggedEvent(NamedTuple):
+    """One logged event: its number in the page load, its kind, both clocks in milliseconds, its detail.
+
+    ``received_ms``: when the server stored it, in milliseconds since 1970; None where that plays no part.
+    """
+
+    number: int
+    kind: str
+    page_ms: int
+    wall_ms: int
+    detail: Mapping[str, Any]
+    received_ms: int | None = None
+
+
+Texts: TypeAlias = Mapping[str, Sequence[Item]]
+"""Side -> items; those of a second layer stand right after their link, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemReading:
+    """What became of one item that was seen.
+
+    Attributes
+    ----------
+    dwell_seconds : float
+        Its part of the counted time.
+    first_seen : int
+        Number of the event since which it was seen.
+    wholly_seen : int or None
+        Number of the event since which all of it had been on screen at once; None if that never was.
+    share : float
+        The largest share of it on screen at once, 1 from `FULL` on.
+    interrupted : bool
+        The page ended while it was being read: of the items on screen at the end it was the one first seen last
+        (of several the one furthest on), and it was never fully seen, or the page was left without an answer.
+    """
+
+    dwell_seconds: float
+    first_seen: int
+    wholly_seen: int | None
+    share: float
+    interrupted: bool
+
+    @property
+    def fully_seen(self) -> bool:
+        """Whether all of it was on screen at some time."""
+        return self.wholly_seen is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageReading:
+    """What the events of one page load tell.
+
+    Attributes
+    ----------
+    visible_seconds : float
+        Counted time; the dwell times never add up to more.
+    items : mapping
+        Every item that was seen, in the order of the texts.
+    opened : frozenset
+        Links whose second layer was opened.
+    layout_seconds : mapping of str to float
+        Counted time of each layout that was in force, in order of appearance.
+    broken_off : mapping of int to Place
+        Pause -> the item that was being read when it began, unless that item was read on later in the same page.
+    """
+
+    visible_seconds: float
+    items: Mapping[Place, ItemReading]
+    opened: frozenset[Place]
+    layout_seconds: Mapping[str, float]
+    broken_off: Mapping[int, Place]
+
+
+def read_page(
+    events: Iterable[LoggedEvent], texts: Texts, *, pauses: Collection[int] = frozenset()
+) -> PageReading:
+    """Reconstruct one page load.
+
+    Parameters
+    ----------
+    events : iterable of LoggedEvent
+        In any order; a repeated number counts once.
+    texts : Texts
+        What the page showed. Events about anything else are ignored.
+    pauses : collection of int
+        Numbers of the events after which the reader went away, perhaps to come back to the same page.
+    """
+    page = _Page(texts)
+    before: LoggedEvent | None = None
+    for event in sorted(events, key=lambda event: event.number):
+        if before is not None:
+            if event.number == before.number:
+                continue
+            page.pass_time(before, event)
+        page.happen(event)
+        if event.number in pauses:
+            page.pause(event)
+        before = event
+    return page.reading()
+
+
+class _Screen:
+    """Which items are on screen, and what each got of the time.
+
+    Dividing every moment among many items would cost time for each; instead `_per_word_ms` grows by a moment
+    over the visible words, and an item takes its visible words x growth when they change. (Words stand for
+    `Item.length`.)
+    """
+
+    def __init__(self, texts: Texts) -> None:
+        self.items = {(side, item.key): item for side, items in texts.items() for item in items}
+        self._inside: dict[Place, list[Place]] = {}
+        for (side, key), item in self.items.items():
+            if item.layer is not None:
+                self._inside.setdefault((side, item.layer), []).append((side, key))
+        self.shown: dict[Place, float] = {}
+        self.dwell_ms: dict[Place, float] = {}
+        self.opened: set[Place] = set()
+        self._open: set[Place] = set()
+        self._shares: dict[Place, float] = {}
+        self._words: dict[Place, float] = {}
+        self._since: dict[Place, float] = {}
+        self._per_word_ms = 0.0
+
+    def pass_time(self, length_ms: int) -> None:
+        """Divide ``length_ms`` among the items on screen."""
+        words = sum(self._words.values())
+        if words > 0:
+            self._per_word_ms += length_ms / words
+
+    def see(self, place: Place, share: float) -> Sequence[Place]:
+        """Take in that ``share`` of an item is in the viewport now; return the items that this concerns."""
+        self._shares[place] = share
+        self._place(place)
+        return (place,)
+
+    def turn(self, link: Place, *, is_open: bool) -> Sequence[Place]:
+        """Open or close the second layer of a link; return the items that this concerns."""
+        if is_open:
+            self._open.add(link)
+            self.opened.add(link)
+        else:
+            self._open.discard(link)
+        inside = self._inside.get(link, ())
+        for place in inside:
+            self._place(place)
+        return inside
+
+    def clear(self) -> None:
+        """Take everything off the screen."""
+        for place in list(self.shown):
+            self._take_off(place)
+
+    def _place(self, place: Place) -> None:
+        self._take_off(place)
+        item, share = self.items[place], self._shares.get(place, 0.0)
+        if share > 0 and (item.layer is None or (place[0], item.layer) in self._open):
+            self.shown[place] = share
+            self._words[place] = item.length * share
+            self._since[place] = self._per_word_ms
+
+    def _take_off(self, place: Place) -> None:
+        if self.shown.pop(place, None) is not None:
+            got = self._words.pop(place) * (self._per_word_ms - self._since.pop(place))
+            self.dwell_ms[place] = self.dwell_ms.get(place, 0.0) + got
+
+
+class _Page:
+    """A page as far as its events have been told."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._screen = _Screen(texts)
+        self._visible = self._focused = True
+        self._closed = self._submitted = False
+        self._layout: str | None = None
+        self._layout_ms: dict[str, int] = {}
+        self._counted_ms = 0
+        self._first: dict[Place, LoggedEvent] = {}
+        self._whole: dict[Place, int] = {}
+        self._most: dict[Place, float] = {}
+        self._broken_off: dict[int, Place] = {}
+
+    def pass_time(self, before: LoggedEvent, after: LoggedEvent) -> None:
+        """Count the stretch between two events, if it is known and looked at."""
+        if self._looked_at and _is_known(before, after):
+            length = after.page_ms - before.page_ms
+            self._counted_ms += length
+            self._screen.pass_time(length)
+            self._read_on()
+            if self._layout is not None:
+                self._layout_ms[self._layout] += length
+
+    def _read_on(self) -> None:
+        """Forget the breaking off of whatever is looked at again."""
+        for pause, place in list(self._broken_off.items()):
+            if place in self._screen.shown:
+                del self._broken_off[pause]
+
+    def pause(self, event: LoggedEvent) -> None:
+        """Note what is being read as the reader goes away."""
+        being_read = self._being_read()
+        if being_read is not None:
+            self._broken_off[event.number] = being_read
+
+    @property
+    def _looked_at(self) -> bool:
+        return self._visible and self._focused and not self._closed
+
+    def happen(self, event: LoggedEvent) -> None:
+        """Take one event into the state."""
+        match event.kind:
+            case "see" | "layer":
+                self._note_seen(self._changed_items(event), event)
+            case "open" | "layout":
+                self._closed = self._closed and event.kind == "layout"
+                self._layout = event.detail["layout"]
+                self._layout_ms.setdefault(self._layout, 0)
+                self._note_seen(self._screen.shown, event)
+            case "visible" | "beat" | "hidden":
+                self._visible = event.kind != "hidden"
+                self._note_seen(self._screen.shown, event)
+            case "focus" | "blur":
+                self._focused = event.kind == "focus"
+            case "submit":
+                self._submitted = True
+            case "close":
+                self._closed = True
+
+    def _changed_items(self, event: LoggedEvent) -> Sequence[Place]:
+        place = (event.detail["side"], event.detail["item"])
+        if place not in self._screen.items:
+            return ()
+        if event.kind == "see":
+            return self._screen.see(place, event.detail["share"])
+        return self._screen.turn(place, is_open=event.detail["open"])
+
+    def _note_seen(self, places: Iterable[Place], event: LoggedEvent) -> None:
+        """Note what the viewer sees of some items now, if there is a viewer."""
+        if not self._visible or self._closed:
+            return
+        for place in places:
+            share = self._screen.shown.get(place, 0.0)
+            if share > self._most.get(place, 0.0):
+                self._first.setdefault(place, event)
+                self._most[place] = share
+                if _rounded(share) == 1.0:
+                    self._whole.setdefault(place, event.number)
+
+    def reading(self) -> PageReading:
+        """Return what was reconstructed."""
+        interrupted = self._interrupted()
+        self._screen.clear()
+        items = {
+            place: ItemReading(
+                dwell_seconds=self._screen.dwell_ms.get(place, 0.0) / 1000,
+                first_seen=self._first[place].number,
+                wholly_seen=self._whole.get(place),
+                share=_rounded(self._most[place]),
+                interrupted=place == interrupted,
+            )
+            for place in self._screen.items
+            if place in self._most
+        }
+        return PageReading(
+            visible_seconds=self._counted_ms / 1000,
+            items=items,
+            opened=frozenset(self._screen.opened),
+            layout_seconds={layout: ms / 1000 for layout, ms in self._layout_ms.items()},
+            broken_off=self._broken_off,
+        )
+
+    def _interrupted(self) -> Place | None:
+        """Return the item whose reading the end of the page cut short."""
+        last = self._being_read()
+        return None if self._submitted and last in self._whole else last
+
+    def _being_read(self) -> Place | None:
+        """Return the item that is being read: of those on screen the one first seen last."""
+        on_screen = [p for p in self._screen.items if p in self._screen.shown and p in self._first]
+        return max(reversed(on_screen), key=lambda place: self._first[place].page_ms, default=None)
+
+
+def _is_known(before: LoggedEvent, after: LoggedEvent) -> bool:
+    """Say whether nothing was lost or slept between two events."""
+    length = after.page_ms - before.page_ms
+    return (
+        after.number == before.number + 1
+        and after.kind != "sleep"
+        and 0 < length <= SILENT_MS
+        and abs(after.wall_ms - before.wall_ms - length) <= DRIFT_MS
+    )
+
+
+def _rounded(share: float) -> float:
+    return 1.0 if share >= FULL else share

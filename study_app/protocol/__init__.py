@@ -1,0 +1,1 @@
+"""The rules of a study, pure: no SQL, no clock."""

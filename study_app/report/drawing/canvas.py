@@ -1,0 +1,224 @@
+"""Drawings: the style they are made in, and the forms they are kept in.
+
+A file has its own colours. A drawing on the page follows the page: its colours in light and dark, its font.
+"""
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import matplotlib as mpl
+from markupsafe import Markup
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure as Drawing
+from matplotlib.font_manager import findSystemFonts, fontManager
+
+from study_app.report.drawing.look import Look
+
+Draw: TypeAlias = Callable[[Look], Drawing]
+"""Makes a drawing in a look."""
+
+OTHER_SCRIPTS = MappingProxyType(
+    {
+        "IPAexGothic": "ipaexg",
+        "IPAGothic": "ipag",
+        "TakaoPGothic": "TakaoPGothic",
+        "VL Gothic": "VL-Gothic-Regular",
+        "Yu Gothic": "YuGothM",
+        "MS Gothic": "msgothic",
+        "Arial Unicode MS": "Arial Unicode",
+        "Noto Sans JP": "NotoSansJP-Regular",
+        "Noto Sans CJK JP": "NotoSansCJK-Regular",
+    }
+)
+"""Fonts for names in scripts that the first font lacks, best first, each with the stem of its file."""
+
+MISSING = re.compile(r"Glyph (\d+) .* missing from font")
+"""How matplotlib says that no font has a sign."""
+
+TRUETYPE = (b"\x00\x01\x00\x00", b"true")
+"""How a file with TrueType outlines begins; others cannot stand in a PDF as TrueType."""
+
+SIGNS_TOLD = 20
+_TRUETYPE, _OUTLINES = 42, 3
+"""Types of fonts in a PDF: TrueType, and drawings of the signs (type 3), which fonts with other outlines become."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A drawing in every form.
+
+    Attributes
+    ----------
+    svg : str
+        A file of its own.
+    pdf : bytes
+        A file of its own, fonts embedded.
+    inline : Markup
+        For the page.
+    missing : str
+        The signs that no font here has: the PDF shows boxes for them.
+    """
+
+    svg: str
+    pdf: bytes
+    inline: Markup
+    missing: str = ""
+
+
+def new_drawing(width_inches: float, height_inches: float) -> Drawing:
+    """Return an empty drawing."""
+    return Drawing(figsize=(width_inches, height_inches), layout="constrained")
+
+
+def drawn(draw: Draw, look: Look, *, name: str, title: str) -> Drawn:
+    """Make a drawing and turn it into all its forms; the same one gives the same bytes.
+
+    Parameters
+    ----------
+    draw : callable
+        Makes it.
+    look : Look
+        Colours, fonts and settings.
+    name : str
+        Unique on the page: it begins every id inside.
+    title : str
+        What the files say of themselves.
+    """
+    made, missing = _made(draw, look, name, title)
+    other = _other_font() if missing else None
+    if other is not None:
+        made, missing = _made(draw, look, name, title, other)
+    return replace(made, missing=missing)
+
+
+def told_missing(drawings: Iterable[Drawn]) -> str | None:
+    """Return a sentence on the signs that no font here has and what to do about it, None where every sign is drawn."""
+    missing = "".join(sorted({sign for drawing in drawings for sign in drawing.missing}))
+    if not missing:
+        return None
+    return (
+        f"no font of this machine has {missing[:SIGNS_TOLD]}: the PDF files of figures show boxes for them; install one, such as"
+        " Noto Sans CJK, or name one of yours as font in a --style file"
+    )
+
+
+def _made(draw: Draw, look: Look, name: str, title: str, other: Path | None = None) -> tuple[Drawn, str]:
+    """Make a drawing in all its forms, with one more font; return it and the signs that no font has."""
+    with _style(look, other), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        drawing = draw(look)
+        svg = _svg(drawing, title)
+        drawing.set_layout_engine("none")
+        made = Drawn(svg=svg, pdf=_pdf(drawing, title), inline=_inline(svg, name, look))
+    missing = set()
+    for one in told:
+        sign = MISSING.match(str(one.message))
+        if sign is None:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        else:
+            missing.add(chr(int(sign[1])))
+    return made, "".join(sorted(missing))
+
+
+def _style(look: Look, other: Path | None) -> AbstractContextManager[None]:
+    fonts = [*([look.font] if look.font else []), "DejaVu Sans"]
+    is_truetype = other is None or has_truetype_outlines(other)
+    if other is not None:
+        fonts.append(next(entry.name for entry in fontManager.ttflist if entry.fname == str(other)))
+    style: Any = {
+        "font.family": [*fonts, "sans-serif"],
+        "font.size": look.font_points,
+        "axes.titlesize": look.font_points,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": look["muted"],
+        "axes.labelcolor": look["ink"],
+        "axes.facecolor": "none",
+        "figure.facecolor": "none",
+        "savefig.facecolor": "none",
+        "text.color": look["ink"],
+        "xtick.color": look["muted"],
+        "ytick.color": look["muted"],
+        "xtick.labelcolor": look["ink"],
+        "ytick.labelcolor": look["ink"],
+        "axes.linewidth": 0.8,
+        "grid.color": look["grid"],
+        "grid.linewidth": 0.6,
+        "legend.frameon": False,
+        "lines.markersize": 3.5,
+        **look.matplotlib,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "prefcal",
+        "pdf.fonttype": _TRUETYPE if is_truetype else _OUTLINES,
+        "text.parse_math": False,
+        "text.usetex": False,
+    }
+    return mpl.rc_context(style)
+
+
+@cache
+def _other_font() -> Path | None:
+    """Return the best font of `OTHER_SCRIPTS` that the machine has, also one that matplotlib's own list is too old for."""
+    files = {Path(path).stem: Path(path) for path in findSystemFonts()}
+    known = {entry.name: Path(entry.fname) for entry in fontManager.ttflist}
+    for name, stem in OTHER_SCRIPTS.items():
+        path = known.get(name) or files.get(stem)
+        if path is not None and path.is_file():
+            if name not in known:
+                fontManager.addfont(path)
+            return path
+    return None
+
+
+def has_truetype_outlines(path: Path) -> bool:
+    """Say whether a font, of a collection its first, has TrueType outlines."""
+    with path.open("rb") as file:
+        head = file.read(16)
+        if head.startswith(b"ttcf"):
+            file.seek(int.from_bytes(head[12:16], "big"))
+            head = file.read(4)
+    return head.startswith(TRUETYPE)
+
+
+def _svg(drawing: Drawing, title: str) -> str:
+    text = io.StringIO()
+    FigureCanvasSVG(drawing)
+    metadata: dict[str, Any] = {"Title": title, "Date": None, "Creator": "prefcal"}
+    drawing.savefig(text, format="svg", metadata=metadata)
+    return text.getvalue()
+
+
+def _pdf(drawing: Drawing, title: str) -> bytes:
+    content = io.BytesIO()
+    FigureCanvasPdf(drawing)
+    metadata: dict[str, Any] = {"Title": title, "CreationDate": None, "Creator": "prefcal", "Producer": None}
+    drawing.savefig(content, format="pdf", metadata=metadata)
+    return content.getvalue()
+
+
+def _inline(svg: str, name: str, look: Look) -> Markup:
+    """Return the drawing without what makes it a file of its own, in the colours and the font of the page."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<title>.*?</title>\s*", "", svg, count=1, flags=re.DOTALL)
+    head, body = svg.split(">", 1)
+    box = re.search(r'viewBox="([^"]+)"', head)
+    head = f'<svg viewBox="{box.group(1) if box else ""}" aria-hidden="true" focusable="false"'
+    svg = f"{head}>{body}".strip()
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
+    svg = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
+    svg = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", r"font-size: \2", svg)
+    svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)
+    for role, colour in look.light.items():
+        svg = svg.replace(colour, f"var(--{role})")
+    return Markup(svg)  # noqa: S704 - our own drawing; matplotlib escapes its texts

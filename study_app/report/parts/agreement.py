@@ -1,0 +1,234 @@
+"""The report's findings on agreement: headline, summary, and the figures of the paper."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from calibration.agree.measures.variants import Fit, Role
+from calibration.agree.too_few import tells
+from metrics.wording import listed
+from study_app.report.claims import HATCHED, beyond_perfect, ceiling, finding
+from study_app.report.drawing.figures import Mark, agreement_rows
+from study_app.report.page import Figure, Section
+from study_app.report.parts.agreement_tables import (
+    agreement_table,
+    comparison_table,
+    disagreement_tables,
+    exclusion_table,
+)
+from study_app.report.results import Row, TaskResult, scatters
+from study_app.report.wording import (
+    LEVEL,
+    counted,
+    p_value,
+    percent,
+    points,
+    points_interval,
+    said_interval,
+)
+
+SIGNIFICANT = 0.05
+NO_INTERVAL = "A dotted row has no interval: all queries are alike, or there is only one. That is not certainty but too few to say."
+SIGNS = (
+    "Each sign is a pair of systems for one query. Circles: measure and majority prefer the same system (shaded"
+    " quadrants). Triangles: they prefer different ones. Crosses: equal scores or an equal vote."
+)
+
+
+def headline(result: TaskResult) -> str:
+    """Say the main finding in one sentence; of what was fitted only where it was tested, or differs nowhere."""
+    sentence = finding(result)
+    if result.fitted is None or not tells(result.row(result.main)):
+        return sentence
+    fitted, comparison = result.row(result.fitted), result.comparison(result.fitted)
+    if comparison is None or (np.isnan(comparison["p_holm"]) and comparison["difference"] != 0):
+        return sentence
+    change = (
+        f"what was fitted makes it {percent(fitted['agreement'])}"
+        if comparison["p_holm"] < SIGNIFICANT
+        else "what was fitted makes no difference that this study could detect"
+    )
+    return f"{sentence}; {change}"
+
+
+def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
+    """Yield the findings on one task in words, each number with its interval."""
+    crowd = "simulated worker" if simulated else "worker"
+    row = result.row(result.main)
+    seconds = row["mean_decision_seconds"]
+    decided = "" if np.isnan(seconds) else f" A decision took {seconds:.1f} seconds on average."
+    yield (
+        f"{counted(row['workers'], crowd)} compared {counted(row['pairs'], 'pair')} of systems over"
+        f" {result.topics_counted} in {counted(row['judgments'], 'judgment')}.{decided}"
+    )
+    others = (percent(result.row(result.main, ties)["agreement"]) for ties in ("half", "drop", "weighted"))
+    half, drop, weighted = others
+    yield (
+        f"{result.in_words(result.main)} is on the side of the majority in {percent(row['agreement'])} of the pairs"
+        f" ({LEVEL} interval over queries: {said_interval(row['low'], row['high'])}). A tie counts against the"
+        f" measure here; {counted(row['vote_ties'], 'pair')} {_is(row['vote_ties'])} tied in the votes and"
+        f" {row['metric_ties']} in the scores. With a tie as half an agreement it is {half}, without the tied pairs"
+        f" {drop}, and on average {weighted} of a pair’s votes are for the measure’s choice."
+    )
+    yield from _ceiling_sentences(result)
+    if result.fitted is not None:
+        yield _fitted_sentence(result, result.fitted)
+    yield from _primary_sentence(result)
+    if len(result.fair_measures) > 1 and tells(row):
+        yield _best_sentence(result)
+
+
+def _ceiling_sentences(result: TaskResult) -> Iterator[str]:
+    row = result.row(result.main)
+    if np.isnan(ceiling(row)).any():
+        yield (
+            "How far people agree with each other cannot be told from so few votes and pairs: no ceiling is given."
+        )
+        return
+    yield (
+        f"People do not agree with each other all the time: a second panel of the same size would be on the side of"
+        f" this one in {percent(row['ceiling'])} of the pairs"
+        f" ({said_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most"
+        f" people prefer in {percent(row['perfect'])} ({said_interval(row['perfect_low'], row['perfect_high'])})."
+    )
+    yield from beyond_perfect(result)
+
+
+def agreement_section(result: TaskResult, key: str) -> Section:
+    """Return every measure's agreement in a figure and a table, the comparisons, and the scatter of the paper's Fig. 3."""
+    shown = [measure for measure in (result.main, result.fitted) if measure is not None]
+    tables = [agreement_table(result, key)]
+    if len(result.comparisons):
+        tables.append(comparison_table(result, key))
+    if len(result.unexcluded):
+        tables.append(exclusion_table(result, key))
+    tables += disagreement_tables(result, key)
+    return Section(
+        key=key,
+        title=_section_title(result),
+        short="Agreement" if key == "agreement" else f"Agreement, {result.task}",
+        paragraphs=(SIGNS,) if len(result.pairs) else ("There is no pairs.csv, so no scatter is drawn.",),
+        figures=(_rows_figure(result, key), *scatters(result, shown, key)),
+        tables=tuple(tables),
+    )
+
+
+def _section_title(result: TaskResult) -> str:
+    row = result.row(result.main)
+    if not tells(row):
+        return finding(result)
+    return (
+        f"{result.main} and the majority are on the same side in {percent(row['agreement'])} of the pairs"
+        f" ({said_interval(row['low'], row['high'])})"
+    )
+
+
+def _rows_figure(result: TaskResult, key: str) -> Figure:
+    row = result.row(result.main)
+    panel, perfect = ceiling(row)
+    best = listed([f"{name} {percent(result.row(name)['agreement'])}" for name in result.best], most=3)
+    marks = [
+        Mark(
+            label=measure,
+            value=float(against["agreement"]),
+            low=float(against["low"]),
+            high=float(against["high"]),
+            sign=_sign(against),
+        )
+        for measure, against in ((name, result.row(name)) for name in result.measures)
+    ]
+    return Figure(
+        name=key,
+        title=finding(result)
+        + (
+            f"; highest of {len(result.fair_measures)} measures: {best}"
+            if len(result.fair_measures) > 1 and tells(row)
+            else ""
+        ),
+        wide=True,
+        draw=partial(agreement_rows, marks=marks, ceiling=panel, perfect=perfect),
+        alt="Agreement of each measure: "
+        + "; ".join(
+            f"{mark.label} {percent(mark.value)} ({said_interval(mark.low, mark.high)})" for mark in marks
+        )
+        + f". A second panel {percent(panel)}, a perfect measure {percent(perfect)}.",
+        caption=(
+            f"Agreement with its {LEVEL} interval over queries, a tie counting against the measure. Discs: defaults."
+            " Diamonds: fitted. Open squares: one part left out. Crosses: fitted in sample, too good. Triangles: scores"
+            " from elsewhere. Dashed: one half."
+            + ("" if np.isnan([panel, perfect]).any() else f" {HATCHED}")
+            + (f" {NO_INTERVAL}" if any(np.isnan(mark.low) for mark in marks) else "")
+        ),
+    )
+
+
+def _sign(row: Row) -> str:
+    if row["fit"] == Fit.IN_SAMPLE:
+        return "x"
+    return {Role.FITTED: "D", Role.ABLATION: "s", Role.SCORES: "^"}.get(Role(str(row["role"])), "o")
+
+
+def _primary_sentence(result: TaskResult) -> Iterator[str]:
+    """Yield what the comparison that was named beforehand has found, if there is one."""
+    if result.comparisons.empty:
+        return
+    for row in result.comparisons[result.comparisons["standing"] == "primary"].to_dict("records"):
+        tested = f"{points_interval(row['low'], row['high'])}, p {_equals(row['p_t'])}"
+        yield (
+            f"The comparison named beforehand: {row['measure']} against {row['against']},"
+            f" {points(row['difference'])} points ({'no interval' if np.isnan(row['low']) else tested})."
+            " All other comparisons are exploratory."
+        )
+
+
+def _best_sentence(result: TaskResult) -> str:
+    row = result.row(result.best[0])
+    found = f"{percent(row['agreement'])} ({said_interval(row['low'], row['high'])})"
+    measures = counted(len(result.fair_measures), "measure")
+    if len(result.best) == len(result.fair_measures):
+        return f"The {measures} that were not fitted in sample agree equally often: {found}."
+    agree = "agrees" if len(result.best) == 1 else "agree"
+    first = "" if len(result.best) == 1 or np.isnan(row["low"]) else "; the interval is of the first"
+    return (
+        f"Of the {measures} that were not fitted in sample, {listed(result.best, most=3)} {agree} most often:"
+        f" {found}{first}."
+    )
+
+
+def _is(number: object) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _fitted_sentence(result: TaskResult, measure: str) -> str:
+    row, comparison = result.row(measure), result.comparison(measure)
+    source = (
+        "each query is judged with what was fitted to the others"
+        if row["fit"] == Fit.CROSS_FITTED
+        else "fitted to other data than these preferences"
+    )
+    sentence = (
+        f"{result.in_words(measure)} agrees in {percent(row['agreement'])}"
+        f" ({said_interval(row['low'], row['high'])}; {source})"
+    )
+    if comparison is None or np.isnan(comparison["low"]):
+        return f"{sentence}."
+    return (
+        f"{sentence}: {points(comparison['difference'])} points"
+        f" ({points_interval(comparison['low'], comparison['high'])}{_tested(comparison)}). A study of this size finds a true difference of"
+        f" {points(comparison['minimum_detectable']).lstrip('+')} points in four of five cases."
+    )
+
+
+def _tested(comparison: Row) -> str:
+    """Say what the test of a comparison found; nothing of one outside the family."""
+    if comparison["standing"] == "primary":
+        return f", p {_equals(comparison['p_t'])}"
+    if np.isnan(comparison["p_holm"]):
+        return ""
+    return f", p {_equals(comparison['p_holm'])} after Holm’s correction"
+
+
+def _equals(p: float) -> str:
+    shown = p_value(p)
+    return shown if shown.startswith("<") else f"= {shown}"

@@ -1,0 +1,215 @@
+"""The report's tables on agreement: every measure, their differences, exclusions, and the pairs that disagree most."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from calibration.agree.too_few import tells
+from study_app.report.page import Table
+from study_app.report.results import TaskResult
+from study_app.report.two_texts import LINE, side_by_side
+from study_app.report.wording import (
+    DASH,
+    LEVEL,
+    counted,
+    p_value,
+    percent,
+    percent_interval,
+    points,
+    points_interval,
+    quantity,
+)
+
+FITS = {
+    "none": DASH,
+    "other_data": "other data",
+    "cross_fitted": "these preferences, cross-fitted",
+    "in_sample": "these preferences, in sample",
+}
+STANDINGS = {"primary": "named beforehand", "family": "of the family", "exploratory": "exploratory"}
+TEXTS = (
+    f" A {LINE} ends a line. Where two texts begin alike for long, that is left out (…); disagreements.csv has"
+    " them whole."
+)
+
+
+def agreement_table(result: TaskResult, key: str) -> Table:
+    """Return every measure in the three conventions and by votes, and the ceilings."""
+    rows = []
+    drawn = result.rows["draw_low"].notna().any()
+    for measure in result.measures:
+        against = result.row(measure)
+        rows.append(
+            (
+                measure,
+                percent(against["agreement"]),
+                percent_interval(against["low"], against["high"]),
+                *(percent(result.row(measure, ties)["agreement"]) for ties in ("half", "drop", "weighted")),
+                str(against["metric_ties"]),
+                FITS[str(against["fit"])],
+                *([percent_interval(against["draw_low"], against["draw_high"])] if drawn else []),
+            )
+        )
+    against = result.row(result.main)
+    ceilings = (("a second panel", "ceiling"), ("a perfect measure", "perfect")) if tells(against) else ()
+    for name, column in ceilings:
+        interval = percent_interval(against[f"{column}_low"], against[f"{column}_high"])
+        conventions = (
+            percent(result.row(result.main, ties)[column]) for ties in ("half", "drop", "weighted")
+        )
+        rows.append(
+            (
+                f"Ceiling: {name}",
+                percent(against[column]),
+                interval,
+                *conventions,
+                DASH,
+                DASH,
+                *([DASH] if drawn else []),
+            )
+        )
+    return Table(
+        name=key,
+        caption=f"Agreement with the preferences in task {result.task}",
+        columns=(
+            "Measure",
+            "Agreement",
+            f"{LEVEL} interval",
+            "Ties half",
+            "Ties out",
+            "By votes",
+            "Equal scores",
+            "Fitted to",
+            *(["By draws"] if drawn else []),
+        ),
+        rows=tuple(rows),
+        note=(
+            "Agreement: share of pairs in which the better score is the majority’s choice, a tie counting against the"
+            " measure. Ties half: a tie counts half. Ties out: tied pairs are left out. By votes: mean share of a pair’s"
+            " votes for the measure’s choice. Rows in sample were fitted to the preferences they are judged by and are too"
+            " good."
+            + ("" if ceilings else " The ceilings are left out: too few pairs tell them.")
+            + (
+                f" An interval of {DASH}: all queries are alike, or there is only one, which is not certainty."
+                if result.rows["low"].isna().any()
+                else ""
+            )
+            + (" By draws: agreement when the fitted parameters are drawn anew." if drawn else "")
+        ),
+        text_columns=frozenset({0, 7}),
+    )
+
+
+def comparison_table(result: TaskResult, key: str) -> Table:
+    """Return every comparison, the one named beforehand first."""
+    rows = tuple(
+        (
+            str(row["measure"]),
+            str(row["against"]),
+            points(row["difference"]),
+            points_interval(row["low"], row["high"]),
+            p_value(row["p_holm"]),
+            p_value(row["p_sign_flip"]),
+            points(row["minimum_detectable"]).lstrip("+"),
+            STANDINGS.get(str(row["standing"]), str(row["standing"])),
+        )
+        for row in result.comparisons.to_dict("records")
+    )
+    return Table(
+        name=f"{key}-comparisons",
+        caption=f"Differences between measures in task {result.task}, in percentage points",
+        columns=(
+            "Measure",
+            "Against",
+            "Difference",
+            f"{LEVEL} interval",
+            "p (Holm)",
+            "p (sign flips)",
+            "Detectable",
+            "Standing",
+        ),
+        rows=rows,
+        note=(
+            "Paired by query: t test, and exchange of the two measures within queries (not corrected). Holm’s correction"
+            " is over the family of comparisons. Detectable: the smallest true difference that such a study finds in four"
+            " of five cases. A dash: no variation, or not in the family."
+        ),
+        text_columns=frozenset({0, 1, 7}),
+    )
+
+
+def exclusion_table(result: TaskResult, key: str) -> Table:
+    """Return the agreement with and without the excluded workers."""
+    everybody = result.unexcluded[result.unexcluded["ties"] == "against"].set_index("measure")
+    rows = []
+    for measure in result.measures:
+        without, with_ = result.row(measure), everybody.loc[measure]
+        rows.append(
+            (
+                measure,
+                percent(without["agreement"]),
+                percent_interval(without["low"], without["high"]),
+                percent(with_["agreement"]),
+                percent_interval(with_["low"], with_["high"]),
+            )
+        )
+    return Table(
+        name=f"{key}-exclusions",
+        caption=f"With and without the excluded workers in task {result.task}",
+        columns=("Measure", "Left out", f"{LEVEL} interval", "Counted", f"{LEVEL} interval"),
+        rows=tuple(rows),
+        note=(
+            f"{counted(result.row(result.main)['workers'], 'worker')} without and"
+            f" {int(everybody['workers'].iloc[0])} with the excluded ones. Excluding people for what they prefer would"
+            " raise the agreement by itself; the rule looks at search time and repeats only."
+        ),
+    )
+
+
+def disagreement_tables(result: TaskResult, key: str) -> Iterator[Table]:
+    """Yield the pairs on which measure and people disagree most, with what the people saw; nothing without the file."""
+    if result.disagreements.empty:
+        return
+    shown = result.disagreements.sort_values("rank")
+    has_texts = shown[["text_a", "text_b"]].notna().any(axis=None)
+    rows = tuple(
+        (
+            _topic(row),
+            str(row["system_a"]),
+            str(row["system_b"]),
+            f"{row['votes_a']:.0f} : {row['votes_b']:.0f}",
+            f"{row['equally_good'] + row['equally_bad']:.0f}",
+            quantity(row["difference"]),
+            *(_texts(row["text_a"], row["text_b"]) if has_texts else ()),
+        )
+        for row in shown.to_dict("records")
+    )
+    measure = shown["measure"].iloc[0]
+    yield Table(
+        name=f"{key}-disagreements",
+        caption=f"Pairs of task {result.task} on which {measure} and the votes disagree most",
+        columns=(
+            "Topic",
+            "A",
+            "B",
+            "Votes A : B",
+            "Equal",
+            "Score A less B",
+            *(("Text of A", "Text of B") if has_texts else ()),
+        ),
+        rows=rows,
+        note="Worth reading before believing a number: what do people see here that the measure does not?"
+        + (TEXTS if has_texts else ""),
+        text_columns=frozenset({0, 1, 2, 6, 7} if has_texts else {0, 1, 2}),
+    )
+
+
+def _topic(row: "dict[str, object]") -> str:
+    text = row.get("topic_text")
+    return str(row["topic"]) if text is None or pd.isna(text) else f"{row['topic']}: {text}"
+
+
+def _texts(text_a: object, text_b: object) -> tuple[str, str]:
+    a, b = (text if isinstance(text, str) else "" for text in (text_a, text_b))
+    shown_a, shown_b = side_by_side(a, b)
+    return shown_a or DASH, shown_b or DASH

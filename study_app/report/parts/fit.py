@@ -1,0 +1,209 @@
+"""The report's table of fitted parameters, against the truth where a simulated crowd has one."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+
+from calibration.patience.grid import PAPER_PATIENCE
+from calibration.user_model.model import ParameterEntry, UserModel, plain_name
+from metrics.wording import listed
+from study_app.report.drawing.figures import Mark
+from study_app.report.page import Figure, Section, Table
+from study_app.report.wording import DASH, LEVEL, NARROW, counted, quantity, quantity_interval
+
+MARKED = ("preferences", "stops", "grid")
+PATIENCE = "patience_chars"
+DEFAULTS = {"alpha": ("push_alpha", 0.66), "lateness": ("lateness_decay", 0.5)}
+"""What varies along a curve -> the parameter that it is, and its default."""
+
+
+def true_value(truth: UserModel | None, name: str) -> float | None:
+    """Return the true value of a parameter, None where it is unknown.
+
+    A patience that the truth does not name for itself is the truth's only one; the grid looks for the patience of
+    the preferences.
+    """
+    known = truth.parameters if truth is not None else {}
+    plain = plain_name(name)
+    suffix = name.removeprefix(plain)
+    names = [name, plain]
+    if plain in {f"{PATIENCE}_grid", PATIENCE}:
+        names += [f"{PATIENCE}_preferences{suffix}", f"{PATIENCE}_preferences"]
+    if plain.startswith(PATIENCE):
+        names += [f"{PATIENCE}{suffix}", PATIENCE]
+    return next((known[one].estimate for one in names if one in known), None)
+
+
+def curve_marks(model: UserModel | None, truth: UserModel | None, language: str, over: str) -> list[Mark]:
+    """Return the values to mark below a curve: the default, the estimates, the truth.
+
+    Parameters
+    ----------
+    over : str
+        What varies along the curve: ``patience_chars``, ``alpha`` or ``lateness``.
+    """
+    if over != PATIENCE:
+        return _other_marks(model, truth, over)
+    default = PAPER_PATIENCE.get(language, PAPER_PATIENCE["en"])
+    marks = [_plain_mark("default", default)]
+    parameters = model.parameters if model is not None else {}
+    for source in MARKED:
+        name = f"{PATIENCE}_{source}"
+        entry = parameters.get(f"{name}[{language}]") or parameters.get(name)
+        if entry is not None:
+            marks.append(_mark(source, entry))
+    true = true_value(truth, f"{PATIENCE}_preferences[{language}]")
+    return marks if true is None else [*marks, _plain_mark("truth", true)]
+
+
+def _other_marks(model: UserModel | None, truth: UserModel | None, over: str) -> list[Mark]:
+    if over not in DEFAULTS:
+        return []
+    name, default = DEFAULTS[over]
+    marks = [_plain_mark("default", default)]
+    entry = model.parameters.get(name) if model is not None else None
+    if entry is not None:
+        marks.append(_mark("fitted", entry))
+    true = true_value(truth, name)
+    return marks if true is None else [*marks, _plain_mark("truth", true)]
+
+
+def _plain_mark(label: str, value: float) -> Mark:
+    return Mark(label=label, value=value, low=math.nan, high=math.nan)
+
+
+def fit_section(
+    model: UserModel | None,
+    truth: UserModel | None,
+    *,
+    figures: Iterable[Figure] = (),
+    notes: Iterable[str] = (),
+    key: str = "parameters",
+) -> Section:
+    """Return the fits as figures, the table of fitted parameters, and what the fits say about themselves."""
+    if model is None or not (model.parameters or model.intents):
+        return Section(
+            key=key,
+            title="No parameters were fitted",
+            short="Parameters",
+            paragraphs=("There is no user-model.json in this folder; prefcal fit writes one.",),
+        )
+    known = [
+        (true_value(truth, name), entry) for name, entry in model.parameters.items() if _has_interval(entry)
+    ]
+    inside = [_holds(entry, true) for true, entry in known if true is not None]
+    title = f"{counted(len(model.parameters), 'parameter')} fitted to what the workers did"
+    if inside:
+        title = f"{sum(inside)} of {len(inside)} intervals hold the crowd’s true value"
+    return Section(
+        key=key,
+        title=title,
+        short="Parameters",
+        paragraphs=(*_intent_sentences(model, truth), *notes),
+        figures=tuple(figures),
+        tables=tuple(table for table in (_parameter_table(model, truth), _diagnostic_table(model)) if table),
+    )
+
+
+def _parameter_table(model: UserModel, truth: UserModel | None) -> Table | None:
+    if not model.parameters:
+        return None
+    columns = ["Parameter", "Estimate", f"{_level(model)} interval", "Workers", "Rows", "Unit", "Method"]
+    if truth is not None:
+        columns[3:3] = ["Truth", "Held"]
+    rows = []
+    for name, entry in model.parameters.items():
+        estimate = math.inf if entry.estimate is None else entry.estimate
+        cells = [
+            name,
+            quantity(estimate),
+            quantity_interval(*entry.interval) if _has_interval(entry) else DASH,
+            quantity(entry.workers),
+            quantity(entry.rows),
+            entry.unit,
+            entry.method,
+        ]
+        if truth is not None:
+            true = true_value(truth, name)
+            held = DASH
+            if true is not None and _has_interval(entry):
+                held = "yes" if _holds(entry, true) else "no"
+            cells[3:3] = [quantity(true), held]
+        rows.append(tuple(cells))
+    words = frozenset({0, columns.index("Unit"), columns.index("Method")})
+    return Table(
+        name="parameters",
+        caption="Fitted parameters",
+        columns=tuple(columns),
+        rows=tuple(rows),
+        text_columns=words,
+    )
+
+
+def _diagnostic_table(model: UserModel) -> Table | None:
+    """Return what the fits say about themselves, each sentence once; None where they say nothing."""
+    about: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, entry in model.parameters.items():
+        for diagnostic in entry.diagnostics:
+            about[diagnostic.severity, diagnostic.sentence].append(name)
+    if not about:
+        return None
+    ordered = sorted(about.items(), key=lambda item: item[0][0] != "warning")
+    return Table(
+        name="diagnostics",
+        caption="Diagnostics",
+        columns=("Parameters", "Kind", "What the fit says"),
+        rows=tuple((listed(names), severity, sentence) for (severity, sentence), names in ordered),
+        note="A warning says that a number should not be used without a second look.",
+        text_columns=frozenset({0, 1, 2}),
+    )
+
+
+def _intent_sentences(model: UserModel, truth: UserModel | None) -> list[str]:
+    if not model.intents:
+        return []
+    number = sum(map(len, model.intents.values()))
+    sentence = (
+        f"The probabilities of {counted(number, 'intent')} of {counted(len(model.intents), 'query', 'queries')} were"
+        " fitted from votes."
+    )
+    inside = [
+        entry.interval[0] <= truth.intents[topic][intent].estimate <= entry.interval[1]
+        for topic, entries in model.intents.items()
+        for intent, entry in entries.items()
+        if truth is not None
+        and intent in truth.intents.get(topic, {})
+        and entry.interval[0] is not None
+        and entry.interval[1] is not None
+    ]
+    if inside:
+        sentence += (
+            f" {sum(inside)} of {len(inside)} of their {LEVEL} intervals hold the crowd’s true probability."
+        )
+    return [sentence]
+
+
+def _mark(label: str, entry: ParameterEntry) -> Mark:
+    low, high = entry.interval
+    known = _has_interval(entry)
+    return Mark(
+        label=label,
+        value=math.inf if entry.estimate is None else entry.estimate,
+        low=math.nan if not known else 0.0 if low is None else low,
+        high=math.nan if not known else math.inf if high is None else high,
+    )
+
+
+def _level(model: UserModel) -> str:
+    """Return the confidence level of the parameters' intervals, the levels of all of them if they differ."""
+    levels = sorted({entry.level for entry in model.parameters.values()})
+    return " or ".join(f"{100 * level:g}{NARROW}%" for level in levels)
+
+
+def _has_interval(entry: ParameterEntry) -> bool:
+    return entry.interval != (None, None)
+
+
+def _holds(entry: ParameterEntry, true: float) -> bool:
+    low, high = entry.interval
+    return (low is None or low <= true) and (high is None or true <= high)

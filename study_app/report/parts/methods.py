@@ -1,0 +1,226 @@
+"""The report's methods: what the workers did, whose answers count, what was computed, and what it cannot say."""
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+
+import pandas as pd
+from pydantic import JsonValue
+
+from calibration.tables.study import TaskRecord
+from study_app.report.folder import Material
+from study_app.report.page import Section
+from study_app.report.results import TaskResult
+from study_app.report.wording import counted, points, quantity
+
+COMPUTED = (
+    (
+        "Each judgment is a vote; equally good and equally bad are half a vote for either side. Repeats of a pair,"
+        " workers left out by the study’s rule and workers who withdrew do not count. Agreement is the share of pairs"
+        " in which the measure scores the system higher that got more than half of the votes (Kato and others, Two-layered"
+        " Summaries for Mobile Search, EVIA 2016)."
+    ),
+    (
+        "Pairs of one query share its summaries and its workers, so the query is the unit of every interval: Student’s t"
+        " over queries, never a binomial one over pairs. Two measures are compared by a paired t test over queries and by"
+        " exchanging them within queries; p values are corrected by Holm’s method over the family of comparisons, the one"
+        " named beforehand needs none. The band of a curve holds all of its points at once."
+    ),
+    (
+        "The ceiling comes from 200 random splits of each pair’s votes into halves. To the agreement of their majorities"
+        " is added what the full size gains by a mixture of vote probabilities fitted to the same votes."
+    ),
+    ("What was fitted to these preferences is fitted anew without each query before that query is judged."),
+)
+LIMITS = (
+    (
+        "The ceiling’s intervals hold the differences between queries, not the error of its mixture: one or two points for a"
+        " second panel, up to five for a perfect measure."
+    ),
+    (
+        "What was fitted is taken as known: the intervals of agreement do not hold the uncertainty of the fit, unless draws"
+        " are given beside them."
+    ),
+    "Workers are not resampled: the intervals speak of other queries, judged by workers like these.",
+    "Agreement says how often a measure and the majority name the same system, not by how much they differ.",
+)
+OPTIONS = "left better, right better, equally good, equally bad"
+
+Protocol = Mapping[str, JsonValue]
+
+
+def methods_section(material: Material, results: list[TaskResult], key: str = "methods") -> Section:
+    """Return the methods with their numbers, and the limits."""
+    return Section(
+        key=key,
+        title="What was done, and what these numbers cannot say",
+        short="Methods",
+        paragraphs=(
+            *_people(material),
+            *_tasks(material),
+            *_exclusion(material),
+            *(COMPUTED if results else ()),
+            *material.record.get("notes", ()),
+            *_all_limits(material, results),
+        ),
+    )
+
+
+def _people(material: Material) -> Iterator[str]:
+    workers = material.tables.get("workers")
+    if workers is None:
+        return
+    crowd = "simulated worker" if material.simulated else "worker"
+    seen = pd.concat([workers[name] for name in ("consented_at", "completed_at")]).dropna()
+    first, last = (f"{end:%Y-%m-%d}" if len(seen) else "" for end in (seen.min(), seen.max()))
+    when = f" between {first} and {last}" if first != last else f" on {first}" if first else ""
+    finished = int(workers["completed_at"].notna().sum())
+    yield f"{counted(len(workers), crowd)} took part{when}; {finished} finished."
+
+
+def _tasks(material: Material) -> Iterator[str]:
+    if material.study is None:
+        return
+    for name, task in material.study.tasks.items():
+        said = _DONE.get(task.kind)
+        if said is not None:
+            yield f"Task {name}: {said(task)}"
+
+
+def _summary_pairs(task: TaskRecord) -> str:
+    numbers = task.protocol
+    pairs = numbers.get("pairs", "all")
+    which = "all pairs" if pairs == "all" else f"{pairs} pairs"
+    return (
+        "a worker chose the query that interested them most, searched for it on their own"
+        f"{_search(numbers)}, and judged {which} of two-layered summaries by {counted(len(task.systems), 'system')}:"
+        f" {OPTIONS}. {_criteria(numbers)}{_repeats(numbers)}"
+    ).strip()
+
+
+def _search(numbers: Protocol) -> str:
+    """Say how long the page asked for, and from when on it let a worker through."""
+    given = (numbers.get(name) for name in ("search_seconds", "min_search_seconds"))
+    seconds = [float(one) for one in given if isinstance(one, (int, float))]
+    if not seconds or "search_seconds" not in numbers:
+        return ""
+    asked = f" for {quantity(max(seconds))} seconds by the clock on the page"
+    least = seconds[0]
+    return asked if least == max(seconds) else f"{asked} ({quantity(least)} at the very least)"
+
+
+def _stream_pairs(task: TaskRecord) -> str:
+    shown = {True: "was shown", "random": "was shown to a random half of the workers"}
+    revealed = task.protocol.get("reveal_silent_days", False)
+    silent = shown.get(revealed, "was not shown") if isinstance(revealed, (bool, str)) else "was not shown"
+    return (
+        "a worker read an interest profile and what two systems had pushed on the same days, for"
+        f" {counted(len(task.systems), 'system')}, and judged: {OPTIONS}. Quiet days were seen as quiet; whether a day had"
+        f" nothing relevant {silent}. {_criteria(task.protocol)}{_repeats(task.protocol)}"
+    ).strip()
+
+
+def _stream_visits(task: TaskRecord) -> str:
+    numbers = task.protocol
+    days = f" for {_number(numbers, 'days')} days" if "days" in numbers else ""
+    asked = (
+        f" At most {_number(numbers, 'ask_per_visit')} updates a visit were asked about: still of use?"
+        if numbers.get("ask_per_visit")
+        else ""
+    )
+    return (
+        f"a worker followed one system’s stream of one event{days}, of {counted(len(task.systems), 'system')}, coming back"
+        f" when they liked, newest updates first.{asked}"
+    )
+
+
+def _ranked_pairs(task: TaskRecord) -> str:
+    return (
+        f"a worker judged two ranked lists for a query, of {counted(len(task.systems), 'system')}, time windows shown:"
+        f" {OPTIONS}. {_criteria(task.protocol)}{_repeats(task.protocol)}"
+    ).strip()
+
+
+def _intent_votes(task: TaskRecord) -> str:
+    wanted = task.protocol.get("votes_per_query")
+    return "a worker ticked every intent of a query they were interested in" + (
+        f", up to {wanted} workers a query." if wanted else "."
+    )
+
+
+def _importance(task: TaskRecord) -> str:
+    wanted = task.protocol.get("assessors_per_iunit")
+    return "a worker rated iUnits for an intent from 0, unimportant, to 4, highly important" + (
+        f", {wanted} workers an iUnit." if wanted else "."
+    )
+
+
+_DONE: Mapping[str, Callable[[TaskRecord], str]] = MappingProxyType(
+    {
+        "summary_pairs": _summary_pairs,
+        "stream_pairs": _stream_pairs,
+        "stream_visits": _stream_visits,
+        "ranked_pairs": _ranked_pairs,
+        "intent_votes": _intent_votes,
+        "iunit_importance": _importance,
+        "questions": lambda _: "a worker answered questions.",
+    }
+)
+"""Kind of task -> what its workers did."""
+
+
+def _criteria(numbers: Protocol) -> str:
+    criteria = numbers.get("criteria")
+    if not isinstance(criteria, list) or not criteria:
+        return ""
+    return "Under the options stood: " + " ".join(map(str, criteria)) + " "
+
+
+def _repeats(numbers: Protocol) -> str:
+    repeats = numbers.get("validation_pairs")
+    if not isinstance(repeats, int) or repeats < 1:
+        return ""
+    sides = "sides swapped" if numbers.get("validation_swapped", True) else "as before"
+    was = "was" if repeats == 1 else "were"
+    return f"{counted(repeats, 'pair')} {was} shown again, {sides}."
+
+
+def _exclusion(material: Material) -> Iterator[str]:
+    """Yield the study's rule for leaving workers out, as far as the protocol tells it."""
+    rules = []
+    for task in material.study.tasks.values() if material.study else ():
+        numbers = task.protocol
+        if "min_search_seconds" in numbers:
+            rules.append(f"a mean search under {_number(numbers, 'min_search_seconds')} seconds")
+        if "min_consistency" in numbers:
+            rules.append(
+                f"less than {_number(numbers, 'min_consistency')} of at least 3 repeats answered alike"
+            )
+    if rules:
+        yield f"Left out by rule, at analysis and never deleted: workers with {' or '.join(dict.fromkeys(rules))}."
+
+
+def _all_limits(material: Material, results: list[TaskResult]) -> Iterator[str]:
+    limits = [*_limits(material, results), *(LIMITS if results else ())]
+    if limits:
+        yield f"Limits. {' '.join(limits)}"
+
+
+def _limits(material: Material, results: list[TaskResult]) -> Iterator[str]:
+    """Yield the limits that this study has by its size and its crowd."""
+    if material.simulated:
+        yield "The workers were simulated: the numbers say what the method finds, not what people prefer."
+    for result in results:
+        if result.comparisons.empty:
+            continue
+        detectable = result.comparisons["minimum_detectable"].dropna()
+        if len(detectable):
+            yield (
+                f"With {result.topics_counted} in task {result.task} true"
+                f" differences below {points(float(detectable.min())).lstrip('+')} to"
+                f" {points(float(detectable.max())).lstrip('+')} points, depending on the measures, are mostly missed."
+            )
+
+
+def _number(numbers: Protocol, name: str) -> str:
+    value = numbers.get(name)
+    return quantity(float(value)) if isinstance(value, (int, float)) else str(value)

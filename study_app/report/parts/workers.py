@@ -1,0 +1,243 @@
+"""The report's part on the workers: who was left out, how they searched, how consistent they were, which side they like."""
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from calibration.raters.quality import QualityReport
+from calibration.tables.exclusion import left_out
+from calibration.user_model.model import ParameterEntry
+from study_app.report.drawing.worker_figures import worker_scatter
+from study_app.report.folder import Material
+from study_app.report.page import Figure, Section, Table
+from study_app.report.parts.side_and_repeats import consistency_figure, side_figure
+from study_app.report.wording import DASH, LEVEL, counted, decimal, percent, quantity, said_interval
+
+EVEN = 0.5
+QUALITIES = {
+    "preference_fleiss_kappa": "Agreement among raters, left, right or equal (Fleiss’ kappa)",
+    "preference_krippendorff_alpha": "The same (Krippendorff’s alpha)",
+    "preference_fleiss_kappa_4": "Agreement among raters, four options (Fleiss’ kappa)",
+    "preference_krippendorff_alpha_4": "The same (Krippendorff’s alpha)",
+    "consistency_share": "Repeats answered alike",
+    "consistency_kappa": "The same, beyond chance (kappa)",
+    "identical_share": "Repeats answered with the same option",
+    "identical_kappa": "The same, beyond chance (kappa)",
+    "left_share": "Left among the answers for a side",
+    "importance_weighted_kappa": "Agreement on importance (weighted kappa)",
+}
+"""What a number is called in quality.json -> in words."""
+
+FLAGS = {"dwell": "answers too quick for reading", "straight_lining": "always the same answer or side"}
+"""What a flag is called in table workers -> in words."""
+
+
+def workers_section(material: Material, quality: QualityReport | None, key: str = "workers") -> Section:
+    """Return what is known of the workers' care; what the tables lack is said.
+
+    Parameters
+    ----------
+    quality : QualityReport or None
+        What the tables tell about care and consent.
+    """
+    paragraphs, figures = [], []
+    workers, preferences = material.tables.get("workers"), material.tables.get("preferences")
+    title = "Nothing is known about the workers"
+    if workers is None:
+        if preferences is not None:
+            title = f"{counted(preferences['worker'].nunique(), 'worker')} judged"
+        paragraphs.append("There is no table of workers, so nobody could be left out.")
+    else:
+        title, sentence = _exclusions(workers)
+        paragraphs.append(sentence)
+        figures += _figure(workers, _limits(material), f"{key}-search")
+    entries = quality.entries() if quality is not None else {}
+    if preferences is None:
+        paragraphs.append("There is no table of preferences, so sides and repeats cannot be judged.")
+    else:
+        paragraphs += _care(entries)
+        figures += consistency_figure(preferences, workers, entries, f"{key}-consistency")
+        figures += side_figure(preferences, workers, entries, f"{key}-sides")
+    return Section(
+        key=key,
+        title=title,
+        short="Workers",
+        paragraphs=tuple(paragraphs),
+        figures=tuple(figures),
+        tables=(*_search_table(material, key), *_quality_table(entries, quality, key)),
+    )
+
+
+def _search_table(material: Material, key: str) -> tuple[Table, ...]:
+    """Return how long people searched, the excluded ones apart; nothing without search times."""
+    workers = material.tables.get("workers")
+    if workers is None or workers["mean_search_seconds"].notna().sum() == 0:
+        return ()
+    excluded = workers["excluded"].fillna(value=False).astype(bool)
+    groups = [("All workers", workers)]
+    if excluded.any():
+        groups += [("Counted", workers[~excluded]), ("Excluded", workers[excluded])]
+    rows = []
+    for name, rows_of in groups:
+        seconds = rows_of["mean_search_seconds"].dropna()
+        if seconds.empty:
+            continue
+        quartiles = (quantity(float(seconds.quantile(q))) for q in (0.25, 0.5, 0.75))
+        rows.append((name, str(len(seconds)), quantity(float(seconds.mean())), *quartiles))
+    return (
+        Table(
+            name=f"{key}-search",
+            caption="Search time before judging, in seconds",
+            columns=("Workers", "Number", "Mean", "Quarter below", "Half below", "Three quarters below"),
+            rows=tuple(rows),
+        ),
+    )
+
+
+def _quality_table(
+    entries: dict[str, ParameterEntry], quality: QualityReport | None, key: str
+) -> tuple[Table, ...]:
+    """Return consistency, side bias and agreement among raters with their intervals; nothing without any."""
+    if not entries or quality is None:
+        return ()
+    rows = tuple(
+        (
+            QUALITIES.get(name, name),
+            decimal(entry.estimate),
+            _interval(entry),
+            quantity(entry.workers),
+            quantity(entry.rows),
+            entry.method,
+        )
+        for name, entry in entries.items()
+    )
+    warnings = dict.fromkeys(
+        diagnostic.sentence
+        for entry in entries.values()
+        for diagnostic in entry.diagnostics
+        if diagnostic.severity == "warning"
+    )
+    return (
+        Table(
+            name=f"{key}-quality",
+            caption="Care and consent, by chance and beyond it",
+            columns=("What", "Estimate", f"{LEVEL} interval", "Workers", "Rows", "Method"),
+            rows=rows,
+            note=" ".join(
+                ["Kappa and alpha: 0 is what chance or habit alone would give, 1 is perfect.", *warnings]
+            ),
+            text_columns=frozenset({0, 5}),
+        ),
+    )
+
+
+def _interval(entry: ParameterEntry) -> str:
+    low, high = entry.interval
+    return DASH if low is None or high is None else f"{decimal(low)} to {decimal(high)}"
+
+
+def _exclusions(workers: pd.DataFrame) -> tuple[str, str]:
+    out = left_out(workers)
+    excluded = int((out == "excluded").sum())
+    withdrawn = int((out == "withdrawn").sum())
+    completed = int(workers["completed_at"].notna().sum())
+    reasons = (
+        workers.loc[workers["worker"].isin(out[out == "excluded"].index), "reason"].dropna().value_counts()
+    )
+    why = ", ".join(f"{reason}: {count}" for reason, count in reasons.items())
+    title = f"{excluded} of {counted(len(workers), 'worker')} {'was' if excluded == 1 else 'were'} left out"
+    sentence = (
+        f"{counted(len(workers), 'worker')} took part and {completed} finished. The study’s rule left out {excluded}"
+        + (f" ({why})" if why else "")
+        + f"; {withdrawn} withdrew. Their rows are in no fit and in no number above but the one that says so."
+        + _flagged(workers)
+    )
+    return title, sentence
+
+
+def _flagged(workers: pd.DataFrame) -> str:
+    """Say how many workers have which flag, for which nobody is left out; nothing where there is none."""
+    texts = workers["flags"].dropna() if "flags" in workers else ()
+    numbers = Counter(flag for text in texts for flag in text.split(", "))
+    if not numbers:
+        return ""
+    said = ", ".join(f"{FLAGS.get(flag, flag)}: {number}" for flag, number in sorted(numbers.items()))
+    return f" Flagged, and not left out for it ({said})."
+
+
+def _limits(material: Material) -> tuple[float | None, float | None]:
+    """Return the smallest search time and consistency that the study accepted."""
+    found: dict[str, float] = {}
+    for task in material.study.tasks.values() if material.study else ():
+        for name in ("min_search_seconds", "min_consistency"):
+            value = task.protocol.get(name)
+            if isinstance(value, int | float):
+                found[name] = float(value)
+    return found.get("min_search_seconds"), found.get("min_consistency")
+
+
+def _figure(workers: pd.DataFrame, limits: tuple[float | None, float | None], key: str) -> list[Figure]:
+    known = workers[workers["mean_search_seconds"].notna() & workers["consistency"].notna()]
+    if known.empty:
+        return []
+    excluded = known["excluded"].fillna(value=False).to_numpy(bool)
+    seconds = known["mean_search_seconds"].to_numpy(np.float64)
+    consistency = known["consistency"].to_numpy(np.float64)
+    return [
+        Figure(
+            name=key,
+            title=f"Half of the workers searched for at least {np.median(seconds):.0f} seconds",
+            draw=partial(
+                worker_scatter, seconds=seconds, consistency=consistency, excluded=excluded, limits=limits
+            ),
+            alt=(
+                f"Consistency against mean search time of {counted(len(known), 'worker')}: median search"
+                f" {np.median(seconds):.0f} seconds, mean consistency {percent(float(consistency.mean()))},"
+                f" {int(excluded.sum())} excluded."
+            ),
+            caption="Each sign is a worker; crosses were left out. Points of one height are pulled apart a little."
+            + (" Dashed lines: the limits of the study’s rule." if any(limits) else ""),
+        )
+    ]
+
+
+def _care(entries: Mapping[str, ParameterEntry]) -> list[str]:
+    """Say how far people lean to a side, and how far they answer repeats alike."""
+    sentences = []
+    left, alike = entries.get("left_share"), entries.get("consistency_share")
+    if left is not None:
+        sentences.append(
+            f"Of all answers for one side {_share(left)} were for the left one, {_verdict(left)}. {_sides(left)}"
+        )
+    if alike is not None:
+        sentences.append(
+            f"Pairs shown a second time were answered alike in {_share(alike)} of the cases: the same"
+            " system, or an equal option, both times; with the same of the four options in"
+            f" {_share(entries['identical_share'])}."
+        )
+    else:
+        sentences.append("No pair was shown twice, so consistency is unknown.")
+    return sentences
+
+
+def _verdict(left: ParameterEntry) -> str:
+    low, high = left.interval
+    if low is None or high is None or low <= EVEN <= high:
+        return "which shows no lean to a side"
+    return f"a lean to the {'left' if low > EVEN else 'right'}"
+
+
+def _sides(left: ParameterEntry) -> str:
+    """Say what a lean does: that hangs on how the sides were drawn."""
+    told = {one.name: one.sentence for one in left.diagnostics}
+    for name in ("sides_not_drawn", "uneven_sides"):
+        if name in told:
+            return told[name]
+    return "The sides look drawn by lot, so a lean adds noise and no bias."
+
+
+def _share(entry: ParameterEntry) -> str:
+    return f"{percent(entry.estimate)} ({said_interval(*entry.interval)}, over workers)"

@@ -1,0 +1,258 @@
+"""How far a study is, for its researcher. Read only; nobody's id is in it."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Select, and_, func, or_, select
+from sqlalchemy.orm import Session
+
+from study_app.export.answers import preferences_table
+from study_app.protocol.domain import EXCLUSION_RULE
+from study_app.services.researcher.check_rates import CheckRate, check_rates
+from study_app.services.researcher.handover import Handover, handover
+from study_app.services.worker.follows import system_tallies
+from study_app.services.worker.quota import counts, pair_tallies, taken_units
+from study_app.store.models import Assignment, PageLoad, Pair, Showing, Slot, Study, Topic, Worker
+from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
+from study_app.store.stream_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.study.entries import JudgedTask, StreamVisits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryProgress:
+    """Slots of one query, event or profile: answered, held by somebody now, and still to give (None without a limit).
+
+    Where pairs or intents are leased one by one, they are counted together.
+    """
+
+    topic: str
+    text: str
+    done: int
+    live: int
+    room: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """Smallest, middle and largest of some counts."""
+
+    low: int
+    middle: float
+    high: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamProgress:
+    """The streams of one task, of workers who have not withdrawn.
+
+    Attributes
+    ----------
+    following : int
+        Streams whose days are not over.
+    never_came : int
+        Streams no page of which was ever read or left, running or not.
+    per_stream : Spread
+        Over all systems and events, how many workers followed it so far.
+    asked, answered : int
+        Questions whether an update was still of use.
+    reminders : int
+        Lines that `prefcal remind` has written.
+    """
+
+    following: int
+    never_came: int
+    per_stream: Spread
+    asked: int
+    answered: int
+    reminders: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskProgress:
+    """One task; two of the last three are None for a task without pairs, the last for one without streams.
+
+    Attributes
+    ----------
+    judgments_per_pair : Spread or None
+        Over all pairs, validation repeats not counted.
+    side_difference : Spread or None
+        Over all pairs, by how much more often one system was shown on the left than the other.
+    """
+
+    name: str
+    kind: str
+    queries: tuple[QueryProgress, ...]
+    judgments_per_pair: Spread | None
+    side_difference: Spread | None
+    streams: StreamProgress | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyProgress:
+    """One study.
+
+    Attributes
+    ----------
+    arrived, consented, completed, withdrawn : int
+        Workers; the first three include those who withdrew later.
+    paused_at : datetime or None
+        Since when nobody new is let in.
+    handover : Handover
+        Who has complete data, was shown the code, was confirmed by the platform, was paid.
+    rule : int
+        Version of the exclusion rule.
+    checks : tuple of CheckRate
+        Checks of care, those first by which that rule leaves workers out.
+    choices : dict of str to int
+        Option -> answers, as they stand, repeats included.
+    """
+
+    study: str
+    title: str
+    arrived: int
+    consented: int
+    completed: int
+    withdrawn: int
+    paused_at: datetime | None
+    handover: Handover
+    tasks: tuple[TaskProgress, ...]
+    rule: int
+    checks: tuple[CheckRate, ...]
+    choices: dict[str, int]
+
+
+def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> StudyProgress:
+    """Count everything worth knowing while a study runs."""
+    counted = select(
+        func.count(Worker.arrived_at),
+        func.count(Worker.consented_at),
+        func.count(Worker.completed_at),
+        func.count(Worker.withdrawn_at),
+    ).where(Worker.study_id == plan.id)
+    arrived, consented, completed, withdrawn = session.execute(counted).one()
+    preferences = preferences_table(session, plan.id)
+    return StudyProgress(
+        study=plan.name,
+        title=plan.entry.title,
+        arrived=arrived,
+        consented=consented,
+        completed=completed,
+        withdrawn=withdrawn,
+        paused_at=session.scalar(select(Study.paused_at).where(Study.id == plan.id)),
+        handover=handover(session, plan.id),
+        tasks=tuple(_task_progress(session, task, now=now) for task in plan.tasks),
+        rule=EXCLUSION_RULE,
+        checks=check_rates(session, plan, preferences),
+        choices={
+            choice: int((preferences["choice"] == choice).sum())
+            for choice in ("left", "right", "equally_good", "equally_bad")
+        },
+    )
+
+
+def _task_progress(session: Session, task: TaskPlan, *, now: datetime) -> TaskProgress:
+    has_pairs = isinstance(task.entry, JudgedTask)
+    return TaskProgress(
+        name=str(task.entry.name),
+        kind=task.entry.kind,
+        queries=_query_progress(session, task, now=now),
+        judgments_per_pair=_spread(_judgments_per_pair(session, task)) if has_pairs else None,
+        side_difference=_spread(_side_differences(session, task, now=now)) if has_pairs else None,
+        streams=stream_progress(session, task, now=now) if isinstance(task.entry, StreamVisits) else None,
+    )
+
+
+def _query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[QueryProgress, ...]:
+    is_done = and_(Slot.done_at.is_not(None), Slot.done_at <= now)
+    counted = (
+        select(Slot.topic_id, is_done, func.count())
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(
+            Assignment.task_id == task.id,
+            counts(now),
+        )
+        .group_by(Slot.topic_id, is_done)
+    )
+    numbers = {(topic, bool(done)): number for topic, done, number in session.execute(counted)}
+    units = taken_units(session, task, now=now) if task.has_units else {}
+    queries = []
+    for topic in task.topics:
+        done, live = numbers.get((topic.id, True), 0), numbers.get((topic.id, False), 0)
+        room = _room(topic, task, units, done + live)
+        queries.append(QueryProgress(topic=topic.name, text=topic.text, done=done, live=live, room=room))
+    return tuple(queries)
+
+
+def _room(topic: TopicPlan, task: TaskPlan, units: Mapping[int, int], taken: int) -> int | None:
+    """Return how many slots a topic still has: those of its units where they are leased one by one."""
+    if task.limit is None:
+        return None
+    if task.has_units:
+        return sum(max(0, task.limit - units[unit]) for unit in topic.units)
+    return max(0, task.limit - taken)
+
+
+def stream_progress(session: Session, task: TaskPlan, *, now: datetime) -> StreamProgress:
+    """Count how a task with streams goes."""
+    mine = (
+        select(Follow.id)
+        .join(Follow.slot)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(Assignment.task_id == task.id, Worker.withdrawn_at.is_(None))
+    )
+    of_task = UsefulQuestion.follow_id.in_(mine)
+    came = select(StreamView.follow_id).outerjoin(PageLoad, PageLoad.key == StreamView.key)
+    came = came.where(or_(StreamView.left_at.is_not(None), PageLoad.id.is_not(None)))
+    answered = select(UsefulAnswer.question_id).join(UsefulAnswer.question).where(of_task).distinct()
+    return StreamProgress(
+        following=_count(session, mine.where(Follow.ends_at > now, Worker.stopped_at.is_(None))),
+        never_came=_count(session, mine.where(Follow.id.not_in(came))),
+        per_stream=_spread(
+            [n for topic in task.topics for n in system_tallies(session, task, topic.id).values()]
+        ),
+        asked=_count(session, select(UsefulQuestion.id).where(of_task)),
+        answered=_count(session, answered),
+        reminders=_count(session, select(Prompt.id).where(Prompt.follow_id.in_(mine))),
+    )
+
+
+def _count(session: Session, found: Select[int]) -> int:
+    """Return how many rows a select finds."""
+    return session.scalar(select(func.count()).select_from(found.subquery())) or 0
+
+
+def _judgments_per_pair(session: Session, task: TaskPlan) -> Sequence[int]:
+    judged = (
+        select(Showing.pair_id, func.count(func.distinct(Showing.id)).label("number"))
+        .join(Showing.judgments)
+        .join(Showing.slot)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(Assignment.task_id == task.id, Showing.repeats_id.is_(None), Worker.withdrawn_at.is_(None))
+        .group_by(Showing.pair_id)
+        .subquery()
+    )
+    counted = (
+        select(func.coalesce(judged.c.number, 0))
+        .select_from(Pair)
+        .join(Topic, Topic.id == Pair.topic_id)
+        .outerjoin(judged, judged.c.pair_id == Pair.id)
+        .where(Topic.task_id == task.id)
+    )
+    return session.scalars(counted).all()
+
+
+def _side_differences(session: Session, task: TaskPlan, *, now: datetime) -> Sequence[int]:
+    return [
+        abs(tally.a_left - tally.b_left)
+        for topic in task.topics
+        for tally in pair_tallies(session, topic.id, now=now)
+    ]
+
+
+def _spread(counts: Sequence[int]) -> Spread:
+    return Spread(low=min(counts), middle=statistics.median(counts), high=max(counts))

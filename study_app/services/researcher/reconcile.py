@@ -1,0 +1,210 @@
+"""What a platform's list and the stored data say together: who is to be paid, and who handed in what.
+
+A missing code is never a ground for rejecting anybody: whoever has complete data is to be paid.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from study_app.services.worker.codes import visited_between
+from study_app.services.worker.whereabouts import locate
+from study_app.store.models import Assignment, PlatformEntry, PlatformIdentity, Slot, Study, Worker
+from study_app.store.plan import Plans, StudyPlan
+from study_app.store.stream_models import Follow
+from study_app.store.task_models import PlatformRecord
+from study_app.study.platform_list import Submission
+
+Finding: TypeAlias = Literal[
+    "pay_without_code",
+    "pay",
+    "unknown_state",
+    "not_handed_in",
+    "ended_early",
+    "no_data",
+    "wrong_code",
+    "unknown",
+    "open",
+    "paid",
+]
+
+FINDINGS: dict[Finding, str] = {
+    "pay_without_code": "complete data, but no code or another one: pay; a missing code is no ground for rejection",
+    "pay": "complete data and the right code, not paid yet: pay",
+    "unknown_state": "the platform's word for its state is not known: look there before you pay or ask",
+    "not_handed_in": "complete data, but nothing handed in: pay by a bonus, or ask the platform",
+    "ended_early": "ended early and handed in the code for that: pay what was agreed",
+    "wrong_code": "handed in a code that the study did not give them, and there are no complete data: ask them",
+    "no_data": "handed in without complete data: ask them what went wrong",
+    "unknown": "nobody in this study has this id: they never came, or their id was deleted",
+    "open": "nothing handed in, no complete data",
+    "paid": "complete data, paid",
+}
+"""Finding -> what it means and what to do, those first that need something done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciled:
+    """One submission, or a worker who is in no line of the platform's list.
+
+    ``ended``: how their part here ended, empty if not: complete, screened_out, failed_checks, partial, withdrawn; unpressed for who
+    answered everything and did not press the last button.
+    """
+
+    worker: str
+    submission: str
+    status: str
+    ended: str
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """A worker of the study, with all that their submissions are compared with.
+
+    ``is_complete``: every required answer is stored, the last button pressed or not.
+    """
+
+    identity: PlatformIdentity
+    worker: Worker
+    entries: Sequence[PlatformEntry]
+    follows: Sequence[int]
+    is_complete: bool
+
+
+def reconcile(
+    session: Session, plans: Plans, study: Study, submissions: Collection[Submission], *, now: datetime
+) -> list[Reconciled]:
+    """Store what the platform says of each submission of a known worker, and say of each what is to be done.
+
+    Workers whose data are complete and who stand in no line come too. Order: as `FINDINGS`, then as in the list.
+    """
+    plan = plans.of(session, study.id, study.version)
+    known = {one.identity.platform_worker: one for one in _known(session, plans, plan, now=now)}
+    found = []
+    for one in submissions:
+        person = known.get(one.worker)
+        if person is None:
+            found.append(_row(one, "", "unknown"))
+            continue
+        _store(session, person.identity, one, now=now)
+        finding = _finding(session, plan, person, one) if one.known else "unknown_state"
+        found.append(_row(one, _ended(person), finding))
+    listed = {one.worker for one in submissions}
+    found += [
+        Reconciled(worker=name, submission="", status="", ended=_ended(person), finding="not_handed_in")
+        for name, person in known.items()
+        if name not in listed and person.is_complete
+    ]
+    session.flush()
+    order = list(FINDINGS)
+    return sorted(found, key=lambda one: order.index(one.finding))
+
+
+def _known(session: Session, plans: Plans, plan: StudyPlan, *, now: datetime) -> Iterator[_Known]:
+    for identity, worker in session.execute(
+        select(PlatformIdentity, Worker)
+        .join(Worker, Worker.id == PlatformIdentity.worker_id)
+        .where(PlatformIdentity.study_id == plan.id)
+        .order_by(Worker.number)
+    ):
+        yield _Known(
+            identity=identity,
+            worker=worker,
+            entries=session.scalars(
+                select(PlatformEntry)
+                .where(PlatformEntry.identity_id == identity.id)
+                .order_by(PlatformEntry.id)
+            ).all(),
+            follows=session.scalars(_follows(worker.id)).all(),
+            is_complete=_has_all(session, plans, worker, now=now),
+        )
+
+
+def _has_all(session: Session, plans: Plans, worker: Worker, *, now: datetime) -> bool:
+    if worker.completed_at is not None or worker.stopped_at is not None:
+        return worker.completed_at is not None
+    return locate(session, plans, worker.id, now=now).state.has_all
+
+
+def _follows(worker: int) -> Select[int]:
+    return select(Follow.id).join(Follow.slot).join(Slot.assignment).where(Assignment.worker_id == worker)
+
+
+def _store(session: Session, identity: PlatformIdentity, one: Submission, *, now: datetime) -> None:
+    """Keep what the platform says now of a submission; what it said before is forgotten."""
+    record = session.scalars(
+        select(PlatformRecord).where(
+            PlatformRecord.identity_id == identity.id, PlatformRecord.submission == one.submission
+        )
+    ).one_or_none()
+    if record is None:
+        record = PlatformRecord(identity_id=identity.id, submission=one.submission)
+        session.add(record)
+    record.status, record.confirmed, record.paid, record.read_at = one.status, one.confirmed, one.paid, now
+    session.flush()
+
+
+def _finding(session: Session, plan: StudyPlan, person: _Known, one: Submission) -> Finding:
+    due = _due(session, plan, person, one)
+    if due:
+        if one.paid:
+            return "paid"
+        if not one.confirmed:
+            return "not_handed_in"
+        return "pay" if one.code in due else "pay_without_code"
+    if not one.confirmed:
+        return "open"
+    ended = person.worker.stopped_as is not None
+    if ended and one.code is not None and one.code == person.worker.completion_code:
+        return "ended_early"
+    return "no_data" if one.code is None or ended else "wrong_code"
+
+
+def _due(session: Session, plan: StudyPlan, person: _Known, one: Submission) -> set[str]:
+    """Return the codes that stand for complete data of a submission: empty while the data are not complete.
+
+    Of a diary that is the code of the visit that was paid for, when there was one; and at its end the code of the whole.
+    """
+    whole = person.worker.completion_code or plan.entry.completion_code or ""
+    due = {whole} if person.is_complete else set()
+    code = plan.entry.visit_code
+    if code is not None and any(_was_visited(session, person, entry) for entry in _entries(person, one)):
+        due.add(code)
+    return due
+
+
+def _entries(person: _Known, one: Submission) -> list[PlatformEntry]:
+    """Return the arrivals of a submission, by its id in what the platform said; all where the list has no ids."""
+    return [
+        entry for entry in person.entries if not one.submission or one.submission in entry.parameters.values()
+    ]
+
+
+def _was_visited(session: Session, person: _Known, entry: PlatformEntry) -> bool:
+    """Say whether there was a visit between an arrival and the next one of another submission."""
+    later = (
+        other.arrived_at
+        for other in person.entries
+        if other.id > entry.id and other.parameters != entry.parameters
+    )
+    return visited_between(session, person.follows, entry.arrived_at, next(later, None))
+
+
+def _ended(person: _Known) -> str:
+    worker = person.worker
+    if worker.withdrawn_at is not None:
+        return "withdrawn"
+    if worker.completed_at is not None:
+        return "complete"
+    return worker.stopped_as or ("unpressed" if person.is_complete else "")
+
+
+def _row(one: Submission, ended: str, finding: Finding) -> Reconciled:
+    return Reconciled(
+        worker=one.worker, submission=one.submission, status=one.status, ended=ended, finding=finding
+    )

@@ -1,0 +1,152 @@
+"""Deleting what need not be kept: who workers are on their platform, and the rows of those who withdrew."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeAlias
+
+from sqlalchemy import Select, delete, exists, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from study_app.store.models import (
+    Assignment,
+    Ballot,
+    Base,
+    Event,
+    Judgment,
+    PageLoad,
+    PlatformEntry,
+    PlatformIdentity,
+    Showing,
+    Slot,
+    Worker,
+)
+from study_app.store.stream_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.store.task_models import CodeShown, Introduction, PlatformRecord, Rating, Reply, Sheet
+
+Ids: TypeAlias = Select[Any]
+Part: TypeAlias = tuple[type[Base], Any]
+"""A table, and the condition on its rows that go."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What a study holds of people: workers, those whose platform id is known, and those who withdrew."""
+
+    workers: int
+    identified: int
+    withdrawn: int
+
+
+def kept(session: Session, study: int) -> Kept:
+    """Count what a study holds of people."""
+    mine = select(func.count()).select_from(Worker).where(Worker.study_id == study)
+    known = select(func.count()).select_from(PlatformIdentity).where(PlatformIdentity.study_id == study)
+    return Kept(
+        workers=session.scalar(mine) or 0,
+        identified=session.scalar(known) or 0,
+        withdrawn=session.scalar(mine.where(Worker.withdrawn_at.is_not(None))) or 0,
+    )
+
+
+def identified_before(study: int, *, days: float | None, now: datetime) -> Ids:
+    """Return the workers whose platform id may go: without a sign of life for some days, and following nothing.
+
+    Parameters
+    ----------
+    study : int
+        Row of the study.
+    days : float or None
+        None for everybody, also those who are at work.
+    now : datetime
+        From when the days count.
+    """
+    known = select(PlatformIdentity.worker_id).where(PlatformIdentity.study_id == study)
+    if days is None:
+        return known
+    limit = now - timedelta(days=days)
+    following = (
+        exists()
+        .where(Follow.slot_id == Slot.id, Slot.assignment_id == Assignment.id)
+        .where(Assignment.worker_id == Worker.id, Follow.ends_at > limit)
+    )
+    returned = exists().where(
+        PlatformEntry.identity_id == PlatformIdentity.id, PlatformEntry.arrived_at > limit
+    )
+    return known.join(Worker, Worker.id == PlatformIdentity.worker_id).where(
+        Worker.last_seen_at <= limit, ~following, ~returned
+    )
+
+
+def withdrawn_workers(study: int) -> Ids:
+    """Return the workers of a study who withdrew."""
+    return select(Worker.id).where(Worker.study_id == study, Worker.withdrawn_at.is_not(None))
+
+
+def identity_parts(workers: Sequence[int]) -> list[Part]:
+    """Return what tells who workers are on their platform, in the order in which it can be deleted."""
+    known = select(PlatformIdentity.id).where(PlatformIdentity.worker_id.in_(workers))
+    return [
+        (PlatformRecord, PlatformRecord.identity_id.in_(known)),
+        (PlatformEntry, PlatformEntry.identity_id.in_(known)),
+        (PlatformIdentity, PlatformIdentity.worker_id.in_(workers)),
+    ]
+
+
+def worker_parts(workers: Sequence[int]) -> list[Part]:
+    """Return everything that workers left behind but their own rows, in the order in which it can be deleted."""
+    slots = select(Slot.id).join(Slot.assignment).where(Assignment.worker_id.in_(workers))
+    follows = select(Follow.id).where(Follow.slot_id.in_(slots))
+    questions = select(UsefulQuestion.id).where(UsefulQuestion.follow_id.in_(follows))
+    showings, sheets = (select(model.id).where(model.slot_id.in_(slots)) for model in (Showing, Sheet))
+    pages = select(PageLoad.id).where(PageLoad.worker_id.in_(workers))
+    return [
+        (Event, Event.page_load_id.in_(pages)),
+        (PageLoad, PageLoad.worker_id.in_(workers)),
+        (UsefulAnswer, UsefulAnswer.question_id.in_(questions)),
+        *((model, model.follow_id.in_(follows)) for model in (UsefulQuestion, StreamView, Prompt)),
+        (Follow, Follow.slot_id.in_(slots)),
+        (Judgment, Judgment.showing_id.in_(showings)),
+        (Rating, Rating.sheet_id.in_(sheets)),
+        *((model, model.slot_id.in_(slots)) for model in (Showing, Sheet, Ballot, Reply)),
+        (Slot, Slot.assignment_id.in_(select(Assignment.id).where(Assignment.worker_id.in_(workers)))),
+        *((model, model.worker_id.in_(workers)) for model in (Assignment, Introduction, CodeShown)),
+        *identity_parts(workers),
+    ]
+
+
+def unpaid(session: Session, workers: Sequence[int]) -> int:
+    """Count the workers with a known id who may still be owed something, as far as the platform's list is known.
+
+    That is: with complete data, or work that the platform has as handed in, and nothing that it has as paid.
+    """
+    records = exists().where(
+        PlatformRecord.identity_id == PlatformIdentity.id, PlatformIdentity.worker_id == Worker.id
+    )
+    found = select(func.count(Worker.id)).where(
+        Worker.id.in_(workers),
+        exists().where(PlatformIdentity.worker_id == Worker.id),
+        or_(Worker.completed_at.is_not(None), records.where(PlatformRecord.confirmed)),
+        ~records.where(PlatformRecord.paid),
+    )
+    return session.scalar(found) or 0
+
+
+def count_rows(session: Session, parts: Sequence[Part]) -> dict[str, int]:
+    """Return table -> how many of its rows would go; tables without any are left out."""
+    counted = {
+        model.__tablename__: session.scalar(select(func.count()).select_from(model).where(condition)) or 0
+        for model, condition in parts
+    }
+    return {table: number for table, number in counted.items() if number}
+
+
+def delete_rows(session: Session, parts: Sequence[Part]) -> None:
+    """Delete them; codes that were shown stay without the arrival that they were for."""
+    session.flush()
+    for model, condition in parts:
+        if model is PlatformEntry:
+            gone = select(PlatformEntry.id).where(condition)
+            session.execute(update(CodeShown).where(CodeShown.entry_id.in_(gone)).values(entry_id=None))
+        session.execute(delete(model).where(condition))
+    session.expire_all()

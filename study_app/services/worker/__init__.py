@@ -1,0 +1,1 @@
+"""What a worker does: one use case = one function, the session first."""

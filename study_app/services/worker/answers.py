@@ -1,0 +1,159 @@
+"""What a worker does on a page: leave the search, vote, judge, finish. Answers are only ever added."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import bindparam, insert, select
+from sqlalchemy.orm import Session
+
+from study_app.protocol.steps import Step
+from study_app.services.worker.whereabouts import Whereabouts
+from study_app.store.models import Ballot, Judgment, Showing
+from study_app.store.rows import SlotRow, change
+from study_app.store.tokens import NewToken, PageToken
+
+COMPLETION_LETTERS = 12
+CLOCK_TOLERANCE_MS = 2_000
+
+
+# Written once: these run with every pair page.
+_SHOWN_PAIR = (
+    select(
+        Showing.id,
+        Showing.pair_id,
+        Showing.left_system_id,
+        Showing.right_system_id,
+        Showing.reveals_silence,
+        Judgment.revision,
+        Judgment.choice,
+    )
+    .outerjoin(Showing.judgments)
+    .where(Showing.slot_id == bindparam("slot"), Showing.position == bindparam("pair"))
+    .order_by(Judgment.revision.desc())
+    .limit(1)
+)
+_NEW_JUDGMENT = insert(Judgment)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPair:
+    """What a pair page shows, and the answer that counts so far (None before there is one) with its revision."""
+
+    id: int
+    pair_id: int
+    left_system_id: int
+    right_system_id: int
+    reveals_silence: bool | None
+    revision: int | None
+    choice: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the form of a pair page says; ``decision_ms`` and ``layout`` as the script filled them, else None."""
+
+    choice: str
+    decision_ms: int | None
+    layout: str | None
+
+
+def show_search(session: Session, slot: SlotRow, *, now: datetime) -> None:
+    """Start the search clock, the first time the page is shown."""
+    if slot.search_shown_at is None:
+        change(session, slot, search_shown_at=now)
+
+
+def search_seconds(slot: SlotRow, *, now: datetime) -> float:
+    """Return how long the worker has been searching, by the server's clock; 0 before the page was shown."""
+    return 0.0 if slot.search_shown_at is None else max(0.0, (now - slot.search_shown_at).total_seconds())
+
+
+def leave_search(session: Session, slot: SlotRow, *, least_seconds: float, now: datetime) -> bool:
+    """End the search; False when it is too early to leave. Leaving again changes nothing."""
+    if slot.search_left_at is None:
+        if search_seconds(slot, now=now) < least_seconds:
+            return False
+        change(session, slot, search_left_at=now)
+    return True
+
+
+def vote(session: Session, slot: SlotRow, intents: Sequence[str], page: PageToken, *, now: datetime) -> None:
+    """Store a worker's intent votes; the same votes again change nothing, others are a new revision."""
+    newest = session.scalars(
+        select(Ballot).where(Ballot.slot_id == slot.id).order_by(Ballot.revision.desc()).limit(1)
+    ).one_or_none()
+    if newest is None or newest.intents != list(intents):
+        revision = 1 if newest is None else newest.revision + 1
+        session.add(
+            Ballot(
+                slot_id=slot.id, revision=revision, intents=list(intents), page_key=page.key, decided_at=now
+            )
+        )
+        finish_slot(session, slot, now=now)
+        session.flush()
+
+
+def judge(
+    session: Session, here: Whereabouts, step: Step, answer: Answer, page: PageToken, *, now: datetime
+) -> None:
+    """Store the answer to a pair; the same choice again changes nothing, another one is a new revision.
+
+    The slot is done with the last answer it needs.
+    """
+    slot = here.slot(step)
+    shown = shown_pair(session, here, step)
+    if shown.choice == answer.choice:
+        return
+    decision_ms, timing = decision_time(answer.decision_ms, page.served_at, now=now)
+    judgment = {
+        "showing_id": shown.id,
+        "revision": (shown.revision or 0) + 1,
+        "choice": answer.choice,
+        "page_key": page.key,
+        "shown_at": page.served_at,
+        "decided_at": now,
+        "decision_ms": decision_ms,
+        "timing": timing,
+        "layout": answer.layout,
+        "late": slot.late,
+    }
+    session.connection().execute(_NEW_JUDGMENT, judgment)
+    answered = here.state.tasks[step.task - 1].slots[step.query - 1].answered
+    if all(done or number == step.pair for number, done in enumerate(answered, start=1)):
+        finish_slot(session, slot, now=now)
+
+
+def finish_slot(session: Session, slot: SlotRow, *, now: datetime) -> None:
+    """Note that a slot has everything it needs, the first time."""
+    if slot.done_at is None:
+        change(session, slot, done_at=now)
+
+
+def shown_pair(session: Session, here: Whereabouts, step: Step) -> ShownPair:
+    """Return what a pair page shows, with the answer so far."""
+    place = {"slot": here.slot(step).id, "pair": step.pair}
+    return ShownPair(*session.connection().execute(_SHOWN_PAIR, place).one())
+
+
+def decision_time(claimed_ms: int | None, served_at: datetime, *, now: datetime) -> tuple[int, str]:
+    """Return (milliseconds, whose clock): the browser's measure when the server's does not contradict it."""
+    measured_ms = max(0, round((now - served_at).total_seconds() * 1000))
+    if claimed_ms is not None and 0 <= claimed_ms <= measured_ms + CLOCK_TOLERANCE_MS:
+        return claimed_ms, "browser"
+    return measured_ms, "server"
+
+
+def finish(session: Session, here: Whereabouts, *, now: datetime, new_token: NewToken) -> bool:
+    """Complete the worker and make the code, only when every required row is stored; False when some are missing."""
+    worker = here.worker
+    if worker.completed_at is None:
+        if not here.state.has_all:
+            return False
+        change(
+            session,
+            worker,
+            completed_at=max(now, worker.last_seen_at),  # also when the clock was set back
+            completion_code=here.plan.entry.completion_code or new_token(COMPLETION_LETTERS).upper(),
+        )
+    return True

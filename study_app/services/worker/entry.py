@@ -1,0 +1,189 @@
+"""Arriving from a platform, and agreeing to take part."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy.orm import Session
+
+from study_app.services.worker.quota import has_open
+from study_app.services.worker.whereabouts import Whereabouts
+from study_app.store.models import PlatformEntry, PlatformIdentity, Study, Worker
+from study_app.store.plan import Plans, StudyPlan
+from study_app.store.rows import change, store
+from study_app.store.task_models import ConsentText
+from study_app.store.tokens import NewToken
+
+PSEUDONYM_LETTERS = 10
+WITHDRAWAL_LETTERS = 12
+
+_STUDY = select(Study.id, Study.version).where(Study.name == bindparam("name"))
+_LOCKED_STUDY = select(Study.id).where(Study.id == bindparam("study")).with_for_update()
+_KNOWN = (
+    select(PlatformIdentity.id, Worker.id, Worker.pseudonym, Worker.consented_at)
+    .join(Worker, Worker.id == PlatformIdentity.worker_id)
+    .where(
+        PlatformIdentity.study_id == bindparam("study"),
+        PlatformIdentity.platform == bindparam("platform"),
+        PlatformIdentity.platform_worker == bindparam("worker"),
+    )
+)
+_ARRIVALS = select(PlatformEntry.parameters).where(PlatformEntry.identity_id == bindparam("identity"))
+_LAST_NUMBER = select(func.max(Worker.number)).where(Worker.study_id == bindparam("study"))
+_NEW_WORKER, _NEW_IDENTITY, _NEW_ARRIVAL = insert(Worker), insert(PlatformIdentity), insert(PlatformEntry)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visitor:
+    """Somebody at the door, as the platform announces them.
+
+    Attributes
+    ----------
+    platform : str
+        Name of the platform.
+    worker : str
+        The worker's id there.
+    parameters : mapping of str to str
+        Everything else it said of this visit: submission and session ids.
+    """
+
+    platform: str
+    worker: str
+    parameters: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWorker:
+    """A visitor who has been here before: row of the identity, row of the worker, and when they agreed to take part."""
+
+    identity_id: int
+    worker_id: int
+    pseudonym: str
+    consented_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """Who has come in.
+
+    Attributes
+    ----------
+    worker_id : int
+        The worker's row.
+    pseudonym : str
+    is_new : bool
+        Whether they were never here before.
+    is_invited : bool
+        Whether they were, but not under this submission or session id.
+    """
+
+    worker_id: int
+    pseudonym: str
+    is_new: bool
+    is_invited: bool
+
+
+def find_study(session: Session, plans: Plans, name: str) -> StudyPlan | None:
+    """Return a loaded study, None when there is none of that name."""
+    if not name.isprintable():  # PostgreSQL refuses NUL even in a question
+        return None
+    row = session.connection().execute(_STUDY, {"name": name}).one_or_none()
+    return None if row is None else plans.of(session, row.id, row.version)
+
+
+def loaded_studies(session: Session, plans: Plans) -> list[StudyPlan]:
+    """Return every study, in the order in which they were first loaded."""
+    rows = session.execute(select(Study.id, Study.version).order_by(Study.id)).all()
+    return [plans.of(session, row.id, row.version) for row in rows]
+
+
+def known_worker(session: Session, plan: StudyPlan, visitor: Visitor) -> KnownWorker | None:
+    """Return who a visitor is; None for somebody who was never here."""
+    who = {"study": plan.id, "platform": visitor.platform, "worker": visitor.worker}
+    row = session.connection().execute(_KNOWN, who).one_or_none()
+    return None if row is None else KnownWorker(*row)
+
+
+def is_full(session: Session, plan: StudyPlan, *, now: datetime) -> bool:
+    """Say whether no task that is a reason to come has room for one more worker."""
+    opening = [task for task in plan.tasks if task.opens_study] or plan.tasks
+    return not any(has_open(session, task, held=(), now=now) for task in opening)
+
+
+def arrive(
+    session: Session, plan: StudyPlan, visitor: Visitor, *, now: datetime, new_token: NewToken
+) -> Arrival:
+    """Let a visitor in: the same worker whenever they come back."""
+    session.connection().execute(_LOCKED_STUDY, {"study": plan.id})
+    earlier = known_worker(session, plan, visitor)
+    worker = earlier or _new_worker(session, plan, visitor, now=now, new_token=new_token)
+    is_invited = earlier is not None and _is_invited(session, earlier, visitor)
+    store(
+        session,
+        _NEW_ARRIVAL,
+        {"identity_id": worker.identity_id, "arrived_at": now, "parameters": dict(visitor.parameters)},
+    )
+    return Arrival(
+        worker_id=worker.worker_id,
+        pseudonym=worker.pseudonym,
+        is_new=earlier is None,
+        is_invited=is_invited,
+    )
+
+
+def give_consent(session: Session, here: Whereabouts, *, now: datetime) -> None:
+    """Note that the worker agreed to the consent text as it is now; the first time counts."""
+    if here.worker.consented_at is None:
+        change(
+            session,
+            here.worker,
+            consented_at=now,
+            last_seen_at=now,
+            consent_sha256=here.plan.consent_sha256,
+        )
+
+
+def consent_text(session: Session, plan: StudyPlan, sha256: str) -> str:
+    """Return the consent text of that hash, as the study file once had it; what stands there now if it is the same."""
+    if sha256 == plan.consent_sha256:
+        return plan.entry.consent
+    kept = select(ConsentText.text).where(ConsentText.study_id == plan.id, ConsentText.sha256 == sha256)
+    return session.scalars(kept).one()
+
+
+def _is_invited(session: Session, worker: KnownWorker, visitor: Visitor) -> bool:
+    """Say whether somebody known arrives under a submission or session id that they did not come with before."""
+    earlier = session.connection().scalars(_ARRIVALS, {"identity": worker.identity_id})
+    known = {item for parameters in earlier for item in parameters.items()}
+    return not known >= visitor.parameters.items()
+
+
+def _new_worker(
+    session: Session, plan: StudyPlan, visitor: Visitor, *, now: datetime, new_token: NewToken
+) -> KnownWorker:
+    last = session.connection().scalar(_LAST_NUMBER, {"study": plan.id})
+    pseudonym = new_token(PSEUDONYM_LETTERS)
+    worker = store(
+        session,
+        _NEW_WORKER,
+        {
+            "study_id": plan.id,
+            "number": (last or 0) + 1,
+            "pseudonym": pseudonym,
+            "withdrawal_code": new_token(WITHDRAWAL_LETTERS),
+            "arrived_at": now,
+            "last_seen_at": now,
+        },
+    )
+    identity = store(
+        session,
+        _NEW_IDENTITY,
+        {
+            "study_id": plan.id,
+            "worker_id": worker,
+            "platform": visitor.platform,
+            "platform_worker": visitor.worker,
+        },
+    )
+    return KnownWorker(identity, worker, pseudonym, None)

@@ -1,0 +1,141 @@
+"""Events of a page: stored once whatever is retried, acknowledged up to the first gap."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from study_app.logs.page_events import PageEvent
+from study_app.services.worker.slots import keep_alive
+from study_app.services.worker.whereabouts import UnknownWorkerError, locate
+from study_app.store.models import Assignment, Base, Event, PageLoad, Slot, Study, Worker
+from study_app.store.plan import Plans
+from study_app.store.tokens import PageToken
+
+# Written once: they run with every batch.
+_WORKER = (
+    select(Worker.pseudonym, Worker.withdrawn_at, Worker.stopped_at, Study.id, Study.version)
+    .join(Study)
+    .where(Worker.id == bindparam("worker"))
+)
+_PAGE_LOAD = select(PageLoad.id, PageLoad.upto).where(PageLoad.key == bindparam("key")).with_for_update()
+_STORED_UPTO = update(PageLoad).where(PageLoad.id == bindparam("load")).values(upto=bindparam("reached"))
+_NUMBERS_ABOVE = (
+    select(Event.number)
+    .where(Event.page_load_id == bindparam("load"), Event.number > bindparam("stored"))
+    .order_by(Event.number)
+)
+_UNFINISHED = (
+    Slot.assignment_id.in_(select(Assignment.id).where(Assignment.worker_id == bindparam("worker_id"))),
+    Slot.done_at.is_(None),
+)
+_AN_EXPIRED_SLOT = select(Slot.id).where(*_UNFINISHED, Slot.expires_at <= bindparam("now")).limit(1)
+_SEEN = update(Worker).where(Worker.id == bindparam("worker_id")).values(last_seen_at=bindparam("now"))
+_PROLONGED = update(Slot).where(*_UNFINISHED).values(expires_at=bindparam("until"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """Whose events came (the pseudonym), and the highest number up to which every one of the page is stored."""
+
+    worker: str
+    upto: int
+
+
+def store_events(
+    session: Session, plans: Plans, page: PageToken, events: Sequence[PageEvent], *, now: datetime
+) -> Receipt:
+    """Store the events of a page that are not stored yet, and keep its worker's lease alive.
+
+    Returns
+    -------
+    Receipt
+        For a worker who has withdrawn nothing is stored, and the highest number of the batch comes back so that
+        the page stops sending.
+
+    Raises
+    ------
+    UnknownWorkerError
+        If the page's worker is not in this database.
+    """
+    connection = session.connection()
+    found = connection.execute(_WORKER, {"worker": page.worker}).one_or_none()
+    if found is None:
+        raise UnknownWorkerError(page.worker)
+    if found.withdrawn_at is not None:
+        return Receipt(worker=found.pseudonym, upto=max((event.n for event in events), default=0))
+    load, stored = _page_load(connection, page, now=now)
+    _insert_new(connection, Event, [_row(load, event, now=now) for event in events])
+    upto = _contiguous(connection, load, stored)
+    if upto != stored:
+        connection.execute(_STORED_UPTO, {"load": load, "reached": upto})
+    if found.stopped_at is None:
+        lease = timedelta(minutes=plans.of(session, found.id, found.version).entry.lease_minutes)
+        _keep_lease(session, plans, page.worker, lease, now=now)
+    return Receipt(worker=found.pseudonym, upto=upto)
+
+
+def _page_load(connection: Connection, page: PageToken, *, now: datetime) -> tuple[int, int]:
+    """Return the row of a page load, made with its first batch, and up to which number its events are stored."""
+    found = connection.execute(_PAGE_LOAD, {"key": page.key}).one_or_none()
+    if found is None:
+        row = {
+            "key": page.key,
+            "worker_id": page.worker,
+            "step": page.step,
+            "showing_id": page.showing,
+            "served_at": page.served_at,
+            "first_received_at": now,
+            "upto": 0,
+        }
+        _insert_new(connection, PageLoad, [row])
+        found = connection.execute(_PAGE_LOAD, {"key": page.key}).one()
+    return found.id, found.upto
+
+
+def _row(load: int, event: PageEvent, *, now: datetime) -> dict[str, Any]:
+    return {
+        "page_load_id": load,
+        "number": event.n,
+        "kind": event.kind,
+        "page_ms": event.ms,
+        "wall_ms": event.wall,
+        "received_at": now,
+        "detail": event.detail(),
+    }
+
+
+def _insert_new(connection: Connection, model: type[Base], rows: list[dict[str, Any]]) -> None:
+    """Insert the rows that break no unique constraint."""
+    if rows:
+        is_postgresql = connection.dialect.name == "postgresql"
+        insert = postgresql.insert(model) if is_postgresql else sqlite.insert(model)
+        connection.execute(insert.on_conflict_do_nothing(), rows)
+
+
+def _contiguous(connection: Connection, load: int, stored: int) -> int:
+    """Return the number up to which the page's events are stored without a hole; up to ``stored`` they are."""
+    upto = stored
+    for number in connection.scalars(_NUMBERS_ABOVE, {"load": load, "stored": stored}):
+        if number != upto + 1:
+            break
+        upto = number
+    return upto
+
+
+def _keep_lease(session: Session, plans: Plans, worker: int, lease: timedelta, *, now: datetime) -> None:
+    """Prolong the worker's live slot by one statement; an expired one takes the longer way.
+
+    The worker's row comes before the slot's, as where forms are taken: else the two would wait for each other.
+    """
+    connection = session.connection()
+    held = {"worker_id": worker, "now": now}
+    if connection.execute(_AN_EXPIRED_SLOT, held).first() is not None:
+        keep_alive(session, locate(session, plans, worker, now=now, lock=True), now=now)
+        return
+    connection.execute(_SEEN, held)
+    connection.execute(_PROLONGED, {"worker_id": worker, "until": now + lease})

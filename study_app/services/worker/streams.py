@@ -1,0 +1,168 @@
+"""Visiting a stream: serving a page of it, what was read of it, and leaving."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
+
+from sqlalchemy import BigInteger, or_, select, type_coerce
+from sqlalchemy.orm import Session
+
+from study_app.logs.dwell import LoggedEvent, read_page
+from study_app.logs.page_clock import server_times
+from study_app.protocol.stream_rules import is_same_visit
+from study_app.services.worker.follows import Followed
+from study_app.store.models import EPOCH, MILLISECOND, Event, PageLoad
+from study_app.store.stream_models import StreamView
+from study_app.tasks.update_stream import SIDE, places_of
+
+TELLING = ("open", "layout", "visible", "hidden", "beat", "see", "close")
+"""Kinds of events that tell what was on the screen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """A page of a stream as it is served now, and the places on it that were read already."""
+
+    view: StreamView
+    read: frozenset[int]
+
+
+def open_view(
+    session: Session, one: Followed, *, key: str, entry: str, below: int | None, now: datetime
+) -> Served:
+    """Serve one page of a stream; the caller holds the worker's lock, so that no two visits begin at once.
+
+    Parameters
+    ----------
+    key : str
+        Of the page load.
+    entry : str
+        How the visitor came, if this begins a visit: own, reminder or invitation.
+    below : int or None
+        Show what is older than this place, if it is a place of the visit that goes on.
+    """
+    latest = _latest_view(session, one)
+    newer = _views_above(session, one, latest) if latest else []
+    read = places_read(session, one, newer)
+    view = StreamView(follow_id=one.follow.id, key=key, served_at=now, read=[], left_at=None)
+    view.upto = one.upto(now)
+    if latest is None:
+        view.visit, view.after, view.entry = 1, 0, entry
+    elif is_same_visit(_last_sign(session, [v for v in newer if v.visit == latest.visit]), now):
+        view.visit, view.after, view.entry = latest.visit, latest.after, latest.entry
+        below = below if below and latest.after + 1 < below <= view.upto else None
+    else:
+        view.visit, view.after, view.entry = latest.visit + 1, max(read | {latest.after}), entry
+    if latest is None or view.visit != latest.visit:
+        below = None
+    view.first, view.last = _portion(view, below, one.entry.updates_per_page)
+    session.add(view)
+    session.flush()
+    return Served(view=view, read=frozenset(place for place in read if view.first <= place <= view.last))
+
+
+def _portion(view: StreamView, below: int | None, size: int) -> tuple[int, int]:
+    """Return the places that a page shows, the older end first; (0, 0) when nothing is new."""
+    last = view.upto if below is None else below - 1
+    return (max(view.after + 1, last - size + 1), last) if last > view.after else (0, 0)
+
+
+def _latest_view(session: Session, one: Followed) -> StreamView | None:
+    mine = select(StreamView).where(StreamView.follow_id == one.follow.id)
+    return session.scalars(mine.order_by(StreamView.id.desc()).limit(1)).one_or_none()
+
+
+def _views_above(session: Session, one: Followed, latest: StreamView) -> Sequence[StreamView]:
+    """Return the views of the latest visit, and earlier ones that showed something above what had been read before it."""
+    wanted = select(StreamView).where(
+        StreamView.follow_id == one.follow.id,
+        or_(StreamView.visit == latest.visit, StreamView.last > latest.after),
+    )
+    return session.scalars(wanted.order_by(StreamView.id)).all()
+
+
+def _last_sign(session: Session, views: Sequence[StreamView]) -> datetime:
+    """Return the last sign of life of some views: a page was served, something happened on it, its form was sent.
+
+    What happened counts when it happened: a phone may tell of it the next day, a moment before somebody comes back.
+    """
+    served = {view.key: (view.served_at - EPOCH) // MILLISECOND for view in views}
+    wanted = (
+        select(
+            PageLoad.key,
+            Event.number,
+            Event.kind,
+            Event.page_ms,
+            Event.wall_ms,
+            type_coerce(Event.received_at, BigInteger),
+        )
+        .join(PageLoad, PageLoad.id == Event.page_load_id)
+        .where(PageLoad.key.in_(served))
+        .order_by(Event.page_load_id, Event.number)
+    )
+    signs = [moment for view in views for moment in (view.served_at, view.left_at) if moment is not None]
+    for key, rows in groupby(session.execute(wanted), key=itemgetter(0)):
+        events = [
+            LoggedEvent(number, kind, page_ms, wall_ms, {}, received)
+            for _, number, kind, page_ms, wall_ms, received in rows
+        ]
+        signs.append(EPOCH + server_times(events, served[key])[-1] * MILLISECOND)
+    return max(signs)
+
+
+def places_read(session: Session, one: Followed, views: Iterable[StreamView]) -> set[int]:
+    """Return the places that were read on some pages: named by a form, or fully seen as the log tells."""
+    showing = {view.key: view for view in views if view.last}
+    read = {place for view in showing.values() for place in view.read}
+    for key, events in _logged(session, showing).items():
+        view = showing[key]
+        items = one.stream.items(view.first, view.last, one.entry.language)
+        seen = read_page(events, {SIDE: items}).items
+        read |= places_of(item for (_, item), reading in seen.items() if reading.fully_seen)
+    return read
+
+
+def _logged(session: Session, keys: Collection[str]) -> dict[str, list[LoggedEvent]]:
+    """Return page load -> its events that tell what was on the screen."""
+    found: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
+    if keys:
+        wanted = (
+            select(PageLoad.key, Event.number, Event.kind, Event.page_ms, Event.wall_ms, Event.detail)
+            .join(PageLoad, PageLoad.id == Event.page_load_id)
+            .where(PageLoad.key.in_(keys), Event.kind.in_(TELLING))
+        )
+        for key, *event in session.execute(wanted):
+            found[key].append(LoggedEvent(*event))
+    return found
+
+
+def send_read(
+    session: Session, one: Followed, *, page: str, keys: Iterable[str], now: datetime
+) -> StreamView | None:
+    """Store what a stream page's form says was read; what was said stays said, and what was not shown is left out.
+
+    Returns
+    -------
+    StreamView or None
+        The page, None when it was never served.
+    """
+    wanted = select(StreamView).where(StreamView.key == page, StreamView.follow_id == one.follow.id)
+    view = session.scalars(wanted).one_or_none()
+    if view is None:
+        return None
+    shown = {
+        place
+        for first, last in session.execute(
+            select(StreamView.first, StreamView.last).where(
+                StreamView.follow_id == one.follow.id, StreamView.visit == view.visit
+            )
+        )
+        for place in range(first, last + 1)
+    }
+    view.read = sorted({*view.read, *(places_of(keys) & shown)})
+    view.left_at = now
+    session.flush()
+    return view

@@ -1,0 +1,251 @@
+"""Where a worker is: the one query set behind every page and every answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, Select, bindparam, exists, select
+from sqlalchemy.orm import Session
+
+from study_app.protocol.steps import SlotState, Step, TaskState, WorkerState
+from study_app.services.worker.quota import has_open
+from study_app.store.models import Assignment, Ballot, Judgment, Showing, Slot, Study, Worker
+from study_app.store.plan import Plans, StudyPlan, TaskPlan
+from study_app.store.rows import SlotRow, WorkerRow, columns
+from study_app.store.stream_models import Follow
+from study_app.store.task_models import Introduction, Rating, Reply, Sheet
+from study_app.study.entries import (
+    IntentVotes,
+    IUnitImportance,
+    Questions,
+    RankedPairs,
+    StreamPairs,
+    StreamVisits,
+    SummaryPairs,
+    TaskEntry,
+)
+
+# Written once: these run with every page and every answer.
+_OF_WORKER = Assignment.worker_id == bindparam("worker")
+_WORKER = (
+    select(Study.version, *columns(Worker, WorkerRow)).join(Study).where(Worker.id == bindparam("worker"))
+)
+_LOCKED_WORKER = _WORKER.with_for_update(of=Worker, key_share=True)
+_SLOTS = (
+    select(Assignment.task_id, *columns(Slot, SlotRow))
+    .join(Slot.assignment)
+    .where(_OF_WORKER)
+    .order_by(Slot.position)
+)
+_SHOWN = (
+    select(Showing.slot_id, exists().where(Judgment.showing_id == Showing.id))
+    .join(Showing.slot)
+    .join(Slot.assignment)
+    .where(_OF_WORKER)
+    .order_by(Showing.slot_id, Showing.position)
+)
+_VOTED = (
+    select(Ballot.slot_id)
+    .join(Slot, Slot.id == Ballot.slot_id)
+    .join(Slot.assignment)
+    .where(_OF_WORKER)
+    .distinct()
+)
+_RATED = (
+    select(Sheet.slot_id, exists().where(Rating.sheet_id == Sheet.id))
+    .join(Sheet.slot)
+    .join(Slot.assignment)
+    .where(_OF_WORKER)
+    .order_by(Sheet.slot_id, Sheet.position)
+)
+_REPLIED = (
+    select(Reply.slot_id)
+    .join(Slot, Slot.id == Reply.slot_id)
+    .join(Slot.assignment)
+    .where(_OF_WORKER)
+    .distinct()
+)
+_INTRODUCED = select(Introduction.task_id).where(
+    Introduction.worker_id == bindparam("worker"), Introduction.passed
+)
+_FOLLOWS = select(Follow).join(Follow.slot).join(Slot.assignment).where(_OF_WORKER)
+_NUMBERED_PAGES: tuple[tuple[Select[int, bool], set[type[TaskEntry]]], ...] = (
+    (_SHOWN, {SummaryPairs, StreamPairs, RankedPairs}),
+    (_RATED, {IUnitImportance}),
+)
+_SINGLE_PAGES: tuple[tuple[Select[int], type[TaskEntry]], ...] = (
+    (_VOTED, IntentVotes),
+    (_REPLIED, Questions),
+)
+PAGES = {
+    IntentVotes: "vote",
+    IUnitImportance: "rate",
+    SummaryPairs: "pair",
+    StreamPairs: "pair",
+    StreamVisits: "stream",
+    RankedPairs: "pair",
+    Questions: "questions",
+}
+"""Kind of task -> kind of its answer pages."""
+
+
+class UnknownWorkerError(LookupError):
+    """A token signed for a worker who is not in this database."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whereabouts:
+    """A worker, the study, what the worker holds in each task (by task number, from 1), and how far that is.
+
+    ``follows``: slot -> the stream that is followed in it.
+    """
+
+    worker: WorkerRow
+    plan: StudyPlan
+    slots: dict[int, list[SlotRow]]
+    follows: dict[int, Follow]
+    state: WorkerState
+
+    def task(self, step: Step) -> TaskPlan:
+        """Return the task of a step."""
+        return self.plan.tasks[step.task - 1]
+
+    def slot(self, step: Step) -> SlotRow:
+        """Return the slot of a step."""
+        return self.slots[step.task][step.query - 1]
+
+    def follow(self, step: Step) -> Follow:
+        """Return the stream that is followed at a step."""
+        return self.follows[self.slot(step).id]
+
+
+def locate(
+    session: Session, plans: Plans, worker_id: int, *, now: datetime, lock: bool = False
+) -> Whereabouts:
+    """Find out where a worker is.
+
+    Parameters
+    ----------
+    session : Session
+        Reading or writing.
+    plans : Plans
+        Of this server.
+    worker_id : int
+        From the worker's token.
+    now : datetime
+        Decides which leases live.
+    lock : bool
+        Keep other transactions off the worker until this one ends (SQLite keeps off everybody).
+
+    Raises
+    ------
+    UnknownWorkerError
+        If there is no such worker.
+    """
+    session.flush()
+    connection = session.connection()
+    row = connection.execute(_LOCKED_WORKER if lock else _WORKER, {"worker": worker_id}).one_or_none()
+    if row is None:
+        raise UnknownWorkerError(worker_id)
+    worker = WorkerRow(*row[1:])
+    plan = plans.of(session, worker.study_id, row.version)
+    slots = _slots(connection, worker, plan)
+    follows = _follows(session, worker, plan, slots)
+    answered = _answered(connection, worker, plan, slots)
+    answered |= {slot: [follow.ends_at <= now] for slot, follow in follows.items()}
+    introduced = _introduced(connection, worker, plan)
+    tasks = tuple(
+        _task_state(
+            session,
+            task,
+            slots[task.number],
+            answered,
+            follows,
+            introduced,
+            is_passed=any(slots[later.number] for later in plan.tasks[task.number :]),
+            now=now,
+        )
+        for task in plan.tasks
+    )
+    state = WorkerState(
+        consented=worker.consented_at is not None,
+        completed=worker.completed_at is not None,
+        withdrawn=worker.withdrawn_at is not None,
+        stopped=worker.stopped_at is not None,
+        tasks=tasks,
+    )
+    return Whereabouts(worker=worker, plan=plan, slots=slots, follows=follows, state=state)
+
+
+def _slots(connection: Connection, worker: WorkerRow, plan: StudyPlan) -> dict[int, list[SlotRow]]:
+    slots: dict[int, list[SlotRow]] = {task.number: [] for task in plan.tasks}
+    for task, *values in connection.execute(_SLOTS, {"worker": worker.id}):
+        slots[plan.task(task).number].append(SlotRow(*values))
+    return slots
+
+
+def _follows(
+    session: Session, worker: WorkerRow, plan: StudyPlan, slots: dict[int, list[SlotRow]]
+) -> dict[int, Follow]:
+    if not any(isinstance(task.entry, StreamVisits) and slots[task.number] for task in plan.tasks):
+        return {}
+    return {follow.slot_id: follow for follow in session.scalars(_FOLLOWS, {"worker": worker.id})}
+
+
+def _introduced(connection: Connection, worker: WorkerRow, plan: StudyPlan) -> set[int]:
+    """Return the tasks (rows) whose introduction the worker has passed."""
+    if all(task.entry.instructions is None for task in plan.tasks):
+        return set()
+    return set(connection.scalars(_INTRODUCED, {"worker": worker.id}))
+
+
+def _answered(
+    connection: Connection, worker: WorkerRow, plan: StudyPlan, slots: dict[int, list[SlotRow]]
+) -> dict[int, list[bool]]:
+    """Return, for each slot, which of its pages have an answer."""
+    answered: dict[int, list[bool]] = {slot.id: [] for held in slots.values() for slot in held}
+    held_kinds = {type(task.entry) for task in plan.tasks if slots[task.number]}
+    for numbered, kinds in _NUMBERED_PAGES:
+        if kinds & held_kinds:
+            for slot_id, is_answered in connection.execute(numbered, {"worker": worker.id}):
+                answered[slot_id].append(is_answered)
+    for single, kind in _SINGLE_PAGES:
+        if kind in held_kinds:
+            done = set(connection.scalars(single, {"worker": worker.id}))
+            of_kind = [task.number for task in plan.tasks if isinstance(task.entry, kind)]
+            answered |= {slot.id: [slot.id in done] for number in of_kind for slot in slots[number]}
+    return answered
+
+
+def _task_state(
+    session: Session,
+    task: TaskPlan,
+    slots: Sequence[SlotRow],
+    answered: dict[int, list[bool]],
+    follows: dict[int, Follow],
+    introduced: set[int],
+    *,
+    is_passed: bool,
+    now: datetime,
+) -> TaskState:
+    """Say how far a worker is with a task; one that was passed over has no room for them again once they have gone on."""
+    is_stream = isinstance(task.entry, StreamVisits)
+    return TaskState(
+        page=PAGES[type(task.entry)],
+        has_search=task.has_search,
+        choices=len(task.topics) if task.is_chosen else 0,
+        wanted=task.wanted,
+        has_room=not is_passed and len(slots) < task.wanted and has_open(session, task, held=slots, now=now),
+        introduction=None if task.entry.instructions is None else task.id in introduced,
+        opens_study=task.opens_study,
+        slots=tuple(
+            SlotState(
+                id=slot.id,
+                topic=slot.topic_id,
+                searched=not task.has_search or slot.search_left_at is not None,
+                answered=tuple(answered[slot.id]) if slot.id in follows or not is_stream else (False,),
+                followed=slot.id in follows,
+            )
+            for slot in slots
+        ),
+    )

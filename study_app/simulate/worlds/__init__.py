@@ -1,0 +1,1 @@
+"""What a simulated crowd knows of the material."""

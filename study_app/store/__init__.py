@@ -1,0 +1,1 @@
+"""The database: tables, the loaded study as values, writers, keys."""

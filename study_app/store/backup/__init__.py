@@ -1,0 +1,1 @@
+"""A copy of a database in use, and back."""

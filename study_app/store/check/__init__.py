@@ -1,0 +1,1 @@
+"""What must hold in a database beyond what its schema says."""

@@ -1,0 +1,226 @@
+"""The engine, the only place that commits, and the migrations.
+
+Reads see one consistent state and wait for nobody. In SQLite, the writes of this process take turns and share commits
+(`study_app.store.shared_writes`) instead of waiting for SQLite's busy handler, which sleeps; the database's own lock holds other
+processes off. In PostgreSQL writes run side by side and wait for each other's rows only.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
+from sqlalchemy.orm import Session, sessionmaker
+
+from metrics.errors import PrefcalError, input_fault
+from study_app.store.shared_writes import SharedWrites, refuse_half_a_write
+
+BUSY_TIMEOUT_MS = 10_000
+SQLITE_POOL_SIZE, POSTGRES_POOL_SIZE = 40, 20
+"""How many connections are kept: of a file one for every thread of a server, of a database server what it can give to several."""
+
+MIGRATIONS = Path(__file__).resolve().parent / "migrations"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Database:
+    """An open database; `transaction` is how to use it. ``shared``: how this process writes into a SQLite file."""
+
+    engine: Engine
+    readers: sessionmaker[Session]
+    writers: sessionmaker[Session]
+    shared: SharedWrites | None
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a SQLite file, not a server's database."""
+        return self.engine.dialect.name == "sqlite"
+
+
+def open_database(url: str) -> Database:
+    """Open a database without looking into it.
+
+    Raises
+    ------
+    InputError
+        If the address names no database that can be reached from here.
+    """
+    try:
+        engine = create_engine(
+            _with_driver(url),
+            pool_size=SQLITE_POOL_SIZE if url.startswith("sqlite") else POSTGRES_POOL_SIZE,
+            pool_pre_ping=not url.startswith("sqlite"),
+            hide_parameters=True,  # they are answers and platform ids, and errors get into logs
+        )
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        raise input_fault(
+            f"not a database this installation can open: {shown_address(url)} ({error})",
+            cure="write sqlite:///FILE, or install the driver that the address names",
+        ) from error
+    is_sqlite = engine.dialect.name == "sqlite"
+    if is_sqlite:
+        event.listen(engine, "do_connect", _make_private)
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        reading = engine
+    else:
+        reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+    writing = engine.execution_options(prefcal_write=True)
+    return Database(
+        engine=engine,
+        readers=sessionmaker(reading, expire_on_commit=False),
+        writers=sessionmaker(writing, expire_on_commit=False),
+        shared=SharedWrites(engine) if is_sqlite else None,
+    )
+
+
+def _with_driver(url: str) -> URL:
+    """Name the driver in an address that PostgreSQL's own tools would take."""
+    parsed = make_url(url)
+    is_plain = parsed.drivername in {"postgresql", "postgres"}
+    return parsed.set(drivername="postgresql+psycopg") if is_plain else parsed
+
+
+@contextmanager
+def transaction(database: Database, *, write: bool) -> Iterator[Session]:
+    """Open a session; a writing one commits at the end of the block, and nothing of it stays if the block raises.
+
+    Raises
+    ------
+    RuntimeError
+        If the block went on after the database had refused something: nothing of it would be stored.
+    """
+    if write:
+        with database.shared.session() if database.shared else database.writers.begin() as session:
+            yield session
+            refuse_half_a_write(session)
+    else:
+        with database.readers() as session:
+            yield session
+
+
+def migrate(database: Database) -> None:
+    """Bring the tables up to this version; a new database gets all of them.
+
+    Raises
+    ------
+    PrefcalError
+        If the database was written by a newer version.
+    InputError
+        If it cannot be reached or written, or is something else.
+    """
+    from alembic import command  # noqa: PLC0415 - slow to import, and needed once a process
+    from alembic.config import Config  # noqa: PLC0415
+    from alembic.runtime.migration import MigrationContext  # noqa: PLC0415
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+
+    settings = Config()
+    settings.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    known = ScriptDirectory.from_config(settings)
+    with faults_named(database), schema_change(database) as connection:
+        version = MigrationContext.configure(connection).get_current_revision()
+        if version not in {None, *(script.revision for script in known.walk_revisions())}:
+            raise PrefcalError(
+                f"{shown_address(database.engine.url)} was written by a newer prefcal (version {version}); "
+                "install that prefcal, or name another database"
+            )
+        if version != known.get_current_head():
+            settings.attributes["connection"] = connection
+            command.upgrade(settings, "head")
+
+
+@contextmanager
+def schema_change(database: Database) -> Iterator[Connection]:
+    """Open a connection on which tables may be made anew; what it did is undone if the block raises.
+
+    SQLite changes a table by copying it and dropping the old one, which references to it forbid: so they are not
+    enforced in the block, and are all looked at in the end.
+    """
+    writing = database.engine.execution_options(prefcal_write=True)
+    with database.shared.alone() if database.shared else nullcontext(), writing.connect() as connection:
+        _enforce_references(database, connection, "OFF")
+        try:
+            with connection.begin():
+                yield connection
+                if database.is_sqlite and connection.exec_driver_sql("PRAGMA foreign_key_check").first():
+                    raise PrefcalError(
+                        f"{shown_address(database.engine.url)}: rows refer to others that are not there"
+                    )
+        finally:
+            _enforce_references(database, connection, "ON")
+
+
+def _enforce_references(database: Database, connection: Connection, switch: str) -> None:
+    if database.is_sqlite:
+        raw: Any = connection.connection.dbapi_connection
+        raw.execute(f"PRAGMA foreign_keys = {switch}")
+
+
+def is_empty(database: Database) -> bool:
+    """Say whether nothing of ours is in the database; asking creates nothing.
+
+    Raises
+    ------
+    InputError
+        If the database cannot be reached, or is something else.
+    """
+    url = database.engine.url
+    if database.is_sqlite and not Path(url.database or "").exists():
+        return True
+    with faults_named(database):
+        return not inspect(database.engine).has_table("study")
+
+
+def shown_address(url: Any) -> str:
+    """Return an address for messages: a SQLite file's path, or the address without its password."""
+    parsed = make_url(url)
+    if parsed.get_backend_name() == "sqlite" and parsed.database:
+        return parsed.database
+    plain = parsed.set(drivername=parsed.get_backend_name())
+    return plain.render_as_string(hide_password=True)
+
+
+@contextmanager
+def faults_named(database: Database) -> Iterator[None]:
+    """Turn what a database says into an `InputError` with its address, without a password, while the block lasts."""
+    try:
+        yield
+    except DatabaseError as error:
+        said = " ".join(str(error.orig).split())  # PostgreSQL's says more than a line
+        file, server = "its folder exists and may be written", "the server runs and lets you in"
+        raise input_fault(
+            f"the database {shown_address(database.engine.url)} cannot be used ({said})",
+            cure=f"check the address, and that {file if database.is_sqlite else server}",
+        ) from error
+
+
+def _make_private(_dialect: object, _record: object, arguments: list[Any], _options: object) -> None:
+    """Make a new file that only its owner reads: it will hold platform ids and keys. SQLite's other files follow it."""
+    name = str(arguments[0])
+    if not name.startswith((":memory:", "file:")):
+        with suppress(OSError):  # it is there already; or cannot be made, as SQLite then says itself
+            os.close(os.open(name, os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001 - SQLAlchemy's signature
+    connection.isolation_level = None  # transactions are begun by `_begin_sqlite`, not by the driver
+    cursor = connection.cursor()
+    for pragma in (
+        f"busy_timeout = {BUSY_TIMEOUT_MS}",
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "foreign_keys = ON",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """Begin at once for writing when that is wanted, so that two writers never wait for each other's read."""
+    writes = connection.get_execution_options().get("prefcal_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,247 @@
+"""A loaded study as immutable values, read from the database once and kept until the study is loaded again."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, TypeAlias, TypeVar, cast
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, selectinload
+
+from study_app.store.models import Pair, Study, Summary, Task, Topic
+from study_app.store.stream_models import Stream
+from study_app.study.entries import (
+    AnyTask,
+    IntentVotes,
+    IUnitImportance,
+    Questions,
+    RankedPairs,
+    StreamPairs,
+    StreamVisits,
+    StudyEntry,
+    SummaryPairs,
+)
+from study_app.tasks.update_stream import UpdateStream
+
+Content: TypeAlias = dict[str, Any]
+"""What a system shows of a topic, as `models.Summary` describes it."""
+
+Side = TypeVar("Side")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicPlan:
+    """A query, with ``intents`` (name, text) in order; an event or an interest profile, ``text`` being its title.
+
+    ``detail`` is what the pages need besides, as `models.Topic` describes it. ``units``: what of the topic is leased one by
+    one, rows of pairs or intents; () where the topic is leased as a whole.
+    """
+
+    id: int
+    name: str
+    text: str
+    intents: tuple[tuple[str, str], ...]
+    detail: dict[str, Any]
+    units: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPlan:
+    """A task: ``entry`` is what the study file says of it, ``systems`` maps rows to names in order."""
+
+    id: int
+    number: int
+    entry: AnyTask
+    topics: tuple[TopicPlan, ...]
+    systems: dict[int, str]
+
+    @property
+    def limit(self) -> int | None:
+        """How many slots a query has, an event with all its streams, or a unit; None for no limit."""
+        match self.entry:
+            case IntentVotes(votes_per_query=limit) | SummaryPairs(workers_per_query=limit):
+                return limit
+            case StreamPairs(judgments_per_pair=limit) | IUnitImportance(assessors_per_iunit=limit):
+                return limit
+            case RankedPairs(judgments_per_pair=limit):
+                return None if limit is None else math.ceil(limit * self._pairs / self._pairs_a_worker)
+            case StreamVisits(workers_per_stream=limit):
+                return None if limit is None else limit * len(self.systems)
+        return None
+
+    @property
+    def _pairs(self) -> int:
+        return math.comb(len(self.systems), 2)
+
+    @property
+    def _pairs_a_worker(self) -> int:
+        pairs = self.entry.pairs if isinstance(self.entry, RankedPairs) else "all"
+        return self._pairs if pairs == "all" else min(pairs, self._pairs)
+
+    @property
+    def wanted(self) -> int:
+        """How many queries, events or units a worker is asked to do."""
+        units = sum(len(topic.units) for topic in self.topics)
+        match self.entry:
+            case StreamPairs(pairs_per_worker=wanted) | IUnitImportance(intents_per_worker=wanted):
+                return min(wanted, units)
+            case StreamVisits(topics_per_worker=wanted):
+                return min(wanted, len(self.topics))
+            case Questions():
+                return 1
+        return min(self.entry.queries_per_worker, len(self.topics))
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether workers choose the query; else the server takes what is next."""
+        return not isinstance(self.entry, StreamPairs | IUnitImportance | Questions)
+
+    @property
+    def has_units(self) -> bool:
+        """Whether parts of a topic are leased one by one."""
+        return isinstance(self.entry, StreamPairs | IUnitImportance)
+
+    @property
+    def opens_study(self) -> bool:
+        """Whether room in it is a reason to let somebody in."""
+        return not isinstance(self.entry, Questions)
+
+    @property
+    def following(self) -> StreamVisits:
+        """What the study file says of a task with streams; raises TypeError for another."""
+        if not isinstance(self.entry, StreamVisits):
+            raise TypeError(f"nothing to follow in a task of kind {self.entry.kind}")
+        return self.entry
+
+    @property
+    def has_search(self) -> bool:
+        """Whether a search page comes before the answers."""
+        return isinstance(self.entry, SummaryPairs) and self.entry.search_seconds > 0
+
+    def topic(self, topic: int) -> TopicPlan:
+        """Return the query in row ``topic``."""
+        return next(one for one in self.topics if one.id == topic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyPlan:
+    """A study: what its file says, and its tasks with what they are made of."""
+
+    id: int
+    name: str
+    entry: StudyEntry
+    consent_sha256: str
+    version: int
+    tasks: tuple[TaskPlan, ...]
+
+    @property
+    def language(self) -> str:
+        """Language of the pages that belong to no task: that of the first."""
+        return self.tasks[0].entry.language
+
+    def task(self, task: int) -> TaskPlan:
+        """Return the task in row ``task``."""
+        return next(one for one in self.tasks if one.id == task)
+
+
+class Plans:
+    """The plans of one server; read again when a study was loaded anew."""
+
+    def __init__(self) -> None:
+        self._plans: dict[int, StudyPlan] = {}
+        self._sides: dict[int, dict[tuple[int, int, int, bool], Any]] = {}
+        self._streams: dict[int, dict[tuple[int, int], UpdateStream]] = {}
+        self._lock = Lock()
+
+    def of(self, session: Session, study: int, version: int) -> StudyPlan:
+        """Return the plan of a study in a version."""
+        plan = self._plans.get(study)
+        if plan is None or plan.version != version:
+            plan = read_plan(session, study)
+            with self._lock:
+                self._sides[study], self._streams[study] = {}, {}
+                self._plans[study] = plan
+        return plan
+
+    def side(
+        self,
+        session: Session,
+        plan: StudyPlan,
+        topic: TopicPlan,
+        system: int,
+        make: Callable[[Content, Mapping[str, Any], bool], Side],
+        *,
+        reveals_silence: bool,
+    ) -> Side:
+        """Return what ``make`` makes of a system's content, its query's detail, and whether silent days are said; made once."""
+        sides, key = self._sides[plan.id], (plan.version, topic.id, system, reveals_silence)
+        if key not in sides:
+            wanted = select(Summary.content).where(Summary.topic_id == topic.id, Summary.system_id == system)
+            sides[key] = make(session.scalars(wanted).one(), topic.detail, reveals_silence)
+        return cast("Side", sides[key])
+
+    def stream(self, session: Session, plan: StudyPlan, topic: int, system: int) -> UpdateStream:
+        """Return a system's updates about an event."""
+        streams = self._streams[plan.id]
+        if (topic, system) not in streams:
+            wanted = select(Stream.content).where(Stream.topic_id == topic, Stream.system_id == system)
+            streams[topic, system] = UpdateStream.of(session.scalars(wanted).one())
+        return streams[topic, system]
+
+
+def read_plan(session: Session, study_id: int) -> StudyPlan:
+    """Read a study from the database."""
+    deep = selectinload(Study.tasks)
+    found = session.scalars(
+        select(Study)
+        .where(Study.id == study_id)
+        .options(deep.selectinload(Task.systems), deep.selectinload(Task.topics).selectinload(Topic.intents))
+    ).one()
+    entry = StudyEntry.model_validate(found.config)
+    return StudyPlan(
+        id=found.id,
+        name=found.name,
+        entry=entry,
+        consent_sha256=found.consent_sha256,
+        version=found.version,
+        tasks=tuple(
+            _task_plan(task, number, entry.tasks[number - 1], _units(session, task, entry.tasks[number - 1]))
+            for number, task in enumerate(found.tasks, start=1)
+        ),
+    )
+
+
+def _units(session: Session, task: Task, entry: AnyTask) -> Mapping[int, Sequence[int]]:
+    """Return topic -> what of it is leased one by one; of a query without iUnits there is nothing to rate."""
+    match entry:
+        case IUnitImportance():
+            rated = [topic for topic in task.topics if (topic.detail or {}).get("iunits")]
+            return {topic.id: [intent.id for intent in topic.intents] for topic in rated}
+        case StreamPairs():
+            units: dict[int, list[int]] = {topic.id: [] for topic in task.topics}
+            pairs = select(Pair.topic_id, Pair.id).where(Pair.topic_id.in_(units)).order_by(Pair.id)
+            for topic_id, pair in session.execute(pairs):
+                units[topic_id].append(pair)
+            return units
+    return {}
+
+
+def _task_plan(task: Task, number: int, entry: AnyTask, units: Mapping[int, Sequence[int]]) -> TaskPlan:
+    return TaskPlan(
+        id=task.id,
+        number=number,
+        entry=entry,
+        systems={system.id: system.name for system in task.systems},
+        topics=tuple(
+            TopicPlan(
+                id=topic.id,
+                name=topic.name,
+                text=topic.text,
+                intents=tuple((intent.name, intent.text) for intent in topic.intents),
+                detail=topic.detail or {},
+                units=tuple(units.get(topic.id, ())),
+            )
+            for topic in task.topics
+        ),
+    )

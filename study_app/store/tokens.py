@@ -1,0 +1,141 @@
+"""Signed tokens and random names.
+
+A worker's token is the worker's signed number; it stands in every address and is all that a browser holds. A page
+token says which page was served to whom and when; it comes back with the page's form and with its events.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from random import Random
+from threading import Lock
+from typing import TypeAlias
+
+from itsdangerous import BadSignature, URLSafeSerializer
+
+from study_app.store.models import EPOCH, MILLISECOND
+
+NewToken: TypeAlias = Callable[[int], str]
+"""Makes a fresh random name of so many characters."""
+
+Now: TypeAlias = Callable[[], datetime]
+"""Tells the time, aware and in UTC."""
+
+LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
+"""What names are made of: nothing that is easily mistaken for something else when read aloud or copied by hand."""
+
+
+MOST_KNOWN = 100_000
+"""So many tokens are remembered as good."""
+
+
+class BadTokenError(ValueError):
+    """A token that this server did not sign, or signed for something else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageToken:
+    """What the server knows of a page it served.
+
+    Attributes
+    ----------
+    worker : int
+        Who got it.
+    key : str
+        Name of this page load.
+    step : str
+        The step's address: ``1/2/pair/3``.
+    showing : int or None
+        The showing of a pair page.
+    served_at : datetime
+        By the server's clock.
+    """
+
+    worker: int
+    key: str
+    step: str
+    showing: int | None
+    served_at: datetime
+
+
+class Signer:
+    """Signs and reads tokens with the installation's key."""
+
+    def __init__(self, key: str) -> None:
+        sha256 = {"digest_method": hashlib.sha256}
+        self._workers = URLSafeSerializer(key, salt="worker", signer_kwargs=sha256)
+        self._pages = URLSafeSerializer(key, salt="page", signer_kwargs=sha256)
+        self._known: dict[str, int] = {}
+
+    def worker_token(self, worker: int) -> str:
+        """Return the token that carries a worker through the study."""
+        return _text(self._workers.dumps(worker))
+
+    def worker(self, token: str) -> int:
+        """Return the worker of a token; raises `BadTokenError`. Good ones are looked at once: they come with every request."""
+        worker = self._known.get(token)
+        if worker is None:
+            try:
+                worker = int(self._workers.loads(token))
+            except BadSignature as error:
+                raise BadTokenError from error
+            if len(self._known) < MOST_KNOWN and token == self.worker_token(
+                worker
+            ):  # not every spelling that reads alike
+                self._known[token] = worker
+        return worker
+
+    def page_token(self, page: PageToken) -> str:
+        """Return the token of a served page."""
+        served_ms = (page.served_at - EPOCH) // MILLISECOND
+        return _text(
+            self._pages.dumps(
+                {"w": page.worker, "k": page.key, "s": page.step, "h": page.showing, "t": served_ms}
+            )
+        )
+
+    def page(self, token: str) -> PageToken:
+        """Return what a page token says; raises `BadTokenError`."""
+        try:
+            said = self._pages.loads(token)
+        except BadSignature as error:
+            raise BadTokenError from error
+        return PageToken(
+            worker=said["w"],
+            key=said["k"],
+            step=said["s"],
+            showing=said["h"],
+            served_at=EPOCH + said["t"] * MILLISECOND,
+        )
+
+
+def _text(signed: str | bytes) -> str:
+    return signed if isinstance(signed, str) else signed.decode()
+
+
+def secret_token(length: int) -> str:
+    """Return an unguessable name; drawn at once, since each call for randomness is one to the system."""
+    number = secrets.randbelow(len(LETTERS) ** length)
+    letters = []
+    for _ in range(length):
+        number, place = divmod(number, len(LETTERS))
+        letters.append(LETTERS[place])
+    return "".join(letters)
+
+
+def seeded_tokens(seed: int) -> NewToken:
+    """Return a source of names that gives the same ones for the same seed; for rehearsals, never for a real study."""
+    rng, lock = Random(seed), Lock()
+
+    def token(length: int) -> str:
+        with lock:
+            return "".join(rng.choices(LETTERS, k=length))
+
+    return token
+
+
+def utc_now() -> datetime:
+    """Return the time."""
+    return datetime.now(UTC)

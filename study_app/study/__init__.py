@@ -1,0 +1,1 @@
+"""The study file: what it may say, its faults, platforms."""

@@ -1,0 +1,185 @@
+"""The study file: its schema, and reading it with every fault at its line.
+
+Only the file itself is judged here; `study_app.estimate.content` reads the collections and runs it names.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from metrics.errors import FaultLog, input_fault
+from study_app.study.entries import DEFAULT_CRITERIA, JudgedTask, StudyEntry
+from study_app.study.file_faults import note_faults
+from study_app.study.named_files import note_missing_files
+from study_app.study.rules import note_contradictions
+
+MAX_KEYS = 50_000
+MAX_DEPTH = 50
+"""More than any study needs; aliases can make a small file of YAML endless."""
+
+KEY_TAGS = {"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyFile:
+    """A study file that fits the schema.
+
+    Attributes
+    ----------
+    path : Path
+        Where it stands; the files it names are relative to its folder.
+    sha256 : str
+        Of its bytes.
+    source : str
+        Its text.
+    entry : StudyEntry
+        What it says; every task has a name.
+    lines : dict
+        Line of each key: ``("tasks", 0, "systems", "good") -> 31``.
+    """
+
+    path: Path
+    sha256: str
+    source: str
+    entry: StudyEntry
+    lines: dict[tuple[str | int, ...], int]
+
+    def line(self, *place: str | int) -> int:
+        """Return the line of ``place``, or of the nearest thing around it that stands in the file."""
+        while place and place not in self.lines:
+            place = place[:-1]
+        return self.lines.get(place, 1)
+
+
+def read_study_file(path: str | Path) -> StudyFile:
+    """Read and check one study file; raises `InputError` with every fault and its line."""
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+        source = content.decode("utf-8-sig")
+        _check_depth(source)
+        node = yaml.compose(source, Loader=yaml.CSafeLoader)
+        lines = _lines(node)
+        plain = yaml.load(source, Loader=yaml.CSafeLoader)
+    except UnicodeDecodeError as error:
+        raise input_fault("not UTF-8", path=path, cure="save the file as UTF-8") from error
+    except ValueError as error:
+        problem, cure = "a number or date that cannot be one", "mend it, or put it in quotes"
+        raise input_fault(problem, path=path, line=_impossible(node), cure=cure) from error
+    except OSError as error:
+        raise input_fault(
+            f"cannot be read ({error.strerror})", path=path, cure="name a study file"
+        ) from error
+    except yaml.YAMLError as error:
+        raise _yaml_fault(error, path) from error
+    except RecursionError as error:
+        raise input_fault(
+            "nested too deeply, or referring to itself", path=path, cure="see docs/study-file.md for the form"
+        ) from error
+    log = FaultLog(path)
+    if not isinstance(plain, dict):
+        log.add("not a study file", line=1, cure="write keys such as study, title, consent and tasks")
+    _note_repeated_keys(node, log)
+    log.raise_if_any()
+    entry = _validated(plain, lines, log)
+    return StudyFile(
+        path=path, sha256=hashlib.sha256(content).hexdigest(), source=source, entry=entry, lines=lines
+    )
+
+
+def _validated(plain: dict[str, Any], lines: dict[tuple[str | int, ...], int], log: FaultLog) -> StudyEntry:
+    try:
+        entry = _completed(StudyEntry.model_validate(plain))
+    except ValidationError as error:
+        note_faults(error, plain, lines, log)
+        note_missing_files(plain, Path(log.path).parent, lines, log)
+        log.faults.sort(key=lambda fault: fault.line or 0)
+        log.raise_if_any()
+        raise
+    note_contradictions(entry, lines, log)
+    log.raise_if_any()
+    return entry
+
+
+def _completed(entry: StudyEntry) -> StudyEntry:
+    """Give each task the defaults that depend on what else it says: its kind as name, criteria in its language."""
+    tasks = []
+    for task in entry.tasks:
+        update: dict[str, Any] = {"name": task.name or task.kind}
+        if isinstance(task, JudgedTask) and task.criteria is None:
+            update["criteria"] = DEFAULT_CRITERIA[task.kind, task.language]
+        tasks.append(task.model_copy(update=update))
+    return entry.model_copy(update={"tasks": tuple(tasks)})
+
+
+def _yaml_fault(error: yaml.YAMLError, path: Path) -> Exception:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or "not YAML"
+    line = mark.line + 1 if mark is not None else 1
+    return input_fault(
+        f"not YAML: {problem}", path=path, line=line, cure="check indentation, colons and quotes near here"
+    )
+
+
+def _check_depth(source: str) -> None:
+    """Raise RecursionError for what is nested too deeply: composing it would exhaust the memory of a C library."""
+    depth = 0
+    for event in yaml.parse(source, Loader=yaml.CSafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise RecursionError
+
+
+def _impossible(node: yaml.Node | None) -> int:
+    """Return the line of the first value that looks like a number or date and is none."""
+    if isinstance(node, yaml.ScalarNode):
+        try:
+            yaml.constructor.SafeConstructor().construct_object(node)
+        except ValueError:
+            return int(node.start_mark.line) + 1
+    parts = node.value if isinstance(node, yaml.CollectionNode) else []
+    inner = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
+    return next((line for line in map(_impossible, inner) if line), 0)
+
+
+def _lines(node: yaml.Node | None) -> dict[tuple[str | int, ...], int]:
+    """Line of each key and list item of a YAML document; raises RecursionError when there are too many."""
+    lines: dict[tuple[str | int, ...], int] = {}
+
+    def walk(node: yaml.Node, place: tuple[str | int, ...]) -> None:
+        if len(lines) > MAX_KEYS or len(place) > MAX_DEPTH:
+            raise RecursionError
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if not isinstance(key, yaml.ScalarNode) or key.tag not in KEY_TAGS:
+                    raise yaml.MarkedYAMLError(
+                        problem="a key that is not a word; put it in quotes", problem_mark=key.start_mark
+                    )
+                lines[(*place, key.value)] = key.start_mark.line + 1
+                walk(value, (*place, key.value))
+        elif isinstance(node, yaml.SequenceNode):
+            for number, item in enumerate(node.value):
+                lines[(*place, number)] = item.start_mark.line + 1
+                walk(item, (*place, number))
+
+    if node is not None:
+        walk(node, ())
+    return lines
+
+
+def _note_repeated_keys(node: yaml.Node | None, log: FaultLog) -> None:
+    """YAML keeps the last of two equal keys in silence; here it is a fault."""
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                log.add(f"{key.value} stands twice", line=key.start_mark.line + 1, cure="keep one of them")
+            seen.add(key.value)
+            _note_repeated_keys(value, log)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _note_repeated_keys(item, log)

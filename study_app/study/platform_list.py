@@ -1,0 +1,172 @@
+"""Reads what a platform lists of its submissions: a CSV whose columns each platform calls by its own names. Pure but for the file.
+
+Names are compared without case, blanks and marks, so that ``Participant id``, ``participant_id`` and ``ParticipantId`` are one.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from metrics.errors import FaultLog, input_fault
+from metrics.wording import listed
+from study_app.study.platforms import Platform
+
+COLUMNS = {
+    "id": ("participantid", "participant", "workerid", "prolificpid", "connectid", "surveycode", "surveyid"),
+    "submission": ("submissionid", "assignmentid", "sessionid"),
+    "status": ("status", "assignmentstatus", "submissionstatus", "approvalstatus", "creditstatus"),
+    "code": ("completioncode", "enteredcode", "answercode", "secretcode", "code"),
+}
+"""What a column says -> what platforms call it."""
+
+PAID_STATE, CONFIRMED_STATE, OPEN_STATE = "paid", "confirmed", "open"
+
+_WORDS = {
+    PAID_STATE: "approved partiallyapproved paid autoapproved screenedout creditgranted participated",
+    CONFIRMED_STATE: "awaitingreview awaitingapproval pending pendingapproval pendingreview submitted complete completed "
+    "rejected",
+    OPEN_STATE: "active reserved started inprogress returned timedout abandoned expired cancelled noshow awaitingaction "
+    "unexcusednoshow excusednoshow",
+}
+
+STATES = {word: meaning for meaning, words in _WORDS.items() for word in words.split()}
+"""State, in the platforms' words -> the work was paid; was handed in and not paid; was not handed in."""
+
+NEEDED = {"id": "ids of the workers", "status": "states of the submissions"}
+"""What a list cannot do without -> in words."""
+
+NO_CODE = frozenset({"", "nocode", "none", "na", "nan", "null"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """One line of a platform's list.
+
+    Attributes
+    ----------
+    worker : str
+        The worker's id at the platform.
+    submission : str
+        Id of the submission; empty where the list has none.
+    status : str
+        In the platform's words.
+    code : str or None
+        What was handed in; None for nothing.
+    confirmed, paid : bool
+        The platform has it as handed in; as paid.
+    known : bool
+        prefcal knows what the state means; else the other two say nothing.
+    """
+
+    worker: str
+    submission: str
+    status: str
+    code: str | None
+    confirmed: bool
+    paid: bool
+    known: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformList:
+    """A platform's list; ``unknown``: states of which prefcal does not know what they mean."""
+
+    submissions: tuple[Submission, ...]
+    unknown: tuple[str, ...]
+
+
+def read_platform_list(
+    path: str | Path, platform: Platform, *, named: Mapping[str, str], states: Mapping[str, str] | None = None
+) -> PlatformList:
+    """Read a platform's list.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV in UTF-8 with a header.
+    platform : Platform
+        Whose parameter for the worker's id is a name of that column too.
+    named : mapping of str to str
+        ``id``, ``submission``, ``status``, ``code`` -> the column's name, where the user says it.
+    states : mapping of str to str
+        Further states -> `PAID_STATE`, `CONFIRMED_STATE` or `OPEN_STATE`; they go before what is known of a state.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, a column is missing, or a line has no id.
+    """
+    rows = _rows(path)
+    header = rows[0][1] if rows else []
+    log = FaultLog(path)
+    places = _places(header, platform, named, log)
+    log.raise_if_any()
+    found, log = [], FaultLog(path)
+    meanings = STATES | {_plain(word): meaning for word, meaning in (states or {}).items()}
+    for line, row in rows[1:]:
+        cells = {kind: row[place].strip() if place < len(row) else "" for kind, place in places.items()}
+        if not cells["id"]:
+            log.add(
+                "no id of a worker", line=line, cure="remove the line, or name the column with --id-column"
+            )
+            continue
+        found.append(_submission(cells, meanings))
+    log.raise_if_any()
+    unknown = tuple(sorted({one.status for one in found if not one.known}))
+    return PlatformList(submissions=tuple(found), unknown=unknown)
+
+
+def _rows(path: str | Path) -> list[tuple[int, list[str]]]:
+    """Return the rows that are not blank, each with the line on which it ends."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise input_fault(
+            f"cannot be read ({error.strerror})", path=path, cure="name the platform's CSV"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise input_fault("not UTF-8", path=path, cure="save it as CSV in UTF-8") from error
+    reader = csv.reader(io.StringIO(text, newline=""))
+    return [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
+
+
+def _places(
+    header: Sequence[str], platform: Platform, named: Mapping[str, str], log: FaultLog
+) -> dict[str, int]:
+    """Return what a column says -> its place; submission and code may be missing."""
+    plain = [_plain(name) for name in header]
+    places = {}
+    for kind, names in COLUMNS.items():
+        own = (_plain(platform.worker_parameter),) if kind == "id" else ()
+        wanted = (_plain(named[kind]),) if kind in named else (*own, *names)
+        place = next((plain.index(name) for name in wanted if name in plain), None)
+        if place is not None:
+            places[kind] = place
+        elif kind in named or kind in NEEDED:
+            missing = repr(named[kind]) if kind in named else f"with the {NEEDED[kind]}"
+            log.add(
+                f"no column {missing}",
+                line=1,
+                cure=f"name it with --{kind}-column; there are {listed(header)}",
+            )
+    return places
+
+
+def _submission(cells: Mapping[str, str], meanings: Mapping[str, str]) -> Submission:
+    code, meaning = cells.get("code", ""), meanings.get(_plain(cells["status"]))
+    return Submission(
+        worker=cells["id"],
+        submission=cells.get("submission", ""),
+        status=cells["status"],
+        code=None if _plain(code) in NO_CODE else code,
+        confirmed=meaning in {PAID_STATE, CONFIRMED_STATE},
+        paid=meaning == PAID_STATE,
+        known=meaning is not None,
+    )
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,0 +1,213 @@
+"""Platforms that send workers, as data: how each announces a worker, what an id looks like, and how workers return. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import quote, urlsplit
+
+from study_app.study.entries import StudyEntry
+
+MAX_PARAMETER_LENGTH = 255
+PHONE_WORDS = re.compile(r"Mobi|Android|iPhone|iPad|iPod", re.IGNORECASE)
+PLACEHOLDER = "WORKER-ID"
+UNFILLED = re.compile(rf"\{{\{{|\}}\}}|\$\{{|%[A-Za-z_]+%|^{PLACEHOLDER}$")
+"""What stands where a platform should have put a value: an id that everybody would share."""
+
+SIMULATED = "simulated-"
+"""How the ids of simulated workers begin, where ids may be words."""
+
+NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
+SUBMIT_PATH = "/mturk/externalSubmit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """One platform.
+
+    Attributes
+    ----------
+    name : str
+        As in the study file.
+    worker_parameter : str
+        Parameter of the entrance that holds the worker's id.
+    other_parameters : tuple of str
+        Parameters kept with each arrival.
+    entrance_query : str
+        What to write behind the study's address at the platform; empty where the platform adds it.
+    return_url : str or None
+        Where workers return to, with ``{code}`` for the code; None where only the researcher knows.
+    worker_form : str
+        Regular expression of a worker's id.
+    takes_form : bool
+        The code is handed in by a form that the browser posts to the platform; pages then stand in its frames.
+    frame_hosts : tuple of str
+        Hosts besides those of ``submit_hosts`` whose frames may show the pages.
+    """
+
+    name: str
+    worker_parameter: str
+    other_parameters: tuple[str, ...]
+    entrance_query: str
+    return_url: str | None = None
+    worker_form: str = r"[A-Za-z0-9_-]+"
+    takes_form: bool = False
+    frame_hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayBack:
+    """How a worker returns with a code: an address to open, or to post ``fields`` to; ``host`` is the latter's."""
+
+    url: str
+    fields: tuple[tuple[str, str], ...] = ()
+    host: str | None = None
+
+
+PLATFORMS = {
+    "generic": Platform(
+        name="generic",
+        worker_parameter="id",
+        other_parameters=("session", "batch"),
+        entrance_query=f"id={PLACEHOLDER}",
+        worker_form=r".+",
+    ),
+    "prolific": Platform(
+        name="prolific",
+        worker_parameter="PROLIFIC_PID",
+        other_parameters=("STUDY_ID", "SESSION_ID"),
+        entrance_query="PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
+        return_url="https://app.prolific.com/submissions/complete?cc={code}",
+    ),
+    "connect": Platform(
+        name="connect",
+        worker_parameter="participantId",
+        other_parameters=("assignmentId", "projectId"),
+        entrance_query="",
+    ),
+    "sona": Platform(
+        name="sona",
+        worker_parameter="id",
+        other_parameters=(),
+        entrance_query="id=%SURVEY_CODE%",
+        worker_form=r"[1-9][0-9]{1,6}",
+    ),
+    "mturk": Platform(
+        name="mturk",
+        worker_parameter="workerId",
+        other_parameters=("assignmentId", "hitId", "turkSubmitTo"),
+        entrance_query="",
+        takes_form=True,
+        frame_hosts=("worker.mturk.com",),
+    ),
+}
+
+
+def platform_of(entry: StudyEntry) -> Platform:
+    """Return the platform of a study; the generic one with the study's own parameters."""
+    platform = PLATFORMS[entry.platform]
+    if platform.name != "generic":
+        return platform
+    return replace(
+        platform,
+        worker_parameter=entry.id_parameter,
+        other_parameters=entry.extra_parameters,
+        entrance_query=f"{entry.id_parameter}={PLACEHOLDER}",
+    )
+
+
+def worker_id(platform: Platform, parameters: Mapping[str, str]) -> str | None:
+    """Return the worker's id at the platform; None when it is missing or cannot be one."""
+    given = parameters.get(platform.worker_parameter, "").strip()
+    return given if _is_plain(given) and re.fullmatch(platform.worker_form, given) else None
+
+
+def visit_parameters(platform: Platform, parameters: Mapping[str, str]) -> dict[str, str]:
+    """Return what the platform says of this visit, as far as it is known and plain."""
+    return {
+        name: parameters[name] for name in platform.other_parameters if _is_plain(parameters.get(name, ""))
+    }
+
+
+def is_preview(platform: Platform, parameters: Mapping[str, str]) -> bool:
+    """Say whether somebody only looks at what the work is, before accepting it."""
+    return platform.takes_form and parameters.get("assignmentId", NOT_ACCEPTED) == NOT_ACCEPTED
+
+
+def submit_host(entry: StudyEntry, parameters: Mapping[str, str]) -> str | None:
+    """Return the host to which a worker's code goes: the one that the platform names if the study file allows it.
+
+    The study's first when none is named; None for one that is not allowed, or not by https.
+    """
+    named = parameters.get("turkSubmitTo", "").strip()
+    if not named:
+        return entry.submit_hosts[0] if entry.submit_hosts else None
+    try:
+        address = urlsplit(named)
+    except ValueError:
+        return None
+    host = address.netloc.lower().removesuffix(":443")
+    return host if address.scheme == "https" and host in entry.submit_hosts else None
+
+
+def frame_hosts(entry: StudyEntry) -> tuple[str, ...]:
+    """Return the hosts in whose frames the study's pages may stand; none for a platform that opens them by themselves."""
+    platform = platform_of(entry)
+    return (*entry.submit_hosts, *platform.frame_hosts) if platform.takes_form else ()
+
+
+def way_back(
+    entry: StudyEntry, end: str, code: str | None, *, worker: str | None, parameters: Mapping[str, str]
+) -> WayBack | None:
+    """Return how a worker hands in a code; None when there is no address for that.
+
+    Parameters
+    ----------
+    entry : StudyEntry
+        The study.
+    end : str
+        complete, visit, screened_out, failed_checks or partial. An address that does not depend on the code says that the work
+        is complete, so it is for the first two only.
+    code : str or None
+        The code, if there is one.
+    worker : str or None
+        The worker's id at the platform, if it is still known.
+    parameters : mapping of str to str
+        What the platform said of the arrival that the code is for.
+    """
+    platform = platform_of(entry)
+    if platform.takes_form:
+        return _form_back(entry, code, parameters)
+    finished = end in {"complete", "visit"}
+    address = entry.return_url or platform.return_url
+    if not finished:
+        address = entry.early_return_url or (address if "{code}" in (address or "") else None)
+    values = {"code": code, "id": worker}
+    if address is None or any(f"{{{name}}}" in address for name, value in values.items() if value is None):
+        return None
+    return WayBack(url=_filled(address, {name: value or "" for name, value in values.items()}))
+
+
+def is_phone(user_agent: str, mobile_hint: str | None) -> bool:
+    """Say whether a browser is on a phone or tablet, by its client hint (``?1``, ``?0``), else by its own name."""
+    if mobile_hint in {"?0", "?1"}:
+        return mobile_hint == "?1"
+    return PHONE_WORDS.search(user_agent) is not None
+
+
+def _form_back(entry: StudyEntry, code: str | None, parameters: Mapping[str, str]) -> WayBack | None:
+    host, assignment = submit_host(entry, parameters), parameters.get("assignmentId")
+    if host is None or not assignment or code is None:
+        return None
+    return WayBack(
+        url=f"https://{host}{SUBMIT_PATH}", fields=(("assignmentId", assignment), ("code", code)), host=host
+    )
+
+
+def _filled(address: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        address = address.replace(f"{{{name}}}", quote(value, safe=""))
+    return address
+
+
+def _is_plain(value: str) -> bool:
+    return 0 < len(value) <= MAX_PARAMETER_LENGTH and value.isprintable() and not UNFILLED.search(value)

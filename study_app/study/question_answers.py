@@ -1,0 +1,123 @@
+"""What may be answered to a question of the study: pure rules from a form's fields to an answer, or to what is wrong."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from study_app.study.entries import Question
+
+MOST_CHARACTERS = 2_000
+MOST_DIGITS = 15
+NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+MINUS = str.maketrans("−‐ー", "---")
+
+Answer: TypeAlias = str | int | float | list[str]
+"""A text or the option picked, a number, or the options ticked in the order of the study file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why an answer cannot be taken: a key of the catalogue, with ``low`` and ``high`` where it speaks of a range."""
+
+    key: str
+    low: str = ""
+    high: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a form says: the answers that can be taken, and what is wrong with the others, by question."""
+
+    answers: dict[str, Answer]
+    refusals: dict[str, Refusal]
+
+
+def field_of(question: Question) -> str:
+    """Return the name of a question's field."""
+    return f"q-{question.id}"
+
+
+def checked_answers(questions: Iterable[Question], sent: Mapping[str, Sequence[str]]) -> Checked:
+    """Read the answers to questions from a form.
+
+    Parameters
+    ----------
+    questions : iterable of Question
+        As the study file has them.
+    sent : mapping of str to sequence of str
+        The form's fields; `field_of` names them. Options are numbers from 1.
+    """
+    found = Checked(answers={}, refusals={})
+    for question in questions:
+        said = [text for text in map(_plain, sent.get(field_of(question), ())) if text]
+        answer = _answer(question, said) if said else None
+        if isinstance(answer, Refusal):
+            found.refusals[question.id] = answer
+        elif answer is not None:
+            found.answers[question.id] = answer
+        elif question.required:
+            found.refusals[question.id] = Refusal("questions.required")
+    return found
+
+
+def screens_out(questions: Iterable[Question], answers: Mapping[str, Answer]) -> bool:
+    """Say whether an option was chosen that ends the worker's part."""
+    for question in questions:
+        answer = answers.get(question.id)
+        chosen = answer if isinstance(answer, list) else [answer]
+        if set(question.screen_out) & set(chosen):
+            return True
+    return False
+
+
+def number_text(number: float) -> str:
+    """Return a number as a person writes it: 25, 2.5."""
+    return str(int(number)) if number == int(number) else str(number)
+
+
+def _plain(text: str) -> str:
+    """Return a text with one kind of line ends, without what no database takes and what surrounds it."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").strip()
+
+
+def _answer(question: Question, said: Sequence[str]) -> Answer | Refusal:
+    match question.type:
+        case "text":
+            return said[0] if len(said[0]) <= MOST_CHARACTERS else Refusal("questions.too_long")
+        case "number":
+            return _number(question, said[0])
+        case _:
+            return _chosen(question, said)
+
+
+def _number(question: Question, said: str) -> int | float | Refusal:
+    text = unicodedata.normalize("NFKC", said).translate(MINUS)
+    if not NUMBER.fullmatch(text) or sum(map(str.isdigit, text)) > MOST_DIGITS:
+        return Refusal("questions.no_number")
+    number = float(text)
+    low, high = question.min, question.max
+    if (low is not None and number < low) or (high is not None and number > high):
+        return range_of(question) or Refusal("questions.no_number")
+    return int(number) if number == int(number) else number
+
+
+def range_of(question: Question) -> Refusal | None:
+    """Return how to say which numbers a question takes; None when it takes all."""
+    low = "" if question.min is None else number_text(question.min)
+    high = "" if question.max is None else number_text(question.max)
+    if low and high:
+        return Refusal("questions.between", low, high)
+    if low:
+        return Refusal("questions.at_least", low=low)
+    return Refusal("questions.at_most", high=high) if high else None
+
+
+def _chosen(question: Question, said: Sequence[str]) -> Answer | Refusal:
+    options = {str(number): option for number, option in enumerate(question.options, start=1)}
+    if not set(said) <= set(options) or (question.type == "single" and len(set(said)) > 1):
+        return Refusal("questions.no_option")
+    if question.type == "single":
+        return options[said[0]]
+    return [option for number, option in options.items() if number in said]

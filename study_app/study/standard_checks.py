@@ -1,0 +1,57 @@
+"""The comprehension check before a task: the study file's own questions, or prefcal's for each kind of task."""
+
+from dataclasses import dataclass
+
+from study_app.study.entries import TaskEntry
+
+STANDARD = "standard"
+"""What a study file writes for prefcal's own instructions."""
+
+_ANSWERS: dict[str, tuple[int, int]] = {
+    "intent_votes": (2, 3),
+    "iunit_importance": (3, 1),
+    "summary_pairs": (1, 2),
+    "stream_pairs": (2, 3),
+    "stream_visits": (3, 1),
+    "ranked_pairs": (1, 2),
+    "questions": (2, 1),
+}
+"""Kind of task -> the right one of the three options of each standard question, from 1."""
+
+_OPTIONS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckItem:
+    """A question of a check; where ``is_standard``, question and options are keys of the catalogue."""
+
+    question: str
+    options: tuple[str, ...]
+    answer: int
+    is_standard: bool
+
+
+def standard_check(kind: str) -> tuple[CheckItem, ...]:
+    """Return prefcal's own check of a kind of task."""
+    return tuple(
+        CheckItem(
+            question=f"check.{kind}.{place}",
+            options=tuple(f"check.{kind}.{place}_{option}" for option in range(1, _OPTIONS + 1)),
+            answer=answer,
+            is_standard=True,
+        )
+        for place, answer in zip(("first", "second"), _ANSWERS[kind], strict=True)
+    )
+
+
+def check_of(entry: TaskEntry, kind: str) -> tuple[CheckItem, ...]:
+    """Return the check before a task, () for none.
+
+    Prefcal's own goes with prefcal's own instructions only: it asks for what these say.
+    """
+    if entry.check is None:
+        return standard_check(kind) if entry.instructions == STANDARD else ()
+    return tuple(
+        CheckItem(question=item.question, options=tuple(item.options), answer=item.answer, is_standard=False)
+        for item in entry.check
+    )

@@ -1,0 +1,1 @@
+"""What a kind of task shows, read from collections and runs."""

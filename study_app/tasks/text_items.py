@@ -1,0 +1,157 @@
+"""Pure: a text as a run of items, the order in which they are read, and how far the reading went.
+
+Every length is in counted characters, as the metric counts them. The order is that of the trailtext: the first
+layer, with the second layer of every link that was opened right after its link.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+LISTS = MappingProxyType({"pushes": ("p", "update"), "list": ("r", "link")})
+"""Content that is one list of texts -> what begins their keys in the page, and their kind in the tables."""
+
+WITHOUT_SPACES = frozenset({"ja"})
+"""Languages in which white space does not part words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One element of a text.
+
+    Attributes
+    ----------
+    key : str
+        Its name in the page, such as ``f3``, ``s3.1``, ``p12`` or ``r1``.
+    id : str
+        Its name in the tables: the id of the iUnit, of the intent or document that a link leads to, of the update.
+    kind : str
+        iunit, link or update.
+    words, chars : int
+        Whitespace tokens and counted characters.
+    layer : str or None
+        Key of the link whose second layer it stands in; None in the first layer.
+    by_chars : bool
+        Its language has no spaces between words, so its length is counted in characters.
+    """
+
+    key: str
+    id: str
+    kind: str
+    words: int
+    chars: int
+    layer: str | None = None
+    by_chars: bool = False
+
+    @property
+    def length(self) -> int:
+        """How much there is to read, for dividing time among items."""
+        return self.chars if self.by_chars else self.words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextStop:
+    """How far one text was read; see `text_stop`."""
+
+    chars_read: float
+    text_chars: int
+    reached_end: bool
+    opened: int
+
+
+def content_items(content: Mapping[str, Any], language: str) -> tuple[Item, ...]:
+    """Return the items of whatever a pair page shows on a side, in reading order.
+
+    Parameters
+    ----------
+    content : mapping
+        As `study_app.store.models.Summary.content` holds it: a two-layered summary, a push stream or a ranked list.
+    language : str
+        Of its texts, see `summary_items`.
+    """
+    for name, (letter, kind) in LISTS.items():
+        if name in content:
+            return tuple(
+                _item({**text, "kind": kind}, f"{letter}{place}", None, by_chars=language in WITHOUT_SPACES)
+                for place, text in enumerate(content[name], start=1)
+            )
+    return summary_items(content, language)
+
+
+def summary_items(content: Mapping[str, Any], language: str) -> tuple[Item, ...]:
+    """Return the items of a stored two-layered summary, each second layer right after its link.
+
+    Parameters
+    ----------
+    content : mapping
+        As `study_app.store.models.Summary.content` holds it.
+    language : str
+        Of its texts: in those of `WITHOUT_SPACES` an item's length is its characters.
+    """
+    return tuple(_summary_items(content["first"], by_chars=language in WITHOUT_SPACES))
+
+
+def _summary_items(first: Iterable[Mapping[str, Any]], *, by_chars: bool) -> Iterator[Item]:
+    for number, element in enumerate(first):
+        key = f"f{number}"
+        yield _item(element, key, None, by_chars=by_chars)
+        for place, inner in enumerate(element.get("second", ())):
+            yield _item(inner, f"s{number}.{place}", key, by_chars=by_chars)
+
+
+def _item(element: Mapping[str, Any], key: str, layer: str | None, *, by_chars: bool) -> Item:
+    return Item(
+        key=key,
+        id=element["id"],
+        kind=element["kind"],
+        words=element["words"],
+        chars=element["chars"],
+        layer=layer,
+        by_chars=by_chars,
+    )
+
+
+def reading_order(items: Iterable[Item], opened: AbstractSet[str]) -> Iterator[Item]:
+    """Yield the text as it was read; ``opened`` are the keys of the links that were opened at some time."""
+    return (item for item in items if item.layer is None or item.layer in opened)
+
+
+def end_offsets(items: Iterable[Item], opened: AbstractSet[str]) -> dict[str, int]:
+    """Return the counted characters up to and including each item in reading order, by key."""
+    offsets, end = {}, 0
+    for item in reading_order(items, opened):
+        end += item.chars
+        offsets[item.key] = end
+    return offsets
+
+
+def text_stop(items: Iterable[Item], shares: Mapping[str, float], opened: AbstractSet[str]) -> TextStop:
+    """Say how far a text was read.
+
+    Parameters
+    ----------
+    items : iterable of Item
+        The whole text, each second layer right after its link.
+    shares : mapping of str to float
+        Largest share of each item that was seen, by key.
+    opened : set of str
+        Keys of the links whose second layer was opened.
+
+    Returns
+    -------
+    TextStop
+        ``chars_read`` counts everything before the furthest item seen, whether or not that was on screen, and the
+        seen share of its own characters. ``text_chars`` is the whole text with the opened layers.
+        ``reached_end``: the last item was fully seen; an empty text is at its end. ``opened`` counts links.
+    """
+    chars_read, before, last_share = 0.0, 0, 1.0
+    for item in reading_order(items, opened):
+        last_share = shares.get(item.key, 0.0)
+        if last_share > 0:
+            chars_read = before + last_share * item.chars
+        before += item.chars
+    return TextStop(
+        chars_read=chars_read, text_chars=before, reached_end=last_share == 1.0, opened=len(opened)
+    )

@@ -1,0 +1,161 @@
+"""The ends of a worker's part: finish and stop, their codes for ever, the text that was agreed to, and withdrawing."""
+
+from datetime import datetime
+
+from flask import Blueprint, make_response, request
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from study_app.protocol.steps import DONE, FINISH, STOP, STOPPED, WITHDRAWN, Step, current_step, open_steps
+from study_app.services.worker import answers, ends
+from study_app.services.worker.codes import DueCode, end_code, is_noted, note_shown, visit_code
+from study_app.services.worker.entry import consent_text
+from study_app.services.worker.whereabouts import Whereabouts, locate
+from study_app.services.worker.withdraw import withdraw as service
+from study_app.store.database import transaction
+from study_app.store.rows import WorkerRow
+from study_app.store.tokens import PageToken
+from study_app.study.platforms import frame_hosts
+from study_app.web.blueprints.walk import PAGE_KEY_LETTERS, REFUSED, show, take, to_step
+from study_app.web.log import note_worker
+from study_app.web.messages import LANGUAGES
+from study_app.web.pages.ends import WithdrawPage
+from study_app.web.serving import browser_language, permit, rendered, said, server
+from study_app.web.show.ends import end_page
+
+blueprint = Blueprint("ends", __name__)
+
+
+@blueprint.get("/w/<token>/finish")
+def finish(token: str) -> Response:
+    """Say that everything is answered."""
+    return show(token, FINISH)
+
+
+@blueprint.post("/w/<token>/finish")
+def post_finish(token: str) -> Response:
+    """Complete the worker; the code exists from here on."""
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
+        app = server()
+        answers.finish(session, here, now=app.now(), new_token=app.new_token)
+        return None
+
+    return take(token, FINISH, act)
+
+
+@blueprint.get("/w/<token>/stop")
+def stop(token: str) -> Response:
+    """Ask whether to stop here."""
+    return show(token, STOP)
+
+
+@blueprint.post("/w/<token>/stop")
+def post_stop(token: str) -> Response:
+    """End the worker's part where it is."""
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
+        if request.form.get("stop") == "yes":
+            ends.stop(session, here, "partial", now=server().now())
+        return None
+
+    return take(token, STOP, act)
+
+
+@blueprint.get("/w/<token>/done")
+def done(token: str) -> Response:
+    """Show the code."""
+    return _show_code(token, DONE)
+
+
+@blueprint.get("/w/<token>/stopped")
+def stopped(token: str) -> Response:
+    """Show the code of a worker who did not finish, if there is one."""
+    return _show_code(token, STOPPED)
+
+
+def _show_code(token: str, step: Step) -> Response:
+    """Show a worker's code, and store that it was shown: the first time in a transaction that writes."""
+    app = server()
+    worker, now = app.signer.worker(token), app.now()
+    with transaction(app.database, write=False) as session:
+        here = locate(session, app.plans, worker, now=now)
+        note_worker(here.worker.pseudonym)
+        if step not in open_steps(here.state):
+            return to_step(token, current_step(here.state))
+        due = end_code(session, here)
+        page = end_page(here, due, just="just" in request.args)
+        is_new = not is_noted(session, here.worker, due)
+    if is_new:
+        _note_shown(here.worker, due, now=now)
+    permit(form_host=due.form_host, frame_hosts=frame_hosts(here.plan.entry))
+    served = PageToken(
+        worker=worker, key=app.new_token(PAGE_KEY_LETTERS), step=step.path, showing=None, served_at=now
+    )
+    return rendered("done", page, tokens={"worker": token, "page": app.signer.page_token(served)})
+
+
+def note_visit_code(token: str, step: Step) -> None:
+    """Store that the code for a visit is shown on a step's page, if one is due there: the first time."""
+    app = server()
+    worker, now = app.signer.worker(token), app.now()
+    with transaction(app.database, write=False) as session:
+        here = locate(session, app.plans, worker, now=now)
+        due = visit_code(session, here) if step in open_steps(here.state) else None
+        is_new = due is not None and not is_noted(session, here.worker, due)
+        permit(form_host=due.form_host if due is not None else None)
+    if due is not None and is_new:
+        _note_shown(here.worker, due, now=now)
+
+
+def _note_shown(worker: WorkerRow, due: DueCode, *, now: datetime) -> None:
+    with transaction(server().database, write=True) as session:
+        note_shown(session, worker, due, now=now)
+
+
+@blueprint.get("/w/<token>/consent.txt")
+def agreed_text(token: str) -> Response:
+    """Give the text that this worker agreed to, as a file with its hash in the name."""
+    app = server()
+    with transaction(app.database, write=False) as session:
+        here = locate(session, app.plans, app.signer.worker(token), now=app.now())
+        note_worker(here.worker.pseudonym)
+        agreed = here.worker.consent_sha256
+        if agreed is None:
+            return to_step(token, current_step(here.state))
+        response = make_response(consent_text(session, here.plan, agreed))
+    response.headers["Content-Type"] = "text/plain; charset=utf-8"
+    response.headers["Content-Disposition"] = f'attachment; filename="consent-{agreed}.txt"'
+    return response
+
+
+@blueprint.get("/w/<token>/withdrawn")
+def withdrawn(token: str) -> Response:
+    """Say that the worker has withdrawn."""
+    return show(token, WITHDRAWN)
+
+
+@blueprint.get("/withdraw")
+def withdraw() -> Response:
+    """Ask for the code to withdraw with."""
+    return rendered("withdraw", WithdrawPage(language=_language(), code="", error=None))
+
+
+@blueprint.post("/withdraw")
+def post_withdraw() -> Response:
+    """Take a consent back, by the code that only its worker holds."""
+    app = server()
+    code = request.form.get("code", "").strip()
+    with transaction(app.database, write=True) as session:
+        gone = service(session, code, now=app.now())
+    if gone is None:
+        page = WithdrawPage(language=_language(), code=code, error="withdraw.unknown")
+        return rendered("withdraw", page, status=REFUSED)
+    note_worker(gone.pseudonym)
+    return said("withdrawn", status=200, language=_language())
+
+
+def _language() -> str:
+    """Return the language that the link asked for, else the first of the browser's that there is."""
+    asked = request.args.get("language", "")
+    return asked if asked in LANGUAGES else browser_language()

@@ -1,0 +1,96 @@
+"""/s/STUDY: where workers arrive from their platform."""
+
+from flask import Blueprint, redirect, request
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from study_app.protocol.steps import CONSENT
+from study_app.services.researcher.pause import is_paused
+from study_app.services.worker.entry import Visitor, arrive, find_study, is_full, known_worker
+from study_app.store.database import transaction
+from study_app.store.disk_room import is_nearly_full
+from study_app.store.plan import StudyPlan
+from study_app.study.platforms import (
+    frame_hosts,
+    is_phone,
+    is_preview,
+    platform_of,
+    submit_host,
+    visit_parameters,
+    worker_id,
+)
+from study_app.web.blueprints.walk import to_step
+from study_app.web.log import note_worker
+from study_app.web.pages.ends import PreviewPage
+from study_app.web.serving import permit, rendered, said, server
+from study_app.web.show.show import consent_paragraphs
+
+blueprint = Blueprint("entry", __name__)
+
+
+@blueprint.get("/s/<study>")
+def enter(study: str) -> Response:
+    """Let a worker in, unless something speaks against it; coming back leads to where they were."""
+    app = server()
+    with transaction(app.database, write=False) as session:
+        plan = find_study(session, app.plans, study)
+        if plan is None:
+            return said("no_study", status=404)
+        permit(frame_hosts=frame_hosts(plan.entry))
+        platform = platform_of(plan.entry)
+        if is_preview(platform, request.args):
+            return _preview(plan)
+        given = worker_id(platform, request.args)
+        if given is None:
+            return said("no_id", status=400, language=plan.language)
+        if platform.takes_form and submit_host(plan.entry, request.args) is None:
+            return said("bad_host", status=400, language=plan.language)
+        visitor = Visitor(
+            platform=platform.name, worker=given, parameters=visit_parameters(platform, request.args)
+        )
+        refusal = _refusal(session, plan, visitor)
+    return refusal or _let_in(plan, visitor)
+
+
+def _preview(plan: StudyPlan) -> Response:
+    """Show what the work is; nothing is stored and no place is held."""
+    page = PreviewPage(
+        language=plan.language, title=plan.entry.title, paragraphs=consent_paragraphs(plan.entry.consent)
+    )
+    return rendered("preview", page)
+
+
+def _refusal(session: Session, plan: StudyPlan, visitor: Visitor) -> Response | None:
+    """Return the page that says why a visitor cannot come in, before being asked for anything; None if they can."""
+    known = known_worker(session, plan, visitor)
+    if (known is None or known.consented_at is None) and is_paused(session, plan.id):
+        return said("paused", status=503, language=plan.language)
+    if known is not None:
+        return None
+    if not _fits_device(plan):
+        return said(f"device_{plan.entry.device}", status=403, language=plan.language)
+    if is_nearly_full(server().database):
+        return said("no_room", status=503, language=plan.language)
+    if is_full(session, plan, now=server().now()):
+        return said("full", status=409, language=plan.language)
+    return None
+
+
+def _let_in(plan: StudyPlan, visitor: Visitor) -> Response:
+    app = server()
+    with transaction(app.database, write=True) as session:
+        arrived = arrive(session, plan, visitor, now=app.now(), new_token=app.new_token)
+    note_worker(arrived.pseudonym)
+    token = app.signer.worker_token(arrived.worker_id)
+    if arrived.is_new:
+        return to_step(token, CONSENT)
+    reminded = request.args.get("via") == "reminder"
+    via = "?via=reminder" if reminded else "?via=invitation" if arrived.is_invited else ""
+    return redirect(f"/w/{token}/{via}", code=303)
+
+
+def _fits_device(plan: StudyPlan) -> bool:
+    if plan.entry.device == "any":
+        return True
+    hint = request.headers.get("Sec-CH-UA-Mobile")
+    return is_phone(request.headers.get("User-Agent", ""), hint) == (plan.entry.device == "phone")

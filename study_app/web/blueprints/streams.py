@@ -1,0 +1,132 @@
+"""/w/TOKEN/: the pages of a task with streams: enrolling, reading, leaving, and what is asked afterwards."""
+
+from flask import Blueprint, request
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from study_app.protocol.steps import Step, current_step, open_steps
+from study_app.services.worker import useful as service
+from study_app.services.worker.follows import enrol as begin
+from study_app.services.worker.follows import followed
+from study_app.services.worker.look import Look
+from study_app.services.worker.streams import open_view, send_read
+from study_app.services.worker.whereabouts import Whereabouts, locate
+from study_app.store.database import transaction
+from study_app.store.tokens import PageToken
+from study_app.study.platforms import frame_hosts
+from study_app.web.blueprints.ends import note_visit_code
+from study_app.web.blueprints.walk import (
+    PAGE_KEY_LETTERS,
+    Onward,
+    came,
+    home,
+    show,
+    take,
+    to_step,
+)
+from study_app.web.log import note_worker
+from study_app.web.serving import permit, rendered, server
+from study_app.web.show.streams import stream_page
+
+blueprint = Blueprint("streams", __name__, url_prefix="/w/<token>")
+ANSWERS = {"yes": True, "no": False}
+
+
+@blueprint.get("/<int:task>/<int:query>/enrol")
+def enrol(token: str, task: int, query: int) -> Response:
+    """Show what following an event means."""
+    return show(token, Step("enrol", task, query))
+
+
+@blueprint.post("/<int:task>/<int:query>/enrol")
+def post_enrol(token: str, task: int, query: int) -> Response:
+    """Begin to follow."""
+    step = Step("enrol", task, query)
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
+        app = server()
+        begin(session, app.plans, here, step, now=app.now())
+        return None
+
+    return take(token, step, act)
+
+
+@blueprint.get("/<int:task>/streams")
+def streams(token: str, task: int) -> Response:
+    """Show everything that the worker follows."""
+    return show(token, Step("streams", task))
+
+
+@blueprint.get("/<int:task>/<int:query>/stream")
+def stream(token: str, task: int, query: int) -> Response:
+    """Serve what is new in a stream; after its days go to the page that says so."""
+    app, step = server(), Step("stream", task, query)
+    worker, now = app.signer.worker(token), app.now()
+    with transaction(app.database, write=True) as session:
+        here = locate(session, app.plans, worker, now=now, lock=True)
+        note_worker(here.worker.pseudonym)
+        permit(frame_hosts=frame_hosts(here.plan.entry))
+        if step not in open_steps(here.state):
+            return to_step(token, current_step(here.state))
+        one = followed(session, app.plans, here, step)
+        if one.follow.ends_at <= now:
+            return to_step(token, Step("away", task, query))
+        key = app.new_token(PAGE_KEY_LETTERS)
+        below = request.args.get("below", type=int)
+        served = open_view(session, one, key=key, entry=came(now=now), below=below, now=now)
+        look = Look(session=session, plans=app.plans, here=here, step=step, now=now, home=home(token))
+        page = stream_page(look, one, served)
+    signed = app.signer.page_token(
+        PageToken(worker=worker, key=key, step=step.path, showing=None, served_at=now)
+    )
+    return rendered("stream", page, tokens={"worker": token, "page": signed})
+
+
+@blueprint.post("/<int:task>/<int:query>/stream")
+def post_stream(token: str, task: int, query: int) -> Response:
+    """Leave a stream, or with ``below`` go on to older updates of the visit; what was read is stored either way."""
+    step = Step("stream", task, query)
+    below = request.form.get("below", type=int)
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> Onward:
+        app = server()
+        now = app.now()
+        one = followed(session, app.plans, here, step)
+        view = send_read(session, one, page=page.key, keys=request.form.getlist("read"), now=now)
+        if below is not None:
+            return Onward(step, f"below={below}")
+        asks = view is not None and service.ask(session, here, step, one, view, now=now)
+        return Onward(Step("useful" if asks else "away", task, query))
+
+    return take(token, step, act)
+
+
+@blueprint.get("/<int:task>/<int:query>/useful")
+def useful(token: str, task: int, query: int) -> Response:
+    """Ask whether what was read was still of use."""
+    return show(token, Step("useful", task, query))
+
+
+@blueprint.post("/<int:task>/<int:query>/useful")
+def post_useful(token: str, task: int, query: int) -> Response:
+    """Store the answers that were given; none is needed."""
+    step = Step("useful", task, query)
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> Onward:
+        follow = here.follow(step)
+        shown = service.questions_on_page(session, follow, served_at=page.served_at)
+        for number, question in enumerate(shown, start=1):
+            said = ANSWERS.get(request.form.get(f"useful-{number}", ""))
+            if said is not None and "skip" not in request.form:
+                service.answer(session, question, useful=said, page=page.key, now=server().now())
+        return Onward(Step("away", task, query))
+
+    return take(token, step, act)
+
+
+@blueprint.get("/<int:task>/<int:query>/away")
+def away(token: str, task: int, query: int) -> Response:
+    """Say goodbye until the next visit, or for good; with the code for the visit where each has one."""
+    step = Step("away", task, query)
+    note_visit_code(token, step)
+    return show(token, step)

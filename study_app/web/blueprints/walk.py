@@ -1,0 +1,154 @@
+"""Showing a step's page and taking its form: what all views of /w/ do alike."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+from urllib.parse import urlencode
+
+from flask import redirect, request
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from study_app.protocol.steps import DONE, Step, after_page, current_step, open_steps
+from study_app.services.worker.answers import shown_pair
+from study_app.services.worker.look import Look
+from study_app.services.worker.slots import keep_alive, take_next
+from study_app.services.worker.whereabouts import Whereabouts, locate
+from study_app.store.database import transaction
+from study_app.store.models import EPOCH, MILLISECOND
+from study_app.store.tokens import BadTokenError, PageToken
+from study_app.study.platforms import frame_hosts
+from study_app.web.log import note_worker
+from study_app.web.serving import permit, rendered, said, server
+from study_app.web.show.show import page_of
+
+PAGE_KEY_LETTERS = 16
+REFUSED = 422
+ARRIVALS = {"reminder", "invitation"}
+RECENT_MS = 60_000
+JUST_FINISHED = "just=1"
+"""The query of the last page when the form before it was the last."""
+
+NUMBERED = {"pair", "rate"}
+"""Kinds of steps of which a slot has several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """Where to go from a form when that is not the worker's current step; ``query`` follows in the address."""
+
+    step: Step
+    query: str = ""
+
+
+Act: TypeAlias = Callable[[Session, Whereabouts, PageToken], str | Onward | None]
+"""Stores what a form says. Returns the catalogue's key of what is wrong with it, or where to go; None for the next step."""
+
+
+def to_step(token: str, step: Step, query: str = "") -> Response:
+    """Send the browser to a step."""
+    return redirect(f"/w/{token}/{step.path}" + (f"?{query}" if query else ""), code=303)
+
+
+def home(token: str) -> str:
+    """Return the worker's standing link, which leads to wherever they are.
+
+    A proxy in front of the server that speaks https says so; the worst that a worker who says it can do is to misread
+    their own link.
+    """
+    first_proxy = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip().lower()
+    is_https = request.is_secure or first_proxy == "https"
+    return f"{'https' if is_https else 'http'}://{request.host}/w/{token}/"
+
+
+def arrival(*, now: datetime) -> str:
+    """Return how the worker came as the query of an address; empty for on their own.
+
+    The moment stands beside it, so that loading the page again days later is no second reminder.
+    """
+    via = request.args.get("via")
+    return urlencode({"via": via, "at": (now - EPOCH) // MILLISECOND}) if via in ARRIVALS else ""
+
+
+def show(token: str, step: Step, *, error: str | None = None) -> Response:
+    """Show a step's page if it is open to the worker, else go to the current one."""
+    app = server()
+    worker, now = app.signer.worker(token), app.now()
+    with transaction(app.database, write=False) as session:
+        here = locate(session, app.plans, worker, now=now)
+        note_worker(here.worker.pseudonym)
+        permit(frame_hosts=frame_hosts(here.plan.entry))
+        if step not in open_steps(here.state):
+            return to_step(token, current_step(here.state))
+        shown = shown_pair(session, here, step) if step.kind == "pair" else None
+        page = page_of(
+            Look(
+                session=session,
+                plans=app.plans,
+                here=here,
+                step=step,
+                now=now,
+                shown=shown,
+                error=error,
+                sent=request.form.to_dict(flat=False) if error else {},
+                home=home(token),
+                arrival=arrival(now=now) if came(now=now) != "own" else "",
+            )
+        )
+        served = PageToken(
+            worker=worker,
+            key=app.new_token(PAGE_KEY_LETTERS),
+            step=step.path,
+            showing=None if shown is None else shown.id,
+            served_at=now,
+        )
+    template = "message" if step.kind in {"full", "withdrawn"} else step.kind
+    tokens = {"worker": token, "page": app.signer.page_token(served)}
+    return rendered(template, page, status=REFUSED if error else 200, tokens=tokens)
+
+
+def came(*, now: datetime) -> str:
+    """Return how the worker came to this page: own, or what `arrival` wrote into its address just now."""
+    via, at = request.args.get("via"), request.args.get("at", type=int)
+    recently = at is not None and abs((now - EPOCH) // MILLISECOND - at) <= RECENT_MS
+    return via if via in ARRIVALS and recently else "own"
+
+
+def take(token: str, step: Step, act: Act) -> Response:
+    """Store what a step's form says and go on; a form that cannot be taken comes back with the reason."""
+    app = server()
+    worker, now = app.signer.worker(token), app.now()
+    served = _page_token(worker, step)
+    if served is None:
+        return said("bad_form", status=403)
+    with transaction(app.database, write=True) as session:
+        here = locate(session, app.plans, worker, now=now, lock=True)
+        note_worker(here.worker.pseudonym)
+        if step not in open_steps(here.state):
+            return to_step(token, current_step(here.state))
+        keep_alive(session, here, now=now)
+        onward = act(session, here, served) or Onward(_following(session, here, step, now=now))
+    if isinstance(onward, Onward):
+        return to_step(token, onward.step, JUST_FINISHED if onward.step == DONE else onward.query)
+    return show(token, step, error=onward)
+
+
+def _following(session: Session, here: Whereabouts, step: Step, *, now: datetime) -> Step:
+    """Return where a worker goes after a step's form was taken; takes the next query where there is no choice."""
+    following = after_page(here.state, step) if step.kind in NUMBERED else None
+    if following is None:
+        here = locate(session, server().plans, here.worker.id, now=now)
+        if take_next(session, here, now=now):
+            here = locate(session, server().plans, here.worker.id, now=now)
+        following = current_step(here.state)
+    return following
+
+
+def _page_token(worker: int, step: Step) -> PageToken | None:
+    """Return what the form's hidden field says; None when it is missing, forged, or of another worker or page."""
+    try:
+        served = server().signer.page(request.form.get("page", ""))
+    except BadTokenError:
+        return None
+    return served if served.worker == worker and served.step == step.path else None

@@ -1,0 +1,185 @@
+"""/w/TOKEN/: a worker's way through the study, one page a step."""
+
+from flask import Blueprint, request
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from study_app.protocol.steps import CONSENT, FULL, Step, current_step
+from study_app.services.researcher.pause import is_paused
+from study_app.services.worker import answers
+from study_app.services.worker.answers import Answer
+from study_app.services.worker.entry import give_consent
+from study_app.services.worker.slots import listed_topics, take_next, take_slot
+from study_app.services.worker.whereabouts import Whereabouts, locate
+from study_app.store.database import transaction
+from study_app.store.tokens import PageToken
+from study_app.study.entries import SummaryPairs
+from study_app.web.blueprints.walk import arrival, show, take, to_step
+from study_app.web.log import note_worker
+from study_app.web.serving import server
+
+blueprint = Blueprint("work", __name__, url_prefix="/w/<token>")
+CHOICES = {"left", "right", "equally_good", "equally_bad"}
+LAYOUTS = {"side_by_side", "stacked"}
+
+
+@blueprint.get("/", strict_slashes=False)
+def resume(token: str) -> Response:
+    """Go to where the worker is; a stream is told how they came."""
+    app = server()
+    now = app.now()
+    with transaction(app.database, write=False) as session:
+        here = locate(session, app.plans, app.signer.worker(token), now=now)
+        note_worker(here.worker.pseudonym)
+        step = current_step(here.state)
+    return to_step(token, step, arrival(now=now) if step.kind in {"stream", "streams"} else "")
+
+
+@blueprint.get("/consent")
+def consent(token: str) -> Response:
+    """Show what the study is about and ask for consent."""
+    return show(token, CONSENT)
+
+
+@blueprint.post("/consent")
+def post_consent(token: str) -> Response:
+    """Store the consent."""
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
+        if request.form.get("agree") != "yes":
+            return "consent.must_agree"
+        current = here.plan.consent_sha256
+        if request.form.get("text", current) != current:
+            return "consent.changed"
+        if not here.state.consented and is_paused(session, here.plan.id):
+            return "consent.paused"
+        give_consent(session, here, now=server().now())
+        return None
+
+    return take(token, CONSENT, act)
+
+
+@blueprint.get("/<int:task>/choose")
+def choose(token: str, task: int) -> Response:
+    """Show the queries there are; where there is nothing to choose, take what has become free since the form before."""
+    step = Step("choose", task)
+    app = server()
+    worker, now = app.signer.worker(token), app.now()
+    with transaction(app.database, write=False) as session:
+        here = locate(session, app.plans, worker, now=now)
+        is_given = current_step(here.state) == step and not here.task(step).is_chosen
+    if not is_given:
+        return show(token, step)
+    with transaction(app.database, write=True) as session:
+        take_next(session, locate(session, app.plans, worker, now=now, lock=True), now=now)
+        step = current_step(locate(session, app.plans, worker, now=now).state)
+    return to_step(token, step)
+
+
+@blueprint.post("/<int:task>/choose")
+def post_choose(token: str, task: int) -> Response:
+    """Take a query's slot."""
+    step = Step("choose", task)
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
+        listed = listed_topics(here, here.task(step))
+        number = request.form.get("topic", type=int)
+        if number is None or not 1 <= number <= len(listed):
+            return "choose.pick_one"
+        if not here.state.tasks[task - 1].wants_slot:
+            return None
+        taken = take_slot(session, here, here.task(step), listed[number - 1].id, now=server().now())
+        return None if taken else "choose.just_taken"
+
+    return take(token, step, act)
+
+
+@blueprint.get("/<int:task>/<int:query>/search")
+def search(token: str, task: int, query: int) -> Response:
+    """Show the query to search for; its clock starts with the first showing."""
+    step = Step("search", task, query)
+    app = server()
+    with transaction(app.database, write=False) as session:
+        here = locate(session, app.plans, app.signer.worker(token), now=app.now())
+        starts = current_step(here.state) == step and here.slot(step).search_shown_at is None
+    if starts:
+        with transaction(app.database, write=True) as session:
+            here = locate(session, app.plans, app.signer.worker(token), now=app.now(), lock=True)
+            answers.show_search(session, here.slot(step), now=app.now())
+    return show(token, step)
+
+
+@blueprint.post("/<int:task>/<int:query>/search")
+def post_search(token: str, task: int, query: int) -> Response:
+    """Leave the search, if it lasted long enough."""
+    step = Step("search", task, query)
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
+        entry = here.task(step).entry
+        least = entry.search_seconds if isinstance(entry, SummaryPairs) else 0
+        left = answers.leave_search(session, here.slot(step), least_seconds=least, now=server().now())
+        return None if left else "search.too_early"
+
+    return take(token, step, act)
+
+
+@blueprint.get("/<int:task>/<int:query>/vote")
+def vote(token: str, task: int, query: int) -> Response:
+    """Show a query's intents."""
+    return show(token, Step("vote", task, query))
+
+
+@blueprint.post("/<int:task>/<int:query>/vote")
+def post_vote(token: str, task: int, query: int) -> Response:
+    """Store what was ticked."""
+    step = Step("vote", task, query)
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:
+        slot = here.slot(step)
+        intents = here.task(step).topic(slot.topic_id).intents
+        ticked = set(request.form.getlist("intent", type=int))
+        if not ticked <= set(range(1, len(intents) + 1)) or bool(ticked) == ("none" in request.form):
+            return "vote.tick_or_none"
+        names = [name for place, (name, _) in enumerate(intents, start=1) if place in ticked]
+        answers.vote(session, slot, names, page, now=server().now())
+        return None
+
+    return take(token, step, act)
+
+
+@blueprint.get("/<int:task>/<int:query>/pair/<int:pair>")
+def pair(token: str, task: int, query: int, pair: int) -> Response:
+    """Show two summaries."""
+    return show(token, Step("pair", task, query, pair))
+
+
+@blueprint.post("/<int:task>/<int:query>/pair/<int:pair>")
+def post_pair(token: str, task: int, query: int, pair: int) -> Response:
+    """Store which is better."""
+    step = Step("pair", task, query, pair)
+
+    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:
+        answer = _answer()
+        if answer is None:
+            return "pair.pick_one"
+        answers.judge(session, here, step, answer, page, now=server().now())
+        return None
+
+    return take(token, step, act)
+
+
+def _answer() -> Answer | None:
+    choice, layout = request.form.get("choice", ""), request.form.get("layout", "")
+    if choice not in CHOICES:
+        return None
+    return Answer(
+        choice=choice,
+        decision_ms=request.form.get("decision_ms", type=int),
+        layout=layout if layout in LAYOUTS else None,
+    )
+
+
+@blueprint.get("/full")
+def full(token: str) -> Response:
+    """Say that there is nothing left to do."""
+    return show(token, FULL)

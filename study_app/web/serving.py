@@ -1,0 +1,145 @@
+"""What the views share: the server's parts, rendering, and what every answer carries."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+from flask import Flask, Response, current_app, g, make_response, render_template, request
+from jinja2 import StrictUndefined
+from markupsafe import Markup
+
+from metrics.errors import InputError, input_fault
+from study_app.config import Config
+from study_app.resources import resource_folder
+from study_app.services.researcher.settings import SIGNING_KEY, setting
+from study_app.store.database import Database, is_empty, migrate, open_database, shown_address, transaction
+from study_app.store.plan import Plans
+from study_app.store.tokens import NewToken, Now, Signer
+from study_app.web.messages import LANGUAGES, Messages
+from study_app.web.pages.pages import MessagePage
+from study_app.web.pages.sides import ShownSide
+
+NAME = "prefcal"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action {forms}; base-uri 'none'; frame-ancestors {frames}"
+)
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+FALLBACK_LANGUAGE = "en"
+MAX_BODY_BYTES = 64 * 1024
+STATIC_MAX_AGE_SECONDS = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """The parts of one running server; ``now`` and ``new_token`` are its only clock and source of names."""
+
+    database: Database
+    plans: Plans
+    signer: Signer
+    messages: Messages
+    now: Now
+    new_token: NewToken
+
+
+def server() -> Server:
+    """Return the parts of the server that handles this request."""
+    return cast("Server", current_app.extensions[NAME])
+
+
+def rendered(
+    template: str, page: Any, *, status: int = 200, tokens: Mapping[str, str] | None = None
+) -> Response:
+    """Render a page value; ``tokens`` are ``worker`` and ``page`` on a page of a worker's way."""
+    t = partial(server().messages.text, page.language)
+    html = render_template(f"{template}.html", page=page, t=t, tokens=tokens or {})
+    return make_response(html, status)
+
+
+def side_html(language: str, side: str, shown: ShownSide) -> Markup:
+    """Return a side of a pair page; made once for each language and side, since it is most of the page."""
+    if (language, side) not in shown.html:
+        template = current_app.jinja_env.get_template(f"sides/{shown.form}.html")
+        macros: Any = template.make_module({"t": partial(server().messages.text, language)})
+        shown.html[language, side] = Markup(macros.side(side, shown.value))  # noqa: S704 - the macro has escaped it
+    return shown.html[language, side]
+
+
+def said(key: str, *, status: int, language: str | None = None, reference: str = "") -> Response:
+    """Render a page that only says something, in the words under ``key``; in the browser's language when none is given."""
+    page = MessagePage(
+        language=language or browser_language(),
+        heading=f"{key}.heading",
+        text=f"{key}.text",
+        reference=reference,
+    )
+    return rendered("message", page, status=status)
+
+
+def browser_language() -> str:
+    """Return the first language that the browser asks for and that there is."""
+    return request.accept_languages.best_match(LANGUAGES) or FALLBACK_LANGUAGE
+
+
+def open_server(config: Config, now: Now, new_token: NewToken) -> Server:
+    """Open the database and put the parts of a server together; raises `PrefcalError` when no study was loaded."""
+    database = open_database(config.database)
+    if is_empty(database):
+        raise nothing_loaded(config)
+    migrate(database)
+    with transaction(database, write=False) as session:
+        key = setting(session, SIGNING_KEY)
+    if key is None:
+        raise nothing_loaded(config)
+    return Server(
+        database=database,
+        plans=Plans(),
+        signer=Signer(key),
+        messages=Messages(resource_folder("templates") / "locale"),
+        now=now,
+        new_token=new_token,
+    )
+
+
+def nothing_loaded(config: Config) -> InputError:
+    """Return the error of a database without a study."""
+    return input_fault(
+        f"no study is loaded in {shown_address(config.database)}",
+        cure="load one: prefcal study load FILE",
+    )
+
+
+def configure(app: Flask) -> None:
+    """Set limits and caching, and make templates fail on names that do not exist."""
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
+    app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_MAX_AGE_SECONDS
+    app.jinja_env.undefined = StrictUndefined
+    app.jinja_env.globals["side_html"] = side_html
+    app.url_map.merge_slashes = False  # else `//` leads to the host that the request names
+
+
+def install_headers(app: Flask) -> None:
+    """Put the security headers on every answer, and keep all but the static files out of every cache."""
+    app.after_request(_with_headers)
+
+
+def permit(*, form_host: str | None = None, frame_hosts: Collection[str] = ()) -> None:
+    """Let the page of this request send its form to a host, and stand in frames of others; without this neither."""
+    if form_host is not None:
+        g.forms = f"'self' https://{form_host}"
+    if frame_hosts:
+        g.frames = " ".join(f"https://{host}" for host in frame_hosts)
+
+
+def _with_headers(response: Response) -> Response:
+    response.headers.extend(HEADERS)
+    policy = POLICY.format(forms=g.get("forms", "'self'"), frames=g.get("frames", "'none'"))
+    response.headers.add("Content-Security-Policy", policy)
+    if request.endpoint != "static":
+        response.headers["Cache-Control"] = "no-store"
+    return response

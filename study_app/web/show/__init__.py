@@ -1,0 +1,1 @@
+"""The value of the page on which a worker stands."""

@@ -1,0 +1,202 @@
+"""What a step's page shows a worker."""
+
+import math
+from collections.abc import Callable
+
+from sqlalchemy import select
+
+from study_app.protocol.steps import Step, TaskState
+from study_app.services.researcher.pause import is_paused
+from study_app.services.worker.answers import ShownPair, search_seconds, shown_pair
+from study_app.services.worker.look import Look
+from study_app.services.worker.quota import open_topics
+from study_app.services.worker.slots import listed_topics
+from study_app.store.models import Ballot
+from study_app.store.plan import TaskPlan, TopicPlan
+from study_app.store.rows import SlotRow
+from study_app.study.entries import JudgedTask, SummaryPairs
+from study_app.web.pages.ends import FinishPage, StopPage
+from study_app.web.pages.pages import (
+    AwayPage,
+    ChoosePage,
+    ConsentPage,
+    EnrolPage,
+    MessagePage,
+    PairPage,
+    SearchPage,
+    StreamsPage,
+    UsefulPage,
+    VotePage,
+)
+from study_app.web.pages.sides import FORMS
+from study_app.web.pages.tasks import IntroPage, QuestionsPage, RatePage
+from study_app.web.show import ends as show_ends
+from study_app.web.show import streams as show_streams
+from study_app.web.show import tasks as show_tasks
+
+AnyPage = (
+    AwayPage
+    | ChoosePage
+    | ConsentPage
+    | EnrolPage
+    | FinishPage
+    | IntroPage
+    | MessagePage
+    | PairPage
+    | QuestionsPage
+    | RatePage
+    | SearchPage
+    | StopPage
+    | StreamsPage
+    | UsefulPage
+    | VotePage
+)
+
+
+def page_of(look: Look) -> AnyPage:
+    """Return what the step's page shows."""
+    return PAGES[look.step.kind](look)
+
+
+def consent_page(look: Look) -> ConsentPage:
+    """Return the consent page."""
+    here = look.here
+    return ConsentPage(
+        language=look.language,
+        title=here.plan.entry.title,
+        paragraphs=consent_paragraphs(here.plan.entry.consent),
+        text_sha256=here.plan.consent_sha256,
+        withdrawal_code=here.worker.withdrawal_code,
+        given=here.state.consented,
+        error=look.error or ("consent.paused" if _must_wait(look) else None),
+    )
+
+
+def _must_wait(look: Look) -> bool:
+    return not look.here.state.consented and is_paused(look.session, look.here.plan.id)
+
+
+def consent_paragraphs(text: str) -> tuple[str, ...]:
+    """Return the paragraphs of a consent text: an empty line is between two."""
+    return tuple(paragraph for paragraph in map(str.strip, text.split("\n\n")) if paragraph)
+
+
+def choose_page(look: Look) -> ChoosePage:
+    """Return the list of queries; only what can be taken is on it, under numbers that never change."""
+    here, task = look.here, look.here.task(look.step)
+    held = [slot.topic_id for slot in here.slots[task.number]]
+    may_take = here.state.tasks[task.number - 1].wants_slot
+    free = open_topics(look.session, task, besides=held, now=look.now) if may_take else set()
+    numbered = enumerate(listed_topics(here, task), start=1)
+    return ChoosePage(
+        language=look.language,
+        offered=tuple((number, topic.text) for number, topic in numbered if topic.id in free),
+        taken=task.topic(held[-1]).text if held and not may_take else None,
+        searches=task.has_search,
+        error=look.error,
+    )
+
+
+def search_page(look: Look) -> SearchPage:
+    """Return the search page with the seconds that are left."""
+    entry, slot = look.here.task(look.step).entry, look.here.slot(look.step)
+    if not isinstance(entry, SummaryPairs):
+        raise TypeError(f"no search in a task of kind {entry.kind}")
+    gone = search_seconds(slot, now=look.now)
+    whole = max(entry.search_seconds, entry.min_search_seconds)
+    return SearchPage(
+        language=look.language,
+        query=look.query,
+        seconds_left=math.ceil(max(0.0, whole - gone)),
+        seconds=math.ceil(whole),
+        left=slot.search_left_at is not None,
+        error=look.error,
+    )
+
+
+def vote_page(look: Look) -> VotePage:
+    """Return the intents to tick, with what was ticked."""
+    topic = look.here.task(look.step).topic(look.here.slot(look.step).topic_id)
+    newest = select(Ballot.intents).where(Ballot.slot_id == look.here.slot(look.step).id)
+    ticked = look.session.scalars(newest.order_by(Ballot.revision.desc()).limit(1)).one_or_none()
+    return VotePage(
+        language=look.language,
+        query=topic.text,
+        intents=tuple((place, text) for place, (_, text) in enumerate(topic.intents, start=1)),
+        ticked=None
+        if ticked is None
+        else frozenset(place for place, (name, _) in enumerate(topic.intents, start=1) if name in ticked),
+        error=look.error,
+    )
+
+
+def pair_page(look: Look) -> PairPage:
+    """Return what two systems show, on the sides drawn for this worker, with the answer that counts so far."""
+    here = look.here
+    task = here.task(look.step)
+    shown = look.shown or shown_pair(look.session, here, look.step)
+    topic = _topic_of(task, here.slot(look.step), shown)
+    number, total = _place(task, here.state.tasks[task.number - 1], look.step)
+    form = FORMS[task.entry.kind]
+    left, right = (
+        look.plans.side(
+            look.session, here.plan, topic, system, form.shown, reveals_silence=bool(shown.reveals_silence)
+        )
+        for system in (shown.left_system_id, shown.right_system_id)
+    )
+    criteria = task.entry.criteria if isinstance(task.entry, JudgedTask) else None
+    return PairPage(
+        language=look.language,
+        query=topic.text,
+        description=topic.detail.get("description"),
+        windows=tuple(topic.detail.get("windows", ())),
+        asked_at=topic.detail.get("asked_at"),
+        number=number,
+        total=total,
+        form=form.name,
+        left=left,
+        right=right,
+        criteria=criteria or (),
+        choice=shown.choice,
+        error=look.error,
+    )
+
+
+def _topic_of(task: TaskPlan, slot: SlotRow, shown: ShownPair) -> TopicPlan:
+    """Return what a pair is about: a repeated one may be of another topic than its slot."""
+    found = (topic for topic in task.topics if shown.pair_id in topic.units)
+    return next(found, None) or task.topic(slot.topic_id)
+
+
+def _place(task: TaskPlan, state: TaskState, step: Step) -> tuple[int, int]:
+    """Return which pair this is, and of how many: of the query where it was chosen, else of the whole task.
+
+    Pairs that are still to be taken are counted as if there were room for all of them.
+    """
+    if task.is_chosen:
+        return step.pair, len(state.slots[step.query - 1].answered)
+    answers = [len(slot.answered) for slot in state.slots]
+    to_come = task.wanted - len(state.slots)
+    repeats = getattr(task.entry, "validation_pairs", 0)
+    expected = to_come + min(repeats, task.wanted - 1) if to_come and state.has_room else 0
+    return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected
+
+
+PAGES: dict[str, Callable[[Look], AnyPage]] = {
+    "consent": consent_page,
+    "choose": choose_page,
+    "search": search_page,
+    "vote": vote_page,
+    "pair": pair_page,
+    "enrol": show_streams.enrol_page,
+    "streams": show_streams.streams_page,
+    "useful": show_streams.useful_page,
+    "away": show_streams.away_page,
+    "intro": show_tasks.intro_page,
+    "rate": show_tasks.rate_page,
+    "questions": show_tasks.questions_page,
+    "finish": show_ends.finish_page,
+    "stop": show_ends.stop_page,
+    "full": show_ends.message_page,
+    "withdrawn": show_ends.message_page,
+}

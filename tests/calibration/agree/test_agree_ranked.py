@@ -1,0 +1,170 @@
+"""What `agree` says of pairs of ranked lists: the time-aware family."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calibration.agree.evidence import Evidence
+from calibration.agree.measures.named_measures import POSSIBLE
+from calibration.agree.study import agree
+from calibration.tables.sources import SourceFile, TaskSources
+from calibration.user_model.model import IntentEntry, UserModel
+from metrics.errors import InputError
+from metrics.ranked.score import score_ranked
+from metrics.readers.ranked import read_ranked_collection, read_ranked_run
+from tests.calibration.judged_streams import choices
+from tests.metrics.ranked_example import DEFAULTS
+from tests.metrics.ranked_files import INTENTS, write_ranked
+
+TASK = "lists"
+QRELS = "".join(
+    f"{topic} {subtopic} d{number} {(number + topic) % 3}\n"
+    for topic in (1, 2, 3)
+    for subtopic, numbers in (("a", range(6)), ("b", range(4, 9)))
+    for number in numbers
+)
+WINDOWS = "".join(f"d{number} {1990 + number % 3}\n" for number in range(10))
+SYSTEMS = {"one": range(9), "two": (8, 3, 1, 4), "three": (2, 9, 5)}
+
+
+@pytest.fixture
+def ranked_study(tmp_path):
+    """Three topics, three systems; P(c|q) of the first topic is given."""
+    write_ranked(tmp_path, qrels=QRELS, windows=WINDOWS, intents=INTENTS)
+    for name, ranking in SYSTEMS.items():
+        lines = [
+            f"{topic} Q0 d{(number * topic) % 10} 1 {100 - place} {name}"
+            for topic in (1, 2, 3)
+            for place, number in enumerate(ranking)
+        ]
+        unique = {tuple(line.split()[:3]): line for line in reversed(lines)}
+        (tmp_path / f"{name}.txt").write_text("\n".join(unique.values()) + "\n")
+    (tmp_path / "texts.tsv").write_text("".join(f"d{n}\tTitle {n}\ttext\n" for n in range(9)))
+    (tmp_path / "topics.tsv").write_text("1\tthe first query\n")
+    files = {kind: f"{kind}.txt" for kind in ("qrels", "windows", "intents")}
+    files |= {"texts": "texts.tsv", "topics": "topics.tsv"}
+    sources = TaskSources(
+        kind="ranked_pairs",
+        collection={kind: SourceFile(path=tmp_path / name) for kind, name in files.items()},
+        systems={name: SourceFile(path=tmp_path / f"{name}.txt") for name in SYSTEMS},
+    )
+    preferences = choices(tuple(SYSTEMS), ("1", "2", "3"), np.random.default_rng(2), task=TASK)
+    return sources, preferences
+
+
+def run_agree(study, **changed):
+    sources, preferences = study
+    model = changed.pop("model", None)
+    return agree(
+        Evidence(
+            tables={"preferences": preferences}, sources={TASK: replace(sources, **changed)}, model=model
+        )
+    )
+
+
+def scores_of(sources, measures=DEFAULTS, probability=None):
+    collection = read_ranked_collection(
+        qrels=sources.path("qrels"), windows=sources.path("windows"), intents=sources.path("intents")
+    )
+    if probability:
+        collection = replace(collection, probability=probability)
+    runs = [
+        read_ranked_run(source.path, collection.grades, name=name) for name, source in sources.systems.items()
+    ]
+    return score_ranked(collection, runs, measures)
+
+
+def check_differences(found, measure, scores, metric):
+    value = scores[scores["metric"] == metric].set_index(["topic", "run"])["value"]
+    rows = found.pairs.to_dict("records")
+    expected = [value[row["topic"], row["system_a"]] - value[row["topic"], row["system_b"]] for row in rows]
+    assert found.pairs[f"difference {measure}"].tolist() == pytest.approx(expected)
+    assert any(expected)
+
+
+def test_every_time_aware_measure_is_that_of_the_score_command(ranked_study):
+    """And the plain ones stand beside them as what is left without time."""
+    found = run_agree(ranked_study)
+    rows = found.agreement.drop_duplicates("measure").set_index("measure")
+    scores = scores_of(ranked_study[0])
+
+    assert rows.index[0] == "TIA-nDCG@10"
+    assert sorted(rows.index) == sorted(one.column for one in DEFAULTS)
+    assert set(rows.index) <= POSSIBLE["ranked_pairs"]
+    assert rows["role"].to_dict()["IA-P@10"] == "ablation"
+    assert set(rows["family"]) == {"ranked"}
+    for measure in rows.index:
+        check_differences(found, measure, scores, measure)
+
+
+def test_lists_are_scored_at_the_depth_that_was_shown(ranked_study):
+    """People judged three entries."""
+    found = run_agree(ranked_study, protocol={"depth": 3})
+
+    three = [replace(one, k=3) for one in DEFAULTS if one.column == "TIA-P@10"]
+    check_differences(found, "TIA-P@3", scores_of(ranked_study[0], three), "TIA-P@3")
+    assert found.disagreements["text_a"].str.count("\n").max() <= 2
+
+
+def test_probabilities_from_votes_are_measures_of_their_own(ranked_study):
+    """Topics without votes keep what is given."""
+    voted = {"a": 0.1, "b": 0.9}
+    model = UserModel(intents={"2": {name: IntentEntry(estimate=p) for name, p in voted.items()}})
+
+    found = run_agree(ranked_study, model=model)
+
+    fitted = {"1": {"a": 0.75, "b": 0.25}, "2": voted}
+    scores = scores_of(ranked_study[0], probability=fitted)
+    rows = found.agreement.drop_duplicates("measure").set_index("measure")
+    names = [name for name in rows.index if name.endswith("fitted P")]
+    assert names == [f"{name} fitted P" for name in ("TIA-nDCG@10", "TIA-ERR@10", "TIA-SBR@10")]
+    for name in names:
+        assert rows.loc[name, "fit"] == "other_data"
+        check_differences(found, name, scores, name.removesuffix(" fitted P"))
+
+
+def test_texts_are_titles_with_their_windows(ranked_study):
+    """As the page shows them."""
+    rows = run_agree(ranked_study).disagreements
+    assert set(rows["topic_text"]) <= {"the first query", ""}
+    sides = rows.melt(["topic"], ["text_a", "text_b"])["value"].str.split("\n").str[0]
+    first = rows.melt(["topic"], ["system_a", "system_b"]).assign(line=sides)
+    shown = first.set_index(["topic", "value"])["line"].to_dict()
+    expected = {name: f"1. Title {ranking[0]} [{1990 + ranking[0] % 3}]" for name, ranking in SYSTEMS.items()}
+    assert {name: line for (topic, name), line in shown.items() if topic == "1"}.items() <= expected.items()
+    assert any(topic == "1" for topic, _ in shown)
+
+
+def test_without_usable_files_there_are_no_scores(ranked_study):
+    """The reason is said; another task of the study may go on."""
+    sources, _ = ranked_study
+    few = {kind: file for kind, file in sources.collection.items() if kind != "windows"}
+
+    with pytest.raises(InputError, match=r"nothing scores the systems .*no file of windows is named"):
+        run_agree(ranked_study, collection=few)
+
+
+def test_a_run_that_is_not_there_is_said_once_with_the_option_that_names_it(ranked_study, tmp_path):
+    """Neither the table of preferences nor a line of it is at fault."""
+    systems = dict(ranked_study[0].systems) | {"one": SourceFile(path=tmp_path / "none.txt")}
+
+    with pytest.raises(InputError) as caught:
+        run_agree(ranked_study, systems=systems)
+
+    text = str(caught.value)
+    assert text.startswith(
+        "nothing scores the systems that were judged (lists: no time-aware measures, since"
+    )
+    assert text.count("none.txt is not there") == 1
+    assert text.count("nothing scores") == 1
+    assert "--run NAME=PATH" in text
+
+
+def test_topics_that_nobody_judged_documents_for_are_named(ranked_study):
+    """A slip in a topic id would make ties of all its pairs."""
+    sources, preferences = ranked_study
+    strange = preferences.assign(topic=preferences["topic"].replace("3", "4"))
+
+    with pytest.raises(InputError, match=r"judged, but not in .*qrels\.txt: 4; name topics as the qrels do"):
+        run_agree((sources, strange))

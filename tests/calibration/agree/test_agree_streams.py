@@ -1,0 +1,434 @@
+"""What `agree` says of pairs of streams: push measures, MSU, utilities, conversions."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibration.agree.evidence import Evidence
+from calibration.agree.measures.named_measures import POSSIBLE
+from calibration.agree.study import agree
+from calibration.tables.sources import SourceFile, TaskSources
+from calibration.user_model.model import ParameterEntry, UserModel
+from metrics.errors import InputError
+from metrics.msu.score import MSU, Population, SimulatedUsers, score_msu
+from metrics.push.score import ELG, NCG, T11U, score_push
+from metrics.push.streams import days_between
+from metrics.readers.convert import push_from_events, push_run_from_updates
+from metrics.readers.push import read_push_collection, read_push_run
+from metrics.readers.tempsum import read_events
+from metrics.readers.tempsum_runs import read_update_run
+from tests.calibration.judged_streams import (
+    DAYS,
+    SYSTEMS,
+    TASK,
+    choices,
+    judged_cells,
+    table,
+    write_push_study,
+)
+from tests.metrics.event_files import FILES, RUN, write_events, write_updates
+
+PAPER = Population(
+    away_mean_seconds=10_800, away_sd_seconds=5400, session_mean_seconds=120, session_sd_seconds=60
+)
+
+
+@pytest.fixture(scope="module")
+def push_study(tmp_path_factory):
+    """Files and preferences of a small study of pushes."""
+    return write_push_study(tmp_path_factory.mktemp("pushes"))
+
+
+@pytest.fixture(scope="module")
+def found(push_study):
+    sources, preferences = push_study
+    return agree(Evidence(tables={"preferences": preferences}, sources={TASK: sources}))
+
+
+def as_posted(text):
+    """Give documents ids that begin with the time at which they were posted, as the track's do."""
+    for name, seconds in (("d1", 1_000_000), ("d2", 1_015_000), ("d3", 2_000_000), ("d9", 1_030_000)):
+        text = text.replace(name, f"{seconds}-{name}")
+    return text
+
+
+@pytest.fixture
+def events_study(tmp_path):
+    """Two events and three runs of updates."""
+    paths = write_events(tmp_path, **{kind: as_posted(FILES[kind]) for kind in ("matches", "updates")})
+    lines = as_posted(RUN).splitlines()
+    texts = {"a": as_posted(RUN), "b": lines[1] + "\n", "c": lines[2] + "\n"}
+    runs = {name: write_updates(tmp_path, text, name=name) for name, text in texts.items()}
+    sources = TaskSources(
+        kind="stream_pairs",
+        collection={kind: SourceFile(path=path) for kind, path in paths.items()},
+        systems={name: SourceFile(path=path) for name, path in runs.items()},
+    )
+    preferences = choices(tuple(runs), ("TS14.1", "TS14.2"), np.random.default_rng(1))
+    return sources, preferences, paths, runs
+
+
+def push_files(sources):
+    collection = read_push_collection(
+        **{kind: sources.path(kind) for kind in ("qrels", "clusters", "epochs")}, days=DAYS
+    )
+    return collection, [read_push_run(source.path, name=name) for name, source in sources.systems.items()]
+
+
+def differences(found, measure):
+    """Score difference of every pair by its topic and systems."""
+    rows = found.pairs.set_index(["topic", "system_a", "system_b"])
+    return rows[f"difference {measure}"].to_dict()
+
+
+def by_hand(scores, metric, pairs):
+    """Differences straight from a score table."""
+    value = scores[scores["metric"] == metric].set_index(["topic", "run"])["value"]
+    return {(topic, one, other): value[topic, one] - value[topic, other] for topic, one, other in pairs}
+
+
+def measures(found):
+    """One row a measure; every one of them can be named in a study file."""
+    names = found.agreement.loc[found.agreement["fit"] != "in_sample", "measure"]
+    assert set(names.str.removesuffix(" (converted)")) <= POSSIBLE["stream_pairs"] | {"mine"}
+    return found.agreement.drop_duplicates("measure").set_index("measure")
+
+
+def entry(estimate):
+    return ParameterEntry(estimate=estimate)
+
+
+@pytest.mark.parametrize(
+    ("measure", "metric"),
+    [
+        ("ELG-1", ELG()),
+        ("ELG-0", ELG(silent_days=0)),
+        ("nCG-1", NCG()),
+        ("nCG-0", NCG(silent_days=0)),
+        ("T11U", T11U()),
+    ],
+)
+def test_push_measures_are_those_of_the_score_command(found, push_study, measure, metric):
+    """The differences are those of `score_push` on the same files; T11U comes by way of the cells."""
+    collection, runs = push_files(push_study[0])
+    scores = score_push(collection, runs, {"one": metric})
+    actual = differences(found, measure)
+
+    assert actual == pytest.approx(by_hand(scores, "one", actual))
+    assert any(actual.values())
+
+
+def test_agreement_is_the_share_of_pairs_on_which_score_and_majority_point_to_one_system(found, push_study):
+    """Counted with loops from the raw rows."""
+    actual = differences(found, "ELG-1")
+    preferences = push_study[1]
+    hits = 0
+    for (topic, one, other), difference in actual.items():
+        rows = preferences[
+            (preferences["topic"] == topic) & (preferences["pair"] == f"{topic}/{one}/{other}")
+        ]
+        lead = (rows["choice"] == "left").sum() - (rows["choice"] == "right").sum()
+        hits += difference * lead > 0
+
+    row = found.agreement[(found.agreement["measure"] == "ELG-1") & (found.agreement["ties"] == "against")]
+    assert row["agreement"].item() == pytest.approx(hits / len(actual))
+
+
+def test_msu_of_pushes_is_converted_and_says_so(found, push_study):
+    """A cluster is taken for a nugget: the name, the column, and never in a family."""
+    row = measures(found).loc["MSU@0.5 (converted)"]
+
+    assert row["converted"]
+    assert (row["family"], row["lateness"]) == ("msu", 0.5)
+    assert not measures(found).loc["ELG-1", "converted"]
+    against = found.comparisons.set_index("measure")
+    assert against.loc["MSU@0.5 (converted)", "standing"] == "exploratory"
+    assert against.loc["nCG-1", "standing"] == "family"
+    assert any(differences(found, "MSU@0.5 (converted)").values())
+
+
+def test_without_texts_nobody_knows_how_long_a_push_takes_to_read(push_study):
+    """No MSU then, and a sentence."""
+    sources, preferences = push_study
+    collection = {kind: file for kind, file in sources.collection.items() if kind != "texts"}
+    bare = replace(sources, collection=collection)
+
+    found = agree(Evidence(tables={"preferences": preferences}, sources={TASK: bare}))
+
+    assert not any(name.startswith("MSU") for name in measures(found).index)
+    assert "no file of texts" in found.notes[0]
+
+
+def test_curves_run_over_alpha_and_over_lateness(found, push_study):
+    """T11U at alpha 0.5 on the curve is T11U(alpha=0.5)."""
+    collection, runs = push_files(push_study[0])
+    scores = score_push(collection, runs, {"half": T11U(alpha=0.5)})
+    pairs = found.pairs.set_index(["topic", "system_a", "system_b"])["vote_share"]
+    expected = by_hand(scores, "half", pairs.index)
+    hits = np.mean([expected[pair] * (pairs[pair] - 0.5) > 0 for pair in pairs.index])
+    curve = found.curve[found.curve["ties"] == "against"].set_index(["measure", "over", "value"])
+
+    assert curve.loc[("T11U", "alpha", 0.5), "agreement"] == pytest.approx(hits)
+    assert set(found.curve["over"]) == {"alpha", "lateness"}
+    assert {"T11U", "MSU (converted)"} == set(found.curve["measure"])
+    assert (found.curve.groupby("over")["value"].agg(["min", "max"]) == [0.0, 1.0]).all().all()
+
+
+def test_the_days_of_the_task_are_those_that_count(push_study):
+    """Without the last day the scores are those of two days."""
+    sources, preferences = push_study
+    two = replace(sources, protocol={"days": list(DAYS[:2])})
+
+    found = agree(Evidence(tables={"preferences": preferences}, sources={TASK: two}))
+
+    collection, runs = push_files(sources)
+    cut = replace(collection, days=dict.fromkeys(collection.days, days_between(*DAYS[:2])))
+    actual = differences(found, "ELG-0")
+    assert actual == pytest.approx(by_hand(score_push(cut, runs, [ELG(silent_days=0)]), "ELG-0", actual))
+    shown = "\n".join([*found.disagreements["text_a"], *found.disagreements["text_b"]])
+    assert "2015-07-21 " in shown
+    assert "2015-07-22 " not in shown
+    wrong = replace(sources, protocol={"days": ["20150722", "20150720"]})
+    with pytest.raises(InputError, match="20150720 comes before 20150722; write the first and the last"):
+        agree(Evidence(tables={"preferences": preferences}, sources={TASK: wrong}))
+
+
+def test_cells_alone_are_enough_for_what_they_make_up():
+    """Someone with logs of their own has table push_cells and no files."""
+    tables = judged_cells(3)
+
+    found = agree(Evidence(tables=tables))
+
+    cells = tables["push_cells"].drop_duplicates(["topic", "system"]).set_index(["topic", "system"])
+    t11u = 0.66 * cells["gain"] - 0.34 * (cells["nonrelevant_eventful"] + cells["nonrelevant_silent"])
+    actual = differences(found, "T11U")
+    assert list(measures(found).index) == ["T11U"]
+    assert actual == pytest.approx({pair: t11u[pair[0], pair[1]] - t11u[pair[0], pair[2]] for pair in actual})
+    assert "only measures that the cells make up" in found.notes[0]
+
+
+def test_a_stream_without_cells_or_with_two_kinds_of_cells_is_named():
+    """Neither has a score."""
+    tables = judged_cells(3)
+    cells = tables["push_cells"]
+    gone = cells[~((cells["topic"] == "MB001") & (cells["system"] == "S2"))]
+    twice = cells.assign(gain=cells["gain"].where(cells.index > 0, cells["gain"] + 1))
+
+    with pytest.raises(InputError, match="judged, but without cells: S2 on MB001"):
+        agree(Evidence(tables=tables | {"push_cells": gone}))
+    with pytest.raises(InputError, match="push_cells differ from pair to pair for S0 on MB000"):
+        agree(Evidence(tables=tables | {"push_cells": twice}))
+
+
+def test_events_are_scored_by_msu_first_and_by_converted_push_measures(events_study):
+    """For updates about events MSU is at home, and the push family is converted."""
+    sources, preferences, paths, runs = events_study
+
+    found = agree(Evidence(tables={"preferences": preferences}, sources={TASK: sources}))
+
+    names = list(measures(found).index)
+    assert names[:4] == ["MSU@0.5", "ELG", "LC", "HM"]
+    assert names[4:] == [f"{one} (converted)" for one in ("ELG-1", "ELG-0", "nCG-1", "nCG-0", "T11U")]
+    events = read_events(**paths)
+    updates = [read_update_run(path, name=name) for name, path in runs.items()]
+    users = SimulatedUsers(population=PAPER, count=1000, seed=1)
+    msu = score_msu(events, updates, [MSU()], users)
+    elg = score_push(push_from_events(events), map(push_run_from_updates, updates), [ELG()])
+    for measure, scores, metric in (("MSU@0.5", msu, "MSU@0.5"), ("ELG-1 (converted)", elg, "ELG-1")):
+        actual = differences(found, measure)
+        assert actual == pytest.approx(by_hand(scores, metric, actual))
+        assert any(actual.values())
+
+
+def test_days_cut_events_too(events_study):
+    """What was not shown is not scored: the first event begins in the afternoon and goes on the next day."""
+    sources, preferences, paths, runs = events_study
+    first = preferences[preferences["topic"] == "TS14.1"]
+    one_day = replace(sources, protocol={"days": ["19700112", "19700112"]})
+
+    found = agree(Evidence(tables={"preferences": first}, sources={TASK: one_day}))
+
+    events = read_events(**paths)
+    cut = replace(events.topics["TS14.1"], end=12 * 86_400.0)
+    users = SimulatedUsers(population=PAPER, count=1000, seed=1)
+    updates = [read_update_run(path, name=name) for name, path in runs.items()]
+    scores = score_msu(replace(events, topics={"TS14.1": cut}), updates, [MSU()], users)
+    actual = differences(found, "MSU@0.5")
+    assert actual == pytest.approx(by_hand(scores, "MSU@0.5", actual))
+
+
+def test_updates_that_do_not_say_when_they_were_posted_are_no_pushes(events_study, tmp_path):
+    """A collection of one's own may have other ids: MSU all the same, and a sentence."""
+    sources, preferences, *_ = events_study
+    other = {kind: SourceFile(path=path) for kind, path in write_events(tmp_path).items()}
+
+    found = agree(
+        Evidence(tables={"preferences": preferences}, sources={TASK: replace(sources, collection=other)})
+    )
+
+    assert list(measures(found).index) == ["MSU@0.5", "ELG", "LC", "HM"]
+    assert "no push measures" in found.notes[0]
+
+
+def test_the_fitted_population_reads_and_what_it_lacks_is_the_papers(events_study):
+    """Away and lateness are the model's; half a law of speed is none; the sentence names the rest."""
+    sources, preferences, paths, runs = events_study
+    fitted = {"away_mean_seconds": 40_000.0, "away_sd_seconds": 9_000.0, "lateness_decay": 0.25}
+    model = UserModel(
+        parameters={name: entry(value) for name, value in (fitted | {"reading_speed_mu": 0.1}).items()}
+    )
+
+    found = agree(Evidence(tables={"preferences": preferences}, sources={TASK: sources}, model=model))
+
+    people = replace(PAPER, away_mean_seconds=40_000.0, away_sd_seconds=9_000.0)
+    scores = score_msu(
+        read_events(**paths),
+        [read_update_run(path, name=name) for name, path in runs.items()],
+        [MSU(lateness=0.25)],
+        SimulatedUsers(population=people, count=1000, seed=1),
+    )
+    actual = differences(found, "MSU@fitted")
+    assert actual == pytest.approx(by_hand(scores, "MSU@0.25", actual))
+    row = measures(found).loc["MSU@fitted"]
+    assert (row["role"], row["fit"], row["lateness"]) == ("fitted", "other_data", 0.25)
+    assert "MSU@fitted takes session_mean_seconds, session_sd_seconds" in found.notes[0]
+
+
+def test_fitted_weights_are_cross_fitted_and_shown_in_sample_too():
+    """As the patience of summaries is."""
+    weights = {"push_P_E": 0.5, "push_S_E": 0.2, "push_P_0": 0.7, "push_S_0": 0.3, "push_alpha": 0.6}
+    tables = judged_cells(3)
+    model = UserModel(parameters={name: entry(value) for name, value in weights.items()})
+
+    found = agree(Evidence(tables=tables, model=model))
+    other = agree(Evidence(tables=tables, model=model, same_tables=False))
+
+    fits = measures(found)["fit"].to_dict()
+    assert fits == {
+        "T11U": "none",
+        "Contingency@preferences": "cross_fitted",
+        "Contingency@preferences in sample": "in_sample",
+        "T11U@preferences": "cross_fitted",
+        "T11U@preferences in sample": "in_sample",
+    }
+    assert measures(found).loc["T11U@preferences", "alpha"] == 0.6
+    assert set(measures(other)["fit"]) == {"none", "other_data"}
+    cells = tables["push_cells"].drop_duplicates(["topic", "system"]).set_index(["topic", "system"])
+    utility = (
+        cells["gain"]
+        - 0.5 * cells["nonrelevant_eventful"]
+        - 0.2 * cells["silent_eventful"]
+        - 0.7 * cells["nonrelevant_silent"]
+        + 0.3 * cells["silent_silent"]
+    )
+    actual = differences(found, "Contingency@preferences in sample")
+    assert actual == pytest.approx(
+        {pair: utility[pair[0], pair[1]] - utility[pair[0], pair[2]] for pair in actual}
+    )
+
+
+def test_a_weight_that_the_model_lacks_counts_nothing_and_is_named():
+    """P_0 and S_0 cannot always be told apart."""
+    model = UserModel(parameters={"push_P_E": entry(0.5), "push_S_E": entry(0.2)})
+
+    found = agree(Evidence(tables=judged_cells(3), model=model))
+
+    assert "counts push_P_0, push_S_0 as 0" in found.notes[-1]
+
+
+def test_systems_judged_and_systems_with_a_run_must_be_the_same(push_study):
+    """Both lists, one line."""
+    sources, preferences = push_study
+    fewer = replace(sources, systems={name: sources.systems[name] for name in SYSTEMS[:2]})
+
+    with pytest.raises(InputError, match="judged without a run: keen; with a run but never judged: none"):
+        agree(Evidence(tables={"preferences": preferences}, sources={TASK: fewer}))
+
+
+def test_the_pairs_that_disagree_most_come_with_what_was_pushed(found, push_study):
+    """A reader wants to see why: times and texts of both sides."""
+    rows = found.disagreements
+
+    assert rows["rank"].tolist() == list(range(1, len(rows) + 1))
+    assert (rows["disagreement"].diff().dropna() <= 0).all()
+    assert (rows["difference"] * (rows["vote_share"] - 0.5) < 0).all()
+    text = rows.loc[rows["system_a"] == "chatty", "text_a"].iloc[0].splitlines()
+    assert text == sorted(text)
+    assert "2015-07-20 0" in text[0]
+    assert "the news" in text[0]
+    assert set(rows["topic_text"]) <= {f"What is new about MB{n}" for n in (1, 2, 3, 4)}
+
+
+def test_short_topic_names_mean_the_long_ones(push_study):
+    """Preferences of another tool may write 1 for MB1."""
+    sources, preferences = push_study
+    short = preferences.assign(topic=preferences["topic"].str.removeprefix("MB"))
+
+    found = agree(Evidence(tables={"preferences": table("preferences", short)}, sources={TASK: sources}))
+
+    assert {topic for topic, *_ in differences(found, "ELG-1")} == {"1", "2", "3", "4"}
+    assert any(differences(found, "ELG-1").values())
+    assert found.disagreements["text_a"].str.len().gt(0).any()
+
+
+def test_a_topic_that_is_not_on_the_days_of_the_task_is_named(events_study):
+    """Its streams would all be worth the same."""
+    sources, preferences, *_ = events_study
+    away = replace(sources, protocol={"days": ["19700112", "19700113"]})
+
+    with pytest.raises(
+        InputError, match=r"judged, but without cells: a on TS14\.2, b on TS14\.2, c on TS14\.2"
+    ):
+        agree(Evidence(tables={"preferences": preferences}, sources={TASK: away}))
+
+
+def test_scores_of_your_own_need_no_files_and_the_reason_for_no_others_is_said(push_study):
+    """A file that changed since the study is not used."""
+    sources, preferences = push_study
+    files = {kind: replace(file, sha256="0" * 64) for kind, file in sources.collection.items()}
+    scores = pd.DataFrame(
+        [
+            {"run": system, "topic": topic, "metric": "mine", "value": float(rank)}
+            for topic in preferences["topic"].unique()
+            for rank, system in enumerate(SYSTEMS)
+        ]
+    )
+    changed = {TASK: replace(sources, collection=files)}
+
+    found = agree(Evidence(tables={"preferences": preferences}, sources=changed, scores=scores))
+
+    assert list(measures(found).index) == ["mine"]
+    assert "qrels.txt is not the file that the study used" in found.notes[0]
+    assert found.curve.empty
+
+
+def test_the_tracks_own_scores_of_2015_come_out_through_agreement(shared):
+    """From the track's files to the pairs: per-topic ELG and nCG of the official script, 13 digits."""
+    qrels, gold = shared / "data" / "mb-2015" / "qrels", shared / "gold" / "push" / "mb-2015"
+    names = {"qrels": "qrels.txt", "clusters": "clusters-2015.json", "epochs": "tweet2dayepoch.txt"}
+    names |= {"topics": "TREC2015-MB-testtopics.txt"}
+    runs = ("noisy_mix", "oracle_d60", "silent_aware")
+    official = json.loads((gold / "expected.json").read_text(encoding="utf-8"))
+    topics = {run: official[run]["reference"]["topics"] for run in runs}
+    sources = TaskSources(
+        kind="stream_pairs",
+        collection={kind: SourceFile(path=qrels / name) for kind, name in names.items()},
+        systems={run: SourceFile(path=gold / "runs" / run) for run in runs},
+        protocol={"days": ["20150720", "20150729"]},
+    )
+    preferences = choices(runs, sorted(topics[runs[0]]), np.random.default_rng(1), workers=2)
+
+    found = agree(Evidence(tables={"preferences": preferences}, sources={TASK: sources}))
+
+    for measure, name in (("ELG-1", "ELG"), ("nCG-1", "nCG")):
+        expected = {
+            pair: topics[pair[1]][pair[0]][name] - topics[pair[2]][pair[0]][name]
+            for pair in differences(found, measure)
+        }
+        assert differences(found, measure) == pytest.approx(expected, abs=1e-9)
+    first = found.disagreements.iloc[0]
+    assert first["topic_text"]
+    assert first["text_a"].startswith("2015-07-2")

@@ -1,0 +1,195 @@
+"""Which measures are compared: what a study planned, what belongs to a family, what is only looked at."""
+
+import pandas as pd
+import pytest
+
+from calibration.agree.comparisons import Couple, Standing, couples
+from calibration.agree.evidence import Evidence
+from calibration.agree.measures.named_measures import Wanted, resolved, resolved_for_all, wanted_by_study
+from calibration.agree.measures.variants import Fit, Role, Variant
+from calibration.agree.study import agree
+from calibration.tables.sources import TaskSources
+from calibration.user_model.model import ParameterEntry, UserModel
+from metrics.agreement.comparison import holm
+from metrics.errors import InputError
+from tests.calibration.judged_summaries import TASK, study
+
+SCORES = pd.Series(dtype="float64")
+
+
+def variant(measure, fit=Fit.NONE, *, converted=False):
+    return Variant(
+        measure=measure, family="push", role=Role.DEFAULT, fit=fit, scores=SCORES, converted=converted
+    )
+
+
+MEASURES = (
+    variant("ELG-1"),
+    variant("ELG-0"),
+    variant("T11U"),
+    variant("MSU@0.5 (converted)", converted=True),
+    variant("T11U@preferences", Fit.CROSS_FITTED),
+    variant("T11U@preferences in sample", Fit.IN_SAMPLE),
+)
+
+
+def made(wanted):
+    return [(str(one.standing), one.measure, one.against, one.in_family) for one in couples(wanted, MEASURES)]
+
+
+def test_by_default_every_fair_measure_at_home_is_compared_with_the_main_one():
+    """In-sample ones are no fair rivals, converted ones were judged for something else."""
+    assert made(Wanted()) == [
+        ("family", "ELG-0", "ELG-1", True),
+        ("family", "T11U", "ELG-1", True),
+        ("family", "T11U@preferences", "ELG-1", True),
+        ("exploratory", "MSU@0.5 (converted)", "ELG-1", False),
+    ]
+
+
+def test_the_planned_comparison_comes_first_and_makes_the_others_exploratory():
+    """Whoever plans one test has one test."""
+    found = made(Wanted(primary=("ELG-1", "ELG-0")))
+
+    assert found[0] == ("primary", "ELG-1", "ELG-0", False)
+    assert {standing for standing, *_ in found[1:]} == {"exploratory"}
+    assert ("exploratory", "ELG-0", "ELG-1", True) not in found
+    assert ("exploratory", "T11U", "ELG-1", True) in found
+
+
+def test_a_named_family_is_compared_with_its_first_measure():
+    """And all others with the main measure, outside the family."""
+    assert made(Wanted(compare=("T11U", "ELG-0", "MSU@0.5 (converted)"))) == [
+        ("family", "ELG-0", "T11U", True),
+        ("family", "MSU@0.5 (converted)", "T11U", True),
+        ("exploratory", "ELG-0", "ELG-1", False),
+        ("exploratory", "T11U", "ELG-1", False),
+        ("exploratory", "MSU@0.5 (converted)", "ELG-1", False),
+        ("exploratory", "T11U@preferences", "ELG-1", False),
+    ]
+
+
+def test_a_single_name_is_compared_with_the_main_measure():
+    """Is mine better than the default?"""
+    assert couples(Wanted(compare=("T11U",)), MEASURES)[0] == Couple(
+        standing=Standing.FAMILY, measure="T11U", against="ELG-1", in_family=True
+    )
+
+
+def test_the_correction_is_over_the_family_alone():
+    """The primary comparison keeps its p; what is outside the family has none."""
+    model = UserModel(parameters={"patience_chars_stops": ParameterEntry(estimate=300.0)})
+    wanted = Wanted(primary=("M@stops", "M@1500"), compare=("M@1500", "M@1500 uniform P", "M@preferences"))
+    model = model.model_copy(
+        update={
+            "parameters": model.parameters
+            | {
+                f"patience_chars_{name}": ParameterEntry(estimate=value)
+                for name, value in (("preferences", 800.0), ("grid", 700.0))
+            }
+        }
+    )
+
+    rows = agree(Evidence(tables=study(), model=model), wanted=wanted).comparisons
+
+    assert rows["standing"].tolist() == ["primary", *["exploratory"] * (len(rows) - 1)]
+    assert rows["p_holm"].iloc[0] == rows["p_t"].iloc[0]
+    family = rows[rows["measure"].isin(["M@1500 uniform P", "M@preferences"])]
+    assert family["p_holm"].tolist() == pytest.approx(holm(family["p_t"]).tolist(), nan_ok=True)
+    assert rows.set_index("measure").loc["M@grid", ["p_holm"]].isna().all()
+
+
+def test_a_name_may_leave_out_that_it_is_converted():
+    """Who writes a study file thinks of the measure."""
+    wanted, notes = resolved(
+        Wanted(primary=("ELG-1", "MSU@0.5")), MEASURES, task="t", kind="stream_pairs", place="study.json"
+    )
+
+    assert wanted.primary == ("ELG-1", "MSU@0.5 (converted)")
+    assert notes == []
+
+
+def test_an_unknown_measure_is_refused_with_the_nearest_one():
+    """A slip of the hand must not become an exploratory comparison in silence."""
+    with pytest.raises(
+        InputError,
+        match=r"study.json:1: there is no measure 'ELG1' in task t; did you mean 'ELG-1'\? known are ELG-0",
+    ):
+        resolved(Wanted(compare=("ELG1",)), MEASURES, task="t", kind="stream_pairs", place="study.json")
+
+
+def test_an_in_sample_measure_is_refused_with_its_fair_form():
+    """Its agreement is flattered."""
+    with pytest.raises(InputError, match="name 'T11U@preferences', which is cross-fitted"):
+        resolved_for_all(
+            Wanted(compare=("T11U@preferences in sample",)), {"t": MEASURES}, {"t": "stream_pairs"}
+        )
+
+
+def test_what_a_study_names_and_nothing_scores_here_is_left_out_with_a_sentence():
+    """Files may be on another machine, the model may come later."""
+    wanted = Wanted(primary=("nCG-1", "ELG-1"), compare=("ELG-1", "Contingency@preferences", "T11U"))
+
+    found, notes = resolved(wanted, MEASURES, task="t", kind="stream_pairs", place="study.json")
+
+    assert found == Wanted(compare=("ELG-1", "T11U"))
+    assert [note.split(",")[0] for note in notes] == [
+        "t: no comparison with nCG-1",
+        "t: no comparison with Contingency@preferences",
+    ]
+    depth, notes = resolved(
+        Wanted(compare=("TIA-P@5",)), MEASURES, task="t", kind="ranked_pairs", place="study.json"
+    )
+    assert (depth, len(notes)) == (Wanted(), 1)
+
+
+def test_options_hold_for_every_task_that_has_the_measures():
+    """A study has tasks of several kinds; a name that no task knows is refused."""
+    other = (variant("M@1500"), variant("M@stops"))
+    kinds = {"pushes": "stream_pairs", "summaries": "summary_pairs"}
+    wanted = Wanted(primary=("ELG-1", "ELG-0"), compare=("T11U", "M@stops"))
+
+    found = resolved_for_all(wanted, {"pushes": MEASURES, "summaries": other}, kinds)
+
+    assert found == {
+        "pushes": Wanted(primary=("ELG-1", "ELG-0"), compare=("T11U",)),
+        "summaries": Wanted(compare=("M@stops",)),
+    }
+    with pytest.raises(
+        InputError, match="--compare: there is no measure 'M@stop' in any task; did you mean 'M@stops'"
+    ):
+        resolved_for_all(Wanted(compare=("M@stop",)), {"summaries": other}, kinds)
+
+
+def test_the_study_file_names_them_for_each_task():
+    """They come with the protocol of study.json; an option takes their place."""
+    sources = TaskSources(
+        kind="summary_pairs",
+        protocol={"primary": ["M@1500 uniform P", "M@1500"], "compare": ["M@1500", "M@1500 uniform P"]},
+    )
+    evidence = Evidence(tables=study(topics=3), sources={TASK: sources})
+
+    planned = agree(evidence)
+    typed = agree(evidence, wanted=Wanted(compare=("M@1500 uniform P",)))
+
+    assert wanted_by_study(sources.protocol) == planned.wanted[TASK]
+    assert planned.comparisons["standing"].tolist() == ["primary"]
+    assert typed.comparisons["standing"].tolist() == ["family"]
+    assert wanted_by_study({"primary": None}) == Wanted()
+
+
+def test_a_study_may_write_a_measure_as_the_registry_does():
+    """What `prefcal study check` takes without a word, `prefcal agree` takes too."""
+    wanted = Wanted(primary=("T11U(alpha=0.66)", "ELG(silent_days=1)"), compare=("MSU(lateness=0.5)",))
+
+    found, notes = resolved(wanted, MEASURES, task="t", kind="stream_pairs", place="study.json")
+
+    assert (found.primary, found.compare, notes) == (("T11U", "ELG-1"), ("MSU@0.5 (converted)",), [])
+    with pytest.raises(InputError, match=r"study.json:1: ELG has no parameter 'silent_day'; did you mean"):
+        resolved(
+            Wanted(compare=("ELG(silent_day=1)",)),
+            MEASURES,
+            task="t",
+            kind="stream_pairs",
+            place="study.json",
+        )

@@ -1,0 +1,515 @@
+"""The decay of lateness: its likelihood, its edges, whose answers count together, and what naive fits get wrong."""
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from scipy import stats
+from scipy.optimize import minimize
+from scipy.special import logit
+from statsmodels.stats.proportion import proportion_confint
+
+from calibration.inference.results import NotIdentifiedError
+from calibration.lateness.fit import DECAY, P0, fit_lateness, fit_lateness_counts
+from calibration.lateness.intervals import decay_uncertainty, sandwich
+from calibration.lateness.likelihood import (
+    LatenessCounts,
+    chances,
+    lateness_counts,
+    log_likelihood,
+    maximum,
+    scores_and_information,
+)
+from calibration.lateness.naive import NAIVE, naive_unclustered, unclustered_error
+from calibration.lateness.shape import level_shares
+from calibration.lateness.simulate import LatenessRaters, simulate_lateness, simulate_lateness_counts
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
+
+
+def table(*answers: tuple[str, int, bool]) -> pd.DataFrame:
+    """Return table lateness from (worker, visits late, useful)."""
+    rows = pd.DataFrame(answers, columns=["worker", "visits_late", "useful"])
+    return checked(rows.assign(topic="E", nugget="N"), TABLES["lateness"])
+
+
+def repeated(*levels: tuple[int, int, int], workers: int = 10) -> pd.DataFrame:
+    """Return (level, asked, useful) as answers handed round the workers."""
+    rows = [(late, number < useful) for late, asked, useful in levels for number in range(asked)]
+    return table(*[(f"w{place % workers}", *row) for place, row in enumerate(rows)])
+
+
+def drawn(seed: int, **raters) -> LatenessCounts:
+    return simulate_lateness_counts(LatenessRaters(**raters), np.random.default_rng([seed, 11]))
+
+
+def names(fit) -> set[str]:
+    return {note.name for note in fit.diagnostics}
+
+
+# --- the likelihood
+
+
+def test_the_likelihood_is_that_of_single_answers_multiplied():
+    """Brute force, with 0^0 = 1 at L = 0."""
+    answers = table(("a", 0, True), ("a", 1, False), ("b", 2, True), ("b", 0, False), ("b", 3, False))
+    counts = lateness_counts(answers)
+    brute = sum(
+        math.log(p if yes else 1 - p)
+        for late, yes in zip(answers["visits_late"], answers["useful"], strict=True)
+        for p in [0.7 * 0.6 ** int(late)]
+    )
+
+    totals = (counts.level, counts.total_asked, counts.total_useful)
+    assert log_likelihood(0.6, 0.7, *totals) == pytest.approx(brute)
+    assert chances(0.0, 0.7, counts.level).tolist() == [0.7, 0, 0, 0]
+    assert log_likelihood(0.0, 0.7, *totals) == -math.inf
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.integers(1, 30), st.floats(0, 1)), min_size=2, max_size=5))
+def test_the_maximum_is_where_a_general_optimiser_ends(levels):
+    """Inside and on every edge, against a bounded search from four starts."""
+    asked = np.array([n for n, _ in levels], dtype=float)
+    useful = np.array([round(n * share) for n, share in levels], dtype=float)
+    assume(useful.sum() > 0)
+    level = np.arange(len(levels), dtype=float)
+
+    def loss(x: np.ndarray) -> float:
+        return -max(log_likelihood(x[0], x[1], level, asked, useful), -1e10)
+
+    best = min(
+        minimize(
+            loss, [decay, p0], method="Nelder-Mead", bounds=[(0, 1), (0, 1)], options={"xatol": 1e-9}
+        ).fun
+        for decay in (0.1, 0.9)
+        for p0 in (0.1, 0.9)
+    )
+    decay, p0 = maximum(level, asked, useful)
+    assert 0 <= decay <= 1
+    assert 0 <= p0 <= 1
+    assert -log_likelihood(decay, p0, level, asked, useful) <= best + 1e-6
+
+
+def test_inside_it_is_the_binomial_model_with_a_logarithmic_link():
+    """Estimates and errors clustered by worker are those of statsmodels, which knows no bounds."""
+    answers = simulate_lateness(LatenessRaters(decay=0.6), np.random.default_rng(3))
+    late = answers["visits_late"].to_numpy(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # this link may leave (0, 1), says statsmodels
+        family = sm.families.Binomial(link=sm.families.links.Log())
+        model = sm.GLM(answers["useful"].to_numpy(float), sm.add_constant(late), family=family)
+        reference = model.fit(start_params=[-0.3, -0.5], tol=1e-12)
+        scores = pd.DataFrame(model.score_obs(reference.params)).groupby(answers["worker"]).sum().to_numpy()
+        bread = np.linalg.inv(-model.hessian(reference.params, observed=False))
+    fit = fit_lateness(answers)
+    w = fit.n_workers
+    errors = sandwich(*scores_and_information(*fit.estimates, fit.counts))
+
+    assert fit.estimates == pytest.approx(np.exp(reference.params[::-1]), abs=1e-6)
+    assert fit.loglik == pytest.approx(reference.llf)
+    assert errors[::-1, ::-1] == pytest.approx(bread @ scores.T @ scores @ bread * w / (w - 1), rel=1e-4)
+
+
+def test_scores_are_slopes_of_the_likelihood():
+    """Against central differences in (log L, log p0), summed over workers."""
+    counts = drawn(1, decay=0.5)
+
+    def loglik(log_decay: float, log_p0: float) -> float:
+        p = (math.exp(log_decay), math.exp(log_p0))
+        return log_likelihood(*p, counts.level, counts.total_asked, counts.total_useful)
+
+    x, y, step = math.log(0.4), math.log(0.7), 1e-6
+    slopes = [
+        (loglik(x + step, y) - loglik(x - step, y)) / (2 * step),
+        (loglik(x, y + step) - loglik(x, y - step)) / (2 * step),
+    ]
+    assert scores_and_information(0.4, 0.7, counts)[0].sum(axis=0) == pytest.approx(slopes, rel=1e-6)
+
+
+def test_information_is_the_expected_fall_of_the_scores():
+    """The mean of minus the second derivative: at the expected counts the slope of the summed score, negated."""
+    counts = drawn(2, decay=0.5)
+    p = chances(0.4, 0.7, counts.level)
+    expected = LatenessCounts(level=counts.level, asked=counts.asked, useful=counts.asked * p)
+    step = 1e-6
+
+    def score(log_decay: float) -> np.ndarray:
+        return scores_and_information(math.exp(log_decay), 0.7, expected)[0].sum(axis=0)
+
+    fall = -(score(math.log(0.4) + step) - score(math.log(0.4) - step)) / (2 * step)
+    assert scores_and_information(0.4, 0.7, expected)[1].sum(axis=0)[0] == pytest.approx(fall, rel=1e-5)
+
+
+# --- the edges
+
+
+def test_without_a_late_yes_the_bound_is_clopper_and_pearsons_over_p0():
+    """L = 0 with a standard error of 0 would be false certainty: 40 noes allow L up to about 3 / 40 / p0."""
+    fit = fit_lateness(repeated((0, 40, 32), (1, 40, 0), workers=40))
+    (estimate, (low, high)) = fit.params[DECAY], fit.conf_int()[DECAY]
+    error = fit.uncertainty["sandwich"]
+    one_sided = proportion_confint(0, error.effective[1], alpha=0.1, method="beta")[1]
+
+    assert (estimate, low) == (0, 0)
+    assert high == pytest.approx(one_sided / 0.8)
+    assert 0.08 < high < 0.11
+    assert math.isnan(fit.se[DECAY])
+    assert "decay_at_zero" in names(fit)
+
+
+def test_noes_of_very_late_updates_hardly_bound_the_decay():
+    """An update four visits late would be of no use at L = .3 either, so it does not count like one a visit late."""
+    soon = fit_lateness(repeated((0, 40, 32), (1, 40, 0), workers=40))
+    late = fit_lateness(repeated((0, 40, 32), (4, 40, 0), workers=40))
+
+    assert late.conf_int()[DECAY][1] == pytest.approx(soon.conf_int()[DECAY][1] ** 0.25, rel=0.1)
+
+
+def test_the_bound_is_where_no_late_yes_at_all_has_the_remaining_probability():
+    """The product over levels of (1 - p0 L^lambda)^n is .05, n divided by the design effect."""
+    fit = fit_lateness(repeated((0, 40, 32), (1, 20, 0), (3, 30, 0), workers=40))
+    bound, n = fit.conf_int()[DECAY][1], fit.uncertainty["sandwich"].effective
+
+    assert (1 - 0.8 * bound) ** n[1] * (1 - 0.8 * bound**3) ** n[2] == pytest.approx(0.05)
+
+
+def test_few_workers_get_students_t_instead_of_the_normal():
+    """On log L and on logit p0, with workers - 1 degrees of freedom; at an edge one-sided."""
+    fit = fit_lateness_counts(drawn(3, decay=0.5, workers=6))
+    (low, high), (p_low, p_high) = fit.conf_int().values()
+    decay_error, p0_error = np.sqrt(np.diag(fit.cov))
+    edge = fit_lateness(repeated((0, 60, 40), (1, 60, 45), (2, 60, 44), workers=6))
+
+    assert math.log(high / low) == pytest.approx(2 * stats.t.ppf(0.975, 5) * decay_error)
+    assert logit(p_high) - logit(p_low) == pytest.approx(2 * stats.t.ppf(0.975, 5) * p0_error)
+    assert -math.log(edge.conf_int()[DECAY][0]) == pytest.approx(
+        stats.t.ppf(0.95, 5) * math.sqrt(edge.cov[0, 0])
+    )
+
+
+def test_the_bound_at_zero_is_wider_when_workers_answer_alike():
+    """Ten people who each say the same forty times are not four hundred people."""
+    alike = table(
+        *[(f"w{w}", late, late == 0 and w < 8) for w in range(10) for late in (0, 1) for _ in range(40)]
+    )
+    mixed = repeated((0, 400, 320), (1, 400, 0), workers=10)
+
+    assert fit_lateness(alike).conf_int()[DECAY][1] > 10 * fit_lateness(mixed).conf_int()[DECAY][1]
+
+
+def test_late_updates_of_more_use_than_early_ones_give_a_decay_of_one_with_a_lower_bound():
+    """The unbounded model would say L > 1."""
+    fit = fit_lateness(repeated((0, 60, 40), (1, 60, 45), (2, 60, 44)))
+    low, high = fit.conf_int()[DECAY]
+
+    assert fit.params[DECAY] == high == 1
+    assert fit.params[P0] == pytest.approx(129 / 180)
+    assert 0.85 < low < 1
+    assert fit.conf_int(0.99)[DECAY][0] < low
+    assert "decay_at_one" in names(fit)
+
+
+def test_if_every_update_in_time_was_of_use_p0_is_one_with_a_lower_bound():
+    """The decay is then told by the late ones alone."""
+    fit = fit_lateness(repeated((0, 50, 50), (1, 50, 24), (2, 50, 13)))
+    low, high = fit.conf_int()[P0]
+
+    assert fit.params[P0] == high == 1
+    assert 0.5 < low < 1
+    assert fit.params[DECAY] == pytest.approx(0.49, abs=0.02)
+    assert fit.conf_int()[DECAY][0] < 0.49 < fit.conf_int()[DECAY][1]
+
+
+@pytest.mark.parametrize(
+    "levels", [((0, 9, 9), (1, 9, 9)), ((0, 9, 9), (1, 9, 0))], ids=["all yes", "all late no"]
+)
+def test_answers_without_any_variation_still_have_bounds_and_draws(levels):
+    """Both parameters on an edge at once; a worker's answers then count as one."""
+    fit = fit_lateness(repeated(*levels, workers=3))
+    draws = fit.draw_parameters(200, np.random.default_rng(1))
+
+    assert all(low < high for low, high in fit.conf_int().values())
+    assert all(np.ptp(of) > 0.05 and of.min() >= 0 and of.max() <= 1 for of in draws.values())
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(1, 40), st.sampled_from([0.5, 0.9, 0.99]))
+def test_intervals_hold_the_estimate_within_zero_and_one_and_grow_with_the_level(late, later, in_time, level):
+    """Whatever the counts."""
+    fit = fit_lateness(repeated((0, 40, in_time), (1, 40, late), (3, 40, later)))
+    for name, (low, high) in fit.conf_int(level).items():
+        wider = fit.conf_int((1 + level) / 2)[name]
+        assert 0 <= wider[0] <= low <= fit.params[name] <= high <= wider[1] <= 1
+
+
+# --- what can be told
+
+
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [
+        (table(), "nobody was asked whether"),
+        (table(("a", 1, True), ("b", 2, False)), "update in time"),
+        (table(("a", 0, True), ("b", 0, False)), "late update"),
+        (table(("a", 0, False), ("b", 1, False)), "of use to anybody"),
+    ],
+    ids=["no rows", "none in time", "none late", "no yes"],
+)
+def test_what_cannot_be_told_is_refused_by_name(answers, why):
+    """Without ratings at lambda = 0 there is no p0, and with p0 fixed L would be wrong."""
+    with pytest.raises(NotIdentifiedError, match=why):
+        fit_lateness(answers)
+
+
+def test_a_single_worker_gives_an_estimate_without_an_interval():
+    """Nothing is known about other workers."""
+    fit = fit_lateness(repeated((0, 40, 30), (1, 40, 15), workers=1), rng=np.random.default_rng(1))
+
+    assert fit.conf_int() == {DECAY: (None, None), P0: (None, None)}
+    assert "one_worker" in names(fit)
+
+
+def test_weaknesses_of_the_data_are_named():
+    """Few workers, one level of lateness, few late yeses, other people asked about late updates."""
+    weak = table(
+        *[(f"early{n}", 0, n < 6) for n in range(8)],
+        *[(f"late{n}", 2, n < 3) for n in range(8)],
+    )
+
+    assert names(fit_lateness(weak)) == {
+        "few_workers",
+        "one_late_level",
+        "few_late_yeses",
+        "different_workers",
+    }
+    assert not names(fit_lateness_counts(drawn(1, decay=0.5)))
+
+
+def test_order_and_names_do_not_matter():
+    """Pseudonyms and the order of rows are arbitrary."""
+    answers = simulate_lateness(LatenessRaters(decay=0.5, workers=20), np.random.default_rng(2))
+    other = answers.sample(frac=1, random_state=3, ignore_index=True)
+    other = other.assign(worker="x" + other["worker"])
+
+    assert fit_lateness(other).conf_int() == {
+        name: pytest.approx(ends) for name, ends in fit_lateness(answers).conf_int().items()
+    }
+
+
+# --- recovery and coverage
+
+
+@pytest.mark.parametrize(
+    "raters",
+    [
+        {"decay": 0.5},
+        {"decay": 0.1, "workers": 20},
+        {"decay": 0.95},
+        {"decay": 0.9, "p0": 0.95, "ratings_per_worker": 8},
+        {"decay": 1.0},
+        {"decay": 0.0},
+    ],
+    ids=str,
+)
+def test_a_known_decay_is_found_again_and_its_interval_holds_it(raters):
+    """Workers differ in how often anything is of use to them; at 0 and 1 the bounds hold by construction."""
+    fits = [fit_lateness_counts(drawn(seed, **raters)) for seed in range(100)]
+    estimates = np.array([fit.params[DECAY] for fit in fits])
+
+    assert abs(np.median(estimates) - raters["decay"]) <= estimates.std() / 4 + 1e-12
+    held = [low <= raters["decay"] <= high for low, high in (fit.conf_int()[DECAY] for fit in fits)]
+    assert np.mean(held) >= 0.88
+
+
+def test_answers_as_independent_ones_are_too_sure_when_workers_decay_differently():
+    """Workers' own L scatter (Beta); the target is the geometric curve closest to the average."""
+    own = {"decay": 0.5, "decay_concentration": 4.0}
+    target = fit_lateness_counts(drawn(1, workers=50_000, **own)).params[DECAY]
+    fits = [fit_lateness_counts(drawn(seed, **own)) for seed in range(100)]
+    ours = [low <= target <= high for low, high in (fit.conf_int()[DECAY] for fit in fits)]
+    naive = [unclustered_error(fit).intervals(0.95)[0] for fit in fits]
+
+    assert np.mean(ours) >= 0.88
+    assert np.mean([low <= target <= high for low, high in naive]) < 0.85
+    assert np.mean(["workers_decay_differently" in names(fit) for fit in fits]) > 0.9
+
+
+def test_draws_are_as_wide_as_the_interval():
+    """A metric that is computed for each draw carries the same uncertainty."""
+    fit = fit_lateness_counts(drawn(3, decay=0.5))
+    draws = fit.draw_parameters(20_000, np.random.default_rng(1))
+
+    for name, (low, high) in fit.conf_int().items():
+        assert np.quantile(draws[name], [0.025, 0.975]) == pytest.approx([low, high], rel=0.03)
+
+
+def test_draws_at_zero_spread_below_the_bound():
+    """One in twenty lies above the 95 % bound."""
+    fit = fit_lateness(repeated((0, 40, 32), (1, 40, 0), (2, 40, 0)))
+    draws = fit.draw_parameters(20_000, np.random.default_rng(1))[DECAY]
+
+    assert np.mean(draws > fit.conf_int()[DECAY][1]) == pytest.approx(0.05, abs=0.01)
+
+
+def test_the_bootstrap_draws_workers_and_repeats_with_its_seed():
+    """It agrees with the sandwich in ordinary data, and is there only with a generator."""
+    counts = drawn(4, decay=0.5)
+    fits = [fit_lateness_counts(counts, rng=np.random.default_rng(7), resamples=300) for _ in range(2)]
+    (low, high), (other_low, other_high) = (
+        fits[0].conf_int(method=how)[DECAY] for how in ("bootstrap", "sandwich")
+    )
+
+    assert fits[0].conf_int(method="bootstrap") == fits[1].conf_int(method="bootstrap")
+    assert high - low == pytest.approx(other_high - other_low, rel=0.25)
+    assert list(fit_lateness_counts(counts).uncertainty) == ["sandwich"]
+
+
+# --- the shape
+
+
+def test_a_curve_that_is_not_geometric_is_told():
+    """Of use for one visit, then never: no L fits both."""
+    step = repeated((0, 80, 64), (1, 80, 62), (2, 80, 4), (3, 80, 3), workers=40)
+    fit = fit_lateness(step)
+
+    assert "not_geometric" in names(fit)
+    (test,) = fit.goodness_of_fit()
+    assert test.p_value < 0.001
+    assert "do not fall geometrically" in test.sentence
+
+
+def test_the_shape_test_keeps_its_size_when_workers_differ():
+    """At 5 % about 5 of 100 geometric crowds are called otherwise, though answers of a worker are alike."""
+    fits = [fit_lateness_counts(drawn(seed, decay=0.6, worker_sd=1.5)) for seed in range(100)]
+    alarms = [fit.goodness_of_fit()[0].p_value < 0.05 for fit in fits]
+
+    assert np.mean(alarms) <= 0.12
+
+
+def test_with_one_answer_a_worker_it_is_the_ordinary_likelihood_ratio():
+    """2 (saturated - geometric) against chi-squared with levels - 2 degrees of freedom."""
+    answers = simulate_lateness(
+        LatenessRaters(decay=0.7, workers=3000, ratings_per_worker=1, worker_sd=0), np.random.default_rng(8)
+    )
+    fit = fit_lateness(answers)
+    share = fit.counts.total_useful / fit.counts.total_asked
+    saturated = fit.counts.total_useful @ np.log(share)
+    saturated += (fit.counts.total_asked - fit.counts.total_useful) @ np.log1p(-share)
+    ratio = 2 * (saturated - fit.loglik)
+    (test,) = fit.goodness_of_fit()
+
+    assert 3 * test.statistic == pytest.approx(ratio, rel=0.1)
+    assert test.p_value == pytest.approx(stats.chi2.sf(ratio, 3), abs=0.03)
+
+
+def test_two_levels_have_no_shape_to_test():
+    """Any two shares lie on a geometric curve."""
+    assert fit_lateness(repeated((0, 80, 64), (2, 80, 20))).goodness_of_fit() == ()
+
+
+def test_levels_that_hardly_anybody_saw_are_taken_together():
+    """One yes at seven visits late is no evidence against the curve."""
+    fit = fit_lateness(repeated((0, 80, 64), (1, 80, 40), (2, 80, 20), (7, 1, 1)))
+
+    assert fit.goodness_of_fit()[0].p_value > 0.05
+
+
+def test_intervals_of_shares_allow_for_workers():
+    """Wilson's interval with the answers divided by the design effect; for one answer a worker it is Wilson's."""
+    single = lateness_counts(
+        table(*[(f"w{n}", 0, n < 30) for n in range(40)], *[(f"x{n}", 1, n < 10) for n in range(40)])
+    )
+    grouped = lateness_counts(
+        table(
+            *[(f"w{n // 10}", 0, n < 30) for n in range(40)], *[(f"w{n // 10}", 1, n < 10) for n in range(40)]
+        )
+    )
+    wilson = proportion_confint(30, 40, method="wilson")
+
+    assert (level_shares(single).low[0], level_shares(single).high[0]) == pytest.approx(wilson, abs=0.01)
+    assert np.ptp([level_shares(grouped).low[0], level_shares(grouped).high[0]]) > 2 * np.ptp(wilson)
+
+
+def test_the_picture_shows_shares_and_the_fitted_curve():
+    """Labelled axes; the curve starts at p0."""
+    fit = fit_lateness_counts(drawn(3, decay=0.5))
+    ax = Figure().subplots()
+    fit.plot_proportions(ax)
+
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("visits late", "share still of use")
+    curve = max(ax.get_lines(), key=lambda line: len(line.get_xdata()))
+    assert curve.get_ydata()[0] == pytest.approx(fit.params[P0])
+
+
+# --- naive fits
+
+
+def test_naive_fits_have_the_bias_that_their_descriptions_name():
+    """L = .5, p0 = .8: lumped to .2, too low with p0 at 1; L = .1: too high by the line through logarithms."""
+    rng = np.random.default_rng(5)
+    half = simulate_lateness(LatenessRaters(decay=0.5, workers=300), rng)
+    tenth = [simulate_lateness(LatenessRaters(decay=0.1), rng) for _ in range(20)]
+
+    assert NAIVE["lumped"](half).params[DECAY] == pytest.approx(0.234, abs=0.03)
+    assert NAIVE["certain_in_time"](half).params[DECAY] < 0.46
+    assert fit_lateness(half).params[DECAY] == pytest.approx(0.5, abs=0.03)
+    assert np.mean([NAIVE["log_regression"](one).params[DECAY] for one in tenth]) > 0.115
+    assert np.mean([fit_lateness(one).params[DECAY] for one in tenth]) == pytest.approx(0.1, abs=0.02)
+
+
+@pytest.mark.parametrize("name", NAIVE)
+def test_naive_fits_report_like_the_others_and_refuse_like_them(name):
+    """They can stand beside the fit in one table."""
+    answers = repeated((0, 40, 30), (1, 40, 18), (2, 40, 8))
+
+    assert DECAY in NAIVE[name](answers).entries()
+    with pytest.raises(NotIdentifiedError):
+        NAIVE[name](table(("a", 1, True), ("b", 2, False)))
+
+
+def test_without_clusters_there_is_no_error_at_an_edge():
+    """The model's own curvature knows nothing there, and the baseline says so."""
+    assert not naive_unclustered(repeated((0, 40, 32), (1, 40, 0))).uncertainty
+
+
+# --- simulation
+
+
+def test_simulated_tables_and_counts_are_the_same_answers():
+    """The short way for benchmarks draws nothing else."""
+    raters = LatenessRaters(decay=0.7, decay_concentration=6.0)
+    by_table = lateness_counts(simulate_lateness(raters, np.random.default_rng(1)))
+    by_count = simulate_lateness_counts(raters, np.random.default_rng(1))
+
+    assert by_table.useful.tolist() == by_count.useful.tolist()
+    assert by_table.asked.tolist() == by_count.asked.tolist()
+
+
+def test_data_simulated_from_a_fit_have_its_parameters():
+    """And its levels of lateness."""
+    fit = fit_lateness_counts(drawn(3, decay=0.5))
+    again = fit_lateness(fit.simulate(30_000, np.random.default_rng(1)))
+
+    assert again.estimates == pytest.approx(fit.estimates, abs=0.02)
+    assert again.n_workers == fit.n_workers
+
+
+def test_the_covariance_inside_is_on_logarithm_and_logit():
+    """So that it can be joined with others and brought to the natural scale."""
+    counts = drawn(3, decay=0.5)
+    fit = fit_lateness_counts(counts)
+    error = decay_uncertainty(*fit.estimates, counts)
+    plain = sandwich(*scores_and_information(*fit.estimates, counts))
+
+    decay, p0 = fit.estimates
+    assert fit.natural_cov == pytest.approx(plain * np.outer(fit.estimates, fit.estimates))
+    assert error.cov[0, 0] == pytest.approx(plain[0, 0])
+    assert fit.se[P0] == pytest.approx(p0 * math.sqrt(plain[1, 1]))
+    assert fit.se[DECAY] == pytest.approx(decay * math.sqrt(plain[0, 0]))

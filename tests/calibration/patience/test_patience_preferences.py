@@ -1,0 +1,253 @@
+"""Patience from preferences: recovery with honest intervals, boundaries, refusals."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calibration.inference.davidson import Votes, choice_probabilities, log_likelihood
+from calibration.inference.results import CalibrationResult, NotIdentifiedError
+from calibration.patience.pairs import SummaryPairs, summary_pairs
+from calibration.patience.preferences import (
+    GRID_END,
+    GRID_POINTS,
+    NAME,
+    fit_patience_from_preferences,
+    scores_and_information,
+    without_each_group,
+)
+from calibration.patience.simulate import Judges
+from tests.calibration.studies import ONE_INTENT, drawn_pairs, positions, votes
+
+
+def fitted(pairs: SummaryPairs) -> CalibrationResult:
+    return fit_patience_from_preferences(pairs, n_workers=56)
+
+
+def holds(interval, truth: float) -> bool:
+    low, high = interval
+    return (low is None or low <= truth) and (high is None or truth <= high)
+
+
+@pytest.mark.parametrize("effect", [3.0, 1.0])
+def test_a_known_patience_is_found_again_and_its_interval_holds_it(effect):
+    """A small crowd: 8 topics, 7 systems, 7 judges a topic, with tastes that M does not explain."""
+    truth = Judges(patience_chars=840, per_topic=7, effect=effect, unexplained_sd=0.4)
+    fits = [fitted(drawn_pairs(truth, seed=seed)) for seed in range(60)]
+    errors = np.log([fit.params[NAME] / 840 for fit in fits])
+    spread = np.subtract(*np.quantile(errors, [0.75, 0.25])) / 1.349
+
+    assert abs(np.median(errors)) < 3 * 1.25 * spread / math.sqrt(len(fits))
+    assert np.mean([holds(fit.conf_int()[NAME], 840) for fit in fits]) >= 0.88
+    assert np.mean([holds(fit.conf_int(method="jackknife")[NAME], 840) for fit in fits]) >= 0.85
+
+
+def test_the_profile_is_the_likelihood_maximised_over_slope_and_ties():
+    """The reported log-likelihood is that of the reported parameters, and nothing around is higher."""
+    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7))
+    fit = fitted(pairs)
+    at = {
+        "kappa": 1 / fit.params[NAME],
+        "slope": fit.details["slope"],
+        "tie": math.log(fit.details["tie_weight"]),
+    }
+
+    def loglik(kappa: float, slope: float, tie: float) -> float:
+        difference = pairs.differences(np.array([kappa]))
+        return float(log_likelihood(difference, pairs.votes, np.array([slope]), np.array([tie]))[0])
+
+    assert loglik(**at) == pytest.approx(fit.loglik)
+    for name, step in (("kappa", 1e-6), ("slope", 1e-3), ("tie", 1e-3)):
+        for sign in (-1, 1):
+            assert loglik(**(at | {name: at[name] + sign * step})) < fit.loglik
+
+
+def test_the_scores_of_topics_are_the_gradient_of_the_likelihood():
+    """Against finite differences; they carry what judgments of a topic have in common."""
+    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7), topics=3)
+    place = np.array([0.0011, 0.12, -0.4])
+
+    def loglik(kappa: float, slope: float, tie: float) -> float:
+        difference = pairs.differences(np.array([kappa]))
+        return float(log_likelihood(difference, pairs.votes, np.array([slope]), np.array([tie]))[0])
+
+    steps = np.diag([1e-8, 1e-6, 1e-6])
+    numeric = [(loglik(*(place + s)) - loglik(*(place - s))) / (2 * s.max()) for s in steps]
+    scores, information = scores_and_information(pairs, *place)
+
+    assert scores.shape == (3, 3)
+    assert scores.sum(axis=0) == pytest.approx(numeric, rel=1e-4)
+    assert np.linalg.eigvalsh(information).min() > 0
+    assert information == pytest.approx(information.T)
+
+
+def test_the_information_is_the_curvature_where_votes_are_as_expected():
+    """Minus the derivative of the score, against finite differences; it sets the scale of the design effect."""
+    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7), topics=3)
+    place = np.array([0.0011, 0.12, -0.4])
+    chances = choice_probabilities(place[1] * pairs.differences(place[:1])[0], place[2:])
+    expected = replace(pairs, votes=Votes(first=7 * chances[0], second=7 * chances[1], ties=7 * chances[2]))
+
+    def score(at: np.ndarray) -> np.ndarray:
+        return scores_and_information(expected, *at)[0].sum(axis=0)
+
+    steps = np.diag([1e-9, 1e-6, 1e-6])
+    numeric = [(score(place + s) - score(place - s)) / (2 * s.max()) for s in steps]
+    information = scores_and_information(expected, *place)[1]
+    assert information == pytest.approx(-np.array(numeric), rel=1e-3)
+
+
+def test_the_design_effect_is_the_clustered_variance_over_the_models():
+    """Topics are the clusters, with the usual Q / (Q - 1)."""
+    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=14, unexplained_sd=0.8))
+    fit = fitted(pairs)
+    place = 1 / fit.params[NAME], fit.details["slope"], math.log(fit.details["tie_weight"])
+    scores, information = scores_and_information(pairs, *place)
+    model = np.linalg.inv(information)
+    clustered = 8 * model @ np.cov(scores, rowvar=False) @ model
+
+    assert fit.details["design_effect"] > 1
+    assert fit.details["design_effect"] == pytest.approx(clustered[0, 0] / model[0, 0], rel=1e-3)
+
+
+def test_patience_is_measured_in_the_characters_of_the_positions():
+    """Offsets twice as long give a patience twice as long, with the same evidence."""
+    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7))
+    summaries = pairs.summaries
+    longer = replace(summaries, offset=2 * summaries.offset, weight=7 * summaries.weight)
+    scaled = replace(pairs, summaries=longer)
+
+    one, two = fitted(pairs), fitted(scaled)
+    assert two.params[NAME] == pytest.approx(2 * one.params[NAME], rel=1e-6)
+    assert np.array(two.conf_int()[NAME]) == pytest.approx(2 * np.array(one.conf_int()[NAME]), rel=1e-4)
+    assert two.loglik == pytest.approx(one.loglik)
+
+
+def test_without_decay_the_patience_is_infinite_and_has_a_lower_end():
+    """kappa = 0 is an ordinary boundary point: an estimate with an interval that is open above."""
+    judges = Judges(patience_chars=math.inf, effect=3.0)
+    fits = [fitted(drawn_pairs(judges, seed=seed)) for seed in range(5)]
+    infinite = [fit for fit in fits if fit.params[NAME] == math.inf]
+
+    assert infinite
+    assert all([note.name for note in fit.diagnostics] == ["infinite_patience"] for fit in infinite)
+    for low, high in (fit.conf_int()[NAME] for fit in fits):
+        assert low > 2000
+        assert high is None
+
+
+def test_a_patience_beyond_all_texts_is_said_to_be_weakly_known():
+    """Below a likelihood ratio of 10 against no decay a patience should not be quoted alone."""
+    fits = [fitted(drawn_pairs(Judges(patience_chars=4000, per_topic=7), seed=seed)) for seed in range(8)]
+    named = {note.name for fit in fits for note in fit.diagnostics}
+
+    assert "weak_decay" in named
+    for fit in fits:
+        is_weak = 0 < fit.details["lr_no_decay"] < 10
+        assert is_weak == any(note.name == "weak_decay" for note in fit.diagnostics)
+
+
+def test_preferences_against_the_metric_are_refused():
+    """A slope below 0 would make the best patience the one that is wrong in the best way."""
+    with pytest.raises(NotIdentifiedError, match="runs against the preferences"):
+        fitted(drawn_pairs(Judges(patience_chars=840, per_topic=14, effect=-3.0)))
+
+
+def test_ties_alone_tell_nothing():
+    """Nobody preferred a system, so no metric can explain whom."""
+    table = positions(("q1", "A", "u1", 2, 100), ("q1", "B", "u1", 2, 300))
+
+    with pytest.raises(NotIdentifiedError, match="every judgment is a tie"):
+        fitted(summary_pairs(votes(("q1", "A", "B", 0, 0, 5)), table, ONE_INTENT))
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([("q1", "A", "u1", 2, 100), ("q1", "B", "u1", 2, 100)], "the same for both summaries"),
+        ([("q1", "A", "u1", 0, 100), ("q1", "B", "u1", 0, 300)], "no summary has an iUnit of any importance"),
+    ],
+)
+def test_what_tells_no_systems_apart_is_refused_with_the_reason(rows, reason):
+    """The line on stderr should tell the researcher what to mend."""
+    with pytest.raises(NotIdentifiedError, match=reason):
+        fitted(summary_pairs(votes(("q1", "A", "B", 3, 1, 0)), positions(*rows), ONE_INTENT))
+
+
+def test_a_single_topic_gives_an_estimate_without_an_interval():
+    """What differs between topics cannot be seen in one: its spread is not zero but unknown."""
+    fit = fitted(drawn_pairs(Judges(patience_chars=840, per_topic=30, effect=3.0), topics=1))
+
+    assert fit.params[NAME] == pytest.approx(840, rel=0.3)
+    assert fit.conf_int()[NAME] == (None, None)
+    assert "one_topic" in [note.name for note in fit.diagnostics]
+
+
+def test_judgments_that_repeat_within_a_topic_do_not_narrow_the_interval():
+    """Ten times the same votes are no ten times the evidence: the design effect takes it back."""
+    pairs = drawn_pairs(Judges(patience_chars=840, effect=3.0, unexplained_sd=0.8))
+    given = pairs.votes
+    copied = replace(
+        pairs, votes=Votes(first=10 * given.first, second=10 * given.second, ties=10 * given.ties)
+    )
+
+    once, ten = fitted(pairs), fitted(copied)
+    assert ten.details["design_effect"] == pytest.approx(10 * once.details["design_effect"])
+    assert np.array(ten.conf_int()[NAME]) == pytest.approx(np.array(once.conf_int()[NAME]), rel=1e-6)
+
+
+def test_leaving_a_topic_out_is_fitting_without_it():
+    """The values behind the jackknife, and behind judging a topic by the others."""
+    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7), topics=3)
+    grid = np.linspace(0, GRID_END / pairs.summaries.longest_offset, GRID_POINTS)
+    kept = pairs.topic != 1
+    without = type(pairs)(
+        topics=("Q000", "Q002"),
+        topic=pairs.topic[kept] // 2,
+        first=pairs.first[kept],
+        second=pairs.second[kept],
+        votes=pairs.votes.of(kept),
+        summaries=pairs.summaries,
+        left_out=0,
+    )
+
+    kappa = without_each_group(pairs, pairs.differences(grid))
+    assert 1 / kappa[1] == pytest.approx(fitted(without).params[NAME])
+
+
+def test_pairs_without_positions_are_a_diagnostic():
+    """Those left out are named, with how many there are."""
+    table = positions(
+        *[
+            (f"q{n}", s, u, g, o)
+            for n in range(4)
+            for s, u, g, o in [("A", "u1", 3, 100 + n), ("B", "u1", 3, 900)]
+        ]
+    )
+    rows = [(f"q{n}", "A", "B", 5 + n, 2, 1) for n in range(4)]
+    fit = fitted(summary_pairs(votes(*rows, ("q0", "A", "Z", 1, 1, 1)), table, ONE_INTENT))
+
+    assert "1 judged pairs have no positions and are left out." in [note.sentence for note in fit.diagnostics]
+
+
+def test_votes_without_exception_do_not_break_the_fit():
+    """People who always prefer what M prefers leave a range of patiences equally good."""
+    pairs = drawn_pairs(
+        Judges(patience_chars=840, per_topic=7, effect=1e4, tie_weight=1e-9, sensitivity_sd=0)
+    )
+    low, high = fitted(pairs).conf_int()[NAME]
+
+    assert low < 840 < high
+
+
+def test_the_fit_does_not_depend_on_the_order_of_rows():
+    """Tables may come sorted by worker or by time."""
+    table = positions(
+        *[(f"q{n}", s, s, 3, 60 * n + 100 * k) for n in range(4) for k, s in enumerate(("A", "B"))]
+    )
+    judged = votes(*[(f"q{n}", "A", "B", 5 - n, n, 1) for n in range(4)])
+    shuffled = judged.sample(frac=1, random_state=1), table.sample(frac=1, random_state=2)
+
+    straight, turned = (fitted(summary_pairs(*tables, ONE_INTENT)) for tables in ((judged, table), shuffled))
+    assert straight.params[NAME] == pytest.approx(turned.params[NAME])

@@ -1,0 +1,351 @@
+"""Plans keep what they promise: the search finds the smallest size, and a study of that size is as was said."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from calibration.agree.judged_task import judged_tasks
+from calibration.agree.task_agreement import score_differences
+from calibration.durations.fit import fit_away
+from calibration.durations.simulate import Diary, simulate_visits
+from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
+from calibration.plan.agreement import AgreementDesign, DifferenceDesign, People, _two_measures, systems_for
+from calibration.plan.away import AwayDesign
+from calibration.plan.patience import MOST_PAIRS, PatienceDesign, _some_queries
+from calibration.plan.search import Wish, plan
+from calibration.plan.silence import SilenceDesign
+from calibration.plan.simulation import NOTHING, Outcome, plan_row
+from calibration.push.fit import fit_weights_to
+from calibration.push.simulate import PushJudges, simulate_push_judgments
+from metrics.agreement.agreement import agreement
+from metrics.errors import InputError
+from metrics.msu.score import Population
+from metrics.summaries.score import m_from_positions
+
+
+@dataclass(frozen=True, kw_only=True)
+class SquareRoot:
+    """A study whose interval shrinks with the square root of its size and is never narrower than a floor."""
+
+    number: int = 25
+    floor: float = 0.0
+    most: int = 10**6
+    log_scale = False
+    truth = 1.0
+
+    def size(self, vary):
+        return getattr(self, vary)
+
+    def resized(self, vary, size):
+        return replace(self, **{vary: size})
+
+    def bounds(self, vary):
+        return 2, self.most
+
+    def people(self):
+        return 3 * self.number
+
+    def judgments(self):
+        return None
+
+    def simulated(self, rng):
+        half = max(1 / math.sqrt(self.number), self.floor) / 2
+        estimate = rng.normal(1, half / 1.96)
+        told = rng.random() < 1 - 8 / self.number
+        return Outcome(estimate=estimate, low=estimate - half, high=estimate + half, told=told)
+
+
+def smallest(width, **study):
+    return plan(SquareRoot(**study), "number", Wish(width=width), studies=2500).needed
+
+
+@pytest.mark.parametrize(("width", "needed"), [(0.1, 100), (0.201, 25), (0.5, 4), (0.9, 2), (0.05, 400)])
+def test_the_search_finds_the_smallest_size_however_far_it_is(width, needed):
+    """Up, down, at the start, and at the smallest size that makes sense; to the precision of the simulation."""
+    assert smallest(width) == pytest.approx(needed, rel=1 / math.sqrt(2500), abs=0)
+
+
+@pytest.mark.parametrize("study", [{"floor": 0.15}, {"most": 90}])
+def test_what_no_size_gives_is_said_and_not_searched_for_ever(study):
+    """A floor that more of this size does not lower, or a size of which there is no more."""
+    assert smallest(0.1, **study) is None
+
+
+def test_a_chance_is_searched_as_a_width_is():
+    """1 - 8/n of the studies find it: 90 % at 80."""
+    found = plan(SquareRoot(), "number", Wish(power=0.9), studies=900)
+
+    assert found.needed == pytest.approx(80, rel=0.15)
+    assert found.row(found.needed).power >= 0.9
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_plan_does_not_contradict_its_table(seed):
+    """Few studies are noisy: still every size in the table from the answer on meets the wish, the one below not."""
+    wish = Wish(power=0.7)
+    found = plan(SquareRoot(), "number", wish, studies=25, seed=seed)
+    met = [wish.met(row) for row in found.rows]
+    place = [row.size for row in found.rows].index(found.needed)
+
+    assert all(met[place:])
+    assert place == 0 or not met[place - 1]
+
+
+def test_a_row_is_the_same_whatever_other_rows_are_made():
+    """Seed and size decide it, so that a table does not change with what was asked."""
+    design = SquareRoot()
+    row = plan(design, "number", Wish(width=0.05), studies=50, seed=4).row(50)
+
+    assert row.detectable == plan_row(replace(design, number=50), "number", studies=50, seed=4).detectable
+    assert row.detectable != plan_row(replace(design, number=50), "number", studies=50, seed=5).detectable
+
+
+def test_widths_are_quantiles_and_what_tells_nothing_has_no_bound():
+    """Of the 10 studies 3 tell nothing: the typical width is known, that of four in five is not."""
+
+    class Sometimes(SquareRoot):
+        def simulated(self, rng):
+            return NOTHING if next(self.turn) < 3 else super().simulated(rng)
+
+    Sometimes.turn = iter(range(10))
+    row = plan_row(Sometimes(), "number", studies=10, seed=1)
+
+    assert row.width == pytest.approx(0.2)
+    assert row.width_most == row.detectable == math.inf
+    assert row.nothing == 0.3
+
+
+def test_what_is_detectable_follows_from_the_spread_of_the_estimates():
+    """(1.96 + .84) standard errors, here of 0.1/1.96."""
+    row = plan_row(SquareRoot(number=100), "number", studies=4000, seed=1)
+
+    assert row.detectable == pytest.approx(2.8 * 0.05 / 1.96, rel=0.05)
+
+
+ALIKE = People(query_spread=0.0)
+
+
+def test_the_planned_width_is_that_of_studies_made_with_tables():
+    """Collections, preferences, judged tasks and agreement as in a real study, with a measure of the same quality."""
+    rng = np.random.default_rng(3)
+    people = Judges(patience_chars=800, per_topic=5, effect=0.84, unexplained_sd=0.6)
+    means = [agreement_of_a_study(people, rng) for _ in range(6)]
+    true = float(np.mean([mean.value for mean in means]))
+    widths = [np.diff(mean.confidence_interval())[0] for mean in means]
+
+    design = AgreementDesign(queries=10, pairs=21, workers=5, true=true, judges=ALIKE).searched()
+    row = plan_row(design, "queries", studies=100, seed=1)
+
+    assert row.width == pytest.approx(np.mean(widths), rel=0.15)
+
+
+def agreement_of_a_study(people, rng):
+    tables, probabilities = simulate_summaries(10, rng)
+    judged = simulate_preferences(tables["positions"], probabilities, people, rng)
+    task = judged_tasks({"preferences": judged})[0]
+    scores = m_from_positions(tables["positions"], probabilities, [people.patience_chars])
+    difference = score_differences(task, scores.droplevel("task"))[:, 0]
+    return agreement(difference, task.share, task.topics).mean
+
+
+def test_the_measure_of_a_plan_has_the_agreement_that_one_says():
+    """What is searched is found: the studies' mean is the truth."""
+    design = AgreementDesign(queries=40, pairs=10, workers=6, true=0.7, ties="half").searched()
+    rng = np.random.default_rng(1)
+
+    assert np.mean([design.simulated(rng).estimate for _ in range(60)]) == pytest.approx(0.7, abs=0.015)
+
+
+def test_no_measure_agrees_better_than_people_let_it():
+    """With three undecided people a pair .9 is out of reach, and the fault says what is within."""
+    design = AgreementDesign(queries=25, pairs=6, workers=3, true=0.9, judges=People(strength=0.5))
+
+    with pytest.raises(
+        InputError, match=r"no measure can have an agreement of 0\.9 .* from 0\.\d+ to 0\.\d+; "
+    ):
+        design.searched()
+
+
+def test_more_pairs_and_queries_help_as_they_should():
+    """Twice the queries narrow the interval by the square root of two; pairs of one query by less."""
+    design = AgreementDesign(queries=20, pairs=10, workers=6, true=0.65).searched()
+    width, queries, pairs = (
+        plan_row(study, "queries", studies=100, seed=1).width
+        for study in (design, design.resized("queries", 40), design.resized("pairs", 20))
+    )
+
+    assert width / queries == pytest.approx(math.sqrt(2), rel=0.06)
+    assert 1.02 < width / pairs < width / queries
+
+
+@pytest.mark.parametrize(("pairs", "systems"), [(1, 2), (3, 3), (4, 4), (21, 7), (22, 8)])
+def test_pairs_are_made_of_as_few_systems_as_can_be(pairs, systems):
+    """21 pairs are all pairs of seven."""
+    assert systems_for(pairs) == systems
+
+
+def difference(other, same_choice=0.75):
+    study = AgreementDesign(queries=20, pairs=10, workers=6, true=0.65)
+    return DifferenceDesign(study=study, other=other, same_choice=same_choice).searched()
+
+
+def test_two_equal_measures_are_rarely_told_apart():
+    """At a true difference of 0 the chance is the size of the test, 5 %."""
+    row = plan_row(difference(0.65), "queries", studies=250, seed=2)
+
+    assert row.power == pytest.approx(0.05, abs=0.03)
+
+
+def test_measures_that_choose_alike_are_easier_to_tell_apart():
+    """Their common errors cancel in the difference."""
+    apart, alike = (plan_row(difference(0.6, share), "queries", studies=60, seed=2) for share in (0.6, 0.85))
+
+    assert alike.width < 0.8 * apart.width
+    assert alike.detectable < apart.detectable
+
+
+@pytest.mark.parametrize("same_choice", [0.6, 0.85])
+def test_two_measures_choose_the_same_system_as_often_as_one_says(same_choice):
+    """Over all pairs, though they do better on some queries than on others."""
+    design = difference(0.6, same_choice)
+    rng = np.random.default_rng(1)
+    one, other = _two_measures(rng.standard_normal((4000, 5)), design, 0.4, rng)
+    same = [np.sign(one[:, a] - one[:, b]) == np.sign(other[:, a] - other[:, b]) for a, b in [(0, 1), (2, 3)]]
+
+    assert np.mean(same) == pytest.approx(same_choice, abs=0.015)
+
+
+def test_measures_that_are_nearly_one_do_well_on_the_same_queries():
+    """What a query does to one it does to the other, however much queries differ."""
+    study = AgreementDesign(queries=20, pairs=10, workers=6, true=0.65, judges=People(query_spread=1.0))
+    one = DifferenceDesign(study=study, other=0.65, same_choice=0.99).searched()
+
+    assert plan_row(one, "queries", studies=40, seed=1).width < 0.06
+
+
+def test_measures_that_cannot_be_so_alike_are_refused_with_what_can_be():
+    """.65 and .5 cannot choose the same system in 99 % of the pairs."""
+    with pytest.raises(
+        InputError, match=r"in 0\.99 of the pairs; give --same-choice from 0\.\d\d to 0\.\d\d"
+    ):
+        difference(0.5, 0.99)
+
+
+def test_the_planned_interval_of_the_time_away_is_that_of_the_fit():
+    """Visits drawn one by one and fitted as prefcal fit does give the same width."""
+    population = Population(
+        away_mean_seconds=86_400, away_sd_seconds=43_200, session_mean_seconds=120, session_sd_seconds=60
+    )
+    rng = np.random.default_rng(1)
+    diary = Diary(workers=40, days=7)
+    ends = [
+        fit_away(simulate_visits(population, diary, rng)).conf_int(method="profile")["away_mean_seconds"]
+        for _ in range(5)
+    ]
+    row = plan_row(AwayDesign(workers=40, days=7, mean_hours=24, sd_hours=12), "workers", studies=40, seed=1)
+
+    assert row.width == pytest.approx(np.mean([high - low for low, high in ends]) / 3600, rel=0.15)
+
+
+def test_people_who_differ_are_harder_to_know_than_their_mean():
+    """S_A needs several times the people that M_A needs."""
+    design = AwayDesign(workers=60, days=7, mean_hours=24, sd_hours=12)
+    mean, sd = (
+        plan_row(replace(design, what=what), "workers", studies=12, seed=1) for what in ("mean", "sd")
+    )
+
+    assert (sd.width / 12) ** 2 > 3 * (mean.width / 24) ** 2
+
+
+def test_the_planned_verdict_on_silence_is_that_of_the_fit():
+    """The same draws, by way of the fit and by way of the plan."""
+    design = SilenceDesign(workers=12, pairs=10, topics=8, true=0.4, judges=PushJudges())
+    planned = design.simulated(np.random.default_rng(5))
+    judges = PushJudges(workers=12, pairs_per_worker=10)
+    silent = fit_weights_to(simulate_push_judgments(8, judges, np.random.default_rng(5))).silent
+
+    assert planned.estimate == silent.ratio
+    assert tuple(None if math.isinf(end) else end for end in (planned.low, planned.high)) == silent.interval
+    assert planned.told == (silent.verdict == "supported")
+
+
+@pytest.fixture(scope="module")
+def patience() -> PatienceDesign:
+    """Queries are made once."""
+    return PatienceDesign(queries=10, pairs=21, workers=6, true=1500, text_chars=2400).stocked()
+
+
+def test_a_query_drawn_from_the_stock_keeps_its_summaries(patience):
+    """Every difference of M in a study is that of the same pair in the stock."""
+    stock = patience.stock
+    rng = np.random.default_rng(1)
+    drawn = np.random.default_rng(1).integers(len(stock.pairs.topics), size=5)
+    study = _some_queries(stock, 5, MOST_PAIRS, rng)
+    kappa = np.array([0.0, 1 / 1500])
+
+    expected = stock.pairs.differences(kappa)[
+        :, (drawn[:, None] * MOST_PAIRS + np.arange(MOST_PAIRS)).ravel()
+    ]
+    assert study.differences(kappa) == pytest.approx(expected)
+    assert study.summaries.count == 35
+
+
+def test_patience_is_found_and_told_from_another(patience):
+    """Of 15 small studies the median is near the truth; most tell 1,500 from 400."""
+    design = replace(patience, tell_from=400.0)
+    rng = np.random.default_rng(2)
+    found = [design.simulated(rng) for _ in range(11)]
+
+    assert np.median([one.estimate for one in found]) == pytest.approx(1500, rel=0.15)
+    assert np.mean([one.told for one in found]) > 0.6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detected(SquareRoot):
+    """A study with a z test whose chance is 80 % at 100."""
+
+    def simulated(self, rng):
+        told = rng.normal(0.28 * math.sqrt(self.number)) > 1.96
+        return replace(super().simulated(rng), told=told)
+
+
+def test_how_sure_a_size_is_can_be_relied_on():
+    """With 25 studies a size the answer is far off at times, and it says between what the truth lies."""
+    wish = Wish(power=0.8)
+    found = [plan(Detected(), "number", wish, studies=25, seed=seed) for seed in range(60)]
+    unsure = [wish.unsure(one.row(one.needed)) for one in found]
+    held = [
+        one.needed * (1 - far) <= 100 <= one.needed * (1 + far)
+        for one, far in zip(found, unsure, strict=True)
+    ]
+
+    assert np.median(unsure) > 0.25
+    assert np.mean(held) > 0.85
+    assert wish.unsure(plan(Detected(), "number", wish, studies=2500).row(50)) < 0.1
+
+
+def test_a_width_is_as_sure_as_the_studies_between_which_it_lies():
+    """The interval of a median from order statistics, doubled: errors shrink with the square root of the size."""
+    row = plan_row(SquareRoot(), "number", studies=100, seed=1)
+    spread = replace(row, widths=np.linspace(1, 2, 100))
+
+    assert Wish(width=1.5).unsure(row) == 0.1  # all widths are one; the search is no more precise
+    assert Wish(width=1.5).unsure(spread) == pytest.approx(math.log(1.6 / 1.4), abs=0.02)
+    assert (
+        Wish(width=1.5, sure=0.99).unsure(replace(row, widths=np.append(row.widths[1:], math.inf)))
+        == math.inf
+    )
+
+
+def test_a_spread_that_is_estimated_as_nothing_has_no_detectable_distance():
+    """With five workers S_A is 0 at times, and nothing is a multiple of it."""
+
+    class Flat(SquareRoot):
+        log_scale = True
+
+        def simulated(self, rng):
+            return Outcome(estimate=max(rng.normal(), 0.0), low=0.0, high=1.0)
+
+    assert plan_row(Flat(), "number", studies=40, seed=1).detectable == math.inf

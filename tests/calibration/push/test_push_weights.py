@@ -1,0 +1,404 @@
+"""Contingency weights and alpha from preferences: what can be told, how surely, and what naive fits get wrong."""
+
+import contextlib
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import stdtrit
+
+from calibration.inference.results import NotIdentifiedError
+from calibration.push.alpha import NAME as ALPHA
+from calibration.push.alpha import fit_alpha_to
+from calibration.push.checks import identified, variance_inflation
+from calibration.push.errors import (
+    FiellerRatios,
+    RatioReplicates,
+    RawWeights,
+    changes_without_each,
+    jackknife_covariance,
+    two_way_covariance,
+    without_negative,
+)
+from calibration.push.fit import fit_push_weights, fit_weights_to
+from calibration.push.likelihood import ChoiceModel, maximise
+from calibration.push.naive import NAIVE, unclustered
+from calibration.push.pairs import WEIGHTS, PushJudgments
+from calibration.push.simulate import (
+    TRUTH,
+    PushJudges,
+    simulate_push_cells,
+    simulate_push_judgments,
+    simulate_push_preferences,
+)
+
+RATIOS = {f"push_{name}": TRUTH[name] for name in WEIGHTS[1:]}
+
+
+def drawn(seed: int = 1, topics: int = 30, **judges) -> PushJudgments:
+    return simulate_push_judgments(topics, PushJudges(**judges), np.random.default_rng([seed, 23]))
+
+
+def changed(judgments: PushJudgments, **sides) -> PushJudgments:
+    """Return judgments with columns of x, by weight, replaced by a function of x."""
+    columns = {name: WEIGHTS.index(name) for name in sides}
+    both = {}
+    for side in ("left", "right"):
+        x = getattr(judgments, side).copy()
+        for name, new in sides.items():
+            x[:, columns[name]] = new(getattr(judgments, side).T)
+        both[side] = x
+    return dataclasses.replace(judgments, **both)
+
+
+def names(fit) -> set[str]:
+    return {note.name for note in fit.diagnostics}
+
+
+def sentence(fit, name: str) -> str:
+    return next(note.sentence for note in fit.diagnostics if note.name == name)
+
+
+def holds(ends, truth: float) -> bool:
+    low, high = ends
+    return (low is None or low <= truth) and (high is None or truth <= high)
+
+
+# --- recovery and coverage
+
+
+@pytest.mark.parametrize(
+    ("topics", "judges"),
+    [
+        (12, {"workers": 30, "unexplained_sd": 0.3}),
+        (40, {}),
+        (40, {"tie_law": "rao_kupper", "tie_weight": 1.6}),
+    ],
+    ids=["few topics, unexplained", "many topics", "other law of ties"],
+)
+def test_known_weights_are_found_again_and_their_intervals_hold_them(topics, judges):
+    """People's own weights scatter; the ratios of the mean weights are what is asked for."""
+    fits = [fit_weights_to(drawn(seed, topics, **judges)) for seed in range(100)]
+    intervals = [fit.conf_int() for fit in fits]
+
+    for name, truth in RATIOS.items():
+        estimates = np.array([fit.params[name] for fit in fits])
+        spread = np.subtract(*np.quantile(estimates, [0.75, 0.25])) / 1.349
+        assert abs(np.median(estimates) - truth) < spread / 3, name
+        assert np.mean([holds(of[name], truth) for of in intervals]) >= 0.88, name
+
+
+def test_a_known_alpha_is_found_again_and_its_interval_holds_it():
+    """G_E = 1 and P_E = P_0 = .5 make alpha 2 / 3."""
+    fits = [fit_alpha_to(drawn(seed, 20, unexplained_sd=0.3)) for seed in range(100)]
+    estimates = np.array([fit.params[ALPHA] for fit in fits])
+
+    assert abs(np.median(estimates) - 2 / 3) < estimates.std() / 3
+    assert np.mean([holds(fit.conf_int()[ALPHA], 2 / 3) for fit in fits]) >= 0.88
+
+
+def test_judgments_as_independent_ones_are_too_sure_when_topics_share_something():
+    """What people like about a stream beyond its cells is in all its pairs."""
+    data = [drawn(seed, 10, unexplained_sd=0.6, workers=100) for seed in range(40)]
+    ours = [fit_weights_to(one).conf_int() for one in data]
+    naive = [unclustered(one).conf_int() for one in data]
+
+    for name in ("push_P_E", "push_P_0"):
+        assert np.mean([holds(of[name], RATIOS[name]) for of in ours]) >= 0.88
+        assert np.mean([holds(of[name], RATIOS[name]) for of in naive]) < 0.8
+
+
+def test_cells_looked_up_without_the_side_give_weights_near_nothing():
+    """Sides are random, so half of the votes are turned round."""
+    rng = np.random.default_rng(2)
+    cells = simulate_push_cells(20, rng)
+    preferences = simulate_push_preferences(cells, PushJudges(), rng)
+
+    assert NAIVE["without_sides"](preferences, cells).details["G_E_log_odds"] == pytest.approx(0, abs=0.05)
+    assert fit_push_weights(preferences, cells).details["G_E_log_odds"] > 0.15
+
+
+def test_without_ties_the_estimate_scatters_more():
+    """Ties say that streams are worth about the same; here they are two in five."""
+    data = [drawn(seed, 15, tie_weight=2.0, weight_cv=0.0) for seed in range(100)]
+    kept = [maximise(one.difference, one.vote, "davidson").weights[0] for one in data]
+    dropped = [
+        maximise(one.difference[one.vote != 0], one.vote[one.vote != 0], "drop").weights[0] for one in data
+    ]
+
+    assert np.std(dropped) > 1.05 * np.std(kept)
+
+
+@pytest.mark.parametrize("name", NAIVE)
+def test_naive_fits_report_like_the_others(name):
+    """They can stand beside the fit in one table."""
+    rng = np.random.default_rng(3)
+    cells = simulate_push_cells(10, rng)
+    fit = NAIVE[name](simulate_push_preferences(cells, PushJudges(), rng), cells)
+
+    assert set(fit.entries()) == set(RATIOS)
+
+
+def test_swapping_the_sides_of_every_showing_changes_nothing():
+    """There is no intercept: streams have no side of their own."""
+    one = drawn()
+    other = dataclasses.replace(one, left=one.right, right=one.left, vote=-one.vote)
+
+    assert fit_weights_to(other).estimates == pytest.approx(fit_weights_to(one).estimates)
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao_kupper", "half", "drop"])
+def test_treatments_of_ties_agree_on_the_ratios(ties):
+    """They measure log odds differently and weigh ties differently, but ratios are ratios."""
+    fit = fit_weights_to(drawn(5, 60, workers=400), ties=ties)
+
+    assert fit.estimates == pytest.approx(list(RATIOS.values()), abs=0.2)
+    with pytest.raises(ValueError, match="ties must be one of"):
+        fit_weights_to(drawn(), ties="win")
+
+
+def test_nonnegative_weights_have_bootstrap_intervals_that_do_not_cross_zero():
+    """Wald's intervals mean nothing on the edge, and the answer on silent days would be presumed."""
+    judgments = drawn(6, 12, weights={**TRUTH, "S_E": -0.4}, workers=30)
+    fit = fit_weights_to(judgments, rng=np.random.default_rng(1), nonneg=True, resamples=40)
+
+    assert fit.params["push_S_E"] == 0
+    assert list(fit.uncertainty) == ["bootstrap"]
+    assert all(low >= 0 for low, _ in fit.conf_int().values())
+    assert fit.silent is None
+    assert fit_weights_to(judgments).params["push_S_E"] < 0
+
+
+# --- what can be told
+
+
+def test_pushes_counted_as_days_leave_only_the_sum_of_two_weights():
+    """Days with a push and days without add up to the silent days, the same for both streams."""
+    silent_days = 4.0
+    fit = fit_weights_to(changed(drawn(), P_0=lambda x: x[4] - silent_days))
+
+    assert set(fit.params) == {"push_P_E", "push_S_E"}
+    (skipped,) = fit.skipped
+    assert skipped.names == ("push_P_0", "push_S_0")
+    assert "only P_0 + S_0 can be told" in skipped.reason
+
+
+def test_a_cell_in_which_no_pair_differs_is_skipped_alone():
+    """A collection without silent days says nothing about P_0 and S_0, and all about the others."""
+    fit = fit_weights_to(changed(drawn(), P_0=lambda x: 0 * x[0], S_0=lambda x: 0 * x[0]))
+
+    assert set(fit.params) == {"push_P_E", "push_S_E"}
+    assert [skipped.names for skipped in fit.skipped] == [("push_P_0",), ("push_S_0",)]
+    assert "nonrelevant_silent" in fit.skipped[0].reason
+    assert fit.silent is None
+
+
+def test_skipping_a_weight_leaves_the_others_as_they_are():
+    """Which of two columns that say the same is kept makes no difference."""
+    tied = changed(drawn(), P_0=lambda x: x[4])
+    other = changed(tied, S_0=lambda x: 0 * x[0])
+
+    assert fit_weights_to(tied).params["push_P_E"] == pytest.approx(fit_weights_to(other).params["push_P_E"])
+
+
+@settings(max_examples=40)
+@given(st.lists(st.floats(-3, 3), min_size=2, max_size=2).filter(lambda c: min(map(abs, c)) > 0.05))
+def test_the_combination_that_can_be_told_is_named(parts):
+    """With x3 = a x1 + b x2, w1 + a w3 and w2 + b w3 can be told."""
+    base = np.random.default_rng(1).normal(size=(30, 2))
+    columns = identified(np.column_stack([base, base @ parts]), ("A", "B", "C"))
+    signs = ["+" if part > 0 else "-" for part in parts]
+
+    assert columns.kept == (0, 1)
+    assert set(columns.unclear) == {0, 1, 2}
+    for letter, sign in zip("AB", signs, strict=True):
+        assert f"{letter} {sign} " in columns.unclear[2]
+
+
+def test_without_a_weight_of_gain_nothing_is_told():
+    """Everything is relative to it."""
+    with pytest.raises(NotIdentifiedError, match="gain"):
+        fit_weights_to(changed(drawn(), G_E=lambda x: 0 * x[0]))
+    with pytest.raises(NotIdentifiedError, match="only G_E \\+ P_E can be told"):
+        fit_weights_to(changed(drawn(), P_E=lambda x: x[0]))
+
+
+def test_gain_that_people_do_not_prefer_is_refused_as_a_likely_error_of_coding():
+    """A turned sign would otherwise turn all ratios."""
+    turned = drawn()
+    with pytest.raises(NotIdentifiedError, match="check the signs of the cells"):
+        fit_weights_to(dataclasses.replace(turned, vote=-turned.vote))
+
+
+def test_only_ties_are_refused():
+    """Nobody preferred anything."""
+    judgments = drawn()
+    for fit in (fit_weights_to, fit_alpha_to):
+        with pytest.raises(NotIdentifiedError, match="every judgment is a tie"):
+            fit(dataclasses.replace(judgments, vote=0 * judgments.vote))
+
+
+def test_a_weight_that_no_vote_contradicts_has_no_finite_value():
+    """Three pairs differ in S_E, and everybody prefers the same side of them."""
+    judgments = drawn()
+    rare = np.zeros(len(judgments.vote))
+    rare[[5, 50, 500]] = 1.0
+    left, right = judgments.left.copy(), judgments.right.copy()
+    left[:, 2], right[:, 2] = rare, 0
+    vote = np.where(rare > 0, 1.0, judgments.vote)
+    fit = fit_weights_to(dataclasses.replace(judgments, left=left, right=right, vote=vote))
+
+    assert "push_S_E" not in fit.params
+    assert "no finite weight" in fit.skipped[0].reason
+    assert abs(fit.params["push_P_E"] - 0.5) < 0.5
+
+
+def test_variance_inflation_is_that_of_the_regression_on_the_other_cells():
+    """1 / (1 - R^2) about 0."""
+    design = np.random.default_rng(1).normal(size=(50, 3))
+    design[:, 2] += 3 * design[:, 0]
+    rest = design[:, :2] @ np.linalg.lstsq(design[:, :2], design[:, 2], rcond=None)[0]
+    r2 = (rest**2).sum() / (design[:, 2] ** 2).sum()
+
+    assert variance_inflation(design)[2] == pytest.approx(1 / (1 - r2))
+    assert "collinear_cells" in names(fit_weights_to(changed(drawn(), P_0=lambda x: x[4] + 0.1 * x[3])))
+
+
+def test_a_single_topic_or_worker_gives_estimates_without_intervals():
+    """Nothing is known about other topics, or other people."""
+    for few in ({"topics": 1, "workers": 200}, {"workers": 1, "pairs_per_worker": 2000}):
+        judgments = drawn(2, **few)
+        for fit in (fit_weights_to(judgments, rng=np.random.default_rng(1)), fit_alpha_to(judgments)):
+            assert set(fit.conf_int().values()) == {(None, None)}
+            assert names(fit) & {"one_topic", "one_worker"}
+
+
+# --- errors
+
+
+def fitted(judgments: PushJudgments) -> tuple[ChoiceModel, np.ndarray]:
+    found = maximise(judgments.difference, judgments.vote, "davidson")
+    n = len(judgments.vote)
+    return ChoiceModel(
+        design=judgments.difference, vote=judgments.vote, ties="davidson", times=np.ones(n)
+    ), found.point
+
+
+def test_the_jackknife_steps_to_where_the_fit_without_a_topic_lies():
+    """One Newton step is nearly the whole way."""
+    judgments = drawn(3, 25)
+    model, point = fitted(judgments)
+    steps = changes_without_each(model, point, judgments.topic)
+    for topic in (0, 7, 24):
+        kept = judgments.topic != topic
+        again = maximise(judgments.difference[kept], judgments.vote[kept], "davidson").point
+        assert steps[topic] == pytest.approx(again - point, abs=0.1 * np.abs(again - point).max())
+
+
+def test_two_halves_differ_by_twice_the_jackknifes_error():
+    """Tukey's (c - 1) / c sum (d_j - mean)^2 is (d_1 - d_2)^2 / 4 for two clusters."""
+    model, point = fitted(drawn(3))
+    half = np.arange(len(model.vote)) % 2
+    first, second = changes_without_each(model, point, half)
+
+    assert np.diag(jackknife_covariance(model, point, half)) == pytest.approx((first - second) ** 2 / 4)
+
+
+def test_with_one_judgment_a_cluster_the_jackknife_is_the_robust_sandwich():
+    """Up to the leverage of single judgments."""
+    judgments = drawn(3, workers=200)
+    model, point = fitted(judgments)
+    scores, information = model.row_derivatives(point)[0], model.derivatives(point)[1]
+    bread = np.linalg.inv(information)
+    jackknife = jackknife_covariance(model, point, np.arange(len(judgments.vote)))
+
+    assert jackknife == pytest.approx(bread @ scores.T @ scores @ bread, rel=0.05, abs=1e-5)
+
+
+def test_two_ways_of_clustering_are_added_less_what_they_share():
+    """With each worker in one topic the judgments of both are the worker's: topics alone remain."""
+    judgments = drawn(3)
+    model, point = fitted(judgments)
+    nested = np.unique(judgments.topic * 100 + judgments.worker % 3, return_inverse=True)[1]
+
+    assert two_way_covariance(model, point, nested, judgments.topic) == pytest.approx(
+        jackknife_covariance(model, point, judgments.topic)
+    )
+
+
+def test_negative_eigenvalues_become_zero_and_the_others_stay():
+    """A difference of covariances need not be one."""
+    matrix = np.array([[2.0, 0.0], [0.0, -1.0]])
+
+    assert without_negative(matrix) == pytest.approx(np.diag([2, 0]))
+
+
+@given(st.floats(-2, 2), st.floats(0.05, 2), st.floats(0.05, 0.6), st.floats(0.05, 0.6), st.floats(-0.9, 0.9))
+def test_fiellers_interval_is_the_set_of_ratios_that_the_weights_do_not_reject(w, g, sd_w, sd_g, rho):
+    """Brute force over a grid of ratios: all in the closed interval, and none just beyond its ends."""
+    cov = np.array([[sd_g**2, rho * sd_g * sd_w], [rho * sd_g * sd_w, sd_w**2]])
+    raw = RawWeights(names=("G_E", "P_E"), weights=np.array([g, w]), cov=cov, df=20)
+    t = float(stdtrit(20, 0.975))
+
+    def kept(r: float) -> bool:
+        return (w - r * g) ** 2 <= t**2 * (cov[1, 1] - 2 * r * cov[0, 1] + r**2 * cov[0, 0]) * (1 + 1e-9)
+
+    ((low, high),) = FiellerRatios(raw=raw).intervals(0.95)
+    inside = np.linspace(-50 if low is None else low, 50 if high is None else high, 60)
+    if low is not None or high is not None:
+        assert all(kept(r) for r in inside)
+    if g > t * sd_g:
+        assert low is not None
+        assert high is not None
+        width = high - low
+        assert not kept(low - 0.01 * width)
+        assert not kept(high + 0.01 * width)
+    else:
+        assert low is None or high is None
+    assert low is None or low <= w / g
+    assert high is None or w / g <= high
+
+
+def test_with_a_strong_gain_the_ways_to_a_ratio_agree():
+    """Then a ratio is nearly normal, and draws spread as the interval says."""
+    fit = fit_weights_to(drawn(4, 60, workers=300))
+    draws = fit.draw_parameters(20_000, np.random.default_rng(1), method="fieller")
+
+    assert next(iter(fit.uncertainty)) == "delta"
+    for name, (low, high) in fit.conf_int().items():
+        other = fit.conf_int(method="fieller")[name]
+        assert other == pytest.approx((low, high), abs=0.1 * (high - low))
+        assert np.quantile(draws[name], [0.025, 0.975]) == pytest.approx(other, abs=0.1 * (high - low))
+
+
+def test_with_a_weak_gain_intervals_are_fiellers_and_may_be_open():
+    """Where the data do not exclude that gain weighs nothing, a ratio to it has no bound."""
+    fits = []
+    for seed in range(12):
+        with contextlib.suppress(NotIdentifiedError):  # where gain seems to weigh less than nothing
+            fits.append(fit_weights_to(drawn(seed, 6, workers=8, pairs_per_worker=10)))
+    weak = [fit for fit in fits if "weak_gain" in names(fit)]
+
+    assert weak
+    assert {next(iter(fit.uncertainty)) for fit in weak} == {"fieller"}
+    assert any(None in ends for fit in weak for ends in fit.conf_int().values())
+
+
+def test_the_covariance_of_ratios_is_the_delta_method():
+    """d (w / g) = (d w - r d g) / g."""
+    raw = RawWeights(
+        names=("G_E", "P_E"), weights=np.array([2.0, 1.0]), cov=np.array([[0.04, 0.01], [0.01, 0.09]]), df=9
+    )
+
+    assert raw.ratio_cov[0, 0] == pytest.approx((0.09 - 2 * 0.5 * 0.01 + 0.25 * 0.04) / 4)
+
+
+def test_infinite_replicates_make_an_open_end():
+    """A bootstrap sample in which gain weighs nothing says nothing about the upper end."""
+    values = np.append(np.linspace(0.1, 1, 90), np.full(10, np.inf))[:, None]
+    ((low, high),) = RatioReplicates(values=values, clusters=40).intervals(0.95)
+
+    assert 0.1 < low < 0.15
+    assert high is None

@@ -1,0 +1,289 @@
+"""Requests that no browser sends: SQL and header lines in every part, addresses elsewhere, too much, half, and nonsense."""
+
+import logging
+import socket
+import threading
+from contextlib import contextmanager
+from urllib.parse import quote
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from waitress import create_server, wasyncore
+
+from metrics.errors import InputError
+from study_app.cli.serve.command import command
+from study_app.cli.serve.waitress_server import MAX_REQUEST_BYTES, THREADS
+from study_app.store.database import migrate, open_database
+from study_app.store.models import PlatformEntry, PlatformIdentity, Study
+from study_app.web.serving import MAX_BODY_BYTES
+from tests.study_app.conftest import Campaign
+from tests.study_app.small_study import votes_task
+
+SQL = [
+    "x' OR '1'='1",
+    "x'; DROP TABLE worker; --",
+    'x" OR ""="',
+    "x\\'; SELECT 1",
+    "%' OR 1=1",
+    "x') OR ('1'='1",
+]
+ELSEWHERE = [
+    "https://evil.example",
+    "//evil.example",
+    "/\\evil.example",
+    "javascript:alert(1)",
+    "\r\nLocation: //evil.example",
+]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory, database_in):
+    """A study of votes, the same for all these tests: none may leave more behind than a worker."""
+    folder = tmp_path_factory.mktemp("attacked")
+    made = Campaign(folder, database_in(folder))
+    made.load(tasks=[votes_task(votes_per_query=None)])
+    yield made.serve()
+    made.database.engine.dispose()
+
+
+@pytest.mark.parametrize("text", SQL)
+def test_sql_in_any_part_of_a_request_is_a_text(study, text):
+    """Statements have places for values, and values come separately: nothing is found, and an id is stored as it is."""
+    client, written = study.app.test_client(), quote(text, safe="")
+    for path in (
+        f"/s/{written}?id=x",
+        f"/r/{written}?key={written}",
+        f"/r/small?key={written}",
+        f"/w/{written}/",
+    ):
+        assert client.get(path).status_code == 404
+    assert client.post("/withdraw", data={"code": text}).status_code == 422
+    ann = study.visitor().open(f"/s/small?id={written}&session={written}").send(agree=text)
+    ann.send().send(topic=text)
+    assert ann.step == "1/choose"
+    stored = select(PlatformEntry.parameters).join(PlatformIdentity)
+    assert study.rows(stored.where(PlatformIdentity.platform_worker == text)) == [({"session": text},)]
+    assert study.rows(select(Study.name)) == [("small",)]
+
+
+@pytest.mark.both_databases
+def test_what_a_database_cannot_hold_is_refused_or_left_out(campaign):
+    """NUL, halves of characters and bytes that are no text: PostgreSQL fails even when it is asked for them."""
+    study = campaign(tasks=[votes_task()])
+    client = study.app.test_client()
+    for part in ("%00", "small%00", "%ED%A0%80", "%FF", "a" * 10_000):
+        for path in (f"/s/{part}?id=x", f"/r/{part}?key=x", f"/w/{part}/", f"/w/{part}/1/1/vote"):
+            assert client.get(path).status_code == 404, path
+        assert (
+            client.post(
+                "/withdraw", data=f"code={part}".encode(), content_type="application/x-www-form-urlencoded"
+            ).status_code
+            == 422
+        )
+    assert client.get("/s/small?id=a%00").status_code == 400
+    ann = (
+        study.visitor()
+        .open("/s/small?id=a&session=%00&batch=%ED%A0%80")
+        .send()
+        .send(topic="1")
+        .send(none="1")
+    )
+    assert ann.status == 200
+
+
+@pytest.mark.parametrize("target", ELSEWHERE)
+def test_no_redirect_leads_to_another_host(study, target):
+    """Whatever an address, a parameter or the Host header names: redirects are paths of this server."""
+    client, written = study.app.test_client(), quote(target, safe="")
+    token = study.arrive().token
+    paths = [
+        f"/s/small?id=x&via={written}&next={written}&return_url={written}",
+        f"/w/{token}",
+        f"/w/{token}/?via={written}&at=1",
+    ]
+    paths += [f"/w/{token}/{written}", f"/{target.strip()}", f"/w/{token}/1/choose?to={written}"]
+    for path in paths:
+        for host in ("localhost", "evil.example"):
+            answer = client.get(
+                path, base_url=f"http://{host}/", headers={"X-Forwarded-Host": "evil.example"}
+            )
+            assert answer.status_code in {303, 404}, path
+            location = answer.headers.get("Location", "/w/")
+            assert location.startswith("/w/"), path
+            assert "evil" not in location
+
+
+def test_a_second_slash_is_no_host(study):
+    """`//host/w/` would be another host for a browser: such a path is unknown, not put right."""
+    for path in ("//evil.example/w/x", "/w//evil.example/", "///", "//evil.example/%2f.."):
+        answer = study.app.test_client().get("/", environ_overrides={"PATH_INFO": path, "REQUEST_URI": path})
+        assert answer.status_code == 404
+        assert "Location" not in answer.headers
+
+
+@pytest.mark.parametrize("host", ["a b", "x" * 3000, "[::1", '"><script>', "a:99999999", "", "\xff"])
+def test_a_host_that_is_none_is_answered_plainly(study, host):
+    """Never by a failure, never repeated."""
+    for path in ("/s/small?id=x", "/nothing", "/healthz"):
+        answer = study.app.test_client().get(path, headers={"Host": host})
+        assert answer.status_code in {200, 303, 400, 404}
+        assert "<script>" not in answer.text
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_no_part_of_a_request_gets_into_a_header(study):
+    """Line ends in parameters, tokens and forms would begin a header of their own."""
+    client, line = study.app.test_client(), quote("a\r\nSet-Cookie: a=b", safe="")
+    ann = study.arrive("liner")
+    answers = [
+        client.get(f"/s/small?id={line}"),
+        client.get(f"/s/small?id=x&session={line}&via={line}"),
+        client.get(f"{ann.home}?via={line}&at={line}"),
+        client.get(f"/w/{line}/consent"),
+        client.get(f"/withdraw?language={line}"),
+        client.post(
+            ann.path, data={**ann.form(), "agree": "yes\r\nSet-Cookie: a=b", "text": "\r\nSet-Cookie: a=b"}
+        ),
+        ann.send().client.get(f"{ann.home}consent.txt?name={line}"),
+    ]
+    for answer in answers:
+        assert answer.status_code < 500
+        assert "Set-Cookie" not in answer.headers
+        assert not any("\n" in value for value in answer.headers.values())
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../__init__.py", "%2e%2e/__init__.py", "..%2f..%2fpyproject.toml", "/etc/passwd", "%00", "js", "C:/x"],
+)
+def test_only_static_files_are_served(study, path):
+    """No way leads out of their folder, and folders are not listed."""
+    assert study.app.test_client().get(f"/static/{path}").status_code == 404
+
+
+BODIES = [
+    (b"", "application/json"),
+    (b"[" * 60_000, "application/json"),
+    (b'{"page":' * 7_000, "application/json"),
+    (b'{"sent_ms":' + b"9" * 60_000 + b"}", "application/json"),
+    (b'{"page":"\\ud800","sent_ms":NaN}', "application/json"),
+    (b"\xff\xfe\x00", "application/json"),
+    (b"--x\r\nContent-Disposition: form-data", "multipart/form-data; boundary=x"),
+    (b"--x\r\n\r\n--x--" * 2_000, "multipart/form-data; boundary=x"),
+    (b"page=%ff%00%ED%A0%80&agree=%", "application/x-www-form-urlencoded"),
+    (b"&".join(b"a%d=1" % number for number in range(5_000)), "application/x-www-form-urlencoded"),
+    (b"x" * (MAX_BODY_BYTES + 1), "application/x-www-form-urlencoded"),
+]
+
+
+@pytest.mark.parametrize(("body", "kind"), BODIES)
+def test_a_body_that_is_nonsense_is_refused(study, body, kind):
+    """By forms with a page, by the address for events with a reason; nothing is stored."""
+    ann = study.arrive("nonsense")
+    for path in (ann.path, f"/e/{ann.token}", "/withdraw"):
+        answer = ann.client.post(path, data=body, content_type=kind)
+        assert answer.status_code in {400, 403, 413, 422}, path
+        assert answer.status_code == 413 or len(body) <= MAX_BODY_BYTES
+    assert ann.open(ann.home).step == "consent"
+
+
+@contextmanager
+def listening(app):
+    """Serve an app as `prefcal serve` does, in a thread; yields its port."""
+    connections = {}
+    server = create_server(
+        app,
+        host="127.0.0.1",
+        port=0,
+        map=connections,
+        threads=THREADS,
+        max_request_body_size=MAX_REQUEST_BYTES,
+        asyncore_use_poll=True,
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        yield server.effective_port
+    finally:
+        server.trigger.pull_trigger(lambda: wasyncore.close_all(connections, ignore_all=True))
+        thread.join(10)
+
+
+RAW = {
+    b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 300_000 + b"\r\n\r\n": 431,
+    b"POST /withdraw HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\n": 413,
+    b"POST /withdraw HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n": 400,
+    b"POST /withdraw HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcde": 400,
+    b"POST /withdraw HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n": 501,
+    b"POST /withdraw HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n": 400,
+    b"nonsense\r\n\r\n": 400,
+    b"GET /s/small?id=\xff\xfe HTTP/1.0\r\n\r\n": 400,
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n": 400,
+}
+
+
+def test_the_server_itself_refuses_what_is_too_large_or_malformed(study):
+    """Before the study server sees it; and while one connection says nothing, others are served."""
+    with listening(study.app) as port, socket.create_connection(("127.0.0.1", port)) as silent:
+        silent.sendall(b"POST /withdraw HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nco")
+        answered = {request[:80]: status_of(port, request) for request in RAW}
+    assert answered == {request[:80]: status for request, status in RAW.items()}
+
+
+def status_of(port, request):
+    """Send bytes and return the status that comes back."""
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        connection.sendall(request)
+        try:
+            return int(connection.recv(4096).split()[1])
+        except TimeoutError:
+            return None
+
+
+def test_what_a_database_says_of_a_row_stays_out_of_the_log(study, caplog, monkeypatch):
+    """PostgreSQL names the values that broke a rule: a platform's id, an answer."""
+    said = IntegrityError(
+        "INSERT", {"id": "secret-id"}, Exception("Key (platform_worker)=(secret-id) already exists")
+    )
+
+    def fail(*_, **__):
+        raise said
+
+    monkeypatch.setattr("study_app.web.blueprints.entry.arrive", fail)
+    caplog.set_level(logging.INFO)
+    visitor = study.arrive("secret-id")
+    assert visitor.status == 500
+    assert "failed" in caplog.text
+    assert "secret-id" not in caplog.text + visitor.text
+
+
+def test_a_statement_that_fails_is_logged_without_its_values(campaign, caplog):
+    """The statement says what went wrong; its values are platform ids and answers."""
+    study = campaign(tasks=[votes_task()])
+    with study.database.engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE platform_identity RENAME TO elsewhere")
+    visitor = study.arrive("secret-id")
+    assert visitor.status == 503
+    assert "platform_identity" in caplog.text
+    assert "secret-id" not in caplog.text + visitor.text
+
+
+def test_a_databases_password_is_in_no_message():
+    """Of an address that does not answer, nor of one that is none."""
+    for url in ("postgresql://me:s3cret@127.0.0.1:1/study", "nosuch://me:s3cret@host/study"):
+        with pytest.raises(InputError) as error:
+            migrate(open_database(url))
+        assert "s3cret" not in str(error.value)
+        assert "***" in str(error.value)
+
+
+def test_the_debug_server_has_no_console(study, monkeypatch):
+    """Its console runs what is typed into it."""
+    given = {}
+    monkeypatch.setattr("flask.Flask.run", lambda app, **options: given.update(options))
+
+    ended = CliRunner().invoke(command, ["--debug", "--database", study.url])
+    assert ended.exit_code == 0, ended.output
+    assert given["use_debugger"] is False

@@ -1,0 +1,309 @@
+"""What `prefcal agree` prints and writes."""
+
+import csv
+import io
+import json
+
+import pandas as pd
+import pytest
+
+from calibration.agree.measures.named_measures import is_name
+from calibration.tables.files import tables_sha256, write_tables
+from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
+from tests.calibration.judged_summaries import SYSTEMS, study
+from tests.study_app.prefcal_command import run_here
+
+FILES = ("agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv", "disagreements.csv", "agree.json")
+KINDS = {"summary_pairs": "summaries", "stream_pairs": "streams", "ranked_pairs": "ranked lists"}
+
+
+@pytest.fixture
+def agree(monkeypatch, capsys):
+    return lambda *arguments: run_here(monkeypatch, capsys, "agree", *arguments)
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """A folder of tables, with a user model beside it."""
+    folder = tmp_path_factory.mktemp("study") / "tables"
+    write_tables(study(), folder)
+    model = UserModel(
+        tables_sha256=tables_sha256(folder),
+        parameters={
+            "patience_chars_preferences": ParameterEntry(estimate=800.0),
+            "patience_chars_stops": ParameterEntry(estimate=700.0),
+        },
+    )
+    write_user_model(model, folder.parent / "user-model.json")
+    return folder
+
+
+def test_everything_is_written_and_a_table_is_printed(agree, tables, tmp_path):
+    """The measures, the ceiling, the ties, the comparisons, and who judged."""
+    ended = agree(tables, "--model", tables.parent / "user-model.json", "-o", tmp_path / "out")
+
+    assert ended.code == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
+    for text in (
+        "288 judgments by 8 workers on 36 pairs of 6 queries",
+        "M@1500",
+        "M@preferences ",
+        "cross fitted",
+        "ceiling: a second panel",
+        "corrected by Holm",
+        "pairs are tied in the votes",
+    ):
+        assert text in ended.out
+    assert "no agreement of single layers" in ended.err
+
+
+def test_agreement_csv_is_what_is_printed_for_machines(agree, tables, tmp_path):
+    """--format csv prints the rows of agreement.csv."""
+    ended = agree(tables, "-o", tmp_path, "--format", "csv")
+
+    printed = list(csv.DictReader(io.StringIO(ended.out)))
+    written = pd.read_csv(tmp_path / "agreement.csv")
+    assert [row["measure"] for row in printed] == written["measure"].tolist()
+    assert [float(row["agreement"]) for row in printed] == pytest.approx(written["agreement"].tolist())
+    assert set(written["ties"]) == {"against", "half", "drop", "weighted"}
+
+
+def test_json_has_null_where_a_number_is_unknown(agree, tmp_path):
+    """One query has no interval."""
+    write_tables(study(topics=1), tmp_path / "tables")
+
+    ended = agree(tmp_path / "tables", "-o", tmp_path / "out", "--format", "json")
+
+    rows = json.loads(ended.out)
+    assert rows[0]["low"] is None
+    assert rows[0]["queries"] == 1
+
+
+def test_a_dash_for_an_interval_is_explained(agree, tables, tmp_path):
+    """Nothing varies within one query: that is too few, not sure."""
+    write_tables(study(topics=1), tmp_path / "tables")
+    few, enough = (agree(one, "-o", tmp_path / "out").out for one in (tmp_path / "tables", tables))
+
+    for sentence in ("-: no interval", "Too few pairs with a majority, or queries"):
+        assert sentence in few
+        assert sentence not in enough
+
+
+def test_how_it_was_made_is_written_down(agree, tables, tmp_path):
+    """Hashes, seed, version and the command as one would type it."""
+    agree(tables, "--seed", 5, "-o", tmp_path)
+
+    record = json.loads((tmp_path / "agree.json").read_text())
+    assert record["tables_sha256"] == tables_sha256(tables)
+    assert record["seed"] == 5
+    assert record["command"] == ["prefcal", "agree", str(tables), "--seed", "5", "--output", str(tmp_path)]
+
+
+def test_the_command_can_be_given_again_in_the_folder_of_the_results(agree, tables, tmp_path, monkeypatch):
+    """With everything that changes what is found, its paths as they are seen from there: the same bytes come out."""
+    folder = tmp_path / "with a blank" / "out"
+    scores = tmp_path / "scores.csv"
+    rows = [f"{system},q{n},mine,{rank}" for n in range(6) for rank, system in enumerate(SYSTEMS)]
+    scores.write_text("\n".join(["run,topic,metric,value", *rows]) + "\n")
+    monkeypatch.chdir(tables.parent)
+    options = (
+        "--primary",
+        "mine",
+        "M@1500",
+        "--compare",
+        "M@840",
+        "--compare",
+        "mine",
+        "--draws",
+        3,
+        "--seed",
+        4,
+    )
+    agree("tables", "--model", "user-model.json", "--scores", scores, *options, "-o", folder)
+    first = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+    again = json.loads((folder / "agree.json").read_text())["again"]
+
+    for name in first:
+        (folder / name).unlink()
+    monkeypatch.chdir(folder)
+    ended = agree(*again[2:])
+
+    assert ended.code == 0
+    assert again[-2:] == ["--output", "."]
+    assert {path.name: path.read_bytes() for path in folder.glob("*.csv")} == first
+
+
+def test_a_model_of_other_tables_is_other_data(agree, tmp_path, tables):
+    """Its hash says so; nothing is cross-fitted then."""
+    write_tables(study(seed=9), tmp_path / "tables")
+
+    agree(tmp_path / "tables", "--model", tables.parent / "user-model.json", "-o", tmp_path)
+
+    fits = pd.read_csv(tmp_path / "agreement.csv").drop_duplicates("measure").set_index("measure")["fit"]
+    assert fits["M@preferences"] == "other_data"
+
+
+def test_scores_of_any_tool_are_judged_too(agree, tables, tmp_path):
+    """Does my metric agree?"""
+    scores = tmp_path / "scores.csv"
+    rows = [f"{system},q{n},mine,{rank}" for n in range(6) for rank, system in enumerate(SYSTEMS)]
+    scores.write_text("\n".join(["run,topic,metric,value", *rows]) + "\n")
+
+    ended = agree(tables, "--scores", scores, "-o", tmp_path)
+
+    assert ended.code == 0
+    assert "mine" in ended.out
+    assert "difference mine" in pd.read_csv(tmp_path / "pairs.csv").columns
+
+
+def test_a_score_that_is_called_like_one_of_ours_stands_beside_it(agree, tables, tmp_path):
+    """What `prefcal score` wrote is called as what `prefcal agree` computes itself."""
+    scores = tmp_path / "scores.csv"
+    rows = [f"{system},q{n},M@1500,{rank}" for n in range(6) for rank, system in enumerate(SYSTEMS)]
+    scores.write_text("\n".join(["run,topic,metric,value", *rows]) + "\n")
+
+    ended = agree(tables, "--scores", scores, "-o", tmp_path)
+
+    assert ended.code == 0
+    measures = pd.read_csv(tmp_path / "agreement.csv")["measure"]
+    assert {"M@1500", "M@1500 (from scores)"} <= set(measures)
+
+
+def test_the_planned_comparison_is_printed_first(agree, tables, tmp_path):
+    """--primary names it, and everything else is called exploratory."""
+    model = tables.parent / "user-model.json"
+    options = (
+        "--primary",
+        "M@preferences",
+        "M@1500",
+        "--compare",
+        "M@stops",
+        "--compare",
+        "M@1500 uniform P",
+    )
+
+    ended = agree(tables, "--model", model, *options, "-o", tmp_path)
+
+    assert ended.code == 0
+    planned, rest = ended.out.split("Exploratory comparisons")
+    assert "Primary comparison, as planned (paired by query):" in planned
+    assert "M@1500 uniform P  M@stops" in rest
+    standing = pd.read_csv(tmp_path / "comparisons.csv")["standing"]
+    assert standing.tolist() == ["primary", *["exploratory"] * (len(standing) - 1)]
+    record = json.loads((tmp_path / "agree.json").read_text())
+    assert record["named"]["summaries"] == {
+        "primary": ["M@preferences", "M@1500"],
+        "compare": ["M@stops", "M@1500 uniform P"],
+    }
+    assert [word for word in record["command"] if word.startswith("M@")] == [
+        "M@preferences",
+        "M@1500",
+        "M@stops",
+        "M@1500 uniform P",
+    ]
+
+
+def test_draws_spread_the_agreement_of_fitted_measures(agree, tables, tmp_path):
+    """A column of the printed table; what cannot be drawn is said."""
+    model = UserModel(
+        parameters={
+            "patience_chars_stops": ParameterEntry(estimate=300.0, interval=(30.0, 3000.0)),
+            "patience_chars_grid": ParameterEntry(estimate=300.0),
+        }
+    )
+    write_user_model(model, tmp_path / "model.json")
+
+    ended = agree(tables, "--model", tmp_path / "model.json", "--draws", 20, "-o", tmp_path / "out")
+
+    assert ended.code == 0
+    assert "drawn anew (20 times)" in ended.out
+    assert "--draws keeps the estimate of patience_chars_grid" in ended.err
+    rows = pd.read_csv(tmp_path / "out" / "agreement.csv").drop_duplicates("measure").set_index("measure")
+    assert rows.loc["M@stops", "draws"] == 20
+    assert json.loads((tmp_path / "out" / "agree.json").read_text())["draws"] == 20
+
+
+def test_the_help_says_how_measures_are_called(agree):
+    """Its examples are true."""
+    shown = agree("--help").out
+
+    names = {
+        kind: [name.strip() for name in line.split("pairs of ")[1].removeprefix(words).split(", ")]
+        for kind, words in KINDS.items()
+        for line in shown.splitlines()
+        if f"pairs of {words} " in line
+    }
+    assert set(names) == set(KINDS)
+    assert all(is_name(name, kind) for kind, of_kind in names.items() for name in of_kind)
+
+
+def test_the_pairs_that_disagree_most_are_written(agree, tables, tmp_path):
+    """At most ten of a task, the strongest first."""
+    agree(tables, "-o", tmp_path)
+
+    rows = pd.read_csv(tmp_path / "disagreements.csv")
+    assert 0 < len(rows) <= 10
+    assert rows["rank"].tolist() == list(range(1, len(rows) + 1))
+    assert set(rows["measure"]) == {"M@1500"}
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (
+            ("--scores", "{folder}/scores.csv"),
+            "scores.csv:1: judged without a score: beta, delta, gamma; with",
+        ),
+        (("--model", "{folder}/none.json"), "none.json:1: there is no such file"),
+        (("--run", "alpha={folder}/none.xml"), "none.xml:1: there is no such file"),
+        (
+            ("--primary", "M@1500", "M@15OO"),
+            "--primary, --compare: there is no measure 'M@15OO' in any task; did you mean 'M@1500'",
+        ),
+        (("--compare", "M@preferences"), "nothing here scores 'M@preferences'; give --model FILE"),
+        (("--collection", "query={folder}/scores.csv"), "--collection: there is no 'query' in this study"),
+    ],
+)
+def test_faults_are_one_line_each_and_nothing_is_written(agree, tables, tmp_path, options, line):
+    """Exit 1, nothing on stdout, no folder."""
+    (tmp_path / "scores.csv").write_text("run,topic,metric,value\nalpha,q0,mine,1\n")
+
+    ended = agree(tables, *(one.format(folder=tmp_path) for one in options), "-o", tmp_path / "out")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert line in ended.err
+    assert "; " in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_results_are_not_written_among_the_tables(agree, tables):
+    """The next export would find a folder that is not its own."""
+    ended = agree(tables, "-o", tables / ".")
+
+    assert (ended.code, ended.out) == (2, "")
+    assert "is the folder of the tables; name another for the results" in ended.err
+    assert not (tables / "agree.json").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_a_fault(agree, tables, tmp_path):
+    """A file stands in the way."""
+    (tmp_path / "file").touch()
+
+    ended = agree(tables, "-o", tmp_path / "file" / "out")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert "the folder cannot be made" in ended.err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("-o", "out", "--run", "alpha"),
+        ("-o", "out", "--draws", "9"),
+        ("-o", "out", "--primary", "M@1500"),
+    ],
+)
+def test_wrong_usage_is_exit_2(agree, tables, options):
+    """-o is needed, a run is NAME=PATH, draws need a model, and a comparison two measures."""
+    assert agree(tables, *options).code == 2

@@ -1,0 +1,126 @@
+"""What `prefcal correlate` prints."""
+
+import csv
+import gzip
+import io
+import json
+
+import pytest
+
+from metrics.agreement.correlation import kendall_tau_b, pearson, tau_ap, tau_ap_b
+from study_app.cli import main
+
+TABLE = "run,elg,msu\na,0.3,5.0\nb,0.2,7.0\nc,0.1,1.0\nd,0.4,1.0\n"
+ELG, MSU = [0.3, 0.2, 0.1, 0.4], [5.0, 7.0, 1.0, 1.0]
+
+
+@pytest.fixture
+def correlate(monkeypatch, capsys):
+    """Run the command; return exit code, stdout and stderr."""
+
+    def run(*arguments):
+        monkeypatch.setattr("sys.argv", ["prefcal", "correlate", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        out = capsys.readouterr()
+        return exit_.value.code or 0, out.out, out.err
+
+    return run
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def values(text):
+    return {row["metric"]: float(row["value"]) for row in csv.DictReader(io.StringIO(text))}
+
+
+def test_csv_has_one_row_a_coefficient_with_thirteen_digits(correlate, table):
+    """Scripts depend on header, order and digits."""
+    code, out, err = correlate(table, "--x", "elg", "--y", "msu", "--format", "csv")
+
+    lines = out.splitlines()
+    assert (code, err) == (0, "")
+    assert lines[0] == "run,topic,metric,value"
+    assert [line.split(",")[:3] for line in lines[1:]] == [
+        ["scores.csv", "all", metric] for metric in ("tau-b", "tau-AP", "tau-AP-sym", "pearson")
+    ]
+    assert values(out) == pytest.approx(
+        {
+            "tau-b": kendall_tau_b(ELG, MSU),
+            "tau-AP": tau_ap(ELG, MSU),
+            "tau-AP-sym": tau_ap_b(ELG, MSU),
+            "pearson": pearson(ELG, MSU),
+        },
+        abs=1e-12,
+    )
+
+
+def test_with_ties_in_the_reference_tau_ap_is_nan_in_csv_and_null_in_json(correlate, table):
+    """Undefined is said, not left out."""
+    arguments = (table, "--x", "msu", "--y", "elg", "--format")
+
+    assert "scores.csv,all,tau-AP,nan" in correlate(*arguments, "csv")[1]
+    assert json.loads(correlate(*arguments, "json")[1])[1]["value"] is None
+
+
+def test_published_scores_correlate_as_published(correlate, shared):
+    """TREC 2013: tau(MSU, LC) = -0.108, tau(ELG, LC) = -0.28, tau(MSU, ELG) = 0.471 between its two columns."""
+    scores = shared / "data" / "ts-2013" / "published-scores.csv"
+
+    def tau(x, y):
+        return values(correlate(scores, "--x", x, "--y", y, "--format", "csv")[1])["tau-b"]
+
+    assert tau("lc", "msu_authors_python") == pytest.approx(-0.108, abs=5e-4)
+    assert tau("lc", "elg") == pytest.approx(-0.278, abs=5e-4)
+    assert {round(tau("elg", f"msu_authors_{way}"), 3) for way in ("python", "r")} == {0.476, 0.464}
+
+
+def test_a_file_may_be_packed_and_is_written_whole(correlate, table, tmp_path):
+    """gzip in, a file out, nothing on the terminal."""
+    packed, result = tmp_path / "scores.csv.gz", tmp_path / "tau.csv"
+    packed.write_bytes(gzip.compress(table.read_bytes()))
+
+    code, out, _ = correlate(packed, "--x", "elg", "--y", "msu", "--format", "csv", "-o", result)
+
+    assert (code, out) == (0, "")
+    assert values(result.read_text())["tau-b"] == pytest.approx(kendall_tau_b(ELG, MSU))
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "lines"),
+    [
+        (TABLE, "elgg", ["{}:1: there is no column 'elgg'; did you mean 'elg'"]),
+        (TABLE, "run", [f"{{}}:{line}: run is no finite number" for line in range(2, 6)]),
+        ("run,elg,msu\na,1,2\nb,,3\nc,nan,4\n", "elg", ["{}:3: elg is no", "{}:4: elg is no"]),
+        ("run,elg,msu\na,1,2\nb,1\n", "elg", ["{}:3: 3 fields expected, got 2"]),
+        ("run,elg,elg,msu\na,1,2,3\n", "elg", ["{}:1: column 'elg' stands 2 times"]),
+        ("run,elg,msu\na,1,2\n", "elg", ["{}:1: fewer than two rows"]),
+        ("", "elg", ["{}:1: the file is empty"]),
+        ("run,elg,msu\r\n\xff".encode("latin-1"), "elg", ["{}:2: not UTF-8"]),
+        (None, "elg", ["{}:1: there is no such file"]),
+    ],
+)
+def test_every_fault_is_one_line_with_place_and_cure(correlate, tmp_path, text, x, lines):
+    """Exit 1, nothing on stdout, no traceback."""
+    path = tmp_path / "scores.csv"
+    if text is not None:
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    code, out, err = correlate(path, "--x", x, "--y", "msu")
+
+    assert (code, out) == (1, "")
+    found = err.splitlines()
+    assert len(found) == len(lines)
+    for line, start in zip(found, lines, strict=True):
+        assert line.startswith(start.format(path))
+        assert "; " in line
+
+
+def test_a_column_that_is_not_named_is_wrong_usage(correlate, table):
+    """Exit 2 is for the command line itself."""
+    assert correlate(table, "--x", "elg")[0] == 2

@@ -1,0 +1,316 @@
+"""What `prefcal fit` prints and writes, option by option."""
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+from calibration.durations.simulate import Diary
+from calibration.simulate import Study, simulate_study
+from calibration.tables.files import tables_sha256, write_tables
+from calibration.user_model.model import PARAMETERS, read_user_model
+from tests.calibration.fit.test_fit import study
+from tests.study_app.prefcal_command import run_apart, run_here
+
+COLUMNS = ["name", "estimate", "low", "high", "level", "unit", "method", "workers", "rows"]
+PATIENCES = ["patience_chars", "patience_chars_preferences", "patience_chars_stops", "patience_chars_grid"]
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """A folder of tables of a study of summaries, with a study.json."""
+    folder = tmp_path_factory.mktemp("study") / "tables"
+    write_tables(study(), folder)
+    (folder / "study.json").write_text('{"study": "drawn"}')
+    return folder
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """All tables there are, of 30 workers."""
+    size = Study(workers=30, topics=5, items=10, diary=Diary(days=7))
+    return simulate_study(size, np.random.default_rng(2))
+
+
+@pytest.fixture(scope="module")
+def whole(drawn, tmp_path_factory):
+    """A folder of all tables there are."""
+    folder = tmp_path_factory.mktemp("whole") / "tables"
+    write_tables(drawn, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def visited(drawn, tmp_path_factory):
+    """A folder of what tells times away and sessions, which is soon fitted."""
+    folder = tmp_path_factory.mktemp("visited") / "tables"
+    write_tables({name: drawn[name] for name in ("workers", "follows", "visits", "activity")}, folder)
+    return folder
+
+
+@pytest.fixture
+def prefcal(monkeypatch, capsys):
+    return lambda *arguments: run_here(monkeypatch, capsys, *arguments)
+
+
+# --- fit
+
+
+def test_the_model_is_written_and_shown_to_people(prefcal, tables, tmp_path):
+    """A table with the intervals, then in words what to know about each number."""
+    ended = prefcal("fit", tables, "-o", tmp_path / "user-model.json")
+    model = read_user_model(tmp_path / "user-model.json")
+
+    assert ended.code == 0
+    header, _, *rows = ended.out.splitlines()
+    assert header.split("  ")[0] == "name"
+    assert [row.split()[0] for row in rows[:4]] == PATIENCES
+    assert "P(i|q) of 30 intents of 6 topics from" in ended.out
+    assert "At this patience M agrees with the majority in" in ended.out
+    written = sorted(str(path) for path in tmp_path.rglob("*.*") if path.is_file())
+    last = ended.out.rstrip().splitlines()[-1]
+    assert sorted(re.split(", | and ", last.removeprefix("Written to ").removesuffix("."))) == written
+    assert (model.study, model.tables_sha256) == ("drawn", tables_sha256(tables))
+
+
+@pytest.mark.parametrize("format_", ["csv", "json"])
+def test_for_machines_there_is_a_row_a_parameter(format_, prefcal, tables, tmp_path):
+    """And nothing else on stdout: it goes into a program."""
+    ended = prefcal("fit", tables, "-o", tmp_path / "m.json", "--format", format_)
+    rows = json.loads(ended.out) if format_ == "json" else list(csv.DictReader(io.StringIO(ended.out)))
+    model = read_user_model(tmp_path / "m.json")
+
+    assert [row["name"] for row in rows] == PATIENCES
+    assert list(rows[0]) == COLUMNS
+    assert float(rows[0]["low"]) == pytest.approx(model.parameters["patience_chars"].interval[0])
+
+
+def test_what_people_voted_and_rated_is_written_for_scoring(prefcal, tables, tmp_path):
+    """Files of a collection beside the model."""
+    prefcal("fit", tables, "-o", tmp_path / "m.json")
+
+    assert sorted(path.name for path in (tmp_path / "collection").iterdir()) == [
+        "importance.tsv",
+        "probability.tsv",
+    ]
+
+
+def test_what_cannot_be_told_is_a_line_on_stderr(prefcal, tmp_path):
+    """The command ends well all the same: the model holds what there is."""
+    write_tables({"stops": study()["stops"]}, tmp_path / "tables")
+    ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
+
+    assert ended.code == 0
+    lines = ended.err.splitlines()
+    assert (
+        "patience_chars_preferences, patience_chars_grid: there is no table preferences and no table positions"
+        in lines
+    )
+    assert "away_mean_seconds, away_sd_seconds: there is no table visits" in lines
+    assert "intents: there is no table intent_votes" in lines
+    assert len(lines) == 8
+    assert not (tmp_path / "collection").exists()
+
+
+def test_preferences_without_positions_are_told_how_to_get_them(prefcal, tmp_path):
+    """Nobody writes that table by hand; without preferences it would be of no use."""
+    write_tables({"preferences": study()["preferences"]}, tmp_path / "tables")
+    ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
+
+    assert (
+        "patience_chars_preferences, patience_chars_grid: there is no table positions (prefcal features makes it of a "
+        "collection and runs; see prefcal features --help)"
+    ) in ended.err.splitlines()
+
+
+def test_a_model_of_intents_alone_is_not_called_empty(prefcal, tmp_path):
+    """It can weight iUnits all the same."""
+    write_tables({"intent_votes": study()["intent_votes"]}, tmp_path / "tables")
+    ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
+
+    assert "No parameter could be fitted. The model written holds P(i|q) alone;" in ended.out
+
+
+def test_tables_that_tell_nothing_make_a_model_without_parameters(prefcal, tmp_path):
+    """Honest, and readable by the next command."""
+    write_tables({"workers": study()["workers"]}, tmp_path / "tables")
+    ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
+
+    assert ended.code == 0
+    assert "No parameter could be fitted. The model written is empty; the lines on stderr say" in ended.out
+    assert read_user_model(tmp_path / "m.json").parameters == {}
+
+
+def test_faulty_tables_are_one_line_a_fault_and_write_nothing(prefcal, tmp_path):
+    """Exit 1, nothing on stdout, no half-written model."""
+    (tmp_path / "stops.csv").write_text("worker,topic,chars_read,text_chars,reached_end\nw,q,-1,10,no\n")
+    ended = prefcal("fit", tmp_path, "-o", tmp_path / "m.json")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert [line.partition(": ")[0] for line in ended.err.splitlines()] == [f"{tmp_path}/stops.csv:2"] * 2
+    assert not (tmp_path / "m.json").exists()
+
+
+def test_a_model_that_cannot_be_written_is_a_fault(prefcal, tables, tmp_path):
+    """The folder is missing: said with a cure, not with a traceback."""
+    ended = prefcal("fit", tables, "-o", tmp_path / "nowhere" / "m.json")
+
+    assert ended.code == 1
+    assert ended.err.endswith(
+        "m.json:1: cannot be written (No such file or directory); choose another place\n"
+    )
+
+
+def test_exclusion_is_an_option(prefcal, tables, tmp_path):
+    """The rules by default, none on request; anything else is wrong usage."""
+    assert prefcal("fit", tables, "-o", tmp_path / "m.json", "--exclude", "none").code == 0
+    assert prefcal("fit", tables, "-o", tmp_path / "m.json", "--exclude", "some").code == 2
+
+
+# --- its options
+
+
+def model_of(prefcal, whole, tmp_path, *options):
+    ended = prefcal("fit", whole, "-o", tmp_path / "m.json", *options)
+    assert ended.code == 0, ended.err
+    return read_user_model(tmp_path / "m.json"), ended
+
+
+def notes(entry):
+    return " ".join(note.sentence for note in entry.diagnostics)
+
+
+def test_a_whole_study_gives_every_parameter_in_one_call(prefcal, whole, tmp_path):
+    """With nothing on stderr: everything could be told; quality stands beside the model."""
+    model, ended = model_of(prefcal, whole, tmp_path)
+
+    assert ended.err == ""
+    assert list(model.parameters) == list(PARAMETERS)
+    assert "Workers and raters:" in ended.out
+    quality = json.loads((tmp_path / "quality.json").read_text())
+    assert quality["format"] == "prefcal-quality/1"
+    assert "left_share" in quality["measures"]
+
+
+def test_the_same_command_writes_the_same_bytes(prefcal, visited, tmp_path):
+    """In a process of its own as well; into a pipe it shows no progress, only what was skipped."""
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    here = prefcal("fit", visited, "-o", first)
+    apart = run_apart("fit", visited, "-o", second)
+
+    assert first.read_bytes() == second.read_bytes()
+    assert here.err == apart.err
+
+
+def test_plots_are_drawn_into_a_folder(prefcal, drawn, tmp_path):
+    """Each as PNG for slides and SVG for papers; the folder is made."""
+    write_tables({"stops": drawn["stops"]}, tmp_path / "t")
+    _, ended = model_of(prefcal, tmp_path / "t", tmp_path, "--plots", tmp_path / "plots")
+
+    assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == [
+        "patience_chars_stops_survival.png",
+        "patience_chars_stops_survival.svg",
+    ]
+    assert f"Written to {tmp_path / 'm.json'}; 1 drawing (PNG and SVG) in {tmp_path / 'plots'}." in ended.out
+
+
+def test_the_level_is_said_above_the_intervals(prefcal, visited, tmp_path):
+    """And stands in the model; a level of 1 is wrong usage."""
+    model, ended = model_of(prefcal, visited, tmp_path, "--level", "0.9")
+
+    assert "90 % interval" in ended.out
+    assert {entry.level for entry in model.parameters.values()} == {0.9}
+    assert prefcal("fit", visited, "-o", tmp_path / "m.json", "--level", "1").code == 2
+
+
+def test_naive_estimates_are_shown_beside_the_fitted_ones(prefcal, visited, tmp_path):
+    """With what each of them does wrong; they are not in the model."""
+    model, ended = model_of(prefcal, visited, tmp_path, "--compare", "naive")
+
+    assert "Naive estimates, to compare and not to use:" in ended.out
+    assert "pooled log-normal: takes rows for people" in ended.out
+    assert "away_mean_seconds" in model.parameters
+
+
+def test_visits_are_cut_anew_at_a_threshold(prefcal, visited, tmp_path):
+    """Which is said, with what other thresholds would give."""
+    model, _ = model_of(prefcal, visited, tmp_path, "--idle-threshold", "120")
+
+    assert "cut from table activity at silences longer than 120 s" in notes(
+        model.parameters["away_mean_seconds"]
+    )
+    assert "With visits cut at silences of 60, 120, 240 s" in notes(model.parameters["session_mean_seconds"])
+
+
+def test_a_threshold_needs_activity(prefcal, tables, tmp_path):
+    """A fault of the input with its cure, and no model."""
+    ended = prefcal("fit", tables, "-o", tmp_path / "m.json", "--idle-threshold", "120")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == (
+        f"{tables}/activity.csv:1: --idle-threshold cuts visits from table activity, and there is none; "
+        "leave out --idle-threshold\n"
+    )
+    assert not (tmp_path / "m.json").exists()
+
+
+def test_a_threshold_must_be_longer_than_a_heartbeat(prefcal, drawn, tmp_path):
+    """Every visit would fall apart into its beats."""
+    write_tables({"activity": drawn["activity"]}, tmp_path / "t")
+    (tmp_path / "t" / "study.json").write_text('{"study": "s", "heartbeat_seconds": 15}')
+    ended = prefcal("fit", tmp_path / "t", "-o", tmp_path / "m.json", "--idle-threshold", "15")
+
+    assert ended.code == 1
+    assert "study.json:1: pages beat every 15 s, so a threshold of 15 s cuts at each; give" in ended.err
+
+
+@pytest.mark.parametrize(
+    "options", [("--inclusion", "at-least-one-visit"), ("--unit", "follow"), ("--bootstrap", "20")]
+)
+def test_choices_about_visits_move_times_away(options, prefcal, visited, tmp_path):
+    """Or their intervals; each is accepted by itself."""
+    usual, _ = model_of(prefcal, visited, tmp_path)
+    chosen, _ = model_of(prefcal, visited, tmp_path, *options)
+
+    if options == ("--unit", "follow"):  # everybody follows one topic here
+        assert (
+            chosen.parameters["away_mean_seconds"].estimate == usual.parameters["away_mean_seconds"].estimate
+        )
+    else:
+        assert chosen.parameters["away_mean_seconds"] != usual.parameters["away_mean_seconds"]
+
+
+def test_dropouts_end_at_their_last_sign_of_life(prefcal, drawn, visited, tmp_path):
+    """Times away come out shorter then; it needs last_seen_at."""
+    usual, _ = model_of(prefcal, visited, tmp_path)
+    cut, _ = model_of(prefcal, visited, tmp_path, "--dropout", "last-seen")
+    name = "away_mean_seconds"
+    assert cut.parameters[name].estimate < usual.parameters[name].estimate
+
+    follows = drawn["follows"].assign(last_seen_at=None)
+    write_tables({"visits": drawn["visits"], "follows": follows}, tmp_path / "t")
+    ended = prefcal("fit", tmp_path / "t", "-o", tmp_path / "m.json", "--dropout", "last-seen")
+    assert ended.code == 1
+    assert "follows.csv:1: nobody has a last_seen_at, by which --dropout last-seen ends a follow" in ended.err
+
+
+def test_only_who_completed_the_study_counts_on_request(prefcal, visited, tables, tmp_path):
+    """Where the tables say who that is."""
+    model, _ = model_of(prefcal, visited, tmp_path, "--complete-only")
+
+    assert model.parameters["away_mean_seconds"].workers == 27
+    ended = prefcal("fit", tables, "-o", tmp_path / "m.json", "--complete-only")
+    assert ended.code == 1
+    assert "workers.csv:1: nobody has a completed_at, by which --complete-only counts workers" in ended.err
+
+
+def test_asking_for_help_imports_no_fit():
+    """`prefcal fit --help` answers at once."""
+    ended = run_apart("fit", "--help", options=("-X", "importtime"))
+
+    assert ended.code == 0
+    assert "Fit every user-model parameter" in ended.out
+    assert not [line for line in ended.err.splitlines() if line.endswith((" pandas", " scipy"))]

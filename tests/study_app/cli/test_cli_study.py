@@ -1,0 +1,190 @@
+"""The commands around a study: what they print, and what they say when something is wrong."""
+
+import json
+import re
+import socket
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import select
+
+from metrics.errors import InputError
+from study_app import create_app
+from study_app.cli import cli
+from study_app.cli.serve.command import serve_app
+from study_app.config import Config
+from study_app.store.database import shown_address
+from study_app.store.models import Worker
+from tests.study_app.small_streams import PROMPT, Told, write_stream_study
+
+
+def run(*args):
+    """Run a command; faults come as an exception, as `main` gets them."""
+    return CliRunner().invoke(cli, [str(arg) for arg in args])
+
+
+def fault(*args):
+    result = run(*args)
+    assert isinstance(result.exception, InputError), result.output
+    assert result.stdout == ""
+    return str(result.exception)
+
+
+@pytest.fixture
+def database(tmp_path, monkeypatch):
+    """The default place: prefcal.sqlite3 in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PREFCAL_DATABASE_URL", raising=False)
+    return tmp_path / "prefcal.sqlite3"
+
+
+def test_check_says_what_workers_will_do_and_changes_nothing(small_study, database):
+    """A good file is told task by task, with minutes, answers and cost; what looks wrong stands by itself."""
+    lines = run("study", "check", small_study(reward=1.5)).stdout.splitlines()
+    assert lines[:3] == ["small: no faults; platform generic, device any", "", "What a worker does"]
+    assert lines[4].startswith("  task 1, summaries (summary_pairs, en): ")
+    done = "chooses 1 of 2 queries, looks it up for 80 s, and judges 3 pairs of 3 systems, 1 of them twice"
+    assert lines[5] == f"    {done}"
+    assert "  task 1, summaries: 6 workers; 3 judgments of each of 6 pairs" in lines
+    assert "  workers: 6, then the study is full" in lines
+    assert any(line.startswith("  cost: 1.50 USD a worker, 1.50 with the") for line in lines)
+    assert any("6 workers x 1.50 = 9.00" in line for line in lines)
+    assert lines[lines.index("Look at this") + 1].startswith("  a worker gets 1 repeats in all, but")
+    assert not database.exists()
+
+
+def test_check_gives_json_for_machines(small_study, database):
+    """The same numbers; minutes as low and high."""
+    found = json.loads(run("study", "check", small_study(reward=1.5), "--format", "json").stdout)
+    [task] = found["tasks"]
+    assert (found["workers"], found["cost"]["total"], task["answers_each"]) == (6, 9.0, [3, 3])
+    assert found["minutes"][0] < found["minutes"][1]
+    assert not database.exists()
+
+
+def test_check_and_load_say_what_of_a_stream_cannot_be_shown(tmp_path, database):
+    """A line a stream, under what followers will do."""
+    systems = {"early": [*PROMPT, Told(None, 3)], "other": PROMPT}
+    task = {"clock_factor": 24.0, "workers_per_stream": 5}
+    path = write_stream_study(tmp_path, systems=systems, days=3, task=task)
+    left_out = [
+        f"  news: early, {event}: 1 of 5 updates have no text and are not shown"
+        for event in ("TS14.91", "TS14.92")
+    ]
+    lines = run("study", "check", path).stdout.splitlines()
+    asked = (
+        "follows 1 of 2 events for 3 days of the event, which take 3 hours; gets what one of 2 systems tells"
+    )
+    assert f"    {asked}" in lines
+    assert "  task 1, news: 20 workers; 5 followers of each of 4 streams" in lines
+    place = lines.index("What no worker will see") + 1
+    assert lines[place : place + 2] == left_out
+    assert run("study", "load", path).stdout.splitlines() == [*left_out, "loaded small"]
+    assert "news: 0 streams followed now, 0 never read; 0 to 0 workers a stream" in run("status").stdout
+    assert run("status", "--format", "csv").stdout.splitlines()[1] == "small,news,TS14.91,0,0,10"
+
+
+def test_load_twice(small_study, database):
+    """The second time changes nothing and says so; both say on stderr where the database is."""
+    path = small_study()
+    first, second = run("study", "load", path), run("study", "load", path)
+    assert first.stdout == "loaded small\n"
+    assert second.stdout == "small is loaded already; nothing changed\n"
+    assert first.stderr == second.stderr == f"database: {database}\n"
+
+
+def test_load_says_what_changed(small_study, database):
+    """Line by line."""
+    run("study", "load", small_study())
+    result = run("study", "load", small_study(title="Another title"))
+    assert result.stdout == "  title: A small study -> Another title\nloaded the changed small\n"
+
+
+def test_a_broken_study_leaves_no_database(small_study, database):
+    """Everything is checked before anything is opened."""
+    path = small_study()
+    (path.parent / "sysbeta.xml").write_text("<results>")
+    assert "sysbeta.xml:1: the XML is not well formed" in fault("study", "load", path)
+    assert not database.exists()
+
+
+@pytest.mark.parametrize("command", [("status",), ("withdraw", "x"), ("serve",)])
+def test_without_a_study_the_commands_say_how_to_load_one(database, command):
+    """And make no empty database."""
+    assert fault(*command).startswith(f"no study is loaded in {database}; ")
+    assert "prefcal study load FILE" in fault(*command)
+    assert not database.exists()
+
+
+def test_status_is_a_table_for_people_and_csv_or_json_for_machines(campaign):
+    """The same numbers as the researcher's page."""
+    study = campaign()
+    study.judge_all(study.at_pairs(topic="mount fuji"))
+    people = run("status", "--database", study.url).stdout
+    assert "small: 1 arrived, 1 consented, 0 completed, 0 withdrawn" in people
+    rows = json.loads(run("status", "--database", study.url, "--format", "json").stdout)
+    assert rows == [
+        {"study": "small", "task": "summaries", "topic": "SYQ-1", "done": 1, "live": 0, "room": 2},
+        {"study": "small", "task": "summaries", "topic": "SYQ-2", "done": 0, "live": 0, "room": 3},
+    ]
+
+
+def test_withdraw_takes_the_code_that_the_worker_holds(campaign):
+    """In capitals too; again is no error; nobody's code is one."""
+    study = campaign()
+    study.arrive()
+    [(worker,)] = study.rows(select(Worker))
+    first = run("withdraw", worker.withdrawal_code.upper(), "--database", study.url)
+    again = run("withdraw", worker.withdrawal_code, "--database", study.url)
+    assert first.stdout == f"small: worker {worker.pseudonym} has withdrawn\n"
+    assert again.stdout == f"small: worker {worker.pseudonym} had withdrawn already\n"
+    assert fault("withdraw", worker.pseudonym, "--database", study.url).startswith("nobody holds the code")
+
+
+def test_serve_prints_where_to_enter_and_serves(campaign, tmp_path):
+    """A real process, a free port, both addresses of the study; and a log line a request."""
+    study = campaign(platform="prolific")
+    command = [
+        sys.executable,
+        "-c",
+        "from study_app.cli import main; main()",
+        "serve",
+        "--port",
+        "0",
+        "--database",
+        study.url,
+    ]
+    with (
+        (tmp_path / "log").open("w") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as server,
+    ):
+        title, workers, researcher = (server.stdout.readline() for _ in range(3))
+        assert title == "small: A small study\n"
+        assert workers.split("?")[1].startswith("PROLIFIC_PID={{%PROLIFIC_PID%}}")
+        with urllib.request.urlopen(researcher.split()[1]) as answer:
+            assert "A small study" in answer.read().decode()
+        server.terminate()
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert lines[0] == f"database: {shown_address(study.database.engine.url)}"
+    assert json.loads(lines[1])["route"] == "/r/<study>"
+    assert "key" not in lines[1]
+
+
+def test_a_taken_port_is_a_plain_fault(campaign):
+    """It says so, and how to choose another."""
+    study = campaign()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=re.escape(f"port {port} of 127.0.0.1 is taken; ")):
+            serve_app(create_app(Config(database=study.url)), host="127.0.0.1", port=port)
+
+
+def test_create_app_without_a_study_says_how_to_load_one(tmp_path):
+    """Whoever embeds the server gets the same message."""
+    with pytest.raises(InputError, match=r"no study is loaded in .*none\.sqlite3; load one"):
+        create_app(Config(database=f"sqlite:///{tmp_path / 'none.sqlite3'}"))

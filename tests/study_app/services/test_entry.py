@@ -1,0 +1,155 @@
+"""Arriving: who is let in, under which identity, and what is said to the others."""
+
+import pytest
+from sqlalchemy import select
+
+from study_app.store.models import EPOCH, PlatformEntry, PlatformIdentity, Worker
+from study_app.store.tokens import BadTokenError, PageToken, Signer
+from study_app.study.platforms import PLATFORMS, is_phone, visit_parameters, worker_id
+from tests.study_app.visitor import DESKTOP, PHONE
+
+IPAD = "Mozilla/5.0 (iPad; CPU OS 16_0 like Mac OS X) AppleWebKit/605.1.15 Version/16.0 Mobile/15E148 Safari/604.1"
+
+
+def test_a_worker_is_study_platform_and_id(campaign):
+    """Coming back is resuming; another id is another worker."""
+    study = campaign()
+    first, again, other = study.arrive("ann"), study.arrive("ann"), study.arrive("Ann")
+    assert first.home == again.home != other.home
+    ids = study.rows(select(PlatformIdentity.platform_worker).order_by(PlatformIdentity.id))
+    assert [name for (name,) in ids] == ["ann", "Ann"]
+
+
+def test_every_arrival_is_kept_with_what_the_platform_said(campaign):
+    """A second submission of the same person is still the same person."""
+    study = campaign(platform="prolific")
+    for submission in ("s1", "s2"):
+        study.visitor().open(f"/s/small?PROLIFIC_PID=p1&STUDY_ID=x&SESSION_ID={submission}&secret=1")
+    entries = [entry for (entry,) in study.rows(select(PlatformEntry.parameters).order_by(PlatformEntry.id))]
+    assert entries == [{"STUDY_ID": "x", "SESSION_ID": "s1"}, {"STUDY_ID": "x", "SESSION_ID": "s2"}]
+    assert len(study.rows(select(Worker))) == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "?id=", "?id=%20", "?ID=ann", "?PROLIFIC_PID=ann", "?id=" + "x" * 256, "?id=a%00b", "?id=a%0Ab"],
+)
+def test_a_missing_or_impossible_id_is_a_clear_page(campaign, query):
+    """The address was copied without its end: say so, and store nothing."""
+    study = campaign()
+    visitor = study.visitor().open(f"/s/small{query}")
+    assert visitor.status == 400
+    assert "not complete" in visitor.html.h1.get_text()
+    assert study.rows(select(Worker)) == []
+
+
+def test_an_unknown_study_is_a_clear_page(campaign):
+    """Not a bare 404."""
+    visitor = campaign().visitor().open("/s/smal?id=ann")
+    assert visitor.status == 404
+    assert "no such study" in visitor.html.h1.get_text()
+
+
+@pytest.mark.parametrize(
+    ("device", "agent", "hint", "is_let_in"),
+    [
+        ("any", DESKTOP, None, True),
+        ("any", PHONE, None, True),
+        ("phone", PHONE, None, True),
+        ("phone", DESKTOP, None, False),
+        ("desktop", DESKTOP, None, True),
+        ("desktop", PHONE, None, False),
+        ("desktop", IPAD, None, False),
+        ("phone", DESKTOP, "?1", True),
+        ("desktop", PHONE, "?0", True),
+    ],
+)
+def test_the_device_is_checked_before_consent(campaign, device, agent, hint, is_let_in):
+    """By the browser's hint where there is one, else by its name; and only when the study asks for it."""
+    study = campaign(device=device)
+    headers = {"User-Agent": agent} | ({"Sec-CH-UA-Mobile": hint} if hint else {})
+    answer = study.app.test_client().get("/s/small?id=ann", headers=headers)
+    assert answer.status_code == (303 if is_let_in else 403)
+    assert len(study.rows(select(Worker))) == is_let_in
+
+
+def test_who_has_begun_may_go_on_elsewhere(campaign):
+    """The device is a condition of entry, not of every page."""
+    study = campaign(device="phone")
+    study.visitor(agent=PHONE).open("/s/small?id=ann")
+    assert study.visitor(agent=DESKTOP).open("/s/small?id=ann").step == "consent"
+
+
+def test_a_phone_is_told_by_hint_then_by_name():
+    """Frozen names of browsers say less and less; the hint says it."""
+    assert is_phone(PHONE, None)
+    assert not is_phone(DESKTOP, None)
+    assert not is_phone(PHONE, "?0")
+    assert is_phone("", "?1")
+    assert not is_phone("", None)
+
+
+def test_only_known_and_plain_parameters_are_kept():
+    """What else stands in the address is nobody's business."""
+    prolific = PLATFORMS["prolific"]
+    given = {"PROLIFIC_PID": " p ", "STUDY_ID": "s", "SESSION_ID": "x" * 256, "email": "a@b.example"}
+    assert worker_id(prolific, given) == "p"
+    assert visit_parameters(prolific, given) == {"STUDY_ID": "s"}
+
+
+@pytest.mark.parametrize("token", ["x", "MQ", "MQ.x", "MQ.", "%00", "a" * 5000])
+def test_a_forged_address_is_a_clear_page(campaign, token):
+    """Nobody gets anywhere by guessing."""
+    study = campaign()
+    study.arrive()
+    for step in ("", "consent", "1/1/pair/1", "done"):
+        visitor = study.visitor().open(f"/w/{token}/{step}")
+        assert visitor.status == 404
+        assert "does not work" in visitor.html.h1.get_text()
+
+
+def test_one_workers_form_is_not_anothers(campaign):
+    """Nor is one page's form another page's."""
+    study = campaign()
+    ann, bob = study.at_pairs("ann"), study.at_pairs("bob")
+    for form in ({}, {"page": ""}, {"page": "x.y"}, bob.form(), {"page": ann.token}):
+        answer = ann.client.post(ann.path, data={**form, "choice": "left"})
+        assert answer.status_code == 403
+        assert "nothing that you answered is lost" in answer.text
+    first = ann.form()
+    ann.send(choice="left")
+    assert ann.client.post(ann.path, data={**first, "choice": "left"}).status_code == 403
+
+
+def test_a_token_is_remembered_in_the_spelling_that_was_given_out():
+    """Other spellings read alike; whoever sends a hundred thousand of them must not fill the memory."""
+    signer = Signer("a key")
+    token = signer.worker_token(7)
+    assert {signer.worker(spelling) for spelling in (f"{token}!!!!", f"{token}~~~~", token)} == {7}
+    assert signer._known == {token: 7}
+
+
+def test_a_token_of_another_installation_opens_nothing():
+    """Tokens are signed with the installation's own key, each kind with its own salt."""
+    ours, theirs = Signer("our key"), Signer("their key")
+    page = PageToken(worker=1, key="k", step="consent", showing=None, served_at=EPOCH)
+    assert ours.worker(ours.worker_token(1)) == 1
+    assert ours.page(ours.page_token(page)) == page
+    for read, token in (
+        (ours.worker, theirs.worker_token(1)),
+        (ours.page, theirs.page_token(page)),
+        (ours.worker, ours.page_token(page)),
+        (ours.page, ours.worker_token(1)),
+    ):
+        with pytest.raises(BadTokenError):
+            read(token)
+
+
+def test_an_unknown_address_and_a_wrong_method_are_clear_pages(campaign):
+    """With a reference number to quote."""
+    study = campaign()
+    for path in ("/", "/w/", "/nothing", "/static/nothing.css"):
+        assert "Reference:" in study.visitor().open(path).text
+    assert study.app.test_client().post("/s/small?id=ann").status_code == 405
+    ann = study.arrive()
+    assert ann.client.post(ann.path, data={"page": "x" * 70_000}).status_code == 413

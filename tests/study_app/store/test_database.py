@@ -1,0 +1,197 @@
+"""The database: durable settings, one place that commits, migrations, and two writers at once."""
+
+import stat
+import threading
+from contextlib import suppress
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import inspect, select, text
+from sqlalchemy.exc import IntegrityError, InternalError
+
+from metrics.errors import InputError, PrefcalError
+from study_app.config import database_url
+from study_app.doctor.doctor import OK, file_rights
+from study_app.store.database import MIGRATIONS, is_empty, migrate, open_database, transaction
+from study_app.store.models import Setting
+from study_app.store.schema import METADATA
+
+ON_SQLITE = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
+
+
+@pytest.fixture
+def database(tmp_path, new_url):
+    opened = open_database(new_url(tmp_path))
+    migrate(opened)
+    yield opened
+    opened.engine.dispose()
+
+
+@ON_SQLITE
+def test_every_acknowledged_answer_is_on_disk(database):
+    """WAL with synchronous FULL (2) survives a power cut; foreign keys are off in SQLite unless asked for."""
+    with transaction(database, write=False) as session:
+        pragmas = {
+            name: session.scalar(text(f"PRAGMA {name}"))
+            for name in ("journal_mode", "synchronous", "foreign_keys")
+        }
+        assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+        assert session.scalar(text("PRAGMA busy_timeout")) >= 5_000
+
+
+@ON_SQLITE
+def test_a_new_file_and_those_beside_it_are_for_their_owner_alone(database, tmp_path):
+    """They hold platform ids and the key that signs addresses; and the doctor has nothing to say of them."""
+    with transaction(database, write=True) as session:
+        session.add(Setting(name="a", value="1"))
+        files = sorted(tmp_path.iterdir())
+        assert [file.name for file in files] == [f"test.sqlite3{end}" for end in ("", "-shm", "-wal")]
+        assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    tmp_path.chmod(0o755)
+    assert file_rights(tmp_path / "test.sqlite3").state == OK
+
+
+def test_the_rights_of_a_file_that_is_there_are_its_owners_choice(tmp_path):
+    """A group that backs it up may go on reading it."""
+    file = tmp_path / "shared.sqlite3"
+    file.touch()
+    file.chmod(0o640)
+    opened = open_database(f"sqlite:///{file}")
+    migrate(opened)
+    opened.engine.dispose()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_a_block_that_raises_leaves_nothing(database):
+    """Half a use case is never stored."""
+
+    def store_and_fail():
+        with transaction(database, write=True) as session:
+            session.add(Setting(name="a", value="1"))
+            session.flush()
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        store_and_fail()
+    with transaction(database, write=False) as session:
+        assert session.scalars(select(Setting)).all() == []
+
+
+def test_a_reading_block_never_stores(database):
+    """Showing a page writes nothing; PostgreSQL even refuses to try."""
+    with suppress(InternalError), transaction(database, write=False) as session:
+        session.add(Setting(name="a", value="1"))
+        session.flush()
+    with transaction(database, write=False) as session:
+        assert session.scalars(select(Setting)).all() == []
+
+
+def test_a_reader_sees_one_state_while_somebody_writes(database):
+    """Readers wait for nobody, and no page mixes before and after."""
+    with transaction(database, write=False) as reader:
+        assert reader.scalars(select(Setting.name)).all() == []
+        with transaction(database, write=True) as writer:
+            writer.add(Setting(name="a", value="1"))
+        assert reader.scalars(select(Setting.name)).all() == []
+
+
+@ON_SQLITE
+def test_writers_in_two_processes_wait_for_each_other(tmp_path, database):
+    """BEGIN IMMEDIATE: what a writer has read cannot change before it writes, so counts add up."""
+    other = open_database(f"sqlite:///{tmp_path / 'test.sqlite3'}")
+    with transaction(database, write=True) as session:
+        session.add(Setting(name="count", value="0"))
+
+    def add(which):
+        for _ in range(50):
+            with transaction(which, write=True) as session:
+                row = session.get_one(Setting, "count")
+                row.value = str(int(row.value) + 1)
+
+    threads = [threading.Thread(target=add, args=(one,)) for one in (database, database, other, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with transaction(database, write=False) as session:
+        assert session.get_one(Setting, "count").value == "200"
+    other.engine.dispose()
+
+
+def test_constraints_are_the_databases_own(database):
+    """Even a programming error cannot store half a pair."""
+    with pytest.raises(IntegrityError), transaction(database, write=True) as session:
+        session.execute(
+            text("INSERT INTO pair (topic_id, system_a_id, system_b_id, name) VALUES (1, 1, 1, 'x')")
+        )
+
+
+def test_migrations_make_what_the_models_say(database):
+    """No drift between the two."""
+    with database.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, METADATA) == []
+
+
+def test_migrations_can_be_undone(database):
+    """Every migration has a way back."""
+    settings = Config()
+    settings.set_main_option("script_location", str(MIGRATIONS))
+    with transaction(database, write=True) as session:
+        settings.attributes["connection"] = session.connection()
+        command.downgrade(settings, "base")
+    assert inspect(database.engine).get_table_names() == ["alembic_version"]
+
+
+def test_migrating_again_changes_nothing(database):
+    """Every command that opens a database does it."""
+    migrate(database)
+    assert not is_empty(database)
+
+
+def test_a_newer_database_is_refused(database):
+    """An older program would not know what it must not break."""
+    with transaction(database, write=True) as session:
+        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(PrefcalError, match=r" was written by a newer prefcal \(version 9999\)"):
+        migrate(database)
+
+
+def test_asking_whether_a_database_is_empty_makes_none(tmp_path):
+    """A mistyped name leaves no file behind."""
+    opened = open_database(f"sqlite:///{tmp_path / 'none.sqlite3'}")
+    assert is_empty(opened)
+    assert list(tmp_path.iterdir()) == []
+    opened.engine.dispose()
+
+
+def test_a_file_that_is_no_database_is_a_plain_fault(tmp_path):
+    """Not a traceback of the driver."""
+    (tmp_path / "notes.txt").write_text("these are my notes, not a database\n" * 100)
+    opened = open_database(f"sqlite:///{tmp_path / 'notes.txt'}")
+    for use in (is_empty, migrate):
+        with pytest.raises(InputError, match=r"notes\.txt cannot be used"):
+            use(opened)
+    opened.engine.dispose()
+
+
+@pytest.mark.parametrize("url", ["nonsense://x", "postgresql+nodriver://a:secret@h/d"])
+def test_an_address_of_no_database_is_a_plain_fault_without_its_password(url):
+    """A typing error in --database must not print a password."""
+    with pytest.raises(InputError) as caught:
+        open_database(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_the_database_is_named_by_option_else_environment_else_default(tmp_path, monkeypatch):
+    """--database, PREFCAL_DATABASE_URL, prefcal.sqlite3 here; a bare path is a SQLite file."""
+    monkeypatch.chdir(tmp_path)
+    variable = {"PREFCAL_DATABASE_URL": "postgresql://h/d"}
+    assert database_url("a.db", variable) == f"sqlite:///{tmp_path}/a.db"
+    assert database_url("sqlite:///a.db", variable) == f"sqlite:///{tmp_path}/a.db"
+    assert database_url("sqlite:////x/a.db", variable) == "sqlite:////x/a.db"
+    assert database_url(None, variable) == "postgresql://h/d"
+    assert database_url(None, {}) == f"sqlite:///{tmp_path}/prefcal.sqlite3"

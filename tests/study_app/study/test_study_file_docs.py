@@ -1,0 +1,166 @@
+"""docs/study-file.md against the schema: every key with its default, and no key that is not there."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic_core import PydanticUndefined
+
+from study_app.estimate import workload
+from study_app.services.researcher import load_changes
+from study_app.study import entries as study_entries
+from study_app.study.entries import (
+    KINDS,
+    CheckQuestion,
+    Codes,
+    Entry,
+    EventFiles,
+    JudgedTask,
+    PushFiles,
+    Question,
+    RankedFiles,
+    StudyEntry,
+    SummaryFiles,
+    TaskEntry,
+)
+
+PAGE = (Path(__file__).parents[3] / "docs" / "study-file.md").read_text(encoding="utf-8")
+SHARED = {"kind", "collection", "queries_per_worker"}
+"""Described once for all kinds that have them."""
+
+MODELS: dict[str, type[Entry]] = {
+    "## The study": StudyEntry,
+    "### Codes": Codes,
+    "## Every task": TaskEntry,
+    "### Introduction": CheckQuestion,
+    "### Collection": SummaryFiles,
+    "### Events": EventFiles,
+    "### Pushes": PushFiles,
+    "### Documents": RankedFiles,
+    "### Judged pairs": JudgedTask,
+    "### Question": Question,
+    **{f"## {kind}": model for kind, model in KINDS.items()},
+}
+IN_WORDS = {
+    "completion_code": "one per worker",
+    "return_url": "Prolific's own; no button for `generic`",
+    "name": "its kind",
+    "criteria": "the kind's own, in the task's language",
+    "importance": "none",
+    "probability": "none",
+    "codes": "none",
+    "screened_out": "none",
+    "failed_checks": "none",
+    "partial": "none",
+}
+
+
+def described_keys(section):
+    """Return the keys that a section is to describe: those of its model that no section before it has."""
+    model = MODELS[section]
+    keys = set(model.model_fields)
+    if section == "## Every task":
+        return keys | SHARED
+    if issubclass(model, TaskEntry):
+        keys -= set(TaskEntry.model_fields) | SHARED
+    if issubclass(model, JudgedTask) and model is not JudgedTask:
+        keys -= set(JudgedTask.model_fields)
+    return keys
+
+
+def field(section, key):
+    """Return the field of the schema that a row describes; those shared by kinds are alike in all."""
+    if section == "## Every task" and key in SHARED:
+        return KINDS["intent_votes"].model_fields[key]
+    return MODELS[section].model_fields[key]
+
+
+def rows(section):
+    """Return key -> default as the section's table says."""
+    text = PAGE.split(f"\n{section}\n")[1].split("\n## ")[0].split("\n### ")[0]
+    found = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if match := re.fullmatch(r"`(\w+)`", cells[0]):
+            found[match[1]] = cells[2]
+    return found
+
+
+@pytest.mark.parametrize("section", MODELS)
+def test_every_key_stands_in_its_section_and_no_other(section):
+    """A key without its entry would be found by nobody."""
+    assert set(rows(section)) == described_keys(section)
+
+
+@pytest.mark.parametrize("section", MODELS)
+def test_every_default_is_the_real_one(section):
+    """What the page says is what happens."""
+    for key, said in rows(section).items():
+        default = field(section, key).default
+        if key in IN_WORDS and default is not PydanticUndefined:
+            expected = IN_WORDS[key]
+        elif default is PydanticUndefined:
+            expected = "required"
+        elif default is None:
+            expected = "`null`"
+        elif default == ():
+            expected = "none"
+        elif isinstance(default, tuple):
+            expected = ", ".join(f"`{one}`" for one in default)
+        elif isinstance(default, bool):
+            expected = f"`{str(default).lower()}`"
+        else:
+            expected = f"`{default}`"
+        assert said == expected, key
+
+
+def test_every_group_of_keys_has_its_section():
+    """A new kind of task, collection or group makes this fail until it is described."""
+    groups = {
+        model
+        for model in vars(study_entries).values()
+        if isinstance(model, type) and issubclass(model, Entry)
+    }
+    assert set(MODELS.values()) == groups - {Entry}
+
+
+def test_what_kinds_share_is_alike_in_all():
+    """One row stands for all of them."""
+    several = [model.model_fields for model in KINDS.values() if "queries_per_worker" in model.model_fields]
+    assert {fields["queries_per_worker"].default for fields in several} == {1}
+
+
+def test_what_may_change_while_answers_exist_is_listed():
+    """And what may only be raised."""
+    free, raised = (
+        set(re.findall(r"`(\w+)`", cell))
+        for cell in PAGE.split("## Changing a loaded study")[1].split("|---|---|---|")[1].split("|")[1:3]
+    )
+    assert free == (load_changes.FREE_OF_STUDY | load_changes.FREE_OF_TASK) - {"folder"}
+    assert raised == load_changes.LIMITS_OF_TASK
+
+
+def test_the_assumptions_of_the_estimate_are_the_real_ones():
+    """Numbers that somebody pays by."""
+    text = PAGE.split("## What it asks for")[1]
+    for said in (
+        f"{workload.WORDS_PER_SECOND:g} words a second, {workload.CHARS_PER_SECOND:g} characters",
+        f"{workload.READ_ONCE.low * 100:.0f} % to all of it",
+        f"{workload.READ_AGAIN.low * 100:.0f} % to {workload.READ_AGAIN.high * 100:.0f} % of it",
+        f"and {_range(workload.AGREEING)}",
+        f"{_range(workload.STANDARD_INTRODUCTION)}; one of yours: reading, {_range(workload.EXAMPLE)} for the",
+        f"{_range(workload.CHECK_QUESTION)} for each question of its check",
+        f"choosing a query | {_range(workload.CHOOSING)}",
+        f"and up to {workload.AFTER_SEARCH.high:g}",
+        f"{_range(workload.TICKING)}, {_range(workload.RATING)}, {_range(workload.DECIDING)} besides",
+        (
+            f"{_range(workload.VISITS_A_DAY)} visits a day of the event with {_range(workload.OPENING)} each, "
+            f"{_range(workload.STILL_OF_USE)} for each"
+        ),
+        ", ".join(f"{kind} {_range(span)}" for kind, span in workload.ANSWERING.items()),
+    ):
+        assert said in text
+
+
+def _range(span):
+    return f"{span.low:g} to {span.high:g}"

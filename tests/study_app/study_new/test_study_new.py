@@ -1,0 +1,347 @@
+"""`prefcal study new`: from a folder of files, whatever they are called, to a study file without a fault."""
+
+import io
+import json
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from metrics.errors import InputError
+from study_app.cli import cli
+from study_app.estimate.content import read_study_content
+from study_app.protocol.domain import MIN_VALIDATIONS
+from study_app.study.entries import KINDS
+from study_app.study.file import read_study_file
+from study_app.study.standard_words import UNWRITTEN
+from study_app.study_new import write
+from study_app.study_new.protocol import COMMENTS
+from study_app.study_new.recognise import recognise
+from tests.study_app.small_pushes import write_push_files
+from tests.study_app.small_ranked import write_ranked_study
+from tests.study_app.small_streams import write_stream_study
+from tests.study_app.small_study import write_small_study
+
+
+def new(*args):
+    """Run the command as a script would; faults come as an exception, as `main` gets them."""
+    return CliRunner().invoke(cli, ["study", "new", *map(str, args)])
+
+
+def fault(*args):
+    result = new(*args)
+    assert isinstance(result.exception, InputError), result.output
+    return str(result.exception)
+
+
+def written(folder):
+    return read_study_content(read_study_file(folder / "study.yaml"))
+
+
+@pytest.fixture
+def summaries(tmp_path):
+    """A folder with a MobileClick collection and three runs."""
+    folder = tmp_path / "Mobile Click!"
+    folder.mkdir()
+    write_small_study(folder).unlink()
+    return folder
+
+
+@pytest.fixture
+def small_study_file(tmp_path):
+    """The small study without its consent."""
+    path = write_small_study(tmp_path)
+    plain = yaml.safe_load(path.read_text(encoding="utf-8"))
+    del plain["consent"]
+    path.write_text(yaml.safe_dump(plain), encoding="utf-8")
+    return path
+
+
+WRITERS = {
+    "summaries": (write_small_study, ["intent_votes", "summary_pairs"]),
+    "ranked": (write_ranked_study, ["ranked_pairs"]),
+    "events": (write_stream_study, ["stream_visits"]),
+    "pushes": (write_push_files, ["stream_pairs"]),
+}
+
+
+@pytest.mark.parametrize("family", WRITERS)
+def test_files_are_told_by_what_is_in_them(tmp_path, family):
+    """Names decide nothing but what systems are called: every file gets one that says nothing."""
+    write, kinds = WRITERS[family]
+    write(tmp_path)
+    (tmp_path / "study.yaml").unlink(missing_ok=True)
+    for number, path in enumerate(sorted(tmp_path.rglob("*.*"))):
+        path.rename(tmp_path / f"{(number * 7) % 13}-file.dat")
+    result = new(tmp_path, "--study", "mine")
+    assert result.exit_code == 0, result.output
+    assert [task.entry.kind for task in written(tmp_path).tasks] == kinds
+
+
+@pytest.mark.parametrize(
+    ("family", "kind"),
+    [("summaries", "iunit_importance"), ("events", "stream_visits"), ("pushes", "stream_pairs")],
+)
+def test_other_tasks_can_be_asked_for(tmp_path, family, kind):
+    """In the order in which they are named."""
+    WRITERS[family][0](tmp_path)
+    (tmp_path / "study.yaml").unlink(missing_ok=True)
+    assert new(tmp_path, "--task", kind).exit_code == 0
+    [task] = written(tmp_path).tasks
+    assert task.entry.kind == kind
+    assert "no task 'questions' can be made of these files; possible is" in fault(
+        tmp_path / "other", tmp_path, "--task", "questions"
+    )
+
+
+def test_the_file_says_every_number_and_what_comes_next(summaries):
+    """Nothing is left to look up; workers get prefcal's own introduction; what was recognised is named."""
+    result = new(summaries, "--title", "Which: this?", "--platform", "prolific", "--device", "phone")
+    study = written(summaries).file.entry
+    assert (study.study, study.title, study.platform, study.device) == (
+        "mobile-click", "Which: this?", "prolific", "phone",
+    )  # fmt: skip
+    assert all(task.instructions == "standard" for task in study.tasks)
+    assert list(study.tasks[1].systems) == ["sysalpha", "sysbeta", "sysgamma"]
+    lines = (summaries / "study.yaml").read_text(encoding="utf-8").splitlines()
+    [said] = [line for line in lines if "workers_per_query" in line]
+    assert said.split() == [
+        *[
+            "workers_per_query:",
+            "14",
+            "#",
+            "so",
+            "many",
+            "workers",
+            "judge",
+            "a",
+            "query",
+            "(Kato",
+            "et",
+            "al.",
+            "2016,",
+            "4.2);",
+            "null",
+            "is",
+            "no",
+            "limit",
+        ]
+    ]
+    assert f"  intents      {summaries / 'intents.tsv'}" in result.stdout
+    assert f"prefcal study preview {summaries / 'study.yaml'}" in result.stdout
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"questions"}))
+def test_every_key_of_a_kind_is_written_with_a_comment(kind):
+    """A new number of the protocol makes this fail until it is explained."""
+    elsewhere = {"kind", "name", "language", "collection", "systems"}
+    assert set(COMMENTS[kind]) == set(KINDS[kind].model_fields) - elsewhere
+
+
+def test_a_study_file_is_never_overwritten(summaries):
+    """Not even looked into."""
+    path = summaries / "study.yaml"
+    path.write_text("mine")
+    assert f"{path}:1: there is a study already; name another folder" in fault(summaries)
+    assert path.read_text() == "mine"
+
+
+def test_a_study_that_appears_meanwhile_is_left_alone(summaries, monkeypatch):
+    """Two who begin at the same time do not overwrite each other."""
+    path = summaries / "study.yaml"
+    monkeypatch.setattr(write, "read_study_content", lambda _file: path.write_text("theirs"))
+    assert "there is a study already" in fault(summaries)
+    assert path.read_text() == "theirs"
+    assert not list(summaries.glob(".study*"))
+
+
+def test_a_file_about_other_queries_is_not_taken_for_theirs(summaries):
+    """One id in common is chance."""
+    (summaries / "queries.tsv").write_text("SYQ-1\tmount fuji\nQ-7\tlake biwa\nQ-8\tnara deer\n")
+    assert "summaries: no file that could be queries" in fault(summaries)
+
+
+def test_a_fault_of_the_collection_leaves_nothing_behind(summaries, tmp_path):
+    """It is named with its line; neither the file nor its folder is there afterwards."""
+    with (summaries / "iunits.tsv").open("a", encoding="utf-8") as file:
+        file.write("SYQ-9\tSYU-99\tNobody asked\n")
+    assert f"{summaries / 'iunits.tsv'}:9: unknown query 'SYQ-9'" in fault(tmp_path / "new", summaries)
+    assert not (tmp_path / "new").exists()
+    assert "study.yaml:5: study has a form" in fault(tmp_path / "new", summaries, "--study", "My Study")
+    assert not list(summaries.glob(".study*"))
+
+
+@pytest.mark.parametrize(
+    ("family", "missing", "said"),
+    [
+        (
+            "summaries",
+            "queries.tsv",
+            "summaries: no file that could be queries; add one, lines `query TAB text`",
+        ),
+        ("ranked", "windows.txt", "ranked: no file that could be windows; add one"),
+        ("pushes", "texts.tsv", "pushes: no file that could be texts; add one, lines `tweet_id TAB text`"),
+        ("pushes", "sys*", "pushes: there is no run; name the files of your systems too"),
+    ],
+)
+def test_what_a_collection_lacks_is_said(tmp_path, family, missing, said):
+    """And how such a file looks."""
+    WRITERS[family][0](tmp_path)
+    (tmp_path / "study.yaml").unlink(missing_ok=True)
+    for path in tmp_path.glob(missing):
+        path.unlink()
+    assert said in fault(tmp_path)
+
+
+def test_a_file_that_is_called_like_what_is_missing_is_named(tmp_path):
+    """Commas for tabs: it is there, and cannot be read."""
+    write_push_files(tmp_path)
+    path = tmp_path / "texts.tsv"
+    path.write_text(path.read_text(encoding="utf-8").replace("\t", ","), encoding="utf-8")
+    assert (
+        f"no file that could be texts ({path} is called so, but does not fit; where TAB stands, one tab"
+        in fault(tmp_path)
+    )
+
+
+def test_of_two_judgments_nothing_else_is_called_missing(tmp_path):
+    """Topics are told by the ids of the judgments, so they cannot be found before it is clear which these are."""
+    write_ranked_study(tmp_path)
+    (tmp_path / "study.yaml").unlink(missing_ok=True)
+    [qrels] = tmp_path.glob("qrels*")
+    (tmp_path / "again.txt").write_bytes(qrels.read_bytes())
+    found = fault(tmp_path)
+    assert "could both be qrels" in found
+    assert "no file that could be" not in found
+
+
+def test_a_new_study_of_pushes_repeats_some_pairs(tmp_path):
+    """Else min_consistency could leave nobody out."""
+    write_push_files(tmp_path)
+    assert new(tmp_path).exit_code == 0
+    [task] = written(tmp_path).tasks
+    assert task.entry.validation_pairs == MIN_VALIDATIONS
+
+
+def test_two_files_that_could_both_be_meant_are_named(summaries):
+    """Nobody guesses which query texts people will see."""
+    (summaries / "other.tsv").write_bytes((summaries / "queries.tsv").read_bytes())
+    found = fault(summaries)
+    assert (
+        f"summaries: {summaries / 'other.tsv'} and {summaries / 'queries.tsv'} could both be queries" in found
+    )
+
+
+def test_places_without_a_collection_are_faults(tmp_path):
+    """A folder that is not there, one with nothing in it, and something else."""
+    assert "nope:1: there is no such file or folder" in fault(tmp_path, tmp_path / "nope")
+    (tmp_path / "notes.txt").write_text("Only some words.\n")
+    assert "nothing of a collection among 1 files" in fault(tmp_path)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_no_study_goes_live_with_a_consent_that_is_not_written(summaries, tmp_path, language):
+    """Only the researcher knows who asks, and how long what is kept; it can be looked at before that."""
+    assert new(summaries, "--language", language).exit_code == 0
+    path = summaries / "study.yaml"
+    [word] = [word for word in UNWRITTEN if word in path.read_text(encoding="utf-8")]
+    lines = [
+        n for n, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1) if word in text
+    ]
+    assert len(lines) == 2
+    load = ["load", "--database", f"sqlite:///{tmp_path / 'new.sqlite3'}"]
+    for command in (["check"], load):
+        refused = CliRunner().invoke(cli, ["study", *command, str(path)]).exception
+        assert [fault.line for fault in refused.faults] == lines
+        assert f"the consent text still has {word}" in str(refused)
+    assert not (tmp_path / "new.sqlite3").exists()
+    assert written(summaries)
+    path.write_text(path.read_text(encoding="utf-8").replace(word, "Ann Lab."), encoding="utf-8")
+    for command in (["check"], load):
+        assert CliRunner().invoke(cli, ["study", *command, str(path)]).exit_code == 0
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_what_only_the_researcher_knows_can_be_said_at_once(summaries, language):
+    """Then the file passes the check as it is."""
+    said = new(
+        summaries, "--language", language, "--contact", "Ann: {a}\nann@example.org", "--keep", "until 2030."
+    )
+    assert said.exit_code == 0
+    assert "The check waits" not in said.output
+    consent = written(summaries).file.entry.consent
+    assert "Ann: {a} ann@example.org" in consent
+    assert "until 2030." in consent.replace("。", ".")
+    assert CliRunner().invoke(cli, ["study", "check", str(summaries / "study.yaml")]).exit_code == 0
+
+
+def test_a_folded_consent_is_read_as_workers_would(small_study_file):
+    """The words may stand on two lines of the file; other keys are none of this."""
+    small_study_file.write_text(
+        "consent: >\n  Ask WRITE\n  HERE.\n"
+        + small_study_file.read_text(encoding="utf-8")
+        + "# WRITE HERE\n",
+        encoding="utf-8",
+    )
+    refused = CliRunner().invoke(cli, ["study", "check", str(small_study_file)]).exception
+    assert [fault.line for fault in refused.faults] == [1]
+
+
+def test_an_unwritten_consent_is_named_with_all_other_faults(summaries):
+    """Everything at once, as everywhere."""
+    assert new(summaries).exit_code == 0
+    (summaries / "queries.tsv").unlink()
+    refused = CliRunner().invoke(cli, ["study", "check", str(summaries / "study.yaml")]).exception
+    assert "WRITE HERE" in str(refused)
+    assert "queries.tsv" in str(refused)
+
+
+def test_files_elsewhere_are_named_relative_to_the_study(summaries, tmp_path):
+    """The folder is made; nothing is copied."""
+    assert new(tmp_path / "studies" / "one", summaries).exit_code == 0
+    plain = yaml.safe_load((tmp_path / "studies" / "one" / "study.yaml").read_text(encoding="utf-8"))
+    assert plain["tasks"][0]["collection"]["queries"] == "../../Mobile Click!/queries.tsv"
+
+
+def test_japanese_texts_make_a_japanese_study(summaries):
+    """Pages, criteria and consent are in the language of the texts."""
+    path = summaries / "queries.tsv"
+    path.write_text("SYQ-1\t富士山に登る\nSYQ-2\t緑茶のいれ方\n", encoding="utf-8")
+    assert new(summaries).exit_code == 0
+    study = written(summaries).file.entry
+    assert {task.language for task in study.tasks} == {"ja"}
+    assert "参加は自由です" in study.consent
+
+
+def test_sona_needs_an_address_that_only_the_researcher_knows(summaries):
+    """Asked for on a terminal, an option elsewhere."""
+    assert "platform sona needs an address to return to; --return-url" in fault(
+        summaries, "--platform", "sona"
+    )
+    url = "https://example.org/credit?survey_code={id}"
+    assert new(summaries, "--platform", "sona", "--return-url", url).exit_code == 0
+    assert written(summaries).file.entry.return_url == url
+
+
+def test_on_a_terminal_little_is_asked(summaries, monkeypatch):
+    """Tasks, language, platform, name, device and what belongs into the consent, each with a default; Enter takes it."""
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal("iunit_importance\n\n\nratings\n\nAnn Lab\n\n"))
+    cli.main(["study", "new", str(summaries)], standalone_mode=False)
+    study = written(summaries).file.entry
+    assert study.study == "ratings"
+    assert study.consent.startswith("WHO ASKS: Ann Lab\n")
+    assert "WRITE HERE for how long" in study.consent
+    assert [task.kind for task in study.tasks] == ["iunit_importance"]
+
+
+def test_a_packed_or_damaged_file_is_no_trouble(tmp_path):
+    """What is no text is nothing."""
+    (tmp_path / "image.dat").write_bytes(bytes(range(256)))
+    (tmp_path / "cut.gz").write_bytes(b"\x1f\x8bno")
+    (tmp_path / "numbers.json").write_text(json.dumps([1, 2]))
+    assert [recognise(path) for path in sorted(tmp_path.iterdir())] == [None, None, None]

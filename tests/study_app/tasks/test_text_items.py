@@ -1,0 +1,135 @@
+"""A text as a run of items: the order of reading, and how far it went."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from study_app.tasks.text_items import content_items, end_offsets, reading_order, summary_items, text_stop
+
+CONTENT = {
+    "first": [
+        {"kind": "iunit", "id": "u0", "text": "…", "words": 5, "chars": 20},
+        {
+            "kind": "link",
+            "id": "i1",
+            "text": "…",
+            "words": 2,
+            "chars": 10,
+            "second": [
+                {"kind": "iunit", "id": "u2", "text": "…", "words": 10, "chars": 40},
+                {"kind": "iunit", "id": "u0", "text": "…", "words": 5, "chars": 20},
+            ],
+        },
+        {"kind": "iunit", "id": "u3", "text": "…", "words": 8, "chars": 30},
+    ]
+}
+ITEMS = summary_items(CONTENT, "en")
+
+
+def test_a_summary_becomes_items_with_each_second_layer_after_its_link():
+    """Keys are those of the page; ids are those of the collection, which the page never tells."""
+    assert [(item.key, item.id, item.kind, item.layer) for item in ITEMS] == [
+        ("f0", "u0", "iunit", None),
+        ("f1", "i1", "link", None),
+        ("s1.0", "u2", "iunit", "f1"),
+        ("s1.1", "u0", "iunit", "f1"),
+        ("f2", "u3", "iunit", None),
+    ]
+
+
+def test_what_there_is_to_read_is_words_or_characters_where_no_space_parts_words():
+    """By white space a Japanese sentence is one word, however long it is."""
+    assert [item.length for item in ITEMS] == [5, 2, 10, 5, 8]
+    assert [item.length for item in summary_items(CONTENT, "ja")] == [20, 10, 40, 20, 30]
+
+
+def test_a_layer_that_was_never_opened_is_no_part_of_the_text_read():
+    """The trailtext of a reader is the first layer with the layers that this reader opened."""
+    assert [item.key for item in reading_order(ITEMS, set())] == ["f0", "f1", "f2"]
+    assert [item.key for item in reading_order(ITEMS, {"f1"})] == ["f0", "f1", "s1.0", "s1.1", "f2"]
+
+
+def test_an_item_ends_where_the_characters_up_to_it_end():
+    """20 + 10 + 40 + 20 + 30 characters."""
+    assert end_offsets(ITEMS, {"f1"}) == {"f0": 20, "f1": 30, "s1.0": 70, "s1.1": 90, "f2": 120}
+    assert end_offsets(ITEMS, set()) == {"f0": 20, "f1": 30, "f2": 60}
+
+
+def test_a_partly_seen_item_counts_with_its_share():
+    """20 characters before the link, and half of its 10."""
+    stop = text_stop(ITEMS, {"f0": 1.0, "f1": 0.5}, set())
+
+    assert (stop.chars_read, stop.text_chars, stop.reached_end, stop.opened) == (25, 60, False, 0)
+
+
+def test_the_furthest_item_seen_decides_in_the_order_of_reading():
+    """Who saw the last item and opened the layer before it is taken to have read on to there."""
+    stop = text_stop(ITEMS, {"f0": 1.0, "f1": 1.0, "f2": 0.5}, {"f1"})
+
+    assert (stop.chars_read, stop.text_chars, stop.reached_end, stop.opened) == (105, 120, False, 1)
+
+
+def test_the_end_is_reached_when_the_last_item_was_fully_seen():
+    """Then the stop says only that the reader would have gone at least so far."""
+    stop = text_stop(ITEMS, {"f2": 1.0}, set())
+
+    assert (stop.chars_read, stop.reached_end) == (60, True)
+
+
+def test_the_last_item_of_an_opened_last_layer_is_the_end():
+    """A summary may end with a link."""
+    items = ITEMS[:4]
+
+    assert text_stop(items, {"f1": 1.0}, set()).reached_end
+    assert not text_stop(items, {"f1": 1.0}, {"f1"}).reached_end
+    assert text_stop(items, {"s1.1": 1.0}, {"f1"}).reached_end
+
+
+def test_a_text_nobody_looked_at_was_read_to_no_character():
+    """The right side of a stacked page that was never scrolled."""
+    stop = text_stop(ITEMS, {}, set())
+
+    assert (stop.chars_read, stop.text_chars, stop.reached_end) == (0, 60, False)
+
+
+def test_an_empty_text_is_at_its_end():
+    """A system may show nothing for a query."""
+    stop = text_stop((), {}, set())
+
+    assert (stop.chars_read, stop.text_chars, stop.reached_end) == (0, 0, True)
+
+
+SEEN = st.dictionaries(st.sampled_from([item.key for item in ITEMS]), st.floats(0, 1))
+
+
+@given(SEEN, SEEN, st.booleans(), st.booleans())
+def test_seeing_more_never_means_having_read_less(seen, more, opened, opens_more):
+    """Neither larger shares nor a layer opened take characters away, and never is more read than there is."""
+    both = {key: max(seen.get(key, 0.0), more.get(key, 0.0)) for key in seen | more}
+    early = text_stop(ITEMS, seen, {"f1"} if opened else set())
+    late = text_stop(ITEMS, both, {"f1"} if opened or opens_more else set())
+
+    assert early.chars_read <= late.chars_read + 1e-9
+    assert late.chars_read <= late.text_chars + 1e-9
+    if late.reached_end:
+        assert late.chars_read == pytest.approx(late.text_chars)
+
+
+def test_pushes_and_entries_are_items_under_their_place_in_the_page():
+    """`p12` is a push, `r1` the top of a list; in the tables a push is an update and an entry a link."""
+    texts = [{"id": name, "words": 3, "chars": 11} for name in ("tweet", "other")]
+    pushes = content_items({"pushes": [{**text, "text": "so it is", "at": 0} for text in texts]}, "en")
+    entries = content_items(
+        {"list": [{**text, "title": "", "text": "", "window": None} for text in texts]}, "ja"
+    )
+
+    assert [(item.key, item.id, item.kind, item.layer) for item in pushes] == [
+        ("p1", "tweet", "update", None),
+        ("p2", "other", "update", None),
+    ]
+    assert [(item.key, item.kind, item.length) for item in entries] == [
+        ("r1", "link", 11),
+        ("r2", "link", 11),
+    ]
+    assert end_offsets(pushes, set()) == {"p1": 11, "p2": 22}
+    assert content_items(CONTENT, "en") == ITEMS

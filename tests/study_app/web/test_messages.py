@@ -1,0 +1,136 @@
+"""The catalogues: complete in every language, and nothing in a template that is not in them."""
+
+import re
+import string
+
+import pytest
+
+from study_app.resources import resource_folder
+from study_app.study.entries import KINDS
+from study_app.study.standard_checks import standard_check
+from study_app.web.messages import LANGUAGES, Messages
+from study_app.web.pages.sides import FORMS
+from tests.study_app.small_streams import HOURLY
+from tests.study_app.small_study import pairs_task
+from tests.study_app.stream_visits import HOUR, log, stream_study
+
+TEMPLATES = resource_folder("templates")
+MESSAGE_PAGES = (
+    *("full", "withdrawn", "paused", "bad_host", "device_phone", "device_desktop", "no_study", "no_id"),
+    *("bad_address", "bad_form", "bad_request", "too_large", "not_found", "failure", "unavailable"),
+    "no_room",
+)
+EXAMPLES = ("example", "example_pushes", "example_ranking")
+
+
+@pytest.fixture(scope="module")
+def messages():
+    return Messages(TEMPLATES / "locale")
+
+
+def keys_before(kind):
+    """Return the keys of the page before a task."""
+    return {f"guide.{kind}"} | {
+        key for item in standard_check(kind) for key in (item.question, *item.options)
+    }
+
+
+def fields(text):
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_every_language_has_every_message_with_the_same_places_to_fill(messages):
+    """A key that is missing in one language would fail in front of a worker."""
+    english = messages.catalogues["en"]
+    assert {"en", "ja"} == set(LANGUAGES)
+    for language in LANGUAGES:
+        catalogue = messages.catalogues[language]
+        assert catalogue.keys() == english.keys()
+        assert {key: fields(text) for key, text in catalogue.items()} == {
+            key: fields(text) for key, text in english.items()
+        }
+        assert all(text.strip() for text in catalogue.values())
+
+
+def test_japanese_is_japanese(messages):
+    """No message was left in English."""
+    assert [key for key, text in messages.catalogues["ja"].items() if text.isascii()] == []
+
+
+def test_templates_and_code_use_what_is_there_and_nothing_is_left_over(messages):
+    """Keys that are put together at run time are listed here."""
+    folders = ("*.html", "sides/*.html", "examples/*.html")
+    code = [path.read_text() for folder in folders for path in TEMPLATES.glob(folder)]
+    code += [path.read_text() for path in (TEMPLATES.parent / "study_app").rglob("*.py")]
+    forms = {form.name for form in FORMS.values()}
+    built = {f"{form}.{part}" for form in forms for part in ("heading", "topic", "help", "left", "right")}
+    built |= {f"pushes.{part}_{side}" for part in ("letter", "same_day") for side in ("left", "right")}
+    built |= {f"pair.choice_{choice}" for choice in ("left", "right", "equally_good", "equally_bad")}
+    built |= {f"{page}.{part}" for page in MESSAGE_PAGES for part in ("heading", "text")}
+    built |= {key for kind in KINDS for key in keys_before(kind)}
+    built |= {f"{name}.{way}_reason" for name in EXAMPLES for way in ("left", "right", "good", "bad")}
+    built |= {f"example_questions.{option}" for option in ("daily", "weekly", "rarely")}
+    built |= {f"rate.rating_{rating}" for rating in (0, 2, 4)}
+    named = {name for text in code for name in re.findall(r'"([a-z_]+(?:\.[a-z_]+)?)"', text)}
+    keys = set(messages.catalogues["en"])
+    assert keys - named - built == set()
+    called = {name for text in code for name in re.findall(r'\bt\("([a-z_.]+)"', text)}
+    assert {name for name in called if not name.endswith(("_", "."))} - keys == set()
+
+
+def test_no_page_of_a_worker_has_words_of_its_own():
+    """They would be English in every language; the researcher's pages are."""
+    code, tag = re.compile(r"\{[%#{].*?[%#}]\}", re.DOTALL), re.compile(r"<[^>]*>|[\w-]+=\"[^\"]*\"")
+    pages = {*TEMPLATES.glob("*.html"), *TEMPLATES.glob("sides/*.html"), *TEMPLATES.glob("examples/*.html")}
+    said = {
+        path.name: re.findall(r"[^\W\d_]{2,}", tag.sub(" ", code.sub(" ", path.read_text())))
+        for path in pages
+    }
+    assert {name for name, words in said.items() if words} == {"progress.html"}
+
+
+def test_a_japanese_task_is_in_japanese(campaign, messages):
+    """The language is the task's; the study's own pages have that of the first task."""
+    study = campaign(tasks=[pairs_task(language="ja", search_seconds=60)])
+    ann = study.arrive()
+    assert ann.html.html["lang"] == "ja"
+    assert messages.text("ja", "consent.agree") in ann.text
+    ann.send().send(topic="1")
+    assert messages.text("ja", "search.heading") in ann.text
+    assert "3分20秒" in ann.text
+    study.clock.forward(200)
+    ann.send()
+    assert set(ann.options("choice").values()) == {
+        messages.text("ja", f"pair.choice_{choice}")
+        for choice in ("left", "right", "equally_good", "equally_bad")
+    }
+    assert study.judge_all(ann).send().html.h1.get_text() == messages.text("ja", "done.heading")
+
+
+def test_a_japanese_stream_is_in_japanese(campaign):
+    """Every page of it, whatever it says: the catalogue is followed to the last page; only the event's title is not."""
+    study = stream_study(
+        campaign,
+        events={"TS14.91": "嵐", "TS14.92": "運休"},
+        systems={"sysprompt": [told._replace(text="速報", nuggets=("SYN-1",)) for told in HOURLY]},
+        task={"language": "ja", "topics_per_worker": 2, "clock_factor": 2.0, "updates_per_page": 2},
+        title="調査",
+        consent="同意書",
+    )
+    ann = study.arrive().send().send(topic="1").send().send()
+    study.clock.forward(3 * HOUR)
+    ann.open(f"{ann.home}1/1/stream")
+    log(ann, ["u6"])
+    ann.send(read=["u6"], done="1").send(**{"useful-1": "yes"})
+    study.clock.forward(60)
+    for path in ("1/1/stream", "1/1/enrol", "1/streams", "1/1/useful", "1/2/useful", "1/1/away"):
+        ann.open(ann.home + path)
+        assert ann.step == path
+        assert ann.html.html["lang"] == "ja"
+    study.clock.forward(45 * HOUR)
+    ann.open(f"{ann.home}1/1/away").open(ann.home)
+    assert ann.step == "finish"
+    for answer in ann.log:
+        words = re.sub(r"<[^>]*>", " ", answer.text) if answer.status_code == 200 else ""
+        words = re.sub(r"https?://\S+|UTC|[a-z0-9]{12}", " ", words)
+        assert not re.findall(r"[A-Za-z]{3,}", words), (answer.request.path, words)
