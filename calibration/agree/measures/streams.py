@@ -9,8 +9,6 @@ from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.msu import UpdateStreams
 from calibration.agree.measures.push import (
-    ALPHA,
-    WEIGHT_NAMES,
     PushScores,
     fitted_t11u,
     fitted_utility,
@@ -23,6 +21,8 @@ from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, witho
 from calibration.agree.score_files import judged_summaries
 from calibration.inference.results import NotIdentifiedError
 from calibration.push.pairs import DEFAULT_CONVENTION, SIGNS
+from calibration.user_model.measures import push_alpha
+from calibration.user_model.model import WEIGHTS
 from metrics.errors import input_fault
 from metrics.types import Measure
 from metrics.wording import listed
@@ -74,7 +74,7 @@ class StreamScorer:
             return
         fit = Fit.IN_SAMPLE if self.evidence.same_tables else Fit.OTHER_DATA
         without_weights = without_alpha = None
-        told = [name for name in WEIGHT_NAMES if name in model.parameters]
+        told = [name for name in WEIGHTS if name in model.parameters]
         if told:
             try:
                 if fit is Fit.IN_SAMPLE:
@@ -82,16 +82,17 @@ class StreamScorer:
             except NotIdentifiedError as error:
                 notes.append(f"{task.task}: the contingency utility is not cross-fitted, since {error}")
             yield from fitted_utility(pushes, model, drawn, without_weights, fit)
-        if told and len(told) < len(WEIGHT_NAMES):
-            missing = listed(name for name in WEIGHT_NAMES if name not in told)
+        if told and len(told) < len(WEIGHTS):
+            missing = listed(name for name in WEIGHTS if name not in told)
             notes.append(f"{task.task}: the contingency utility counts {missing} as 0, which the model lacks")
-        if ALPHA in model.parameters:
+        alpha = push_alpha(model)
+        if alpha is not None:
             try:
                 if fit is Fit.IN_SAMPLE:
                     without_alpha = alpha_without_each_topic(task, pushes.cells)
             except NotIdentifiedError as error:
                 notes.append(f"{task.task}: alpha is not cross-fitted, since {error}")
-            yield from fitted_t11u(pushes, model, drawn, without_alpha, fit)
+            yield from fitted_t11u(pushes, alpha, drawn, without_alpha, fit)
 
 
 def stream_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:

@@ -1,9 +1,15 @@
-"""Options that scoring commands share: `--topics`, and `--model`, `--draws` and `--seed`."""
+"""What scoring commands share: `--topics`, `--model`, `--draws` and `--seed`, and printing scores under a user model."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from study_app.cli.output import Output
+
+if TYPE_CHECKING:
+    from calibration.user_model.scores import FamilyModel, M, R
+    from metrics.results import Topics
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -40,3 +46,21 @@ def check_draws(model: str | None, draws: int | None) -> None:
     """Raise `click.UsageError` when something is to be drawn from no model."""
     if draws is not None and model is None:
         raise click.UsageError("--draws needs --model FILE")
+
+
+def print_under_model(
+    output: Output,
+    user: "FamilyModel[R, M]",
+    runs: "Sequence[R]",
+    measures: "Sequence[M]",
+    *,
+    draws: int | None,
+    seed: int,
+    topics: "Topics" = "judged",
+) -> None:
+    """Print scores under a user model, with the interval of each where the model is to be drawn."""
+    scores = user.scores(runs, measures, topics=topics)
+    if draws is None:
+        output.scores(scores)
+    else:
+        output.scores(scores, user.intervals(runs, measures, draws=draws, seed=seed, topics=topics))

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.output import Output, output_options
-from study_app.cli.score.model_options import check_draws, model_options, topics_option
+from study_app.cli.score.model_options import check_draws, model_options, print_under_model, topics_option
 
 if TYPE_CHECKING:
+    from calibration.user_model.push import PushModel
     from metrics.push.days import Unpooled
     from metrics.push.measures import Convention
     from metrics.push.score import PushMeasure
     from metrics.results import Topics
-    from study_app.cli.score.push_model import PushModel
 
 DEFAULT_ALPHA = 0.66
 
@@ -94,17 +94,14 @@ def command(
     systems = read_runs(runs, lambda path, name: read_push_run(path, name=name))
     user = None
     if model is not None:
-        from study_app.cli.score.push_model import read_push_model
+        from calibration.user_model.push import push_model
 
-        user = read_push_model(model, alpha=alpha is None)
+        user = push_model(model, judged, alpha=alpha is None)
     measures = _measures(alpha, user, cells=cells, convention=convention, unpooled=unpooled)
-    scores = push_scores(judged, systems, measures, topics=topics)
-    if user is None or draws is None:
-        output.scores(scores)
+    if user is None:
+        output.scores(push_scores(judged, systems, measures, topics=topics))
     else:
-        moved = user.intervals(judged, systems, measures, topics=topics, count=draws, seed=seed)
-        intervals = {score: moved.get(score[:3], (score.value, score.value)) for score in scores}
-        output.scores(scores, intervals)
+        print_under_model(output, user, systems, measures, draws=draws, seed=seed, topics=topics)
 
 
 def _measures(

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.output import Output, output_options
-from study_app.cli.score.model_options import check_draws, model_options, topics_option
+from study_app.cli.score.model_options import check_draws, model_options, print_under_model, topics_option
 
 if TYPE_CHECKING:
+    from calibration.user_model.ranked import RankedModel
     from metrics.ranked.cells import Gains, Stop
     from metrics.ranked.coverage import Covered
     from metrics.ranked.lists import CalendarUnit, RankedCollection
     from metrics.ranked.measures import Reading
     from metrics.ranked.score import RankedMeasure
     from metrics.results import Topics
-    from study_app.cli.score.ranked_model import RankedModel
 
 DEFAULT_DEPTH = 10
 FITTED = "fitted"
@@ -125,14 +125,11 @@ def command(
     user = None if model is None else _read_model(model, judged, is_fitted=is_fitted)
     judged = judged if user is None else user.collection
     _say_what_was_decided(windows, judged, unit, reading)
-    scores = ranked_scores(judged, systems, measures, topics=topics)
-    if draws is None:
-        output.scores(scores)
-    elif user is None:
-        output.scores(scores, {score: (score.value, score.value) for score in scores})
+    if user is None:
+        scores = ranked_scores(judged, systems, measures, topics=topics)
+        output.scores(scores, None if draws is None else {})
     else:
-        intervals = user.intervals(systems, measures, topics=topics, count=draws, seed=seed)
-        output.scores(scores, {score: intervals[score[:3]] for score in scores})
+        print_under_model(output, user, systems, measures, draws=draws, seed=seed, topics=topics)
 
 
 def _check_usage(model: str | None, draws: int | None, *, is_fitted: bool) -> None:
@@ -171,9 +168,9 @@ def _measures(
 def _read_model(path: str, judged: "RankedCollection", *, is_fitted: bool) -> "RankedModel | None":
     """Read the user model; None, and a line on stderr, where nothing of it is asked for."""
     if is_fitted:
-        from study_app.cli.score.ranked_model import read_ranked_model
+        from calibration.user_model.ranked import ranked_model
 
-        return read_ranked_model(path, judged)
+        return ranked_model(path, judged)
     from calibration.user_model.model import read_user_model
 
     read_user_model(path)

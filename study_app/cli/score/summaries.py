@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.output import Output, output_options
-from study_app.cli.score.model_options import check_draws, model_options
+from study_app.cli.score.model_options import check_draws, model_options, print_under_model
 
 if TYPE_CHECKING:
     from metrics.summaries.readings import Intents
@@ -91,19 +91,17 @@ def command(
     systems = read_runs(runs, lambda path, name: read_run(path, judged, name=name))
     user = None
     if model is not None:
-        from study_app.cli.score.summary_model import read_summary_model
+        from calibration.user_model.summaries import summary_model
 
-        user = read_summary_model(model, judged, patience=not patiences, intents=is_fitted)
+        user = summary_model(model, judged, patience=not patiences, intents=is_fitted)
     measures = [
         MMeasure(patience=one, truncate=truncate, layers=layers, intents=intents)
-        for one in patiences or [DEFAULT_PATIENCE if user is None else user.patience_chars()]
+        for one in patiences or [DEFAULT_PATIENCE if user is None or user.patience is None else user.patience]
     ]
-    scores = summary_scores(judged, systems, measures, fitted=None if user is None else user.shares)
-    if user is None or draws is None:
-        output.scores(scores)
+    if user is None:
+        output.scores(summary_scores(judged, systems, measures))
     else:
-        intervals = user.intervals(judged, systems, measures, count=draws, seed=seed)
-        output.scores(scores, {score: intervals[score[:3]] for score in scores})
+        print_under_model(output, user, systems, measures, draws=draws, seed=seed)
 
 
 def _check_usage(model: str | None, draws: int | None, *, takes_something: bool, is_fitted: bool) -> None:

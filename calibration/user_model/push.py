@@ -1,0 +1,139 @@
+"""What a user model gives to the scores of push notifications: alpha, the contingency weights, and their uncertainty."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from calibration.user_model.draws import Draws, Part
+from calibration.user_model.measures import contingency
+from calibration.user_model.model import ALPHA, WEIGHTS, UserModel, given_model
+from calibration.user_model.scores import FamilyModel, Spread
+from metrics.errors import input_fault
+from metrics.push.days import account
+from metrics.push.pool import push_pool
+from metrics.push.score import T11U, Contingency, PushMeasure, counted_topics, push_scores
+from metrics.push.streams import PushCollection, PushRun
+from metrics.results import ALL, Score, Topics, labelled
+from metrics.wording import listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushModel(FamilyModel[PushRun, PushMeasure]):
+    """T11U and the contingency utility under a user model; see `FamilyModel`.
+
+    Attributes
+    ----------
+    collection : PushCollection
+        Judgments.
+    alpha : float or None
+        None when it is not taken, or the model has none.
+    contingency : Contingency or None
+        With the model's weights; None when it has none.
+    """
+
+    parts: ClassVar[tuple[Part, ...]] = ("alpha", "weights")
+
+    collection: PushCollection
+    alpha: float | None
+    contingency: Contingency | None
+
+    @property
+    def measures(self) -> list[PushMeasure]:
+        """T11U at the fitted alpha and the utility with the fitted weights, as far as the model has them."""
+        t11u = None if self.alpha is None else T11U(alpha=self.alpha)
+        return [one for one in (t11u, self.contingency) if one is not None]
+
+    def scores(
+        self,
+        runs: Sequence[PushRun],
+        measures: Iterable[PushMeasure] | Mapping[str, PushMeasure],
+        *,
+        topics: Topics = "judged",
+    ) -> list[Score]:
+        """Score runs under the model's estimates."""
+        return push_scores(self.collection, runs, measures, topics=topics)
+
+    def spreads(
+        self,
+        draws: Draws,
+        runs: Sequence[PushRun],
+        measures: Iterable[PushMeasure] | Mapping[str, PushMeasure],
+        *,
+        topics: Topics,
+    ) -> Iterator[Spread]:
+        """Yield T11U and the utility under each draw; see `FamilyModel`."""
+        moved = {label: self._moved(one, draws) for label, one in labelled(measures).items()}
+        pool = push_pool(self.collection)
+        for run in runs:
+            counted = counted_topics(pool, run, topics)
+            for label, variants in moved.items():
+                if variants:
+                    table = account(pool, run, variants[0].rules)
+                    values = np.array([one.topic_values(table) for one in variants])
+                    means = (
+                        values[:, counted].mean(axis=1) if counted.any() else np.full(draws.count, math.nan)
+                    )
+                    places = [(run.name, topic, label) for topic in [*pool.topics, ALL]]
+                    yield places, np.column_stack([values, means])
+
+    def _moved(self, one: PushMeasure, draws: Draws) -> list[PushMeasure]:
+        """Return a measure that has the fitted parameters once for each draw; none of one that has not."""
+        if isinstance(one, T11U) and one.alpha == self.alpha:
+            return [replace(one, alpha=alpha) for alpha in draws.parameters[ALPHA].tolist()]
+        if isinstance(one, Contingency) and self.contingency and one.weights == self.contingency.weights:
+            rows = zip(*(draws.parameters[name].tolist() for name in WEIGHTS), strict=True)
+            names = [name.removeprefix("push_") for name in WEIGHTS]
+            return [replace(one, **dict(zip(names, row, strict=True))) for row in rows]
+        return []
+
+
+def push_model(model: UserModel | str | Path, collection: PushCollection, *, alpha: bool = True) -> PushModel:
+    """Take from a user model what scores push notifications: the contingency weights, and alpha.
+
+    Parameters
+    ----------
+    model : UserModel, str or Path
+        As `prefcal fit` makes it, or its file.
+    collection : PushCollection
+        Judgments.
+    alpha : bool
+        Whether alpha is taken.
+
+    Raises
+    ------
+    InputError
+        If the file is no user model, has nothing for push notifications, has only some of the weights, or a value that
+        is infinite or out of range.
+    """
+    whole, path = given_model(model)
+    wanted = (ALPHA, *WEIGHTS) if alpha else WEIGHTS
+    found = {name: _finite(whole, name, path) for name in wanted if name in whole.parameters}
+    weights = [name for name in WEIGHTS if name in found]
+    if not found:
+        cure = "leave out --model, or fit preferences about pushes"
+        raise input_fault(f"the model has none of {listed(wanted)}", path=path, cure=cure)
+    if weights and len(weights) < len(WEIGHTS):
+        missing = listed(name for name in WEIGHTS if name not in weights)
+        problem = f"the model has {listed(weights)}, but not {missing}"
+        raise input_fault(problem, path=path, cure="give every weight an estimate, or none")
+    if not 0 <= found.get(ALPHA, 0) <= 1:
+        raise input_fault(f"{ALPHA} is {found[ALPHA]}", path=path, cure="it must be from 0 to 1")
+    return PushModel(
+        path=path,
+        model=whole.part(wanted),
+        collection=collection,
+        alpha=found.get(ALPHA),
+        contingency=contingency(whole),
+    )
+
+
+def _finite(model: UserModel, name: str, path: str) -> float:
+    """Return a parameter's estimate."""
+    estimate = model.parameters[name].estimate
+    if estimate is None:
+        raise input_fault(f"{name} is infinite", path=path, cure="give it a finite estimate")
+    return float(estimate)
