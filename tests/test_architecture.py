@@ -1,16 +1,13 @@
-"""The shape of the project: who may import whom, and how large a module may grow."""
+"""The shape of the project: which rooms there are, who may import whom, and how large a module may grow."""
 
 import ast
+import re
+from functools import cache
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
-MAY_IMPORT = {
-    "metrics": set(),
-    "calibration": {"metrics"},
-    "study_app": {"metrics", "calibration"},
-}
+PACKAGES = ("metrics", "calibration", "study_app")
+FRONT = ROOT / "study_app" / "__init__.py"  # hands on create_app, the one name that a WSGI server is told
 MOST_LINES = 400
 
 
@@ -18,37 +15,68 @@ def modules(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
 
 
-def imported(path: Path) -> list[tuple[int, str]]:
-    """Every absolute name a module imports, wherever in the module it does so."""
-    found = []
+@cache
+def rooms() -> dict[str, int]:
+    """The table of docs/architecture.md: folder -> its place in the order."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    return {room: int(order) for order, room in re.findall(r"^\| (\d+) \| `([\w/]+)` \|", text, re.MULTILINE)}
+
+
+@cache
+def room_of(path: Path) -> str:
+    """The nearest folder above a module that the table names."""
+    return next(str(folder) for folder in path.relative_to(ROOT).parents if str(folder) in rooms())
+
+
+def imported(path: Path) -> list[tuple[int, Path]]:
+    """The modules of ours that a module imports, wherever in the module it does so."""
+    names = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found += [(node.lineno, alias.name) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            found.append((node.lineno, node.module or ""))
-    return found
+            names += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names += [(node.lineno, f"{node.module}.{alias.name}") for alias in node.names]
+    return [(line, file) for line, name in names if (file := file_of(name))]
 
 
-@pytest.mark.parametrize("package", MAY_IMPORT)
-def test_packages_import_only_downwards(package):
-    """metrics knows nobody, calibration knows metrics, study_app knows both."""
-    forbidden = set(MAY_IMPORT) - MAY_IMPORT[package] - {package}
+@cache
+def file_of(name: str) -> Path | None:
+    """The module that a dotted name is or lies in, None when it is not ours."""
+    if name.split(".", maxsplit=1)[0] not in PACKAGES:
+        return None
+    place = ROOT.joinpath(*name.split("."))
+    candidates = [place.with_suffix(".py"), place / "__init__.py", place.parent.with_suffix(".py")]
+    return next((file for file in candidates if file.is_file()), place.parent / "__init__.py")
+
+
+def test_rooms_use_only_rooms_before_them():
+    """Imports point to rooms with a smaller number; rooms with the same number do not know each other."""
+    order = rooms()
     wrong = [
-        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        f"{path.relative_to(ROOT)}:{line} imports {file.relative_to(ROOT)}"
+        for package in PACKAGES
         for path in modules(package)
-        for line, name in imported(path)
-        if name.split(".")[0] in forbidden
+        for line, file in imported(path)
+        if path != FRONT and room_of(file) != room_of(path) and order[room_of(file)] >= order[room_of(path)]
     ]
 
-    assert modules(package)
     assert not wrong
+
+
+def test_every_room_of_the_table_is_a_folder_that_says_what_it_holds():
+    """And every folder of modules is one of these rooms or lies in one of them."""
+    for room in rooms():
+        assert ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text(encoding="utf-8"))), room
+    tops = {path for package in PACKAGES for path in (ROOT / package).iterdir() if any(path.glob("*.py"))}
+
+    assert {str(path.relative_to(ROOT)) for path in tops} | set(PACKAGES) == set(rooms())
 
 
 def test_modules_never_import_each_other_in_a_circle():
     """A module's imports, followed to the end, never lead back to it."""
     names = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-        for package in MAY_IMPORT
+        for package in PACKAGES
         for path in modules(package)
     }
     edges = {name: top_level_imports(path, names) - {name} for name, path in names.items()}
@@ -80,7 +108,7 @@ def test_no_module_is_a_god_file():
     """A module that has grown past 400 lines has more than one job."""
     long = {
         str(path.relative_to(ROOT)): lines
-        for package in MAY_IMPORT
+        for package in PACKAGES
         for path in modules(package)
         if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MOST_LINES
     }

@@ -39,12 +39,12 @@ def test_every_promise_names_a_test():
 
 
 @pytest.mark.parametrize(
-    "file", sorted(path.name for path in (ROOT / "tests/study_app").glob("test_attackers*.py"))
+    "file", sorted(path.name for path in (ROOT / "tests/study_app/attackers").glob("test_attackers*.py"))
 )
 def test_every_test_of_an_attack_stands_on_the_page(file):
     """What was tried is worth saying; helpers that only count are not."""
-    said = {name for named, name in NAMED if named == f"study_app/{file}"}
-    made = {name for name in functions_of(f"study_app/{file}") if name.startswith("test_")}
+    said = {name for named, name in NAMED if named == f"study_app/attackers/{file}"}
+    made = {name for name in functions_of(f"study_app/attackers/{file}") if name.startswith("test_")}
     assert made - said <= {
         "test_there_are_addresses_to_attack",
         "test_markup_that_is_written_escaped_stays_escaped",

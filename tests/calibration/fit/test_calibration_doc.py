@@ -24,7 +24,7 @@ def blocks(language: str, page: str = "calibration.md") -> list[str]:
 
 def diagnostics() -> set[str]:
     """Every name that a fit gives to a diagnostic."""
-    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "calibration").glob("*.py"))
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "calibration").rglob("*.py"))
     fixed = set(re.findall(r'\b(?:info|warning|make)\)?\(\s*"(\w+)"', source))
     composed = {f"{reason}_workers" for reason in ("excluded", "withdrawn", "incomplete")}
     return fixed | composed | {"few_workers", "few_topics", "one_worker", "one_topic"}
