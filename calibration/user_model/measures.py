@@ -73,12 +73,8 @@ def push_alpha(model: UserModel) -> float | None:
 
 def contingency(model: UserModel) -> Contingency | None:
     """Return the contingency utility with a model's weights, one that it lacks counting as 0; None without any."""
-    entries = {name.removeprefix("push_"): model.entry(name) for name in WEIGHTS}
-    if not any(entries.values()):
+    entries = [model.entry(name) for name in WEIGHTS]
+    if not any(entries):
         return None
-    return Contingency(
-        **{
-            name: 0.0 if entry is None or entry.estimate is None else entry.estimate
-            for name, entry in entries.items()
-        }
-    )
+    p_e, s_e, p_0, s_0 = (0.0 if entry is None else entry.estimate or 0.0 for entry in entries)
+    return Contingency(P_E=p_e, S_E=s_e, P_0=p_0, S_0=s_0)
