@@ -17,6 +17,7 @@ from scipy.special import ndtr, ndtri
 from calibration.user_model.model import (
     ALPHA,
     LATENESS,
+    LOGARITHM,
     PARAMETERS,
     PATIENCE,
     WEIGHTS,
@@ -49,8 +50,6 @@ PART_OF: Mapping[str, Part] = MappingProxyType(
 )
 """Parameter, without its language -> the part that it is of; others are never drawn."""
 
-LOGARITHM = "reading_speed_mu"
-"""The one parameter that is a logarithm already: in a block of logarithms it stands as it is."""
 SMALLEST_SD = 1e-12
 """Keeps the formulas finite for a share whose interval has no width."""
 

@@ -47,7 +47,9 @@ ALPHA = "push_alpha"
 WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 """Of the contingency utility, relative to G_E = 1, in the order of the cells after gain."""
 LATENESS = "lateness_decay"
-SPEED = ("reading_speed_mu", "reading_speed_sigma")
+LOGARITHM = "reading_speed_mu"
+"""The one parameter that is a logarithm already: in a `JointEntry` of logarithms it stands as it is."""
+SPEED = (LOGARITHM, "reading_speed_sigma")
 
 _LANGUAGE = re.compile(r"\[[a-z]{2}\]$")
 
