@@ -1,7 +1,7 @@
 """The errors of parameters that were fitted together, as they stand in user-model.json for drawing.
 
 Mean and deviation of one fit correlate strongly, so their marginal intervals cannot be drawn from. A block has the
-covariance of the logarithms; `LOGARITHMS` are logarithms already and stand in it as they are. Parameters that may be
+covariance of the logarithms; `LOGARITHM` is one already and stands in it as it is. Parameters that may be
 negative and whose sign the data leave open have no logarithm worth speaking of: their block is on the identity scale.
 """
 
