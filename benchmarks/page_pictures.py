@@ -1,6 +1,6 @@
 """The pages that workers see, as sheets of pictures for docs/pages.md.
 
-PREFCAL_SCREENSHOTS=1 python -m pytest tests/browser/test_every_task.py && python benchmarks/page_pictures.py
+PREFCAL_SCREENSHOTS=1 python -m pytest tests/browser/test_accessibility.py && python benchmarks/page_pictures.py
 """
 
 from pathlib import Path
@@ -20,7 +20,7 @@ SHEETS = {
         "phone-light-" + name
         for name in ("4-1-search", "4-1-pair-1", "4-1-pair-1-open", "5-1-pair-1", "6-1-pair-1")
     ],
-    "phone-follow": ["phone-dark-" + name for name in ("7-1-enrol", "7-1-stream", "7-1-useful", "7-1-away")],
+    "phone-follow": ["phone-light-" + name for name in ("7-1-enrol", "7-1-stream", "7-1-useful", "7-1-away")],
     "phone-end": [
         "phone-light-" + name
         for name in ("finish", "done", "stop", "stopped", "full", "paused", "withdrawn", "not-found")
@@ -29,7 +29,7 @@ SHEETS = {
         "phone-light-" + name
         for name in ("1-1-questions-refused", "2-1-vote-refused", "3-1-rate-1-refused", "4-1-pair-1-refused")
     ],
-    "desktop": ["desktop-light-4-1-pair-1", "desktop-light-5-1-pair-1", "desktop-dark-6-1-pair-1"],
+    "desktop": ["desktop-dark-4-1-pair-1", "desktop-dark-5-1-pair-1", "desktop-dark-6-1-pair-1"],
 }
 
 

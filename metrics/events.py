@@ -112,6 +112,8 @@ class EventCollection:
         By id, as the judgments write it, in the order of the topics.
     skipped : SkippedMatches
         What was left out in reading.
+    incomplete : tuple of str
+        Topics that are not judged because one of the files lacks them.
     converted_from : str or None
         The kind of collection this one was made from, by `metrics.readers.convert`; None for judged events.
     """
@@ -119,6 +121,7 @@ class EventCollection:
     name: str
     topics: Mapping[str, Event]
     skipped: SkippedMatches = NONE_SKIPPED
+    incomplete: tuple[str, ...] = ()
     converted_from: str | None = None
 
 

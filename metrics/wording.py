@@ -1,4 +1,4 @@
-"""Small helpers for messages: the nearest known name, and a list of names in a sentence."""
+"""For messages: the nearest known name, a list of names in a sentence, and a number with its word."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -8,6 +8,11 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     """Return the known name most like ``name``, None when none is so near (`difflib`'s ratio, 1 for equal names)."""
     matches = get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return matches[0] if matches else None
+
+
+def counted(number: int, singular: str, plural: str | None = None) -> str:
+    """`1 query`, `8 queries`: a number with its word; the plural of other words than in -s is given."""
+    return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"
 
 
 def listed(names: Iterable[str], *, most: int = 8) -> str:

@@ -34,13 +34,14 @@ def test_every_command_prints_what_is_shown(monkeypatch, capsys, tmp_path):
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "survey.csv").write_text(shown("csv", 0))
-    (tmp_path / "scores.csv").write_text(shown("csv", 1))
+    (tmp_path / "log.csv").write_text(shown("csv", 1))
+    (tmp_path / "scores.csv").write_text(shown("csv", 2))
 
     for command, expected in sessions():
         ended = run_here(monkeypatch, capsys, *shlex.split(command))
         assert (ended.out + ended.err).splitlines() == expected, command
     assert (tmp_path / "preferences.txt").read_text() == shown("text", 0)
-    assert len(sessions()) == 6
+    assert len(sessions()) == 8
 
 
 def test_its_python_runs(monkeypatch, capsys, tmp_path):
@@ -54,7 +55,7 @@ def test_its_python_runs(monkeypatch, capsys, tmp_path):
 
 def test_it_names_every_option_and_choice():
     """What is missing here cannot be looked up anywhere but in --help."""
-    commands = [cli.get_command(None, "import")]
+    commands = [cli.get_command(None, name) for name in ("import", "import-visits")]
     commands += [cli.get_command(None, "convert").get_command(None, name) for name in CONVERT]
     options = {option for command in commands for parameter in command.params for option in parameter.opts}
 

@@ -29,7 +29,28 @@ COLUMNS = (
     "p_t",
     "p_sign_flip",
     "p_holm",
+    "named",
 )
+
+
+FARTHEST = 1.0
+"""No two agreements are farther apart."""
+
+
+def nothing_detectable(detectable: float) -> str:
+    """Say that a study can tell no difference of two agreements; nothing where it can, or where that is unknown.
+
+    Parameters
+    ----------
+    detectable : float
+        The smallest true difference that four of five such studies would find.
+    """
+    if not detectable > FARTHEST:
+        return ""
+    return (
+        "So small a study can tell no difference here: four of five would find only one that is larger than any two"
+        " agreements can be apart."
+    )
 
 
 class Standing(StrEnum):
@@ -40,6 +61,14 @@ class Standing(StrEnum):
     EXPLORATORY = "exploratory"
 
 
+class Named(StrEnum):
+    """Where a comparison was named."""
+
+    STUDY_FILE = "study_file"
+    ANALYSIS = "analysis"
+    NOWHERE = "nowhere"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Couple:
     """One comparison that is to be made; those of the family are corrected together, whatever their standing."""
@@ -48,13 +77,15 @@ class Couple:
     measure: str
     against: str
     in_family: bool
+    named: Named
 
 
 def couples(wanted: Wanted, variants: Sequence[Variant], *, constant: Collection[str] = ()) -> list[Couple]:
     """Return the comparisons to be made, the primary one first.
 
     Every measure that is not fitted in sample is compared once with what its standing asks for: the family with its
-    first measure, all others with the main measure. With a primary comparison all others are exploratory.
+    first measure, all others with the main measure. With a primary comparison all others are exploratory. One that was
+    named at analysis is a member of the family: it may have been chosen by looking.
 
     Parameters
     ----------
@@ -75,13 +106,15 @@ def couples(wanted: Wanted, variants: Sequence[Variant], *, constant: Collection
     ]
     family, reference = _family(wanted, native, main)
     standing = Standing.FAMILY if wanted.primary is None else Standing.EXPLORATORY
-    named = [] if wanted.primary is None else [(Standing.PRIMARY, *wanted.primary, False)]
-    named += [(standing, one, reference, True) for one in family]
-    named += [(Standing.EXPLORATORY, one, main, False) for one in fair]
+    where = Named.ANALYSIS if wanted.at_analysis else Named.STUDY_FILE
+    of_family = where if wanted.compare else Named.NOWHERE
+    made = [] if wanted.primary is None else [(Standing.PRIMARY, *wanted.primary, wanted.at_analysis, where)]
+    made += [(standing, one, reference, True, of_family) for one in family]
+    made += [(Standing.EXPLORATORY, one, main, False, Named.NOWHERE) for one in fair]
     first: dict[frozenset[str], Couple] = {}
-    for why, measure, against, in_family in named:
+    for why, measure, against, in_family, named in made:
         if measure != against:
-            couple = Couple(standing=why, measure=measure, against=against, in_family=in_family)
+            couple = Couple(standing=why, measure=measure, against=against, in_family=in_family, named=named)
             first.setdefault(frozenset({measure, against}), couple)
     return list(first.values())
 
@@ -94,7 +127,7 @@ def comparison_rows(
 ) -> list[Row]:
     """Make the comparisons, under the paper's convention.
 
-    Holm's correction is over the family; the primary comparison needs none, and others outside the family get none. One
+    Holm's correction is over the family; a primary comparison of the study file needs none, and others outside the family get none. One
     without variation between queries has no p and counts in the family all the same: which these are was seen in the data.
 
     Parameters
@@ -112,7 +145,7 @@ def comparison_rows(
     results = [compare(mean[couple.measure], mean[couple.against], rng=rng) for couple in made]
     adjusted = np.full(len(made), np.nan)
     for group in (
-        [couple.standing is Standing.PRIMARY for couple in made],
+        [couple.standing is Standing.PRIMARY and not couple.in_family for couple in made],
         [couple.in_family for couple in made],
     ):
         places = np.flatnonzero(group)
@@ -126,7 +159,7 @@ def comparison_rows(
             "against": couple.against,
         }
         | _numbers(result)
-        | {"p_holm": p_holm}
+        | {"p_holm": p_holm, "named": str(couple.named)}
         for couple, result, p_holm in zip(made, results, adjusted.tolist(), strict=True)
     ]
 

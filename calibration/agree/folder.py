@@ -45,7 +45,10 @@ def write_agreement(found: AgreementTables, folder: Path, record: Mapping[str, A
             (DISAGREEMENTS, found.disagreements),
         )
     }
-    named = {task: {"primary": one.primary, "compare": one.compare} for task, one in found.wanted.items()}
+    named = {
+        task: {"primary": one.primary, "compare": one.compare, "at_analysis": one.at_analysis}
+        for task, one in found.wanted.items()
+    }
     content = {
         "prefcal_version": version("prefcal"),
         **record,

@@ -16,6 +16,11 @@ DEFAULT_LANGUAGE = "en"
 WORTH = {"votes_a": 1.0, "votes_b": 0.0, "equally_good": 0.5, "equally_bad": 0.5}
 """What a judgment adds to the vote share of system_a: equally good and equally bad are both half a vote."""
 
+FEWEST_PAIRS = 10
+"""Pairs with a majority from which an agreement is a finding; as many with two votes or more make a ceiling."""
+FEWEST_QUERIES = 2
+"""Queries, likewise."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JudgedTask:
@@ -60,6 +65,36 @@ class JudgedTask:
             np.asarray(self.judgments["topic"], dtype=np.str_),
             rng=rng,
         )
+
+    @property
+    def no_ceiling(self) -> str:
+        """Say why these votes tell no ceiling; nothing where they tell one."""
+        twice = self.pairs[self.pairs["votes"] > 1]
+        return why_no_ceiling(
+            decided=int((self.share != 0.5).sum()), voted_twice=len(twice), queries=twice["topic"].nunique()
+        )
+
+
+def why_no_ceiling(*, decided: int, voted_twice: int, queries: int) -> str:
+    """Say why votes tell no ceiling; nothing where they tell one.
+
+    Parameters
+    ----------
+    decided : int
+        Pairs with a majority.
+    voted_twice : int
+        Pairs with two votes or more: others have no halves.
+    queries : int
+        Queries of the pairs with two votes or more.
+    """
+    for number, fewest, what in (
+        (decided, FEWEST_PAIRS, "pairs with a majority"),
+        (voted_twice, FEWEST_PAIRS, "pairs with two votes or more"),
+        (queries, FEWEST_QUERIES, "queries with such pairs"),
+    ):
+        if number < fewest:
+            return f"a ceiling needs {fewest} {what}, and this study has {number or 'none'}"
+    return ""
 
 
 def judged_tasks(

@@ -9,6 +9,7 @@ from calibration.agree.judged_task import JudgedTask
 from metrics.errors import FaultLog, input_fault
 from metrics.readers.csv_columns import read_csv_columns
 from metrics.readers.lines import number
+from metrics.readers.run_files import system_name
 from metrics.results import ALL
 from metrics.topics import TopicNames
 from metrics.wording import listed
@@ -113,6 +114,14 @@ def scores_of_task(
 
 def _named(places: pd.MultiIndex) -> str:
     return listed(f"{system} on {topic}" for topic, system in places)
+
+
+def with_system_names(scores: pd.DataFrame, tasks: list[JudgedTask]) -> pd.DataFrame:
+    """Call each run as the study calls its system: `prefcal score` leaves ``.run`` in names, which studies do without."""
+    judged = {system for task in tasks for system in task.systems}
+    names = {run: run if run in judged else system_name(run) for run in scores["run"].unique()}
+    kept = {run: name for run, name in names.items() if name in judged and name not in names}
+    return scores.assign(run=scores["run"].replace(kept))
 
 
 def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> None:

@@ -6,7 +6,7 @@ in docs/agreement.md.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from calibration.agree.evidence import Evidence, Measured
 from calibration.agree.judged_task import JudgedTask, has_exclusions, judged_tasks
 from calibration.agree.measures.named_measures import Wanted, resolved, resolved_for_all, wanted_by_study
 from calibration.agree.measures.task_measures import TaskScorer, task_kind, task_scorer
-from calibration.agree.score_files import check_runs
+from calibration.agree.score_files import check_runs, with_system_names
 from calibration.agree.shown_texts import shown_texts
 from calibration.agree.task_agreement import (
     CURVE_COLUMNS,
@@ -112,11 +112,14 @@ def agree(
         same, or a measure that is named is unknown.
     """
     tasks = _tasks(evidence, exclude=True, complete_only=complete_only)
+    if not tasks and evidence.tables["preferences"].empty:
+        raise input_fault("the table has no rows", path=evidence.place, cure="see whether anybody has judged")
     if not tasks:
         raise input_fault(
             "no preference counts", path=evidence.place, cure="see which workers are excluded or incomplete"
         )
     if evidence.scores is not None:
+        evidence = replace(evidence, scores=with_system_names(evidence.scores, tasks))
         check_runs(evidence.scores, tasks, path=evidence.scores_place)
     everybody = _tasks(evidence, exclude=False, complete_only=complete_only)
     asked = {task.task: _asked(task.task, evidence, wanted) for task in everybody}
@@ -177,6 +180,7 @@ def _named(
 ) -> dict[str, Wanted]:
     """Return which comparisons are named for each task: by the caller, else by the study."""
     if wanted is not None:
+        wanted = replace(wanted, at_analysis=True)
         variants = {one.task.task: one.measured.variants for one in scored}
         return resolved_for_all(wanted, variants, {task: task_kind(task, evidence) for task in variants})
     named: dict[str, Wanted] = {}

@@ -44,6 +44,14 @@ CURVE_COLUMNS = (
     "band_high",
     "metric_ties",
 )
+CEILING_COLUMNS = (
+    "ceiling",
+    "ceiling_low",
+    "ceiling_high",
+    "perfect",
+    "perfect_low",
+    "perfect_high",
+)
 DRAW_COLUMNS = ("draws", "draw_low", "draw_high", "draw_sd")
 
 
@@ -82,7 +90,12 @@ def task_agreement(
     differences = {
         variant.measure: score_differences(task, variant.scores.to_frame())[:, 0] for variant in variants
     }
-    judges = _Judges(votes=votes_by_person(task), ceiling=task.ceiling(rng), exclusions=exclusions)
+    judges = _Judges(
+        votes=votes_by_person(task),
+        ceiling=task.ceiling(rng),
+        no_ceiling=task.no_ceiling,
+        exclusions=exclusions,
+    )
     rows = [
         row
         for variant in variants
@@ -168,15 +181,24 @@ class _Judges(NamedTuple):
 
     votes: VotesByPerson
     ceiling: Ceiling
+    no_ceiling: str
     exclusions: str
+
+    def ceiling_columns(self, ties: Ties) -> Row:
+        """Return what a second panel and a perfect measure reach, with intervals; empty where the votes do not tell."""
+        found = self.ceiling
+        numbers = (
+            found.panel(ties),
+            *found.panel_interval(ties),
+            found.perfect(ties),
+            *found.perfect_interval(ties),
+        )
+        return dict(zip(CEILING_COLUMNS, (np.nan,) * 6 if self.no_ceiling else numbers, strict=True))
 
 
 def _agreement_rows(task: JudgedTask, variant: Variant, difference: Floats, judges: _Judges) -> Iterator[Row]:
-    ceiling = judges.ceiling
     for ties, found in agreements(difference, task.share, task.topics).items():
         low, high = _interval(judges.votes, found, difference)
-        ceiling_low, ceiling_high = ceiling.panel_interval(ties)
-        perfect_low, perfect_high = ceiling.perfect_interval(ties)
         yield {
             "task": task.task,
             "language": task.language,
@@ -193,13 +215,8 @@ def _agreement_rows(task: JudgedTask, variant: Variant, difference: Floats, judg
             "agreement": found.value,
             "low": low,
             "high": high,
-            **_draw_columns(task, variant, ties),
-            "ceiling": ceiling.panel(ties),
-            "ceiling_low": ceiling_low,
-            "ceiling_high": ceiling_high,
-            "perfect": ceiling.perfect(ties),
-            "perfect_low": perfect_low,
-            "perfect_high": perfect_high,
+            **_draw_columns(task, variant, found),
+            **judges.ceiling_columns(ties),
             "pairs": found.pairs,
             "tied_pairs": found.tied_pairs,
             "metric_ties": found.metric_ties,
@@ -208,6 +225,7 @@ def _agreement_rows(task: JudgedTask, variant: Variant, difference: Floats, judg
             "workers": task.judgments["worker"].nunique(),
             "judgments": len(task.judgments),
             "mean_decision_seconds": task.judgments["decision_seconds"].mean(),
+            "no_ceiling": judges.no_ceiling,
         }
 
 
@@ -235,11 +253,14 @@ def _point(votes: VotesByPerson, found: Agreement, difference: Floats, band: Int
     }
 
 
-def _draw_columns(task: JudgedTask, variant: Variant, ties: Ties) -> Row:
-    """Return how far the agreement spreads when the fitted parameters are drawn anew."""
+def _draw_columns(task: JudgedTask, variant: Variant, found: Agreement) -> Row:
+    """Return how far the agreement spreads when the fitted parameters are drawn anew, from itself on."""
     if variant.drawn is None:
         return dict.fromkeys(DRAW_COLUMNS)
-    credit = [pair_credit(one, task.share, ties=ties) for one in score_differences(task, variant.drawn).T]
+    credit = [
+        pair_credit(one, task.share, ties=found.ties) for one in score_differences(task, variant.drawn).T
+    ]
     values = [one[~np.isnan(one)].mean() if not np.isnan(one).all() else np.nan for one in credit]
     low, high = np.quantile(values, [0.025, 0.975])
-    return dict(zip(DRAW_COLUMNS, (len(values), low, high, np.std(values)), strict=True))
+    ends = np.fmin(low, found.value), np.fmax(high, found.value)
+    return dict(zip(DRAW_COLUMNS, (len(values), *ends, np.std(values)), strict=True))

@@ -2,12 +2,10 @@
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from calibration.agree.judged_task import FEWEST_PAIRS, FEWEST_QUERIES
+
 if TYPE_CHECKING:
     import pandas as pd
-
-FEWEST_PAIRS = 10
-"""Pairs with a majority from which an agreement is a finding and a ceiling is shown in words."""
-FEWEST_QUERIES = 2
 
 Row: TypeAlias = "pd.Series[object]"
 """A row of agreement.csv."""

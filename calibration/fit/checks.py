@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from calibration.fit.material import Material
+from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import CalibrationResult, GoodnessOfFit, info, warning
 from calibration.intents.fit import IntentFit
 from calibration.user_model.model import Diagnostic
@@ -23,8 +24,11 @@ def tested_intents(fit: IntentFit, material: Material) -> IntentFit:
 
 def _notes(fit: CalibrationResult | IntentFit, material: Material) -> Iterator[Diagnostic]:
     simulations = material.options.simulations
-    if simulations:
-        yield from map(_note, fit.goodness_of_fit(simulations, material.seed))
+    tests = guarded(lambda: fit.goodness_of_fit(simulations, material.seed) if simulations else ())
+    if isinstance(tests, Unmade):
+        yield warning("goodness_of_fit", f"The model could not be tested: {tests.reason}.")
+    else:
+        yield from map(_note, tests)
 
 
 def _note(test: GoodnessOfFit) -> Diagnostic:

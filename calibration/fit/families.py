@@ -9,7 +9,8 @@ import pandas as pd
 
 from calibration.durations.fit import RESAMPLES as DURATION_RESAMPLES
 from calibration.durations.fit import fit_away, fit_session
-from calibration.fit.material import Found, Material, attempt, by_language
+from calibration.fit.material import Material, by_language
+from calibration.inference.attempts import Found, attempt
 from calibration.inference.results import CalibrationResult, Skipped
 from calibration.intents.fit import IntentFit
 from calibration.lateness.fit import RESAMPLES as LATENESS_RESAMPLES
@@ -26,7 +27,19 @@ READING = ("reading_speed_mu", "reading_speed_sigma")
 LATENESS = ("lateness_decay", "lateness_p0")
 WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 ALPHA = ("push_alpha",)
+PATIENCE = ("patience_chars",)
 """Names of the parameters of each family."""
+FAMILY_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "away": AWAY,
+        "session": SESSION,
+        "reading": READING,
+        "lateness": LATENESS,
+        "push": (*WEIGHTS, *ALPHA),
+        "patience": PATIENCE,
+    }
+)
+"""Family -> its parameters, in the order in which they are fitted."""
 
 
 def away(material: Material) -> Found:

@@ -8,10 +8,10 @@ negative and whose sign the data leave open have no logarithm worth speaking of:
 import numpy as np
 
 from calibration.inference.results import CalibrationResult, short
-from calibration.user_model.model import LOGARITHM, WEIGHTS, JointEntry, JointScale, plain_name
+from calibration.user_model.model import LOGARITHM, PUSH_WEIGHTS, JointEntry, JointScale, plain_name
 from metrics.arrays import Floats
 
-SIGNED = frozenset(WEIGHTS)
+SIGNED = frozenset(PUSH_WEIGHTS)
 """Parameters that may be negative."""
 CLEAR_OF_ZERO = 2.0
 """Standard errors between 0 and an estimate whose sign is taken as known."""

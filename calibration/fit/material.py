@@ -1,14 +1,14 @@
-"""What the fit of a family of parameters starts from, and what it comes back with."""
+"""What the fit of a family of parameters starts from."""
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from calibration.fit.options import FitOptions
-from calibration.inference.results import CalibrationResult, NotIdentifiedError, Skipped
+from calibration.inference.results import NotIdentifiedError
 from calibration.tables.study import StudyRecord
 
 
@@ -52,34 +52,6 @@ class Material:
     def with_tables(self, **tables: pd.DataFrame) -> "Material":
         """Return the same with some tables replaced."""
         return replace(self, tables={**self.tables, **tables})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What the tables say about a family of parameters.
-
-    Attributes
-    ----------
-    results : tuple of CalibrationResult
-        The fits.
-    skipped : tuple of Skipped
-        What could not be told, and why.
-    """
-
-    results: tuple[CalibrationResult, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-
-    def __add__(self, other: "Found") -> "Found":
-        """Both together."""
-        return Found(results=self.results + other.results, skipped=self.skipped + other.skipped)
-
-
-def attempt(names: Iterable[str], make: Callable[[], CalibrationResult]) -> Found:
-    """Make a fit, or say why it cannot be made."""
-    try:
-        return Found(results=(make(),))
-    except NotIdentifiedError as error:
-        return Found(skipped=(Skipped(names=tuple(names), reason=str(error)),))
 
 
 def by_language(frame: pd.DataFrame) -> Iterator[tuple[str | None, str, pd.DataFrame]]:

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 from calibration.durations.naive import NaiveDurations, naive_away, naive_session
 from calibration.fit.families import AWAY, SESSION, away_options
 from calibration.fit.material import Material, by_language
-from calibration.inference.results import CalibrationResult, NotIdentifiedError
+from calibration.inference.attempts import Unmade, guarded
+from calibration.inference.results import CalibrationResult
 from calibration.lateness.naive import NAIVE as LATENESS
 from calibration.patience.naive import NAIVE as PATIENCE
 from calibration.push.naive import NAIVE as PUSH
@@ -66,16 +67,16 @@ def _durations(material: Material, fitted: list[str]) -> Iterator[NaiveEstimate]
         (SESSION, lambda: naive_session(material.tables, unit=material.options.unit)),
     ]
     for names, make in makers:
-        for one in make() if names[0] in fitted else ():
+        made = guarded(make) if names[0] in fitted else ()
+        for one in () if isinstance(made, Unmade) else made:
             for name, value in zip(names, (one.mean, one.sd), strict=True):
                 yield NaiveEstimate(name=name, estimate=value, baseline=one.name, about=one.fault)
 
 
 def _others(material: Material, fitted: list[str]) -> Iterator[NaiveEstimate]:
     for suffix, called, about, baseline in _baselines(material, fitted):
-        try:
-            made = baseline()
-        except NotIdentifiedError:
+        made = guarded(baseline)
+        if isinstance(made, Unmade):
             continue
         params = made.params if isinstance(made, CalibrationResult) else made
         for name, value in params.items():

@@ -9,7 +9,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from calibration.inference.results import LEVEL, NotIdentifiedError, Skipped
+from calibration.inference.attempts import Unmade, guarded
+from calibration.inference.results import LEVEL, Skipped
 from metrics.files import write_whole
 
 FORMATS = ("png", "svg")
@@ -75,10 +76,9 @@ def write_plots(fits: Mapping[str, object], folder: Path, *, level: float = LEVE
     wanted = [(name, plot) for name, fit in fits.items() for plot in plot_names(fit)]
     for name, plot in wanted:
         stem = f"{name}_{plot}"
-        try:
-            contents = list(_drawn(fits[name], plot, folder / stem, level))
-        except NotIdentifiedError as error:
-            reasons.setdefault(f"not drawn, {error}", []).append(stem)
+        contents = guarded(lambda: list(_drawn(fits[name], plot, folder / stem, level)))  # noqa: B023 - called at once
+        if isinstance(contents, Unmade):
+            reasons.setdefault(f"not drawn, {contents.reason}", []).append(stem)
             continue
         folder.mkdir(parents=True, exist_ok=True)
         for path, content in contents:

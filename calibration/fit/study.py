@@ -9,19 +9,21 @@ from typing import TypeAlias
 import pandas as pd
 
 from calibration.fit.checks import tested, tested_intents
-from calibration.fit.families import FAMILIES, patience
+from calibration.fit.families import AWAY, FAMILIES, FAMILY_NAMES, SESSION, patience
 from calibration.fit.joint import joint_entry
-from calibration.fit.material import Found, Material
+from calibration.fit.material import Material
 from calibration.fit.naive import NaiveEstimate, naive_estimates
 from calibration.fit.options import FitOptions
 from calibration.fit.visits import noted_on_visits, with_visits
-from calibration.inference.results import CalibrationResult, NotIdentifiedError, Skipped, info
+from calibration.inference.attempts import Found, Unmade, guarded
+from calibration.inference.results import CalibrationResult, Skipped, info
 from calibration.intents.fit import IntentFit, fit_intents
 from calibration.patience.fit import NAME as PATIENCE
 from calibration.raters.quality import QualityReport, quality_report
 from calibration.tables.exclusion import counted_tables, left_out
 from calibration.tables.study import StudyRecord
 from calibration.user_model.model import PARAMETERS, Diagnostic, UserModel, plain_name
+from metrics.errors import PrefcalError
 
 Track: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
 """Goes through the names of steps, showing how far it has come."""
@@ -100,10 +102,13 @@ def fit_user_model(
     """
     options = options or FitOptions()
     counted = counted_tables(tables, exclude=options.exclude, complete_only=options.complete_only)
-    material, cut = with_visits(Material(tables=counted, record=record, options=options, seed=seed))
-    intents, found = _intents(material)
-    for family in track([*FAMILIES, "patience"]):
-        found = (patience(material, intents) if family == "patience" else FAMILIES[family](material)) + found
+    material, cut, found = _visits(Material(tables=counted, record=record, options=options, seed=seed))
+    intents, no_intents = _intents(material)
+    found += no_intents
+    lost = {name for one in found.skipped for name in one.names}
+    for family in track([name for name, names in FAMILY_NAMES.items() if not lost & {*names}]):
+        found = _family(family, material, intents) + found
+    found = _with_intervals(found, options.level)
     notes = _notes_on_workers(tables, options)
     results = [tested(fit, material).noted(*notes) for fit in noted_on_visits(material, found.results, cut)]
     model = _model(results, intents, material, tables_sha256)
@@ -139,13 +144,49 @@ def _model(
     )
 
 
+def _visits(material: Material) -> tuple[Material, tuple[Diagnostic, ...], Found]:
+    """Cut visits where that is asked for or needed; what rests on them is lost when an unexpected error comes between."""
+    made = guarded(lambda: with_visits(material))
+    if not isinstance(made, Unmade):
+        return *made, Found()
+    if isinstance(made.error, PrefcalError):
+        raise made.error
+    return material, (), Found(skipped=(made.skipped(AWAY), made.skipped(SESSION)))
+
+
+def _family(family: str, material: Material, intents: IntentFit | None) -> Found:
+    """Fit one family; whatever goes wrong in it stays in it."""
+    made = guarded(
+        lambda: patience(material, intents) if family == "patience" else FAMILIES[family](material)
+    )
+    return Found(skipped=(made.skipped(FAMILY_NAMES[family]),)) if isinstance(made, Unmade) else made
+
+
 def _intents(material: Material) -> tuple[IntentFit | None, Found]:
-    try:
-        votes, offered = material.table("intent_votes"), material.tables.get("intents")
-        fit = fit_intents(votes, offered, rng=material.rng("intents"))
-    except NotIdentifiedError as error:
-        return None, Found(skipped=(Skipped(names=("intents",), reason=str(error)),))
+    fit = guarded(lambda: _fitted_intents(material))
+    if isinstance(fit, Unmade):
+        return None, Found(skipped=(fit.skipped(("intents",)),))
     return tested_intents(fit, material), Found()
+
+
+def _fitted_intents(material: Material) -> IntentFit:
+    votes, offered = material.table("intent_votes"), material.tables.get("intents")
+    fit = fit_intents(votes, offered, rng=material.rng("intents"))
+    fit.entries(material.options.level)  # so that an interval that cannot be computed is this fit's fault
+    return fit
+
+
+def _with_intervals(found: Found, level: float) -> Found:
+    """Return what was found without the fits whose entries of the model cannot be computed, and why they cannot."""
+    kept = Found(skipped=found.skipped)
+    for fit in found.results:
+        entries = guarded(lambda: (fit.entries(level), joint_entry(fit)))  # noqa: B023 - called at once
+        kept += (
+            Found(skipped=(entries.skipped(fit.params),))
+            if isinstance(entries, Unmade)
+            else Found(results=(fit,))
+        )
+    return kept
 
 
 def _notes_on_workers(tables: Mapping[str, pd.DataFrame], options: FitOptions) -> tuple[Diagnostic, ...]:

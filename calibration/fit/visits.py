@@ -7,7 +7,8 @@ import pandas as pd
 
 from calibration.fit.families import AWAY, SESSION, away, gap_seconds, session
 from calibration.fit.material import Material
-from calibration.inference.results import CalibrationResult, info
+from calibration.inference.attempts import Unmade, guarded
+from calibration.inference.results import CalibrationResult, info, warning
 from calibration.user_model.model import Diagnostic
 from calibration.visits.cut import visits_from_activity
 from calibration.visits.threshold import (
@@ -75,19 +76,31 @@ def noted_on_visits(
     notes : tuple of Diagnostic
         How visits were cut.
     """
-    of_visits = {*AWAY, *SESSION}
-    results = [fit.noted(*notes) if of_visits & {*fit.params} else fit for fit in results]
-    if not any(of_visits & {*fit.params} for fit in results):
+    results = [fit.noted(*notes) if _of_visits(fit) else fit for fit in results]
+    if not any(map(_of_visits, results)) or _is_empty(material, "activity"):
         return results
-    if _is_empty(material, "activity"):
-        return results
-    sensitivity = threshold_sensitivity(
+    moved = guarded(lambda: sensitivity_notes(_sensitivity(material)))
+    if isinstance(moved, Unmade):
+        return [fit.noted(_not_compared(moved)) if _of_visits(fit) else fit for fit in results]
+    return [fit.noted(*(moved[name] for name in fit.params if name in moved)) for fit in results]
+
+
+def _of_visits(fit: CalibrationResult) -> bool:
+    return bool({*AWAY, *SESSION} & {*fit.params})
+
+
+def _sensitivity(material: Material) -> pd.DataFrame:
+    return threshold_sensitivity(
         material.tables,
         lambda tables, seconds: _fitted_at(material, tables, seconds),
         idle_seconds=gap_seconds(material) or _usual(material),
     )
-    moved = sensitivity_notes(sensitivity)
-    return [fit.noted(*(moved[name] for name in fit.params if name in moved)) for fit in results]
+
+
+def _not_compared(why: Unmade) -> Diagnostic:
+    return warning(
+        "threshold_sensitivity", f"Visits cut at other silences could not be fitted: {why.reason}."
+    )
 
 
 def _usual(material: Material) -> float:

@@ -189,7 +189,7 @@ class CalibrationResult:
         return ()
 
     def conf_int(self, level: float = LEVEL, method: str | None = None) -> dict[str, Interval]:
-        """Return a confidence interval for every parameter.
+        """Return a confidence interval for every parameter, which always holds the estimate (`holding`).
 
         Parameters
         ----------
@@ -212,7 +212,11 @@ class CalibrationResult:
             raise ValueError(f"level must lie in (0, 1), got {level!r}")
         if not self.uncertainty and method is None:
             return dict.fromkeys(self.params, (None, None))
-        return dict(zip(self.params, self._by(method).intervals(level), strict=True))
+        intervals = self._by(method).intervals(level)
+        return {
+            name: holding(estimate, interval)
+            for (name, estimate), interval in zip(self.params.items(), intervals, strict=True)
+        }
 
     def draw_parameters(
         self, n: int, rng: np.random.Generator, method: str | None = None
@@ -300,14 +304,31 @@ class Skipped:
         The parameters.
     reason : str
         Why, as a clause.
+    unexpected : bool
+        The tables may be fine: an error that is a fault of prefcal came between.
     """
 
     names: tuple[str, ...]
     reason: str
+    unexpected: bool = False
 
     def __str__(self) -> str:
         """`patience_chars_stops: there is no table stops`."""
         return f"{', '.join(self.names)}: {self.reason}"
+
+
+def holding(estimate: float, interval: Interval) -> Interval:
+    """Return an interval with its nearer end moved out to the estimate, where it lies to one side of it.
+
+    Percentiles of replicates promise to hold the centre of the replicates, not the estimate; with a bias, or at a low level, they
+    may lie beside it. Nothing else moves, and an infinite estimate opens the end.
+    """
+    low, high = interval
+    if low is not None and low > estimate:
+        low = estimate
+    if high is not None and high < estimate:
+        high = closed(estimate)
+    return low, high
 
 
 def shown(number: float) -> str:
@@ -316,8 +337,14 @@ def shown(number: float) -> str:
 
 
 def shown_interval(interval: Interval) -> str:
-    """Print an interval: `[790.1, 901.3]`, an open end as `...`."""
-    return "[" + ", ".join("..." if end is None else shown(end) for end in interval) + "]"
+    """Print an interval: `[790.1, 901.3]`, `at least 790.1` and `at most 901.3` with an open end, else `no interval`."""
+    low, high = interval
+    if low is None or high is None:
+        known = [
+            f"at {word} {shown(end)}" for word, end in (("least", low), ("most", high)) if end is not None
+        ]
+        return known[0] if known else "no interval"
+    return f"[{shown(low)}, {shown(high)}]"
 
 
 def short(number: float) -> float:

@@ -5,27 +5,23 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 from types import MappingProxyType
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
+from calibration.interchange.times import read_times
 from calibration.tables.files import checked
 from calibration.tables.tables import CHOICES, TABLES
 from metrics.errors import FaultLog, InputError
-from metrics.readers.csv_columns import CsvColumns, read_csv_columns
+from metrics.readers.csv_columns import CsvColumns, check_any_row, read_csv_columns
 from metrics.wording import listed
 
 NO_ANSWER = "none"
 ANSWERS = (*CHOICES, NO_ANSWER)
 """What an answer of another tool can mean."""
-_SHOWN_VALUES = 5
-
-Times: TypeAlias = "pd.Series[pd.Timestamp]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +68,16 @@ class ImportRules:
         What a cell of ``choice`` says -> one of `ANSWERS`; case matters. Without an entry, the words of
         `ANSWERS` and the names of the row's two systems mean themselves, and an empty cell is no answer.
     time_format : str or None
-        As for `datetime.strptime`; None: ISO 8601. Times without a zone are UTC.
+        As `calibration.interchange.times.read_times` takes it. Times without a zone are UTC.
+    delimiter : str
+        What stands between two fields.
     task, language : str, str or None
         What the columns of these names shall say.
     """
 
     answers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     time_format: str | None = None
+    delimiter: str = ","
     task: str = "preferences"
     language: str | None = None
 
@@ -95,11 +94,14 @@ class Imported:
         Rows that hold no answer and are no judgments.
     spans : DataFrame or None
         worker, start, end of every row that has both times, answered or not: work is work.
+    notes : tuple of str
+        How times that are numbers were read.
     """
 
     preferences: pd.DataFrame
     unanswered: int
     spans: pd.DataFrame | None
+    notes: tuple[str, ...] = ()
 
 
 def read_foreign_preferences(
@@ -120,17 +122,23 @@ def read_foreign_preferences(
     ------
     InputError
         If the file cannot be read or lacks a column, and for every row with an empty cell, one system on both sides,
-        an answer that means nothing, or a time or number that is none; all at once, each with its line.
+        an answer that means nothing, or a time or number that is none; all at once, each with its line. If there is no
+        row below the header.
     """
     rules = rules or ImportRules()
     log = FaultLog(path)
-    found = read_csv_columns(path, list(columns.named.values()), log)
+    found = read_csv_columns(path, list(columns.named.values()), log, delimiter=rules.delimiter)
+    check_any_row(found, log)
     rows = pd.DataFrame({name: found.cells[column] for name, column in columns.named.items()}, dtype="str")
     _check_names(rows, columns, found, log)
     rows["choice"] = _choices(rows, columns, rules, found, log)
+    notes = []
     for name in ("shown_at", "decided_at"):
         if name in rows:
-            rows[name] = _times(rows[name], columns.named[name], rules, found, log)
+            rows[name], said = read_times(
+                rows[name], columns.named[name], rules.time_format, found.lines, log
+            )
+            notes += [said] if said else []
     if columns.decision_seconds is not None:
         rows["decision_seconds"] = _seconds(columns.decision_seconds, found, log)
     elif {"shown_at", "decided_at"} <= set(rows):
@@ -143,6 +151,7 @@ def read_foreign_preferences(
         preferences=_table(answered, rules, path),
         unanswered=len(rows) - len(answered),
         spans=_spans(rows),
+        notes=tuple(notes),
     )
 
 
@@ -177,29 +186,6 @@ def _choices(
             )
         choices.append(meant or NO_ANSWER)
     return choices
-
-
-def _times(
-    cells: "pd.Series[str]", column: str, rules: ImportRules, found: CsvColumns, log: FaultLog
-) -> Times:
-    values = []
-    for line, cell in zip(found.lines, cells, strict=True):
-        time = _time(cell, rules.time_format) if cell else None
-        if cell and time is None:
-            form = rules.time_format or "ISO 8601, such as 2026-03-01T09:30:00Z"
-            log.add(
-                f"{column} {cell!r} is no time", line=line, cure=f"write it as {form}, or give --time-format"
-            )
-        values.append(time)
-    return pd.Series(values, dtype="datetime64[ms, UTC]", index=cells.index)
-
-
-def _time(text: str, form: str | None) -> datetime | None:
-    try:
-        time = datetime.fromisoformat(text) if form is None else datetime.strptime(text, form)  # noqa: DTZ007 - next line
-    except ValueError:
-        return None
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
 def _seconds(column: str, found: CsvColumns, log: FaultLog) -> list[float]:

@@ -87,7 +87,8 @@ class DecayUncertainty:
     def _bound_below_one(self, level: float) -> float:
         if self.p0 == 1:  # every answer was yes: L^(sum lambda n) has probability 1 - level
             return float((1 - level) ** (1 / (self.effective @ self.level)))
-        return float(np.exp(-stdtrit(self.df, level) * np.sqrt(self.cov[0, 0])))
+        reach = max(0.0, float(stdtrit(self.df, level))) * np.sqrt(self.cov[0, 0])
+        return float(np.exp(-reach))
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """(n, 2) draws: normal on the working scales and cut at 1; at an edge what the one-sided bounds spread out."""

@@ -6,13 +6,14 @@ visits to streams. Each language is fitted by itself.
 """
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
+from calibration.inference.attempts import Found, Unmade, attempt, guarded
 from calibration.inference.results import (
     CalibrationResult,
     NotIdentifiedError,
@@ -153,24 +154,16 @@ def _fits(
     tables: Mapping[str, pd.DataFrame], sampling: _Sampling, voted: Probabilities
 ) -> tuple[Fits, list[Skipped]]:
     """Make the three fits of one language and choose the default."""
-    fits: Fits = {}
-    skipped: list[Skipped] = []
-
-    def attempt(names: tuple[str, ...], make: Callable[[], Fits]) -> None:
-        try:
-            fits.update(make())
-        except NotIdentifiedError as error:
-            skipped.append(Skipped(names=names, reason=str(error)))
-
-    attempt((patience_stops.NAME,), lambda: _from_stops(tables, sampling))
-    try:
-        pairs, workers, notes = _judged_summaries(tables, voted)
-    except NotIdentifiedError as error:
-        skipped.append(Skipped(names=FROM_PAIRS, reason=str(error)))
+    found = attempt((patience_stops.NAME,), lambda: _from_stops(tables, sampling))
+    judged = guarded(lambda: _judged_summaries(tables, voted))
+    if isinstance(judged, Unmade):
+        found += Found(skipped=(judged.skipped(FROM_PAIRS),))
     else:
-        attempt((patience_preferences.NAME,), lambda: _from_preferences(pairs, workers, notes))
-        attempt((patience_grid.NAME,), lambda: _on_grid(pairs, workers, notes, sampling))
-        fits = {name: _with_agreement(fit, pairs) for name, fit in fits.items()}
+        pairs, workers, notes = judged
+        found += attempt((patience_preferences.NAME,), lambda: _from_preferences(pairs, workers, notes))
+        found += attempt((patience_grid.NAME,), lambda: _on_grid(pairs, workers, notes, sampling))
+        found = replace(found, results=tuple(_with_agreement(fit, pairs) for fit in found.results))
+    fits, skipped = {next(iter(fit.params)): fit for fit in found.results}, list(found.skipped)
     if _of_streams(tables, fits):
         return fits, [*skipped, Skipped(names=(NAME,), reason=NOT_OF_TEXTS)]
     return _with_default(fits), skipped
@@ -184,26 +177,25 @@ def _of_streams(tables: Mapping[str, pd.DataFrame], fits: Fits) -> bool:
     return "from_visits" in names and any(name in tables and not tables[name].empty for name in OF_STREAMS)
 
 
-def _from_stops(tables: Mapping[str, pd.DataFrame], sampling: _Sampling) -> Fits:
+def _from_stops(tables: Mapping[str, pd.DataFrame], sampling: _Sampling) -> CalibrationResult:
     if "stops" not in tables:
         raise NotIdentifiedError("there is no table stops")
-    name = patience_stops.NAME
-    return {
-        name: patience_stops.fit_patience_from_stops(
-            tables["stops"],
-            rng=sampling.rng(name),
-            language=sampling.language,
-            resamples=sampling.samples(patience_stops.RESAMPLES),
-        )
-    }
+    return patience_stops.fit_patience_from_stops(
+        tables["stops"],
+        rng=sampling.rng(patience_stops.NAME),
+        language=sampling.language,
+        resamples=sampling.samples(patience_stops.RESAMPLES),
+    )
 
 
-def _from_preferences(pairs: SummaryPairs, workers: int, notes: tuple[Diagnostic, ...]) -> Fits:
+def _from_preferences(pairs: SummaryPairs, workers: int, notes: tuple[Diagnostic, ...]) -> CalibrationResult:
     fit = patience_preferences.fit_patience_from_preferences(pairs, n_workers=workers)
-    return {patience_preferences.NAME: fit.noted(*notes)}
+    return fit.noted(*notes)
 
 
-def _on_grid(pairs: SummaryPairs, workers: int, notes: tuple[Diagnostic, ...], sampling: _Sampling) -> Fits:
+def _on_grid(
+    pairs: SummaryPairs, workers: int, notes: tuple[Diagnostic, ...], sampling: _Sampling
+) -> CalibrationResult:
     name = patience_grid.NAME
     fit = patience_grid.fit_patience_on_grid(
         pairs,
@@ -212,7 +204,7 @@ def _on_grid(pairs: SummaryPairs, workers: int, notes: tuple[Diagnostic, ...], s
         language=sampling.language,
         resamples=sampling.samples(patience_grid.RESAMPLES),
     )
-    return {name: fit.noted(*notes)}
+    return fit.noted(*notes)
 
 
 def _judged_summaries(

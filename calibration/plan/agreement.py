@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from calibration.inference.davidson import choice_probabilities
-from calibration.plan.simulation import MOST, NOTHING, Outcome
+from calibration.plan.simulation import MOST, NOTHING, Outcome, people_needed
 from metrics.agreement.agreement import Ties, agreement, pair_credit
 from metrics.agreement.comparison import Comparison
 from metrics.agreement.query_mean import QueryMean, standard_error
@@ -48,12 +48,16 @@ class People:
         Standard deviation of the log of a person's own factor on all log odds.
     query_spread : float
         Standard deviation over queries of a measure's correlation with what people like, on Fisher's scale.
+    taste_sd : float
+        Standard deviation of a person's own liking of a system, alike in all queries that they judge, where what everybody likes has
+        1. At 0 a person's answers to two queries have no more in common than those of two people.
     """
 
     strength: float = 1.2
     tie_weight: float = 0.6
     sensitivity_sd: float = 0.3
     query_spread: float = 0.2
+    taste_sd: float = 0.0
 
 
 class _Votes(NamedTuple):
@@ -87,7 +91,11 @@ class AgreementDesign:
     pairs : int
         Judged in each query: of the fewest systems that make so many.
     workers : int
-        Who judge each pair; everyone judges all pairs of one query.
+        Who judge each pair.
+    queries_each : int
+        That a person judges.
+    pairs_each : int or None
+        Of each of these queries; None for all pairs. It counts people, and does not change how they are simulated.
     true : float
         The agreement of the measure in endlessly many queries, for the design as it was made (`resized` keeps the
         measure, and with more workers a pair its agreement rises a little).
@@ -108,6 +116,8 @@ class AgreementDesign:
     ties: Ties = "against"
     judges: People = field(default_factory=People)
     tell_from: float | None = None
+    queries_each: int = 1
+    pairs_each: int | None = None
     rho: float = math.nan
 
     @property
@@ -144,8 +154,14 @@ class AgreementDesign:
         return 2 if vary == "queries" else 1, MOST
 
     def people(self) -> int:
-        """Return the number of workers, each of whom judges one query."""
-        return self.queries * self.workers
+        """Return the number of workers, when each does what one does."""
+        return self.people_of(self.queries)
+
+    def people_of(self, queries: int) -> int:
+        """Return the number of workers for so many queries."""
+        return people_needed(
+            queries, self.pairs, self.workers, queries_each=self.queries_each, pairs_each=self.pairs_each
+        )
 
     def judgments(self) -> int:
         """Return their number in all."""
@@ -223,7 +239,7 @@ class DifferenceDesign:
         return self.study.bounds(vary)
 
     def people(self) -> int:
-        """Return the number of workers, each of whom judges one query."""
+        """Return the number of workers, when each does what one does."""
         return self.study.people()
 
     def judgments(self) -> int:
@@ -276,10 +292,25 @@ def _drawn(design: AgreementDesign, queries: int, rng: np.random.Generator) -> _
     log_odds = people.strength / math.sqrt(2) * (liked[:, pairs[:, 0]] - liked[:, pairs[:, 1]])
     own = np.exp(people.sensitivity_sd * rng.standard_normal((queries, 1, design.workers)))
     log_tie = np.asarray(math.log(people.tie_weight))
-    first, second, _ = choice_probabilities(log_odds[:, :, None] * own, log_tie)
+    by_person = log_odds[:, :, None] + people.strength / math.sqrt(2) * _tastes(design, queries, pairs, rng)
+    first, second, _ = choice_probabilities(by_person * own, log_tie)
     drawn = rng.random(first.shape)
     votes = np.where(drawn < first, 1.0, np.where(drawn < first + second, 0.0, 0.5))
     return _Votes(liked, pairs, votes.mean(axis=2))
+
+
+def _tastes(design: AgreementDesign, queries: int, pairs: Places, rng: np.random.Generator) -> Floats:
+    """Draw how much more each worker of each query likes the first system of a pair than others do; (queries, p, workers).
+
+    Queries take people in turn, so that nobody has one twice. Without tastes nothing is drawn.
+    """
+    if not design.judges.taste_sd:
+        return np.zeros((1, 1, 1))
+    people = design.people_of(queries)
+    liking = design.judges.taste_sd * rng.standard_normal((people, systems_for(design.pairs)))
+    person = np.arange(queries * design.workers).reshape(queries, design.workers) % people
+    more = liking[:, pairs[:, 0]] - liking[:, pairs[:, 1]]
+    return np.asarray(np.moveaxis(more[person], 2, 1))
 
 
 def _measure(liked: Floats, rho: float, spread: float, rng: np.random.Generator) -> Floats:

@@ -15,7 +15,7 @@ from calibration.inference.results import NotIdentifiedError
 from calibration.patience.pairs import Summaries, SummaryPairs, summary_pairs
 from calibration.patience.preferences import NAME, fit_patience_from_preferences
 from calibration.patience.simulate import KINDS, Judges, simulate_preferences, simulate_summaries
-from calibration.plan.simulation import MOST, NOTHING, Outcome
+from calibration.plan.simulation import MOST, NOTHING, Outcome, people_needed
 from calibration.tables.preferences import pair_votes
 from metrics.arrays import Places
 
@@ -53,7 +53,11 @@ class PatienceDesign:
     pairs : int
         Judged in each query, at most `MOST_PAIRS`.
     workers : int
-        Who judge each pair; everyone judges all pairs of one query.
+        Who judge each pair.
+    queries_each : int
+        That a person judges; answers to two queries are drawn as if two people gave them.
+    pairs_each : int or None
+        Of each of these queries; None for all pairs.
     true : float
         L in counted characters.
     text_chars : float
@@ -74,6 +78,8 @@ class PatienceDesign:
     text_chars: float = 2400.0
     judges: Judges = field(default_factory=lambda: Judges(patience_chars=math.inf, unexplained_sd=0.4))
     tell_from: float | None = None
+    queries_each: int = 1
+    pairs_each: int | None = None
     stock: Stock | None = None
 
     @property
@@ -104,8 +110,10 @@ class PatienceDesign:
         return 2 if vary == "queries" else 1, MOST_PAIRS if vary == "pairs" else MOST
 
     def people(self) -> int:
-        """Return the number of workers, each of whom judges one query."""
-        return self.queries * self.workers
+        """Return the number of workers, when each does what one does."""
+        return people_needed(
+            self.queries, self.pairs, self.workers, queries_each=self.queries_each, pairs_each=self.pairs_each
+        )
 
     def judgments(self) -> int:
         """Return their number in all."""

@@ -13,6 +13,7 @@ from typing import Protocol, Self, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
+from scipy.stats import binomtest
 
 from metrics.arrays import Floats
 
@@ -130,9 +131,31 @@ class PlanRow:
         """How many were simulated."""
         return len(self.widths)
 
+    @property
+    def power_interval(self) -> tuple[float, float]:
+        """Between what the chance lies by so few simulated studies: Wilson's 95 % interval of `power`."""
+        found = binomtest(round(self.power * self.studies), self.studies).proportion_ci(method="wilson")
+        return float(found.low), float(found.high)
+
     def width_of(self, share: float) -> float:
         """Return the width that this share of the studies does not exceed."""
         return float(self.widths[max(0, math.ceil(share * len(self.widths)) - 1)])
+
+
+def people_needed(
+    queries: int, pairs: int, workers: int, *, queries_each: int = 1, pairs_each: int | None = None
+) -> int:
+    """Return how many people judge each pair of each query ``workers`` times.
+
+    Parameters
+    ----------
+    queries, pairs, workers : int
+        How many queries; pairs in each; people who judge each pair.
+    queries_each, pairs_each : int
+        What one person does: queries, and pairs of each of them (None: all). Nobody does more than there is.
+    """
+    each = min(queries_each, queries) * min(pairs_each or pairs, pairs)
+    return math.ceil(queries * pairs * workers / each)
 
 
 def untracked(studies: Iterable[int], label: str) -> Iterable[int]:  # noqa: ARG001 - as Track

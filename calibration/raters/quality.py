@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped, info, short
+from calibration.inference.attempts import Unmade, attempt, guarded
+from calibration.inference.results import LEVEL, CalibrationResult, Skipped, info, short, warning
 from calibration.inference.uncertainty import closed
 from calibration.raters.consistency import NAMES as CONSISTENCY
 from calibration.raters.consistency import fit_consistency
@@ -121,15 +122,13 @@ def quality_report(
         if table is None:
             skipped.append(Skipped(names=measure.names, reason=f"there is no table {measure.table}"))
             continue
-        try:
-            result = measure.fit(table, np.random.default_rng([seed, 100 + place]), level)
-        except NotIdentifiedError as error:
-            skipped.append(Skipped(names=measure.names, reason=str(error)))
-            continue
-        others = everyone[measure.table]
-        results.append(
+        rng, others = np.random.default_rng([seed, 100 + place]), everyone[measure.table]
+        found = attempt(measure.names, lambda: measure.fit(table, rng, level))  # noqa: B023 - called at once
+        skipped += found.skipped
+        results += [
             _compared(result, measure, others, seed, level) if len(others) > len(table) else result
-        )
+            for result in found.results
+        ]
     return QualityReport(results=tuple(results), skipped=tuple(skipped))
 
 
@@ -137,6 +136,10 @@ def _compared(
     result: CalibrationResult, measure: _Measure, everyone: pd.DataFrame, seed: int, level: float
 ) -> CalibrationResult:
     """Say what the numbers are with the excluded workers in."""
-    whole = measure.fit(everyone, np.random.default_rng(seed), level)
+    whole = guarded(lambda: measure.fit(everyone, np.random.default_rng(seed), level))
+    if isinstance(whole, Unmade):
+        return result.noted(
+            warning("with_excluded_workers", f"Not known with the excluded workers: {whole.reason}.")
+        )
     said = ", ".join(f"{name} {value:.3f}" for name, value in whole.params.items())
     return result.noted(info("with_excluded_workers", f"With the excluded workers: {said}."))

@@ -69,7 +69,7 @@ def length_slope(data: Readings, medians: MedianFit) -> tuple[float, float]:
     Least squares on reads within 3 tau of their worker's median, both sides centred by worker; variance
     clustered by worker, t. Zero if time is in proportion to length; positive if every item costs some time
     beside its length. Where more than a tenth of the reads were interrupted it is not told: long items are
-    cut more often.
+    cut more often. Nor is it where reads do not scatter around the line.
     """
     tau = medians.tau
     residual = data.log_speed - medians.medians[data.worker]
@@ -87,6 +87,8 @@ def length_slope(data: Readings, medians: MedianFit) -> tuple[float, float]:
     slope = float(x @ y) / square
     score = np.bincount(worker, x * (y - slope * x))
     error = math.sqrt(float(score @ score) * workers / (workers - 1)) / square
+    if error == 0:  # every worker's reads are in proportion to each other, as where times were computed
+        return math.nan, math.nan
     return slope, float(2 * stdtr(workers - 1, -abs(slope) / error))
 
 

@@ -30,6 +30,8 @@ SCALES = (Scale.IDENTITY, Scale.LOG)
 LEAST_WORKERS = 3
 MANY_OUTLIERS = 0.1
 _LEAST_SPREAD_SE = 2.0
+_ONE_SPEED = 0.02
+"""Log speeds within 2 % are one speed: so much comes of rounding times."""
 
 Method: TypeAlias = Literal["mixture", "median"]
 
@@ -181,6 +183,13 @@ def _check_identified(data: Readings, unit: str) -> None:
         raise NotIdentifiedError(
             f"fewer than {LEAST_WORKERS} workers read two items to their ends: how far workers differ cannot be told from how "
             "far one worker's reads do"
+        )
+    log_speed = data.log_speed[~data.cut]
+    if np.ptp(log_speed) < _ONE_SPEED:
+        speed = f"{math.exp(float(np.median(log_speed))):.3g} {unit} a second"
+        raise NotIdentifiedError(
+            f"all {len(log_speed)} reads have one speed, {speed}: people's times differ, so these were computed and not "
+            "measured"
         )
 
 

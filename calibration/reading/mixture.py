@@ -36,6 +36,8 @@ _DECREMENT = 1e-4
 _ROUGH, _FINE = 1e-2, 1e-4
 _LEAST_SIGMA = 0.02
 _LEAST_VARIANCE = 1e-6
+_FAR = 20.0
+"""A log sigma or log tau so far from 0 is nobody's; the search runs there where reads do not scatter, until numbers overflow."""
 _LOG_ROOT_2_PI = 0.5 * math.log(2 * math.pi)
 
 N_FREE = 5
@@ -311,6 +313,8 @@ def _maximised(likelihood: MixtureLikelihood, start: Floats, weights: Floats, sl
     """Climb from the start by quasi-Newton steps, the first ones scaled by the workers' outer product of scores."""
 
     def loss(p: Floats) -> tuple[float, Floats]:
+        if np.abs(p[1:3]).max() > _FAR:
+            return math.inf, np.zeros(N_FREE)
         value, score = likelihood.terms(p)
         penalty, slope = likelihood.penalty(p, weights)
         return -float(weights @ value) - penalty, -(weights @ score) - slope

@@ -8,8 +8,9 @@ import codecs
 import csv
 import hashlib
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,15 @@ import pyarrow.parquet as pa_parquet
 
 from calibration.tables.columns import choice_cure, misread, parsed
 from calibration.tables.definition import DTYPES, Column, Table
+from calibration.tables.names import SUFFIXES, ignored_files, meant
+from calibration.tables.records import changes, recorded_tables
 from calibration.tables.tables import TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault
 from metrics.files import write_whole
-from metrics.wording import listed, nearest
+from metrics.wording import counted, listed
+
+_LIKELY = 0.6
+_SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
 
 
 def read_tables(folder: str | Path) -> dict[str, pd.DataFrame]:
@@ -43,9 +49,13 @@ def read_tables(folder: str | Path) -> dict[str, pd.DataFrame]:
     Raises
     ------
     InputError
-        If the folder does not exist, holds no table, or any file breaks its definition.
+        If the folder does not exist, holds no table, or any file breaks its definition; before that, if study.json
+        says that a table had more rows when it was exported.
     """
     files = table_paths(folder)
+    cut = [change.fault for change in changes(files, recorded_tables(folder)) if change.is_cut]
+    if cut:
+        raise InputError(cut)
     tables: dict[str, pd.DataFrame] = {}
     faults: list[Fault] = []
     for name, path in files.items():
@@ -69,16 +79,26 @@ def table_paths(folder: str | Path) -> dict[str, Path]:
         )
     found = {}
     for name in sorted(TABLES):
-        path = next((p for p in (folder / f"{name}.csv", folder / f"{name}.parquet") if p.is_file()), None)
+        path = next((p for suffix in SUFFIXES if (p := folder / f"{name}{suffix}").is_file()), None)
         if path is not None:
             found[name] = path
     if not found:
-        raise input_fault(
-            "no table in this folder",
-            path=folder,
-            cure=f"it may hold {listed(sorted(TABLES), most=20)} as .csv or .parquet",
-        )
+        raise _no_table(folder)
     return found
+
+
+def _no_table(folder: Path) -> InputError:
+    """Say what a folder holds instead of tables, and which of it could be meant as one."""
+    others = list(ignored_files(folder, ()))
+    near = [f"{file.name}: {file.cure}" for file in others if file.meant]
+    inside = sorted({path.parent.name for path in folder.glob("*/*.csv") if path.stem in TABLES})
+    problem = "no table in this folder" + (f", only {listed(file.name for file in others)}" * bool(others))
+    cure = f"it may hold {listed(sorted(TABLES), most=20)} as .csv or .parquet"
+    if near:
+        cure = listed(near)
+    elif inside:
+        cure = f"name the folder in it that holds tables: {listed(inside)}"
+    return input_fault(problem, path=folder, cure=cure)
 
 
 def tables_sha256(folder: str | Path) -> str:
@@ -153,7 +173,18 @@ def csv_text(frame: pd.DataFrame) -> str:
 
 def line_of(path: Path, row: int) -> int:
     """Return the line on which a row, from 0, of a table file begins; in Parquet the one it would have as CSV."""
-    return _LineNumbers(path)[row]
+    return lines_of(path, [row])[0]
+
+
+def lines_of(path: Path, rows: Iterable[int]) -> list[int]:
+    """Return `line_of` of several rows."""
+    lines = _LineNumbers(path)
+    return [lines[row] for row in rows]
+
+
+def raw_rows(path: Path) -> pd.DataFrame:
+    """Return every column of a table file that could be read, also those that are ignored, with its cells as text."""
+    return (_raw_csv(path, FaultLog(path)) if path.suffix == ".csv" else _raw_parquet(path)).astype("str")
 
 
 class _Lines:
@@ -212,6 +243,10 @@ def _parsed_csv(content: bytes, text: str, log: FaultLog) -> pd.DataFrame:
         return "skip"
 
     header = next(csv.reader(io.StringIO(text, newline="")))
+    other = next((word for char, word in _SEPARATORS.items() if len(header) == 1 and char in header[0]), None)
+    if other:
+        log.add(f"the columns are separated by {other}", line=1, cure="separate them by commas")
+        return pd.DataFrame()
     frame: pd.DataFrame = pa_csv.read_csv(
         io.BytesIO(content + b"\n"),
         read_options=pa_csv.ReadOptions(use_threads=False, block_size=len(content) + (1 << 16)),
@@ -231,7 +266,7 @@ def _note_ragged_rows(text: str, log: FaultLog) -> None:
     for record in reader:
         if record and len(record) != expected:
             log.add(
-                f"{expected} fields expected, got {len(record)}",
+                f"{counted(expected, 'field')} expected, got {len(record)}",
                 line=reader.line_num - sum(cell.count("\n") for cell in record),
                 cure="write one field for each header, and quote a field that has a comma in it",
             )
@@ -256,19 +291,32 @@ def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:
     names = list(raw.columns)
     for name in sorted({name for name in names if names.count(name) > 1}):
         log.add(f"column {name!r} stands twice", line=1, cure="keep one of them")
-    if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
-        log.add("one column only", line=1, cure="separate the columns by commas")
-        return
-    for name in table.required_names:
-        if name not in names:
-            near = nearest(name, [n for n in names if n not in table.column_names])
-            log.add(
-                f"column {name!r} is missing",
-                line=1,
-                cure=f"rename column {near!r}"
-                if near
-                else f"a {table.name} table needs {listed(table.required_names, most=20)}",
-            )
+    missing = [name for name in table.required_names if name not in names]
+    if missing:
+        columns = f"column {missing[0]!r} is" if len(missing) == 1 else f"columns {_quoted(missing)} are"
+        log.add(
+            f"{columns} missing; found: {listed(names, most=20) or 'none'}",
+            line=1,
+            cure=_missing_cure(missing, names, table),
+        )
+
+
+def _missing_cure(missing: list[str], names: list[str], table: Table) -> str:
+    """Say which columns to rename; where that does not give all that are missing, which ones a table needs."""
+    others = [name for name in names if name not in table.column_names]
+    cures = []
+    for name in missing:
+        near = meant(name, others, cutoff=_LIKELY)
+        if near:
+            others.remove(near)
+            cures.append(f"did you mean {name!r} by {near!r}? Then rename it")
+    if len(cures) < len(missing):
+        cures.append(f"a {table.name} table needs {listed(table.required_names, most=20)}")
+    return "; ".join(cures)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return listed((repr(name) for name in names), most=20)
 
 
 def _converted(raw: pd.DataFrame, column: Column, log: FaultLog, lines: _LineNumbers) -> "pd.Series[Any]":

@@ -76,6 +76,21 @@ class TaskRecord(_Part):
     protocol: dict[str, JsonValue] = {}
 
 
+class TableRecord(_Part):
+    """A table as it was exported.
+
+    Attributes
+    ----------
+    rows : int
+        How many it had.
+    sha256 : str
+        Of the bytes of its CSV.
+    """
+
+    rows: int = Field(ge=0)
+    sha256: Digest
+
+
 class Clock(_Part):
     """How stream time follows from wall time: origin + factor x (wall time - origin).
 
@@ -112,6 +127,8 @@ class StudyRecord(_Part):
         How often an open page gave a sign of life.
     tasks : dict of str to TaskRecord
         By name.
+    tables : dict of str to TableRecord
+        By name, as they were exported; in the file only where there are any.
     """
 
     study: str = Field(min_length=1)
@@ -126,6 +143,7 @@ class StudyRecord(_Part):
     visit_gap_seconds: float = Field(default=0.0, ge=0)
     heartbeat_seconds: float | None = Field(default=None, gt=0)
     tasks: dict[str, TaskRecord] = {}
+    tables: dict[str, TableRecord] = {}
 
 
 def read_study(folder: str | Path) -> StudyRecord | None:
@@ -149,7 +167,6 @@ def read_study(folder: str | Path) -> StudyRecord | None:
 
 def write_study(study: StudyRecord, folder: str | Path) -> None:
     """Write study.json into a folder of tables; the same record gives the same bytes."""
-    content: dict[str, Any] = study.model_dump(
-        mode="json", exclude=None if study.simulated else {"simulated"}
-    )
+    unsaid = {name for name in ("simulated", "tables") if not getattr(study, name)}
+    content: dict[str, Any] = study.model_dump(mode="json", exclude=unsaid)
     write_json(Path(folder) / STUDY_FILE, content)

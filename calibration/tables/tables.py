@@ -58,6 +58,7 @@ _LANGUAGE = _text("language", "Language of the texts: en, ja.")
 _LAYOUT = _text("layout", "How the two texts stood on the screen.", choices=("side_by_side", "stacked"))
 CHOICES = ("left", "right", "equally_good", "equally_bad")
 SIDES = ("left", "right")
+END_REASONS = ("left", "idle", "exhausted", "lost", "study_end")
 SHARE_TOLERANCE = 0.01
 """So far the probabilities of a topic may be from 1 in sum, as those of a collection."""
 
@@ -258,7 +259,7 @@ _TABLES = (
                 "end_reason",
                 "left and idle are complete; exhausted, lost and study_end are right-censored.",
                 required=True,
-                choices=("left", "idle", "exhausted", "lost", "study_end"),
+                choices=END_REASONS,
             ),
             _text("entry", "What brought the worker.", choices=("own", "reminder", "invitation")),
         ),

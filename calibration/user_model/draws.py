@@ -20,7 +20,7 @@ from calibration.user_model.model import (
     LOGARITHM,
     PARAMETERS,
     PATIENCE,
-    WEIGHTS,
+    PUSH_WEIGHTS,
     IntentEntry,
     JointEntry,
     ParameterEntry,
@@ -44,7 +44,7 @@ PART_OF: Mapping[str, Part] = MappingProxyType(
         **dict.fromkeys((name for name in PARAMETERS if name.startswith(PATIENCE)), "patience"),
         ALPHA: "alpha",
         LATENESS: "lateness",
-        **dict.fromkeys(WEIGHTS, "weights"),
+        **dict.fromkeys(PUSH_WEIGHTS, "weights"),
         **dict.fromkeys(RANGES, "population"),
     }
 )

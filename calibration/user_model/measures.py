@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from calibration.user_model.model import ALPHA, LATENESS, PATIENCE, SPEED, WEIGHTS, UserModel
+from calibration.user_model.model import ALPHA, LATENESS, PATIENCE, PUSH_WEIGHTS, SPEED, UserModel
 from metrics.msu.trails import RANGES, Population
 from metrics.push.contingency import Contingency
 
@@ -73,7 +73,7 @@ def push_alpha(model: UserModel) -> float | None:
 
 def contingency(model: UserModel) -> Contingency | None:
     """Return the contingency utility with a model's weights, one that it lacks counting as 0; None without any."""
-    entries = [model.entry(name) for name in WEIGHTS]
+    entries = [model.entry(name) for name in PUSH_WEIGHTS]
     if not any(entries):
         return None
     p_e, s_e, p_0, s_0 = (0.0 if entry is None else entry.estimate or 0.0 for entry in entries)

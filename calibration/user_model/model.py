@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from calibration.user_model.json_files import read_model, write_json
+from metrics.wording import listed
 
 Format = Literal["prefcal-user-model/1"]
 FORMAT: Format = "prefcal-user-model/1"
@@ -44,7 +45,7 @@ PARAMETERS = MappingProxyType(
 
 PATIENCE = "patience_chars"
 ALPHA = "push_alpha"
-WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
+PUSH_WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 """Of the contingency utility, relative to G_E = 1, in the order of the cells after gain."""
 LATENESS = "lateness_decay"
 LOGARITHM = "reading_speed_mu"
@@ -226,6 +227,21 @@ def given_model(model: UserModel | str | Path) -> tuple[UserModel, str]:
     if isinstance(model, UserModel):
         return model, "user model"
     return read_user_model(model), str(model)
+
+
+def lacking_push_weights(model: UserModel) -> str:
+    """Say which weights of the contingency utility count as 0, nothing where the model has all of them.
+
+    The rule, wherever the utility is computed: a weight that the model lacks is 0, so that its cell of Table 1 is ignored,
+    as T11U ignores the row of silence (Tan et al., SIGIR 2016, section 4); and this sentence is said.
+    """
+    missing = listed(name for name in PUSH_WEIGHTS if name not in model.parameters)
+    if not missing:
+        return ""
+    return (
+        f"the contingency utility counts {missing} as 0, which the model lacks: "
+        "prefcal fit leaves out what the judged pairs cannot tell"
+    )
 
 
 def write_user_model(model: UserModel, path: str | Path) -> None:

@@ -47,8 +47,6 @@ class StreamModel(FamilyModel[UpdateRun, StreamMeasure]):
         None when it is not taken, or the model has none.
     lengths : mapping of topic to mapping of update to float, or None
         Words of updates.
-    notes : tuple of str
-        What the model lacks and where the default stands in, one clause each.
     """
 
     parts: ClassVar[tuple[Part, ...]] = ("population", "lateness")
@@ -57,7 +55,6 @@ class StreamModel(FamilyModel[UpdateRun, StreamMeasure]):
     users: Users
     lateness: float | None
     lengths: Lengths | None
-    notes: tuple[str, ...]
 
     @property
     def measures(self) -> list[StreamMeasure]:

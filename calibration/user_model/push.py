@@ -10,7 +10,7 @@ import numpy as np
 
 from calibration.user_model.draws import Draws, Part
 from calibration.user_model.measures import contingency
-from calibration.user_model.model import ALPHA, WEIGHTS, UserModel, given_model
+from calibration.user_model.model import ALPHA, PUSH_WEIGHTS, UserModel, given_model, lacking_push_weights
 from calibration.user_model.scores import FamilyModel, Spread
 from metrics.errors import input_fault
 from metrics.push.days import account
@@ -85,14 +85,17 @@ class PushModel(FamilyModel[PushRun, PushMeasure]):
         if isinstance(one, T11U) and one.alpha == self.alpha:
             return [replace(one, alpha=alpha) for alpha in draws.parameters[ALPHA].tolist()]
         if isinstance(one, Contingency) and self.contingency and one.weights == self.contingency.weights:
-            rows = zip(*(draws.parameters[name].tolist() for name in WEIGHTS), strict=True)
-            names = [name.removeprefix("push_") for name in WEIGHTS]
-            return [replace(one, **dict(zip(names, row, strict=True))) for row in rows]
+            names = [name for name in PUSH_WEIGHTS if name in draws.parameters]
+            rows = zip(*(draws.parameters[name].tolist() for name in names), strict=True)
+            keys = [name.removeprefix("push_") for name in names]
+            return [replace(one, **dict(zip(keys, row, strict=True))) for row in rows]
         return []
 
 
 def push_model(model: UserModel | str | Path, collection: PushCollection, *, alpha: bool = True) -> PushModel:
     """Take from a user model what scores push notifications: the contingency weights, and alpha.
+
+    Weights that it lacks count as 0 beside others that it has; the ``notes`` say so.
 
     Parameters
     ----------
@@ -106,28 +109,24 @@ def push_model(model: UserModel | str | Path, collection: PushCollection, *, alp
     Raises
     ------
     InputError
-        If the file is no user model, has nothing for push notifications, has only some of the weights, or a value that
-        is infinite or out of range.
+        If the file is no user model, has nothing for push notifications, or a value that is infinite or out of range.
     """
     whole, path = given_model(model)
-    wanted = (ALPHA, *WEIGHTS) if alpha else WEIGHTS
+    wanted = (ALPHA, *PUSH_WEIGHTS) if alpha else PUSH_WEIGHTS
     found = {name: _finite(whole, name, path) for name in wanted if name in whole.parameters}
-    weights = [name for name in WEIGHTS if name in found]
     if not found:
         cure = "leave out --model, or fit preferences about pushes"
         raise input_fault(f"the model has none of {listed(wanted)}", path=path, cure=cure)
-    if weights and len(weights) < len(WEIGHTS):
-        missing = listed(name for name in WEIGHTS if name not in weights)
-        problem = f"the model has {listed(weights)}, but not {missing}"
-        raise input_fault(problem, path=path, cure="give every weight an estimate, or none")
     if not 0 <= found.get(ALPHA, 0) <= 1:
         raise input_fault(f"{ALPHA} is {found[ALPHA]}", path=path, cure="it must be from 0 to 1")
+    utility, lacking = contingency(whole), lacking_push_weights(whole)
     return PushModel(
         path=path,
         model=whole.part(wanted),
+        notes=(lacking,) if utility and lacking else (),
         collection=collection,
         alpha=found.get(ALPHA),
-        contingency=contingency(whole),
+        contingency=utility,
     )
 
 

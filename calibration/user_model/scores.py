@@ -42,6 +42,8 @@ class FamilyModel(ABC, Generic[R, M]):
         What messages call the model.
     model : UserModel
         Nothing but what enters the scores: this is what is drawn.
+    notes : tuple of str
+        What the model lacks and what stands in for it, one clause each.
     """
 
     parts: ClassVar[tuple[Part, ...]]
@@ -49,6 +51,7 @@ class FamilyModel(ABC, Generic[R, M]):
 
     path: str
     model: UserModel
+    notes: tuple[str, ...] = ()
 
     @property
     @abstractmethod

@@ -46,8 +46,10 @@ def orphans(visits: pd.DataFrame, follows: pd.DataFrame) -> Bools:
 
 def orphans_in_words(count: int, visits: int) -> str:
     """Return a clause: `all 9 visits belong to no follow`, `3 of 9 visits belong to no follow`."""
+    if count == visits == 1:
+        return "the only visit belongs to no follow"
     some = f"{count} of {visits}" if count < visits else f"all {visits}"
-    return f"{some} visits belong to no follow"
+    return f"{some} visits {'belongs' if count == 1 else 'belong'} to no follow"
 
 
 def refuse_orphans(tables: Mapping[str, pd.DataFrame]) -> None:

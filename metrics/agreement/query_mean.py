@@ -85,7 +85,8 @@ class QueryMean:
         level : float
             Confidence level.
         method : {'t', 'bootstrap'}
-            Student's t with Q - 1 degrees of freedom, cut at 0 and 1; or percentiles over resampled queries.
+            Student's t with Q - 1 degrees of freedom, cut at 0 and 1; or percentiles over resampled queries,
+            moved out to the mean where they lie beside it.
         resamples : int
             Bootstrap samples.
         rng : Generator, optional
@@ -117,7 +118,7 @@ class QueryMean:
         weights = rng.multinomial(self.units, np.full(self.units, 1 / self.units), size=resamples)
         means = weights @ self.sums[used] / (weights @ self.counts[used])
         low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-        return float(low), float(high)
+        return min(float(low), self.value), max(float(high), self.value)
 
 
 def mean_by_query(values: ArrayLike, query: ArrayLike) -> QueryMean:

@@ -6,10 +6,12 @@ Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIG
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from metrics.event_taking_part import events_left_out, updates_left_out
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.arrays import FloatArray, Stream, Trails
 from metrics.msu.measures import MSU, MSUPerSecond, MSUStandardError, StreamMeasure
@@ -17,6 +19,7 @@ from metrics.msu.reading import Setting, StreamTopic, read
 from metrics.msu.totals import UserTotals
 from metrics.msu.trails import GivenUsers, Population, SimulatedUsers, Users, trails
 from metrics.results import ALL, Score, Topics, labelled, score_frame
+from metrics.taking_part import warn_of_most
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,7 +152,14 @@ def score_msu(
         If a simulated user would make too many visits.
     ValueError
         If two measures would have one label.
+
+    Warns
+    -----
+    LeftOutWarning
+        If more than half of the judgments or of a run takes no part, see `metrics.event_taking_part.updates_left_out`.
     """
+    runs = list(runs)
+    warn_of_most(collection, runs, events_left_out, partial(updates_left_out, lengths=lengths))
     return score_frame(msu_scores(collection, runs, measures, users, lengths=lengths, topics=topics))
 
 

@@ -146,15 +146,16 @@ def push_pool(collection: PushCollection) -> PushPool:
     Raises
     ------
     ValueError
-        If a topic has no days or they are not in ascending order, or a tweet is in two clusters of a topic.
+        If a topic has no days, one does not follow the one before it, or a tweet is in two clusters of a topic.
     """
     scored = list(collection.days.values())
     days = tuple(day for of_topic in scored for day in of_topic)
     lengths = np.array([len(of_topic) for of_topic in scored], dtype=np.int64)
     row_topic = np.repeat(np.arange(len(scored)), lengths)
     row_key = row_topic * DAY_SPAN + _day_numbers(days)
-    if not lengths.all() or (np.diff(row_key) <= 0).any():
-        raise ValueError("each topic must have days, in ascending order")
+    steps, same_topic = np.diff(row_key), np.diff(row_topic) == 0
+    if not lengths.all() or (steps[same_topic] != 1).any():
+        raise ValueError("each topic must have every day it is scored on, in order and without a gap")
     created = list(collection.created.values())
     posted_day = _day_numbers([*(when.day for when in created), "19700101"])
     tweets = {tweet: index for index, tweet in enumerate(collection.created)}

@@ -23,7 +23,9 @@ from metrics.push.measures import (
 )
 from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushCollection, PushRun
+from metrics.push.taking_part import push_judgments_left_out, push_left_out
 from metrics.results import ALL, Score, Topics, labelled, score_frame
+from metrics.taking_part import warn_of_most
 from metrics.topics import TopicNames
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ __all__ = [
     "SilenceRecall",
     "cell_totals",
     "counted_topics",
+    "push_judgments_left_out",
+    "push_left_out",
     "push_scores",
     "score_push",
     "score_push_days",
@@ -107,9 +111,16 @@ def score_push(
     Raises
     ------
     ValueError
-        If two measures would have one label, a topic has no days or they are not in ascending order, or a tweet is in two
-        clusters of a topic.
+        If two measures would have one label, a topic has no days or one does not follow the one before it, or a tweet is
+        in two clusters of a topic.
+
+    Warns
+    -----
+    LeftOutWarning
+        If more than half of the judgments or of a run takes no part, see `push_left_out`.
     """
+    runs = list(runs)
+    warn_of_most(collection, runs, push_judgments_left_out, push_left_out)
     return score_frame(push_scores(collection, runs, measures, topics=topics))
 
 
@@ -118,7 +129,7 @@ def score_push_days(
     runs: Iterable[PushRun],
     measures: Iterable[DailyMeasure] | Mapping[str, DailyMeasure],
 ) -> "pd.DataFrame":
-    """Score every day of every topic by ELG or nCG; parameters and errors as in `score_push`.
+    """Score every day of every topic by ELG or nCG; parameters, errors and warnings as in `score_push`.
 
     Returns
     -------
@@ -129,6 +140,8 @@ def score_push_days(
     import pandas as pd  # noqa: PLC0415 - see metrics.results
 
     labels = labelled(measures)
+    runs = list(runs)
+    warn_of_most(collection, runs, push_judgments_left_out, push_left_out)
     pool = push_pool(collection)
     rows = []
     for run in runs:

@@ -4,9 +4,10 @@
 seconds since 1970-01-01 UTC; days are written ``YYYYMMDD``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ class PushCollection:
     name : str
         How messages call it.
     days : mapping of str to tuple of str
-        Judged topic -> the days it is scored on, in order, at least one. The topics stand in the order of the
+        Judged topic -> every day it is scored on, in order and without a gap, at least one. The topics stand in the order of the
         judgments.
     gains : mapping of str to mapping of str to float
         Topic -> tweet -> gain in [0, 1]; a tweet that is missing has 0.
@@ -93,6 +94,33 @@ def days_between(first: str, last: str) -> tuple[str, ...]:
     if end < start:
         raise ValueError(f"{last} comes before {first}")
     return tuple(f"{start + timedelta(n):%Y%m%d}" for n in range((end - start).days + 1))
+
+
+def every_day(days: str | Sequence[str]) -> tuple[str, ...]:
+    """Return every day of an evaluation, in order.
+
+    Parameters
+    ----------
+    days : str or sequence of str
+        ``FIRST:LAST``, both written ``YYYYMMDD`` and included, or every day without a gap; so the first and the last
+        alone, which would leave out what lies between, are refused.
+
+    Raises
+    ------
+    ValueError
+        If one is no day, the last comes before the first, or a day does not follow the one before it.
+    """
+    if isinstance(days, str):
+        first, _, last = days.partition(":")
+        return days_between(first, last)
+    listed = tuple(days)
+    dates = [parsed_day(day) for day in listed]
+    for place, (day, following) in enumerate(pairwise(listed)):
+        if dates[place + 1] - dates[place] != timedelta(days=1):
+            raise ValueError(
+                f"{following} does not follow {day}: list every day in order, or write '{listed[0]}:{listed[-1]}'"
+            )
+    return listed
 
 
 def parsed_day(text: str) -> date:

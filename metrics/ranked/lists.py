@@ -29,6 +29,8 @@ class RankedCollection:
     probability : mapping of str to mapping of str to float
         Topic -> subtopic -> P(c|q), for topics where it is not uniform; as given, never rescaled. A subtopic that is
         missing there has 0, one that no document was judged for counts all the same.
+    strange_intents : tuple of str
+        Topics, as written, that have a probability and that nobody judged.
     calendar_unit : {'year', 'month', 'week', 'day'}, optional
         What timestamps were cut into windows by; None where windows were named.
 
@@ -42,6 +44,7 @@ class RankedCollection:
     grades: Mapping[str, Mapping[str, Mapping[str, int]]]
     windows: Mapping[str, str]
     probability: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    strange_intents: tuple[str, ...] = ()
     calendar_unit: CalendarUnit | None = None
 
     def __post_init__(self) -> None:
@@ -75,6 +78,8 @@ class RankedRun:
         What stands in the column ``run`` of scores.
     rankings : mapping of str to tuple of str
         Topic, as the judgments name it, -> documents, each once; a topic that is missing has an empty list.
+    unjudged : mapping of str to int
+        Topic, as written, that nobody judged -> how many documents were left out with it.
 
     Raises
     ------
@@ -84,6 +89,7 @@ class RankedRun:
 
     name: str
     rankings: Mapping[str, tuple[str, ...]]
+    unjudged: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that no document stands twice."""

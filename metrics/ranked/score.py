@@ -5,14 +5,27 @@ in `metrics.ranked.measures` and `metrics.ranked.coverage`, files in `metrics.re
 """
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from metrics.errors import Fault, InputError
 from metrics.ranked.coverage import SBR, TIASBR, TSBR
 from metrics.ranked.lists import RankedCollection, RankedRun
-from metrics.ranked.measures import IAERR, IANDCG, IAP, TIAAP, TIAERR, TIANDCG, TIAP, RankedMeasure
+from metrics.ranked.measures import (
+    IAERR,
+    IANDCG,
+    IAP,
+    TIAAP,
+    TIAERR,
+    TIANDCG,
+    TIAP,
+    MeasureAtDepth,
+    RankedMeasure,
+)
+from metrics.ranked.taking_part import ranked_judgments_left_out, ranked_left_out
 from metrics.ranked.topics import JudgedTopic, Shares, judged_topics, listing
 from metrics.results import Score, Topics, labelled, score_frame, with_means
+from metrics.taking_part import warn_of_most
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +43,8 @@ __all__ = [
     "TSBR",
     "RankedMeasure",
     "largest_grade",
+    "ranked_judgments_left_out",
+    "ranked_left_out",
     "ranked_scores",
     "score_ranked",
 ]
@@ -95,8 +110,17 @@ def score_ranked(
         If a grade is larger than a measure is defined for.
     ValueError
         If two measures would have one label, or P(c|q,t) is needed and not given.
+
+    Warns
+    -----
+    LeftOutWarning
+        If more than half of the judgments or of a run takes no part, see `ranked_left_out`.
     """
-    return score_frame(ranked_scores(collection, runs, measures, topics=topics, within=within))
+    runs, labels = list(runs), labelled(measures)
+    depths = [one.k for one in labels.values() if isinstance(one, MeasureAtDepth)]
+    of_run = partial(ranked_left_out, depth=max(depths, default=None))
+    warn_of_most(collection, runs, ranked_judgments_left_out, of_run)
+    return score_frame(ranked_scores(collection, runs, labels, topics=topics, within=within))
 
 
 def largest_grade(measures: Iterable[RankedMeasure]) -> int | None:

@@ -7,6 +7,7 @@ tab, vertical tab, form feed), so a field may hold any other character.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,11 @@ def read_columns(names: Sequence[str], log: FaultLog) -> Columns:
         columns = tuple(texts[position :: len(names)] for position in range(len(names)))
         return Columns(lines=np.flatnonzero(counts) + 1, fields=columns)
     return _checked(data, names, log)
+
+
+def line_of_row(path: str | Path, row: int) -> int:
+    """Return the line on which a row of `read_columns` stands, counted from 0 among the rows of a faultless file."""
+    return int(np.flatnonzero(_fields_per_line(read_bytes(path)))[row]) + 1
 
 
 def whole_numbers(

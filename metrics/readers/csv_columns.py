@@ -6,10 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from metrics.errors import FaultLog
 from metrics.readers.lines import number, read_bytes
-from metrics.wording import listed, nearest
+from metrics.wording import counted, listed, nearest
+
+DELIMITERS = MappingProxyType({",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"})
+"""What may stand between two fields, and how messages call several of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,31 +38,43 @@ class CsvColumns:
         ]
 
 
-def read_csv_columns(path: str | Path, columns: Sequence[str], log: FaultLog) -> CsvColumns:
+def read_csv_columns(
+    path: str | Path, columns: Sequence[str], log: FaultLog, *, delimiter: str | None = None
+) -> CsvColumns:
     """Read ``columns`` of a CSV file; others are ignored, blank lines are skipped.
 
     Parameters
     ----------
     path : str or Path
-        A file in UTF-8 with a header line, separated by commas, plain or gzip.
+        A file in UTF-8 with a header line, plain or gzip.
     columns : sequence of str
         Names in the header.
     log : FaultLog
         Where rows with another number of fields than the header are noted; they are left out.
+    delimiter : str, optional
+        What stands between two fields, where one can say it with --delimiter. None: a comma.
 
     Raises
     ------
     InputError
         If the file cannot be opened or is not UTF-8, or its header lacks a column or has it twice.
     """
-    rows = _numbered_rows(_text(path, log), log)
+    rows = _numbered_rows(_text(path, log), delimiter or ",", log)
     header = [name.strip() for name in rows[0][1]] if rows else []
+    _check_delimiter(header, delimiter, log)
     _check_header(header, columns, log)
     whole = [(line, row) for line, row in rows[1:] if _has_length(row, len(header), line, log)]
     return CsvColumns(
         lines=tuple(line for line, _ in whole),
         cells={name: tuple(row[header.index(name)].strip() for _, row in whole) for name in columns},
     )
+
+
+def check_any_row(found: CsvColumns, log: FaultLog) -> None:
+    """Raise `InputError` where a file without any other fault has a header and no row."""
+    if not found.lines and not log.faults:
+        log.add("there is no row below the header", line=1, cure="see whether this is the whole file")
+        log.raise_if_any()
 
 
 def _text(path: str | Path, log: FaultLog) -> str:
@@ -71,9 +87,9 @@ def _text(path: str | Path, log: FaultLog) -> str:
     return ""
 
 
-def _numbered_rows(text: str, log: FaultLog) -> list[tuple[int, list[str]]]:
+def _numbered_rows(text: str, delimiter: str, log: FaultLog) -> list[tuple[int, list[str]]]:
     """Return each row that is not blank with the line it starts on."""
-    reader = csv.reader(io.StringIO(text, newline=""))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     rows, start = [], 1
     try:
         for row in reader:
@@ -86,6 +102,18 @@ def _numbered_rows(text: str, log: FaultLog) -> list[tuple[int, list[str]]]:
         )
         log.raise_if_any()
     return rows
+
+
+def _check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog) -> None:
+    """Raise where the header is one field, and would be several with another delimiter."""
+    others = [other for other in DELIMITERS if other != (delimiter or ",") and other in "".join(header)]
+    if len(header) != 1 or not others:
+        return
+    expected = DELIMITERS.get(delimiter or ",", repr(delimiter))
+    option = "tab" if others[0] == "\t" else f"'{others[0]}'"
+    cure = f"separate them by {expected}" if delimiter is None else f"give --delimiter {option}"
+    log.add(f"the columns are separated by {DELIMITERS[others[0]]}, and not by {expected}", line=1, cure=cure)
+    log.raise_if_any()
 
 
 def _check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) -> None:
@@ -105,7 +133,7 @@ def _check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) 
 def _has_length(row: Sequence[str], expected: int, line: int, log: FaultLog) -> bool:
     if len(row) != expected:
         log.add(
-            f"{expected} fields expected, got {len(row)}",
+            f"{counted(expected, 'field')} expected, got {len(row)}",
             line=line,
             cure="write one field for each header, and quote a field that has a comma in it",
         )

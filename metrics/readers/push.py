@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from metrics.errors import FaultLog, InputError, raise_all
-from metrics.push.streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, parsed_day
+from metrics.push.streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, every_day, parsed_day
 from metrics.readers.columns import read_columns, whole_numbers
 from metrics.readers.json_tree import Node, read_json
 from metrics.readers.run_files import run_name
@@ -31,7 +31,7 @@ FORM = 'write {"topics": {TOPIC: {"clusters": [[TWEET, ...], ...]}}}'
 
 
 def read_push_collection(
-    *, qrels: str | Path, clusters: str | Path, epochs: str | Path, days: Sequence[str]
+    *, qrels: str | Path, clusters: str | Path, epochs: str | Path, days: str | Sequence[str]
 ) -> PushCollection:
     """Read and check the judgments.
 
@@ -39,8 +39,9 @@ def read_push_collection(
     ----------
     qrels, clusters, epochs : str or Path
         The files.
-    days : sequence of str
-        The days of the evaluation, ``YYYYMMDD``, in order; see `metrics.push.streams.days_between`.
+    days : str or sequence of str
+        The days of the evaluation: ``"20150720:20150729"``, as `prefcal score push` takes them, or a list of every day in
+        order. The first and the last alone are no list of every day.
 
     Raises
     ------
@@ -48,7 +49,10 @@ def read_push_collection(
         With every fault of the three files: one cannot be opened; a line has another number of fields or is not UTF-8; a grade, day or
         epoch is none; two lines contradict each other; there are no judgments; the JSON is none or has another form;
         a topic stands twice in it, or a tweet in two clusters of a topic.
+    ValueError
+        If the days are no days, or one does not follow the one before it.
     """
+    scored = every_day(days)
     logs = FaultLog(qrels), FaultLog(epochs), FaultLog(clusters)
     gains = _read_or_note(_read_gains, logs[0])
     created = _read_or_note(_read_created, logs[1])
@@ -56,7 +60,7 @@ def read_push_collection(
     raise_all(logs)
     return PushCollection(
         name=str(qrels),
-        days=dict.fromkeys(gains, tuple(days)),
+        days=dict.fromkeys(gains, scored),
         gains=gains,
         clusters={topic: found.get(topic, ()) for topic in gains},
         created=created,

@@ -57,7 +57,7 @@ def read_ranked_collection(
         The files.
     intents : str or Path, optional
         File of P(c|q); without it, and for topics that it leaves out, P(c|q) is uniform. Rows of topics that nobody
-        judged are checked and left out.
+        judged are checked and left out, and their topics named.
     unit : {'year', 'month', 'week', 'day'}, optional
         What timestamps are cut into windows by; then every value must be one.
     max_grade : int, optional
@@ -82,7 +82,12 @@ def read_ranked_collection(
         probability = _read_probabilities(TopicNames(grades), logs[-1])
     raise_all(logs)
     return RankedCollection(
-        name=str(qrels), grades=grades, windows=window_of, probability=probability, calendar_unit=unit
+        name=str(qrels),
+        grades=grades,
+        windows=window_of,
+        probability={topic: of for topic, of in probability.items() if topic in grades},
+        strange_intents=tuple(topic for topic in probability if topic not in grades),
+        calendar_unit=unit,
     )
 
 
@@ -96,7 +101,8 @@ def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None
     path : str or Path
         The file.
     judged : iterable of str
-        Topics as the judgments name them; a run may write the short form. Lines of other topics are checked and left out.
+        Topics as the judgments name them; a run may write the short form. Lines of other topics are checked, left
+        out and counted.
     name : str, optional
         What the run is called; by default like the file, see `metrics.readers.run_files.run_name`.
 
@@ -120,7 +126,8 @@ def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None
         of_topic[document] = score
     raise_all([log])
     rankings = {topic: _ranked(of) for topic, of in listed.items() if names.find(topic) is not None}
-    return RankedRun(name=name or run_name(path), rankings=rankings)
+    unjudged = {topic: len(of) for topic, of in listed.items() if topic not in rankings}
+    return RankedRun(name=name or run_name(path), rankings=rankings, unjudged=unjudged)
 
 
 def _ranked(scores: dict[str, float]) -> tuple[str, ...]:
@@ -191,7 +198,7 @@ def _check_windows(
 
 
 def _read_probabilities(names: TopicNames, log: FaultLog) -> Probabilities:
-    """Return P(c|q) of judged topics."""
+    """Return P(c|q) of every topic, judged or not."""
     columns = _read(log, INTENTS)
     shares: Probabilities = {}
     first: dict[str, int] = {}
@@ -209,7 +216,7 @@ def _read_probabilities(names: TopicNames, log: FaultLog) -> Probabilities:
         if abs(total - 1) > SUM_TOLERANCE + 1e-12:
             problem = f"the probabilities of topic {topic} add up to {total:.6g}, not 1"
             log.add(problem, line=line, cure="divide each by their sum")
-    return {topic: of for topic, of in shares.items() if names.find(topic) is not None}
+    return shares
 
 
 def _differs(known: float, share: float) -> bool:

@@ -11,6 +11,15 @@ R = TypeVar("R")
 ENDINGS = (".xml", ".txt", ".tsv")
 
 
+RUN_ENDING = ".run"
+"""Stays in the column ``run`` of scores, whose names scripts depend on; the systems of a study go without it."""
+
+
+def system_name(run: str) -> str:
+    """Return what a study calls the system of a run: its name without a last ``.run``."""
+    return run.removesuffix(RUN_ENDING) or run
+
+
 def run_name(path: str | Path) -> str:
     """Return the file's name without folder, without ``.gz``, and without a last ``.xml``, ``.txt`` or ``.tsv``."""
     name = Path(path).name.removesuffix(".gz")

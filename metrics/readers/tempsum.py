@@ -59,7 +59,7 @@ def read_events(
     """Read and check the judgments.
 
     A match that names a nugget or an update which the other files lack is left out and counted in
-    `EventCollection.skipped`.
+    `EventCollection.skipped`; topics that one of the files lacks are in `EventCollection.incomplete`.
 
     Parameters
     ----------
@@ -93,7 +93,8 @@ def read_events(
         )
         for topic in judged
     }
-    return EventCollection(name=str(nuggets), topics=events, skipped=skipped)
+    incomplete = tuple(topic for topic in {**spans, **found, **sampled} if topic not in events)
+    return EventCollection(name=str(nuggets), topics=events, skipped=skipped, incomplete=incomplete)
 
 
 def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, Span]:

@@ -11,7 +11,7 @@ Confidence may be ``inf``, but not NaN; a time is a finite number of seconds sin
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -61,27 +61,6 @@ def read_update_run(path: str | Path, *, name: str | None = None) -> UpdateRun:
         seconds=np.array(seconds, dtype=np.float64),
         confidence=np.array(confidence, dtype=np.float64),
     )
-
-
-class StrangeUpdates(NamedTuple):
-    """How many updates of a run are about topics that nobody judged; the first such topic as written, and its line."""
-
-    updates: int
-    topic: str
-    line: int
-
-
-def strange_updates(path: str | Path, run: UpdateRun, judged: Iterable[str]) -> StrangeUpdates | None:
-    """Return what of ``run``, read from ``path``, is about topics that nobody judged, None when nothing is."""
-    names = TopicNames(judged)
-    strange = {topic for topic in set(run.topics) if names.find(topic) is None}
-    topics = [topic for topic in run.topics if topic in strange]
-    if not topics:
-        return None
-    lines = (
-        line for line, fields in rows(path, RUN, FaultLog(path), separator=None) if fields[0] == topics[0]
-    )
-    return StrangeUpdates(len(topics), topics[0], next(lines, 1))
 
 
 def read_lengths(path: str | Path, judged: Iterable[str]) -> Lengths:

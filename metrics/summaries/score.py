@@ -24,8 +24,10 @@ from metrics.summaries.readings import (
     readings,
     summed,
 )
+from metrics.summaries.taking_part import summaries_left_out, summary_collection_left_out
 from metrics.summaries.trailtext import Layers
 from metrics.summaries.two_layered import Collection, Run
+from metrics.taking_part import warn_of_most
 from metrics.types import Measure, short_number
 
 if TYPE_CHECKING:
@@ -161,7 +163,14 @@ def score_summaries(
         If the collection has no probabilities where they are needed, or the fitted ones lack an intent.
     ValueError
         If a run lacks a query, or two measures would have one label.
+
+    Warns
+    -----
+    LeftOutWarning
+        If more than half of the iUnits or queries have no importance, see `summaries_left_out`.
     """
+    runs = list(runs)
+    warn_of_most(collection, runs, summary_collection_left_out, summaries_left_out)
     return score_frame(summary_scores(collection, runs, measures, fitted=fitted))
 
 
@@ -170,7 +179,7 @@ def score_intents(
 ) -> "pd.DataFrame":
     """Score runs by U-measure, for each intent of each query; no means.
 
-    Kato et al. (EVIA 2016), eq. 3; parameters and errors as in `score_summaries`.
+    Kato et al. (EVIA 2016), eq. 3; parameters, errors and warnings as in `score_summaries`.
 
     Returns
     -------
@@ -179,6 +188,8 @@ def score_intents(
     """
     import pandas as pd  # noqa: PLC0415 - see metrics.results
 
+    runs = list(runs)
+    warn_of_most(collection, runs, summary_collection_left_out, summaries_left_out)
     labels = labelled(measures)
     rows = [
         (run.name, topic, intent, label, value)

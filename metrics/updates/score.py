@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from metrics.event_taking_part import events_left_out, updates_left_out
 from metrics.events import EventCollection, UpdateRun
 from metrics.results import Score, Topics, labelled, score_frame, with_means
+from metrics.taking_part import warn_of_most
 from metrics.updates.account import Account, JudgedTopic
 from metrics.updates.measures import (
     MEASURES,
@@ -43,8 +45,10 @@ __all__ = [
     "NormalisedLatencyGain",
     "UpdateCount",
     "UpdateMeasure",
+    "events_left_out",
     "score_updates",
     "update_scores",
+    "updates_left_out",
 ]
 
 
@@ -107,7 +111,14 @@ def score_updates(
     ------
     ValueError
         If two measures would have one label.
+
+    Warns
+    -----
+    LeftOutWarning
+        If more than half of the judgments or of a run takes no part, see `updates_left_out`.
     """
+    runs = list(runs)
+    warn_of_most(collection, runs, events_left_out, updates_left_out)
     return score_frame(update_scores(collection, runs, measures, topics=topics))
 
 

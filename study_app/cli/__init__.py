@@ -110,6 +110,10 @@ COMMANDS = {
     "doctor": ("study_app.cli.running.doctor", "Say whether this installation is fit for a study."),
     "export": ("study_app.cli.running.export", "Write a study's tables as CSV and Parquet."),
     "import": ("study_app.cli.tables.import_preferences", "Turn preferences from another tool into tables."),
+    "import-visits": (
+        "study_app.cli.tables.import_visits",
+        "Turn visits that another tool logged into tables.",
+    ),
     "convert": ("study_app.cli.convert.group", "Hand preferences and scores on, or take them over."),
     "check": ("study_app.cli.tables.check", "Check a folder of tables, whoever wrote it."),
     "features": ("study_app.cli.tables.features", "Derive the tables that come from collections and runs."),

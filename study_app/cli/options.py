@@ -18,8 +18,8 @@ def database_option(command: F) -> F:
     return click.option(
         "--database",
         metavar="URL",
-        help=f"Address of the database, or a SQLite file. Default: ${DATABASE_VARIABLE}, "
-        f"else {DEFAULT_FILE} in this folder.",
+        help="Where the studies are: a SQLite file, or a PostgreSQL server as postgresql://USER@HOST/NAME. "
+        f"Default: ${DATABASE_VARIABLE}, else {DEFAULT_FILE} in this folder.",
     )(command)
 
 

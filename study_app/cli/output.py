@@ -11,13 +11,15 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
 
 from metrics.errors import printable
 from metrics.files import write_whole
-from metrics.results import Score
+from metrics.results import ALL, Score
+from study_app.cli.places import OutFile
 
 Cell: TypeAlias = str | float | int | None
 Place: TypeAlias = tuple[str, str, str]
@@ -39,19 +41,22 @@ class Output:
     ----------
     format : {'table', 'csv', 'json'}
         For people, or for machines.
-    file : str or None
+    file : str, Path or None
         None or ``-``: the terminal.
+    per_topic : bool
+        A table of scores has a row each topic besides the means; the other formats always do.
     """
 
     format: str = "table"
-    file: str | None = None
+    file: str | Path | None = None
+    per_topic: bool = False
 
     def rows(self, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
         """Write rows of cells under their columns."""
         self.text({"csv": csv_text, "json": json_text, "table": table_text}[self.format](columns, list(rows)))
 
     def scores(self, scores: Sequence[Score], intervals: Mapping[Place, Interval] | None = None) -> None:
-        """Write scores: a row each for machines, a column each metric for people.
+        """Write scores: a row each for machines; for people a column each metric, and the means unless asked for more.
 
         Parameters
         ----------
@@ -61,13 +66,14 @@ class Output:
             Adds columns low and high; a score without an entry was not moved by any draw.
         """
         if self.format == "table":
-            self.rows(*_wide(scores, intervals))
+            shown = [score for score in scores if self.per_topic or score.topic == ALL]
+            self.rows(*_wide(shown, intervals))
         else:
             self.rows(*_long(scores, intervals))
 
     def text(self, text: str) -> None:
         """Print a text, or write it into the file, all of it or nothing."""
-        if self.file is None or self.file == "-":
+        if self.file is None or str(self.file) == "-":
             click.echo(text, nl=False)
         else:
             write_whole(self.file, text)
@@ -84,12 +90,29 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
         show_default=True,
         help="A table for people; csv or json for machines.",
     )
-    @click.option("-o", "--output", "file", metavar="FILE", help="Write into FILE, not on the terminal.")
+    @click.option(
+        "-o",
+        "--output",
+        "file",
+        type=OutFile(terminal=True),
+        metavar="FILE",
+        help="Write into FILE, not on the terminal.",
+    )
     @functools.wraps(command)
-    def wrapped(*args: Any, format_: str, file: str | None, **options: Any) -> None:
-        command(*args, output=Output(format=format_, file=file), **options)
+    def wrapped(*args: Any, format_: str, file: Path | None, per_topic: bool = False, **options: Any) -> None:
+        command(*args, output=Output(format=format_, file=file, per_topic=per_topic), **options)
 
     return wrapped
+
+
+def score_output_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add `--per-topic` besides what `output_options` adds."""
+    per_topic = click.option(
+        "--per-topic",
+        is_flag=True,
+        help="Show every topic in the table, not the means alone; csv and json always have both.",
+    )
+    return per_topic(output_options(command))
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:

@@ -1,12 +1,13 @@
 """study.json of an export: the study, its files where they stand, and its protocol."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from calibration.tables.study import Clock, FileRecord, StudyRecord, TaskRecord
+from calibration.tables.study import Clock, FileRecord, StudyRecord, TableRecord, TaskRecord
 from study_app.export.study_time import began_at, is_simulated
 from study_app.protocol.stream_rules import VISIT_GAP_SECONDS
 from study_app.store.models import Study, Task
@@ -15,8 +16,10 @@ HEARTBEAT_SECONDS = 5
 _NOT_PROTOCOL = frozenset({"name", "kind", "language", "collection", "systems"})
 
 
-def study_record(session: Session, study: Study, *, ended_at: datetime) -> StudyRecord:
-    """Return what study.json says of a study that ended then, as far as its tables know."""
+def study_record(
+    session: Session, study: Study, *, ended_at: datetime, tables: Mapping[str, TableRecord]
+) -> StudyRecord:
+    """Return what study.json says of a study that ended then, as far as its tables know, and of these tables."""
     started_at = began_at(session, study)
     streams = next((task.config for task in study.tasks if task.kind == "stream_visits"), None)
     return StudyRecord(
@@ -32,6 +35,7 @@ def study_record(session: Session, study: Study, *, ended_at: datetime) -> Study
         visit_gap_seconds=VISIT_GAP_SECONDS if streams else 0.0,
         heartbeat_seconds=HEARTBEAT_SECONDS,
         tasks={task.name: _task_record(task, Path(study.folder)) for task in study.tasks},
+        tables=dict(tables),
     )
 
 

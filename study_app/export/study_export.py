@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from calibration.tables.files import write_tables
+from calibration.tables.records import table_records
 from calibration.tables.study import STUDY_FILE, write_study
 from calibration.tables.tables import TABLES
 from study_app.export.answers import (
@@ -168,12 +169,13 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
     rows = {name: len(frame) for name, frame in tables.items()}
     end = ended_at(session, study, now=now)
     rows |= _write_logs(session, study.id, folder, kinds, now=end)
-    write_study(study_record(session, study, ended_at=end), folder)
+    written = table_records(folder, rows)
+    write_study(study_record(session, study, ended_at=end, tables=written), folder)
     write_consents(session, study.id, folder)
     missing = missing_logs(session, study.id)
     if raw:
-        written = write_raw(session, study.id, folder / RAW_FOLDER, missing=missing)
-        rows |= {f"{RAW_FOLDER}/{name}": count for name, count in written.items()}
+        in_raw = write_raw(session, study.id, folder / RAW_FOLDER, missing=missing)
+        rows |= {f"{RAW_FOLDER}/{name}": count for name, count in in_raw.items()}
     withdrawn = workers["withdrawn_at"].notna()
     return ExportSummary(
         rows=rows,

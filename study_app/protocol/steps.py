@@ -169,6 +169,20 @@ def after_page(state: WorkerState, step: Step) -> Step | None:
     return None
 
 
+def part_of(state: WorkerState, step: Step) -> tuple[int, int] | None:
+    """Return which part of the study a page belongs to and how many parts there are, None where that says nothing.
+
+    A task is a part when the worker has something of it or can still get it: one that was full when they came to it is passed
+    over, and so is one that would be full now. It says nothing on pages of no task, and where there is one part only.
+    """
+    parts = [
+        number
+        for number, task in enumerate(state.tasks, start=1)
+        if number == step.task or task.slots or task.has_room
+    ]
+    return (parts.index(step.task) + 1, len(parts)) if step.task and len(parts) > 1 else None
+
+
 def current_step(state: WorkerState) -> Step:
     """Return the step that is next."""
     return open_steps(state)[-1]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from calibration.agree.too_few import decided, tells
 from study_app.report.results import Row, TaskResult
-from study_app.report.wording import counted, decimal, percent, said_interval
+from study_app.report.wording import counted, decimal, percent, percent_interval
 
 FEWEST_FOR_BAND = 5
 """Queries from which a curve has a band: from fewer, it is narrow wherever these few happen to be alike."""
@@ -19,30 +19,30 @@ TOO_FEW = "too few to say"
 
 
 def ceiling(row: Row) -> tuple[float, float]:
-    """Return the agreement of a second panel and of a perfect measure; NaN where too few pairs tell them."""
-    return (float(row["ceiling"]), float(row["perfect"])) if tells(row) else (math.nan, math.nan)
+    """Return the agreement of a second panel and of a perfect measure; NaN where the votes do not tell them."""
+    return float(row["ceiling"]), float(row["perfect"])
 
 
 def finding(result: TaskResult) -> str:
-    """Say the agreement of the main measure with its interval, and that of a second panel where both have one.
+    """Say the agreement of the measure asked about with its interval, and that of a second panel where both have one.
 
     That it is more or fewer is claimed only where the two intervals do not meet.
     """
-    row = result.row(result.main)
+    row = result.row(result.asked)
     if not tells(row):
         return (
-            f"Too few to say how well {result.main} agrees with the preferences:"
+            f"Too few to say how well {result.asked} agrees with the preferences:"
             f" {counted(decided(row), 'decided pair')}, {result.topics_counted}"
         )
-    agreement = f"{percent(row['agreement'])} of the pairs ({said_interval(row['low'], row['high'])})"
-    sentence = f"{result.main} agrees with the preferences on {agreement}"
+    agreement = f"{percent(row['agreement'])} of the pairs ({percent_interval(row['low'], row['high'])})"
+    sentence = f"{result.asked} agrees with the preferences on {agreement}"
     if math.isnan(row["ceiling"]) or math.isnan(row["low"]):
         return sentence
     panel = f"a second panel would on {percent(row['ceiling'])}"
     if row["high"] < row["ceiling_low"] or row["low"] > row["ceiling_high"]:
         word = "fewer" if row["high"] < row["ceiling_low"] else "more"
         return f"{sentence}, {word} than {panel}"
-    return f"{sentence}; {panel} ({said_interval(row['ceiling_low'], row['ceiling_high'])})"
+    return f"{sentence}; {panel} ({percent_interval(row['ceiling_low'], row['ceiling_high'])})"
 
 
 def ranked_alike(one: str, other: str, tau: float, interval: tuple[float, float], systems: int) -> str:

@@ -61,6 +61,8 @@ class Table:
         Columns of words, aligned to the left; the first always is.
     code_columns : frozenset of int
         Columns for machines, such as hashes.
+    cards : bool
+        Long texts are in it: on a narrow screen each row is a card, a line a cell, instead of going on to the right.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Table:
     note: str = ""
     text_columns: frozenset[int] = frozenset({0})
     code_columns: frozenset[int] = frozenset()
+    cards: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

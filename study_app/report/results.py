@@ -1,13 +1,14 @@
 """The agreement of one task, as the report asks for it: rows by measure and convention, and measures in words."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
+from calibration.agree.measures.named_measures import Wanted, wanted_by_study
 from calibration.agree.measures.variants import Fit, Role
 from metrics.arrays import Floats
 from study_app.report.agreement_forms import SUMMARIES
@@ -26,6 +27,13 @@ SOURCES = {
     "M@stops": "fitted to how far people read",
     "M@grid": "of highest agreement",
 }
+PLACES = {"study_file": "in the study file", "analysis": "at analysis"}
+"""Column ``named`` of comparisons.csv -> where that is; others were made by default, or nobody knows."""
+NOTHING_NAMED = Wanted()
+SIGNS = (
+    "Each sign is a pair of systems for one query. Circles: measure and majority prefer the same system (shaded"
+    " quadrants). Triangles: they prefer different ones. Crosses: equal scores or an equal vote."
+)
 PARTS = {
     "": "",
     "first layer only": ", first layer only",
@@ -51,6 +59,8 @@ class TaskResult:
         Its rows with excluded workers counted; empty where nobody was excluded.
     comparisons, curve, pairs, disagreements : DataFrame
         Rows of the other tables; empty where there are none.
+    wanted : Wanted
+        Which comparisons were named, by the measures' names.
     """
 
     task: str
@@ -60,6 +70,7 @@ class TaskResult:
     curve: pd.DataFrame
     pairs: pd.DataFrame
     disagreements: pd.DataFrame
+    wanted: Wanted = NOTHING_NAMED
 
     @property
     def measures(self) -> list[str]:
@@ -77,6 +88,19 @@ class TaskResult:
     def main(self) -> str:
         """The measure that the others are compared with."""
         return self.measures[0]
+
+    @property
+    def asked(self) -> str:
+        """The measure that the study asks about: the first that it names, else the main one."""
+        return next((name for name in self.wanted.names if name in self.measures), self.main)
+
+    @property
+    def named_comparisons(self) -> list[Row]:
+        """The comparisons that were named, the primary one first, from the view of `asked` where it is in them."""
+        if self.comparisons.empty:
+            return []
+        rows = self.comparisons[self.comparisons["named"].isin(PLACES)]
+        return [_turned(row) if row["against"] == self.asked else row for _, row in rows.iterrows()]
 
     @property
     def fitted(self) -> str | None:
@@ -107,18 +131,19 @@ class TaskResult:
         """Return one row of agreement."""
         return self.rows[(self.rows["measure"] == measure) & (self.rows["ties"] == ties)].iloc[0]
 
-    def comparison(self, measure: str) -> "Row | None":
-        """Return the comparison of a measure with the main one, None where there is none.
+    def comparison(self, measure: str, against: str | None = None) -> "Row | None":
+        """Return the comparison of a measure with another, by default the main one; None where there is none.
 
-        Where the study compared the main one with the measure, the signs are turned.
+        Where the study compared the other one with the measure, the signs are turned.
         """
         if self.comparisons.empty:
             return None
+        against = against or self.main
         first, second = self.comparisons["measure"], self.comparisons["against"]
-        found = self.comparisons[(first == measure) & (second == self.main)]
+        found = self.comparisons[(first == measure) & (second == against)]
         if len(found):
             return found.iloc[0]
-        found = self.comparisons[(first == self.main) & (second == measure)]
+        found = self.comparisons[(first == against) & (second == measure)]
         return _turned(found.iloc[0]) if len(found) else None
 
     def in_words(self, measure: str) -> str:
@@ -131,7 +156,8 @@ class TaskResult:
         if source is not None:
             return f"M at the patience {source} {chars}"
         part = PARTS.get(measure.partition(" ")[2])
-        return measure if part is None else f"M at the paper’s patience {chars}{part}"
+        whose = "a patience that was named" if row["role"] == Role.NAMED else "the paper’s patience"
+        return measure if part is None else f"M at {whose} {chars}{part}"
 
 
 def task_results(material: Material) -> Iterator[TaskResult]:
@@ -148,21 +174,33 @@ def task_results(material: Material) -> Iterator[TaskResult]:
             curve=_of_task(material.curve, task),
             pairs=_of_task(material.pairs, task),
             disagreements=_of_task(material.disagreements, task),
+            wanted=_wanted(material.record, str(task)),
         )
 
 
-def scatters(result: TaskResult, measures: Sequence[str], key: str) -> Iterator[Figure]:
-    """Yield the scatter of the paper's Fig. 3 for each measure whose differences stand in pairs.csv."""
+def _wanted(record: Mapping[str, Any], task: str) -> Wanted:
+    """Return which comparisons of a task agree.json says were named."""
+    named = record.get("named", {}).get(task, {})
+    return replace(wanted_by_study(named), at_analysis=bool(named.get("at_analysis")))
+
+
+def scatters(
+    result: TaskResult, measures: Sequence[str], key: str, against: str | None = None
+) -> Iterator[Figure]:
+    """Yield the scatter of the paper's Fig. 3 for each measure whose differences stand in pairs.csv; the first explains signs.
+
+    Titles have the difference from the measure ``against``, by default the main one, where it was compared.
+    """
+    against, signs = against or result.main, SIGNS
     for number, measure in enumerate(measures, start=1):
         difference = _differences(result, measure)
         if difference is None:
             continue
-        row, comparison = result.row(measure), result.comparison(measure)
+        row, comparison = result.row(measure), result.comparison(measure, against)
         change = ""
-        if comparison is not None and measure != result.main:
-            low, high = comparison["low"], comparison["high"]
-            interval = "no interval" if np.isnan(low) else points_interval(low, high)
-            change = f" ({points(comparison['difference'])}; {interval})"
+        if comparison is not None:
+            interval = points_interval(comparison["low"], comparison["high"])
+            change = f" ({points(comparison['difference'])} against {against}; {interval})"
         yield Figure(
             name=f"{key}-pairs-{number}",
             title=f"{measure}: {percent(row['agreement'])}{change}",
@@ -174,10 +212,17 @@ def scatters(result: TaskResult, measures: Sequence[str], key: str) -> Iterator[
             ),
             alt=(
                 f"Vote share against score difference for {counted(row['pairs'], 'pair')} under {measure}:"
-                f" {percent(row['agreement'])} lie in the quadrants of agreement, {row['tied_pairs']} are tied."
+                f" {percent(row['agreement'])} lie in the quadrants of agreement, {row['tied_pairs']}"
+                f" {'is' if row['tied_pairs'] == 1 else 'are'} tied."
             ),
-            caption="" if result.in_words(measure) == measure else f"{result.in_words(measure)}.",
+            caption=" ".join(filter(None, (_described(result, measure), signs))),
         )
+        signs = ""
+
+
+def _described(result: TaskResult, measure: str) -> str:
+    words = result.in_words(measure)
+    return "" if words == measure else f"{words}."
 
 
 def _differences(result: TaskResult, measure: str) -> Floats | None:

@@ -8,14 +8,14 @@ import io
 import re
 
 from study_app.report.page import Table
-from study_app.report.wording import DASH, MINUS, NARROW
+from study_app.report.wording import DASH, MINUS, NARROW, NO_INTERVAL
 
 PERCENT = f"{NARROW}%"
 _NUMBER = re.compile(r"[+-]?[\d.]+")
 
 
 def csv_text(table: Table) -> str:
-    """Return a table as CSV with plain numbers: no thousands marks, no per cent signs, nothing for a dash.
+    """Return a table as CSV with plain numbers: no thousands marks, no per cent signs, nothing for a dash or a missing interval.
 
     A column of percentages says so in its header.
     """
@@ -36,12 +36,12 @@ def csv_text(table: Table) -> str:
 
 
 def _is_share(cells: tuple[str, ...]) -> bool:
-    known = [cell for cell in cells if cell != DASH]
+    known = [cell for cell in cells if cell not in {DASH, NO_INTERVAL}]
     return bool(known) and all(cell.endswith(PERCENT) for cell in known)
 
 
 def _plain(cell: str) -> str:
-    if cell == DASH:
+    if cell in {DASH, NO_INTERVAL}:
         return ""
     bare = cell.replace(NARROW, "").replace(MINUS, "-")
     return bare if _NUMBER.fullmatch(bare) else cell.replace(NARROW, " ").replace(MINUS, "-")

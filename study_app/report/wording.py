@@ -3,10 +3,13 @@
 import math
 from collections.abc import Callable, Sequence
 
+from metrics import wording
+
 DASH = "–"
 MINUS = "−"
 NARROW = "\u202f"
 """A narrow space that no line is broken at: between thousands, and before the per cent sign."""
+NO_INTERVAL = "no interval"
 LEVEL = f"95{NARROW}%"
 """Confidence level of every interval."""
 
@@ -17,16 +20,10 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def percent_interval(low: float | None, high: float | None) -> str:
-    """`76.0 to 89.4 %`, a dash where it is undefined."""
+    """`76.0 to 89.4 %`, in words where there is none."""
     if _undefined(low) or _undefined(high):
-        return DASH
+        return NO_INTERVAL
     return f"{100 * low:.1f} to {100 * high:.1f}{NARROW}%"  # type: ignore[operator]
-
-
-def said_interval(low: float | None, high: float | None) -> str:
-    """`76.0 to 89.4 %` within a sentence, `no interval` where it is undefined."""
-    shown = percent_interval(low, high)
-    return "no interval" if shown == DASH else shown
 
 
 def points(difference: float | None) -> str:
@@ -38,8 +35,8 @@ def points(difference: float | None) -> str:
 
 
 def points_interval(low: float | None, high: float | None) -> str:
-    """`−1.2 to +8.4`, a dash where undefined."""
-    return DASH if _undefined(low) else f"{points(low)} to {points(high)}"
+    """`−1.2 to +8.4`, in words where there is none."""
+    return NO_INTERVAL if _undefined(low) else f"{points(low)} to {points(high)}"
 
 
 def p_value(p: float | None) -> str:
@@ -61,9 +58,9 @@ def quantity(value: float | None, digits: int = 3) -> str:
 
 
 def quantity_interval(low: float | None, high: float | None) -> str:
-    """`520 to 1 150`; an open end is written so."""
+    """`520 to 1 150`; an open end is written so, and where there is no interval that."""
     if low is None and high is None:
-        return DASH
+        return NO_INTERVAL
     lower = "open" if low is None else quantity(low)
     upper = "open" if high is None else quantity(high)
     return f"{lower} to {upper}"
@@ -79,8 +76,7 @@ def decimal(value: float | None) -> str:
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:
     """`1 query`, `8 queries`."""
-    word = singular if number == 1 else plural or f"{singular}s"
-    return f"{number:,} {word}".replace(",", NARROW)
+    return wording.counted(number, singular, plural).replace(",", NARROW)
 
 
 def stretch(

@@ -100,6 +100,16 @@ class Truth:
     intents: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     behaviour: Behaviour = field(default_factory=Behaviour)
 
+    def sentence(self) -> str:
+        """Say in a line who comes."""
+        people, weights = self.people, self.push_weights
+        return (
+            f"the crowd has a patience of {self.patience_preferences:g} characters, reads exp({people.reading_speed_mu:g}) words "
+            f"a second, stays away {people.away_mean_seconds / 3600:g} hours and stays {people.session_mean_seconds:g} seconds in "
+            f"the mean, with a lateness decay of {self.lateness.decay:g} and push weights "
+            + ", ".join(f"{name} {weight:g}" for name, weight in weights.items())
+        )
+
 
 def read_truth(path: str | Path) -> Truth:
     """Read a user-model file as the truth of a crowd; raises `InputError` when it is none."""

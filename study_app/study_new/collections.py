@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from metrics.errors import Fault
-from metrics.readers.run_files import run_name
+from metrics.readers.run_files import run_name, system_name
 from metrics.wording import listed
 from study_app.study_new.recognise import Recognised
 
@@ -122,11 +122,12 @@ def _named_so(key: str, strangers: Sequence[Path]) -> str:
 
 
 def system_names(runs: Sequence[Recognised]) -> dict[str, Path]:
-    """Name each run like its file, in characters that a study file allows, and no two alike."""
+    """Name each system like its run's file, in characters that a study file allows, and no two alike."""
     named: dict[str, Path] = {}
     for run in runs:
         plain = "".join(
-            one if one.isascii() and (one.isalnum() or one in "._-") else "-" for one in run_name(run.path)
+            one if one.isascii() and (one.isalnum() or one in "._-") else "-"
+            for one in system_name(run_name(run.path))
         )
         base = plain.lstrip("._-")[:60] or "system"
         name, number = base, 2

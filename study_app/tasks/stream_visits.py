@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 
 from metrics.errors import Fault, InputError
+from metrics.event_taking_part import UPDATE
 from metrics.events import Event, EventCollection, UpdateRun
 from metrics.msu.arrays import IntArray
 from metrics.msu.reading import text_words
+from metrics.readers.columns import line_of_row
 from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run, strange_updates
+from metrics.readers.tempsum_runs import read_update_run
 from metrics.readers.xml_tree import read_xml
 from metrics.summaries.counting import counted_chars
+from metrics.taking_part import unjudged_entries
 from metrics.topics import TopicNames
 from metrics.wording import nearest
 from study_app.study.entries import StreamVisits, collection_paths
@@ -112,16 +115,17 @@ def _notes_of_task(task: StreamVisits, collection: EventCollection, paths: Mappi
 
 def _notes_of_run(path: Path, run: UpdateRun, collection: EventCollection) -> list[str]:
     """Say how many of a run's updates are about events that the collection does not have."""
-    strange = strange_updates(path, run, collection.topics)
-    if strange is None:
-        return []
-    near = nearest(strange.topic, collection.topics)
-    return [
-        f"{run.name}: {strange.updates} of {len(run.topics)} updates are about events that are not judged, such as "
-        f"{strange.topic!r} (line {strange.line}"
-        + (f"; did you mean {near!r}?" if near else "")
-        + "), and are not shown"
-    ]
+    says = "are about events that are not judged"
+    notes = []
+    for part in unjudged_entries(run.topics, collection.topics, noun=UPDATE, says=says, cause=""):
+        near = nearest(part.example, collection.topics)
+        notes.append(
+            f"{run.name}: {part.count} of {part.of} updates {says}, such as {part.example!r} "
+            f"(line {line_of_row(path, part.entry or 0)}"
+            + (f"; did you mean {near!r}?" if near else "")
+            + "), and are not shown"
+        )
+    return notes
 
 
 def _run(path: Path, collection: EventCollection, name: str, faults: list[Fault]) -> UpdateRun | None:

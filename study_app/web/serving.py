@@ -53,11 +53,16 @@ def server() -> Server:
 
 
 def rendered(
-    template: str, page: Any, *, status: int = 200, tokens: Mapping[str, str] | None = None
+    template: str,
+    page: Any,
+    *,
+    status: int = 200,
+    tokens: Mapping[str, str] | None = None,
+    part: tuple[int, int] | None = None,
 ) -> Response:
-    """Render a page value; ``tokens`` are ``worker`` and ``page`` on a page of a worker's way."""
+    """Render a page value; on a page of a worker's way ``tokens`` are ``worker`` and ``page``, ``part`` as of `part_of`."""
     t = partial(server().messages.text, page.language)
-    html = render_template(f"{template}.html", page=page, t=t, tokens=tokens or {})
+    html = render_template(f"{template}.html", page=page, t=t, tokens=tokens or {}, part=part)
     return make_response(html, status)
 
 

@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from study_app.report.build import write_report
+from study_app.report.drawing.look import Look
+from study_app.report.page import Report, Section, Table, render
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import screenshots
 from tests.browser.test_accessibility import TOO_WIDE, axe_results
@@ -97,6 +99,41 @@ def test_a_wide_table_keeps_its_first_column_and_says_that_it_goes_on(
 
     assert first == left
     assert last <= SCREENS["phone"]["viewport"]["width"]
+
+
+def test_pairs_that_disagree_most_are_cards_on_a_phone_and_rows_on_a_desktop(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Long texts beside each other cannot be read on a phone: there each cell has a line, with its column's name."""
+    texts = ("q0: why", "alpha", "a long text " * 20, "another text " * 20)
+    columns = ("Topic", "A", "Text of A", "Text of B")
+    table = Table(
+        name="pairs",
+        caption="Pairs",
+        columns=columns,
+        rows=(texts,),
+        text_columns=frozenset(range(4)),
+        cards=True,
+    )
+    section = Section(key="one", title="One", short="One", tables=(table,))
+    report = Report(study="s", headline="h", summary=(), sections=(section,), version="0")
+    page = tmp_path / "report.html"
+    page.write_text(render(report, Look(), {}), encoding="utf-8")
+    seen = {}
+    for screen in ("phone", "desktop"):
+        context = browser.new_context(**SCREENS[screen])
+        opened = context.new_page()
+        opened.goto(page.as_uri())
+        shown = opened.locator("table.cards")
+        tops = shown.locator("tbody th, tbody td").evaluate_all(
+            "(cells) => cells.map((one) => one.getBoundingClientRect().top)"
+        )
+        label = shown.locator("td").first.evaluate("(one) => getComputedStyle(one, '::before').content")
+        wide = shown.evaluate("(one) => one.scrollWidth > one.parentElement.clientWidth")
+        seen[screen] = (len(set(tops)), label, wide)
+        context.close()
+
+    assert seen == {"phone": (4, '"A: "', False), "desktop": (1, "none", False)}
 
 
 def test_on_paper_it_is_light_even_in_a_dark_browser(browser: Browser, reports: dict[str, Path]) -> None:

@@ -48,10 +48,13 @@ class Wanted:
     compare : tuple of str
         The measures of the family; the first is what the others are compared with, a single one is compared with the
         task's main measure. Empty: every measure neither fitted in sample nor converted, against the main one.
+    at_analysis : bool
+        They were named when the answers were there, and not in the study file.
     """
 
     primary: tuple[str, str] | None = None
     compare: tuple[str, ...] = ()
+    at_analysis: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,7 +64,8 @@ class Wanted:
     def without(self, names: Collection[str]) -> "Wanted":
         """Return the same without some measures; a primary comparison needs both of its own."""
         keeps_primary = self.primary is not None and not set(self.primary) & set(names)
-        return Wanted(
+        return replace(
+            self,
             primary=self.primary if keeps_primary else None,
             compare=tuple(name for name in self.compare if name not in names),
         )
@@ -69,7 +73,8 @@ class Wanted:
     def renamed(self, names: Mapping[str, str]) -> "Wanted":
         """Return the same by other names."""
         primary = None if self.primary is None else (names[self.primary[0]], names[self.primary[1]])
-        return Wanted(primary=primary, compare=tuple(dict.fromkeys(names[name] for name in self.compare)))
+        compare = tuple(dict.fromkeys(names[name] for name in self.compare))
+        return replace(self, primary=primary, compare=compare)
 
 
 def wanted_by_study(protocol: Mapping[str, JsonValue]) -> Wanted:

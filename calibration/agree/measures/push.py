@@ -158,7 +158,8 @@ def fitted_utility(
     scores : PushScores
         The streams.
     model : UserModel
-        With at least one of the weights; one that it lacks counts as 0.
+        With at least one of the weights; one that it lacks counts as 0, see
+        `calibration.user_model.model.lacking_push_weights`.
     drawn : sequence of UserModel
         Draws of it.
     without : mapping of str to (5,) ndarray of float, or None

@@ -50,10 +50,10 @@ def alpha_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[str,
 
 
 def fitted_weights(judgments: PushJudgments) -> Floats:
-    """Return the weights relative to G_E, (5,), as `calibration.push.fit` fits them, without their errors."""
+    """Return the weights relative to G_E, (5,), as `calibration.push.fit` fits them, without their errors; 0 what cannot be told."""
     found = search_weights(_without_clusters(judgments, judgments.difference), WEIGHTS, "davidson")
     weights = np.zeros(len(WEIGHTS))
-    weights[list(found.kept)] = found.maximum.weights / found.maximum.weights[0]
+    weights[list(found.told)] = found.weights / found.weights[0]
     return weights
 
 

@@ -22,7 +22,7 @@ from calibration.agree.score_files import judged_summaries
 from calibration.inference.results import NotIdentifiedError
 from calibration.push.pairs import DEFAULT_CONVENTION, SIGNS
 from calibration.user_model.measures import push_alpha
-from calibration.user_model.model import WEIGHTS
+from calibration.user_model.model import PUSH_WEIGHTS, lacking_push_weights
 from metrics.errors import input_fault
 from metrics.types import Measure
 from metrics.wording import listed
@@ -74,17 +74,15 @@ class StreamScorer:
             return
         fit = Fit.IN_SAMPLE if self.evidence.same_tables else Fit.OTHER_DATA
         without_weights = without_alpha = None
-        told = [name for name in WEIGHTS if name in model.parameters]
-        if told:
+        if any(name in model.parameters for name in PUSH_WEIGHTS):
             try:
                 if fit is Fit.IN_SAMPLE:
                     without_weights = weights_without_each_topic(task, pushes.cells)
             except NotIdentifiedError as error:
                 notes.append(f"{task.task}: the contingency utility is not cross-fitted, since {error}")
             yield from fitted_utility(pushes, model, drawn, without_weights, fit)
-        if told and len(told) < len(WEIGHTS):
-            missing = listed(name for name in WEIGHTS if name not in told)
-            notes.append(f"{task.task}: the contingency utility counts {missing} as 0, which the model lacks")
+            lacking = lacking_push_weights(model)
+            notes += [f"{task.task}: {lacking}"] if lacking else []
         alpha = push_alpha(model)
         if alpha is not None:
             try:

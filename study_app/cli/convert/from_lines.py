@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from study_app.cli.places import OutFolder
+
 
 @click.command("lines-to-tables")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -12,7 +14,7 @@ import click
     "-o",
     "--output",
     "folder",
-    type=click.Path(path_type=Path),
+    type=OutFolder(),
     metavar="DIR",
     required=True,
     help="Folder for the tables.",
@@ -26,8 +28,9 @@ def command(file: Path, *, task: str, folder: Path) -> None:
     from calibration.interchange.lines import read_preference_lines
     from calibration.tables.files import write_tables
     from calibration.tables.study import StudyRecord, write_study
+    from metrics.wording import counted
 
     preferences = read_preference_lines(file, task=task)
     write_tables({"preferences": preferences}, folder)
     write_study(StudyRecord(study=task), folder)
-    click.echo(f"{folder}: {len(preferences)} preferences")
+    click.echo(f"{folder}: {counted(len(preferences), 'preference')}")

@@ -5,12 +5,20 @@ from pathlib import Path
 import click
 
 from study_app.cli.output import Output
+from study_app.cli.places import OutFile
 
 
 @click.command("trec-to-scores")
 @click.argument("files", nargs=-1, required=True, metavar="[RUN=]FILE...")
-@click.option("-o", "--output", "file", metavar="FILE", help="Write into FILE, not on the terminal.")
-def command(files: tuple[str, ...], *, file: str | None) -> None:
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=OutFile(terminal=True),
+    metavar="FILE",
+    help="Write into FILE, not on the terminal.",
+)
+def command(files: tuple[str, ...], *, file: Path | None) -> None:
     """Put what trec_eval -q printed for several runs, one file a run, into a CSV with run, topic, metric, value.
 
     The run is the one that the file names in its row runid, or else the file's name up to its first dot; RUN=FILE

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.output import Output
+from study_app.cli.places import OutFile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,24 +27,32 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Write four fields, the preferred system first, and leave out ties: for tools that know no others.",
 )
-@click.option("-o", "--output", "file", metavar="FILE", help="Write into FILE, not on the terminal.")
-def command(tables: Path, *, task: str | None, exclude: str, winner_first: bool, file: str | None) -> None:
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=OutFile(terminal=True),
+    metavar="FILE",
+    help="Write into FILE, not on the terminal.",
+)
+def command(tables: Path, *, task: str | None, exclude: str, winner_first: bool, file: Path | None) -> None:
     """Write the preferences in TABLES as lines of topic, a, b, worker, choice, separated by tabs.
 
     a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Repeats for validation,
     people who withdrew and people whom the study's rules exclude are left out.
     """
     from calibration.interchange.lines import preference_lines
-    from calibration.tables.files import read_tables
+    from metrics.wording import counted
+    from study_app.cli.tables.table_notes import read_with_warnings
 
-    read = read_tables(tables)
+    read = read_with_warnings(tables)
     judged = _of_task(read.get("preferences"), task, tables)
     text = preference_lines(
         judged, workers=read.get("workers"), exclude=exclude == "rules", winner_first=winner_first
     )
     left_out = len(judged) - text.count("\n")
     if left_out:
-        click.echo(f"{left_out} of {len(judged)} judgments left out", err=True)
+        click.echo(f"{left_out} of {counted(len(judged), 'judgment')} left out", err=True)
     Output(file=file).text(text)
 
 

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from study_app.cli.places import OutFolder
+
 
 @click.command("scores-to-trec")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -11,7 +13,7 @@ import click
     "-o",
     "--output",
     "folder",
-    type=click.Path(path_type=Path),
+    type=OutFolder(),
     metavar="DIR",
     required=True,
     help="Folder for the files.",
@@ -26,7 +28,6 @@ def command(file: Path, *, folder: Path) -> None:
 
     scores = read_long_scores(file)
     texts = trec_eval_texts(scores)
-    folder.mkdir(parents=True, exist_ok=True)
     for run, text in texts.items():
         write_whole(folder / f"{run}{SUFFIX}", text)
     click.echo(f"{folder}: {len(scores)} scores of {len(texts)} runs")

@@ -55,7 +55,7 @@ SIZES = Sizes({"workers": ("worker", "workers"), "days": ("day", "days")})
     show_default=True,
     help="Days of the stream that each follows it.",
 )
-@plan_options(vary=("workers", "days"), studies=200)
+@plan_options(vary=("workers", "days"), studies=200, kinds=("stream_visits",))
 def command(
     *,
     true: float,
@@ -79,14 +79,18 @@ def command(
     check_apart("--tell-from", tell_from, design.truth)
     name = "M_A" if what == "mean" else "S_A"
     question = Question(
-        subject=f"{name} = {design.truth:g} hours",
+        subject=f"{name} = {_hours(design.truth)}",
         unit=" hours",
         digits=max(0, 2 - math.floor(math.log10(design.truth))),
-        found=None if tell_from is None else f"tells {design.truth:g} from {tell_from:g} hours",
+        found=None if tell_from is None else f"tells {design.truth:g} from {_hours(tell_from)}",
         study=SIZES.rest(wanted.vary, {"workers": workers, "days": days}),
         sizes=SIZES.words,
         helpful=tuple(SIZES.words),
-        assumed=f"M_A = {true:g} and S_A = {sd:g} hours, times between visits that are exponential within people",
+        assumed=f"M_A = {_hours(true)} and S_A = {_hours(sd)}, times between visits that are exponential within people",
     )
     wish = wanted.wish(default_width=WIDTH_OF_TRUTH * design.truth, tells=tell_from is not None)
     answer(design, question, wish, wanted)
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:g} {'hour' if hours == 1 else 'hours'}"

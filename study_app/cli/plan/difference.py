@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.plan.options import Wanted, answer, check_apart, plan_options
-from study_app.cli.plan.people import HELPFUL, PAIR_SIZES, SHARE, judged_options, people_words
+from study_app.cli.plan.people import HELPFUL, PAIR_SIZES, SHARE, judged_options, people_words, study_words
 
 if TYPE_CHECKING:
     from calibration.plan.agreement import People
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     "scores: measures that are alike are easier to tell apart.",
 )
 @judged_options
-@plan_options(vary=("queries", "pairs", "workers"), studies=400)
+@plan_options(vary=("queries", "pairs", "workers"), studies=400, kinds=("summary_pairs", "ranked_pairs"))
 def command(
     *,
     true: float,
@@ -45,6 +45,7 @@ def command(
     ties: "Ties",
     people: "People",
     sizes: dict[str, int],
+    queries_a_worker: int,
     wanted: Wanted,
 ) -> None:
     """Say how many queries, pairs and workers tell two measures apart.
@@ -61,16 +62,24 @@ def command(
         raise click.UsageError(f"--other {other:g} is above --true {true:g}, the better measure's: swap them")
     if wish.power is not None:
         check_apart("--other", other, true)
-    study = AgreementDesign(**sizes, true=true, ties=ties, judges=people)
+    study = AgreementDesign(
+        **sizes,
+        queries_each=queries_a_worker,
+        pairs_each=wanted.pairs_each,
+        true=true,
+        ties=ties,
+        judges=people,
+    )
     design = DifferenceDesign(study=study, other=other, same_choice=same_choice).searched()
     question = Question(
         subject="the difference",
         unit="",
         digits=3,
         found=f"finds the difference between {true:g} and {other:g}",
-        study=PAIR_SIZES.rest(wanted.vary, sizes),
+        study=study_words(wanted.vary, sizes, queries_a_worker),
         sizes=PAIR_SIZES.words,
         helpful=HELPFUL,
+        farthest=1.0,
         assumed=(
             f"agreements of {true:g} and {other:g} (ties: {ties}), the same choice in {percent(same_choice)} of the pairs; "
             f"{people_words(people)}"

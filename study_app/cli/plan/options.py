@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from study_app.cli.output import FORMATS
+from study_app.cli.places import OutFile
+from study_app.cli.plan.study import study_of_plan, study_options
 
 if TYPE_CHECKING:
     from calibration.plan.search import Wish
@@ -24,7 +26,7 @@ QUIET_SECONDS = 20.0
 """So long a plan says nothing of itself in a pipe."""
 
 
-def plan_options(*, vary: Sequence[str], studies: int) -> Callable[[Command], Command]:
+def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> Callable[[Command], Command]:
     """Add the options that every plan has; they come as one argument ``wanted`` of type `Wanted`.
 
     Parameters
@@ -33,8 +35,11 @@ def plan_options(*, vary: Sequence[str], studies: int) -> Callable[[Command], Co
         The sizes that may be varied, the default first.
     studies : int
         The default number of simulated studies of each size.
+    kinds : sequence of str
+        The kinds of task that it is about.
     """
-    options = (
+    options: tuple[Callable[[Command], Command], ...] = (
+        *study_options(kinds),
         click.option(
             "--width",
             type=click.FloatRange(min=0, min_open=True),
@@ -86,7 +91,7 @@ def plan_options(*, vary: Sequence[str], studies: int) -> Callable[[Command], Co
             "--output",
             "figure",
             metavar="FILE",
-            type=click.Path(path_type=Path, dir_okay=False),
+            type=OutFile(),
             callback=_a_figure,
             help="Draw the curve into FILE too: .svg, .pdf or .png.",
         ),
@@ -96,6 +101,8 @@ def plan_options(*, vary: Sequence[str], studies: int) -> Callable[[Command], Co
         @functools.wraps(command)
         def wrapped(*args: Any, **given: Any) -> None:
             names = ("width", "sure", "power", "vary", "studies", "seed", "format_", "figure")
+            for name in ("study", "task"):
+                given.pop(name)
             command(*args, wanted=Wanted(**{name: given.pop(name) for name in names}), **given)
 
         with_options: Command = wrapped
@@ -117,6 +124,8 @@ class Wanted:
         As given.
     figure : Path or None
         Where the curve is drawn.
+    study : PlannedStudy or None
+        The study that it is a plan of.
     """
 
     def __init__(
@@ -136,6 +145,30 @@ class Wanted:
         self.vary, self.studies, self.seed = vary, studies, seed
         self.format_, self.figure = format_, figure
         self._width, self._sure, self._power = width, sure, power
+        self.study, self._same_minutes = study_of_plan()
+
+    @property
+    def pairs_each(self) -> int | None:
+        """Pairs of a query that one person judges, where the study says that these are not all."""
+        return None if self.study is None else self.study.pairs_each
+
+    def priced(self, question: "Question") -> "Question":
+        """Return a question that knows what a person of the study costs."""
+        if self.study is None:
+            return question
+        from dataclasses import replace
+
+        from study_app.cli.plan.text import Person
+
+        seconds = self.study.seconds if self._same_minutes else None
+        return replace(
+            question,
+            person=Person(
+                minutes=None if seconds is None else (seconds.low / 60, seconds.high / 60),
+                price=self.study.price,
+                currency=self.study.currency,
+            ),
+        )
 
     def wish(self, *, default_width: float | None = None, tells: bool = True) -> "Wish":
         """Return what the study shall reach.
@@ -174,6 +207,7 @@ def answer(design: "Design", question: "Question", wish: "Wish", wanted: Wanted)
     from study_app.cli.output import Output
     from study_app.cli.plan.text import COLUMNS, machine_rows, plan_text
 
+    question = wanted.priced(question)
     found = plan(design, wanted.vary, wish, studies=wanted.studies, seed=wanted.seed, track=_track())
     if wanted.figure is not None:
         from metrics.files import write_whole

@@ -3,7 +3,7 @@
 import click
 
 from study_app.cli.plan.options import Wanted, answer, check_apart, plan_options
-from study_app.cli.plan.people import HELPFUL, PAIR_SIZES, POSITIVE, size_options
+from study_app.cli.plan.people import HELPFUL, PAIR_SIZES, POSITIVE, size_options, study_words
 
 WIDTH_OF_TRUTH = 0.4
 """By default the interval shall be this share of L: from 0.8 to 1.2 times L or so."""
@@ -49,7 +49,7 @@ LEAST_TEXT = 0.5
     help="How much else matters: standard deviation, in log odds, of what people like about a summary beyond its score.",
 )
 @size_options
-@plan_options(vary=("queries", "pairs", "workers"), studies=100)
+@plan_options(vary=("queries", "pairs", "workers"), studies=100, kinds=("summary_pairs",))
 def command(
     *,
     true: float,
@@ -58,6 +58,7 @@ def command(
     effect: float,
     unexplained: float,
     sizes: dict[str, int],
+    queries_a_worker: int,
     wanted: Wanted,
 ) -> None:
     """Say how many queries, pairs and workers tell the patience L from preferences.
@@ -85,13 +86,15 @@ def command(
         text_chars=text_chars,
         judges=Judges(patience_chars=true, effect=effect, unexplained_sd=unexplained),
         tell_from=tell_from,
+        queries_each=queries_a_worker,
+        pairs_each=wanted.pairs_each,
     )
     question = Question(
         subject=f"a patience of {true:,g}",
         unit=" characters",
         digits=0,
         found=None if tell_from is None else f"tells {true:,g} from {tell_from:,g} characters",
-        study=PAIR_SIZES.rest(wanted.vary, sizes),
+        study=study_words(wanted.vary, sizes, queries_a_worker),
         sizes=PAIR_SIZES.words,
         helpful=HELPFUL,
         assumed=(

@@ -42,6 +42,14 @@ PAIR_SIZES = Sizes(
         "workers": ("worker a pair", "workers a pair"),
     }
 )
+
+
+def study_words(vary: str, sizes: dict[str, int], queries_each: int) -> str:
+    """Return what does not vary in a study of pairs, in words."""
+    several = f", {queries_each:,} queries a worker" if queries_each > 1 else ""
+    return f"{PAIR_SIZES.rest(vary, sizes)}{several}"
+
+
 HELPFUL = ("queries", "pairs")
 """More workers a pair do not tell how things are on other queries, which is what is unsure."""
 
@@ -64,7 +72,15 @@ def size_options(command: Command) -> Command:
             type=click.IntRange(min=1),
             default=14,
             show_default=True,
-            help="People who judge each pair; everyone judges all pairs of one query.",
+            help="People who judge each pair; everyone judges all pairs of a query.",
+        ),
+        click.option(
+            "--queries-a-worker",
+            type=click.IntRange(min=1),
+            default=1,
+            show_default=True,
+            help="How many queries one person judges. It takes fewer people; what they answer is drawn as if different "
+            "people did, as long as they have no taste of their own.",
         ),
     )
 
@@ -107,13 +123,23 @@ def judged_options(command: Command) -> Command:
             show_default=True,
             help="How much better a measure does on some queries than on others; 0: alike on all.",
         ),
+        click.option(
+            "--taste",
+            type=click.FloatRange(min=0),
+            default=0.0,
+            show_default=True,
+            help="How much more a person likes a system than others do, in all queries that they judge: standard deviation, "
+            "where what everybody likes has 1. At 0 nobody has a taste of their own.",
+        ),
     )
 
     @functools.wraps(command)
-    def wrapped(*args: Any, strength: float, tie_weight: float, query_spread: float, **given: Any) -> None:
+    def wrapped(
+        *args: Any, strength: float, tie_weight: float, query_spread: float, taste: float, **given: Any
+    ) -> None:
         from calibration.plan.agreement import People
 
-        people = People(strength=strength, tie_weight=tie_weight, query_spread=query_spread)
+        people = People(strength=strength, tie_weight=tie_weight, query_spread=query_spread, taste_sd=taste)
         command(*args, people=people, **given)
 
     return size_options(_with(options, wrapped))
@@ -121,8 +147,9 @@ def judged_options(command: Command) -> Command:
 
 def people_words(people: "People") -> str:
     """Return what is assumed of people, as the options say it."""
+    taste = f", taste {people.taste_sd:g}" if people.taste_sd else ""
     return (
-        f"strength {people.strength:g}, tie weight {people.tie_weight:g}, query spread {people.query_spread:g} "
+        f"strength {people.strength:g}, tie weight {people.tie_weight:g}, query spread {people.query_spread:g}{taste} "
         "(prefcal plan COMMAND --help says what each means)"
     )
 

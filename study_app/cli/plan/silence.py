@@ -65,7 +65,7 @@ SIZES = Sizes(
     show_default=True,
     help="How much else matters: standard deviation, in log odds, of what people like about a stream beyond its cells.",
 )
-@plan_options(vary=("workers", "pairs", "topics"), studies=100)
+@plan_options(vary=("workers", "pairs", "topics"), studies=100, kinds=("stream_pairs",))
 def command(
     *,
     true: float,
@@ -111,7 +111,7 @@ def command(
         sizes=SIZES.words,
         helpful=tuple(SIZES.words),
         assumed=(
-            f"S_0 = {true:g} G_E, P_E = P_0 = 0.5 G_E, S_E = 0.3 G_E; {days} days, {percent(silent)} of them silent; sharpness "
+            f"S_0 = {true:g} G_E, P_E = P_0 = 0.5 G_E, S_E = 0.3 G_E; {days} {'day' if days == 1 else 'days'}, {percent(silent)} of {'it' if days == 1 else 'them'} silent; sharpness "
             f"{sharpness:g}, unexplained {unexplained:g} (prefcal plan silence --help says what each means)"
         ),
     )

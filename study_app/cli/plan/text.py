@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from calibration.plan.search import Plan, Wish
@@ -21,11 +21,39 @@ COLUMNS = (
     "detectable",
     "nothing",
     "role",
+    "cost",
 )
 WRAP = 100
 ROUGHLY = 0.25
 """A size that is known less well is printed with what it is known to lie between."""
 OPEN = "open at one end"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """What one person of a study asks for.
+
+    Attributes
+    ----------
+    minutes : (float, float) or None
+        Least and most that they are busy; None where the plan is not the study file's in what one person does.
+    price : float or None
+        With the platform's fee; None without a reward.
+    currency : str
+        Of the price.
+    """
+
+    minutes: tuple[float, float] | None
+    price: float | None
+    currency: str
+
+    def cost(self, people: int) -> float | None:
+        """Return what so many people cost."""
+        return None if self.price is None else people * self.price
+
+    def money(self, people: int) -> str:
+        """`1,400.00 GBP`."""
+        return "" if self.price is None else f"{people * self.price:,.2f} {self.currency}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +78,10 @@ class Question:
         What is taken for true of the people.
     helpful : tuple of str
         The sizes that are worth changing when another does not reach the wish.
+    farthest : float
+        No two values of it are farther apart: 1 for agreements.
+    person : Person or None
+        Who takes part, where a study file says it.
     """
 
     subject: str
@@ -60,6 +92,18 @@ class Question:
     sizes: dict[str, tuple[str, str]]
     assumed: str
     helpful: tuple[str, ...]
+    farthest: float = math.inf
+    person: Person | None = None
+
+    def tells(self, row: PlanRow) -> bool:
+        """Say whether there is a distance that four of five studies of a size would detect."""
+        return row.detectable <= self.farthest and math.isfinite(row.detectable)
+
+    def too_far(self, row: PlanRow) -> str:
+        """Return why there is none, as a clause."""
+        if math.isinf(row.detectable):
+            return "the estimates of such studies have no bound"
+        return f"it would have to be {self.amount(row.detectable)}, and no two values are farther apart than {self.farthest:g}"
 
     def number(self, value: float) -> str:
         """Return a value as people read it; `open` for an infinite width."""
@@ -90,7 +134,7 @@ def plan_text(found: Plan, question: Question, wish: Wish, *, seed: int) -> str:
     """
     asked = found.row(found.asked)
     paragraphs = [
-        headline(found, question, wish),
+        headline(found, question, wish) + _cost_of_needed(found, question),
         " ".join(_as_given(found, question, asked)),
         table_text(_headers(found, question), list(_table_rows(found, question))).rstrip("\n"),
         text_curve(found, question, wish),
@@ -102,19 +146,55 @@ def plan_text(found: Plan, question: Question, wish: Wish, *, seed: int) -> str:
 
 
 def headline(found: Plan, question: Question, wish: Wish) -> str:
-    """Return the answer in a sentence."""
+    """Return the answer in a sentence.
+
+    A chance is judged by the interval that the simulated studies leave it: what is not told from the one wished is neither enough
+    nor too little, whatever the draws.
+    """
     goal = _goal(question, wish)
     if found.needed is None:
-        largest = found.rows[-1]
+        return _beyond(found, question, wish)
+    if _undecided(found.row(found.asked), wish):
         return (
-            f"Not within reach: even with {question.count(found.vary, largest.size)} {_reached(question, wish, largest)}. "
-            f"Change another size: {_others(found, question)}."
+            f"Your {question.count(found.vary, found.asked)} {_are(found.asked)} about what it takes to get {goal}: "
+            f"{_between(found.row(found.asked))}."
         )
     needed = question.count(found.vary, found.needed)
     if found.needed <= found.asked:
         spare = "" if found.needed == found.asked else f"; {needed}{_known_roughly(found, wish)} would do"
-        return f"Your {question.count(found.vary, found.asked)} are enough to get {goal}{spare}."
+        return (
+            f"Your {question.count(found.vary, found.asked)} {_are(found.asked)} enough to get {goal}{spare}."
+        )
     return f"Plan {needed}{_known_roughly(found, wish)} to get {goal}."
+
+
+def _beyond(found: Plan, question: Question, wish: Wish) -> str:
+    """Return the answer where the largest size that was simulated does not reach the wish."""
+    largest = found.rows[-1]
+    many = question.count(found.vary, largest.size)
+    if _undecided(largest, wish):
+        return f"Hardly within reach: it takes about {many} or more to get {_goal(question, wish)}; with them {_between(largest)}."
+    return (
+        f"Not within reach: even with {many} {_reached(question, wish, largest)}. "
+        f"Change another size: {_others(found, question)}."
+    )
+
+
+def _undecided(row: PlanRow, wish: Wish) -> bool:
+    """Say whether the simulated studies cannot tell a row's chance from the one wished."""
+    if wish.power is None:
+        return False
+    low, high = row.power_interval
+    return low < wish.power <= high
+
+
+def _between(row: PlanRow) -> str:
+    low, high = row.power_interval
+    return f"the chance is between {percent(low)} and {percent(high)}, so far as {row.studies:,} simulated studies tell"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _known_roughly(found: Plan, wish: Wish) -> str:
@@ -142,6 +222,7 @@ def machine_rows(found: Plan, question: Question) -> list[list[Cell]]:
             row.detectable,
             row.nothing,
             _role(found, row),
+            None if question.person is None else question.person.cost(row.people),
         ]
         for row in found.rows
     ]
@@ -169,18 +250,48 @@ def _others(found: Plan, question: Question) -> str:
 
 
 def _as_given(found: Plan, question: Question, row: PlanRow) -> Iterator[str]:
-    people = f"{row.people:,} people"
-    judged = "" if row.judgments is None else f", {row.judgments:,} judgments"
+    people = _counted(row.people, "person", "people")
+    judged = "" if row.judgments is None else f", {_counted(row.judgments, 'judgment', 'judgments')}"
     yield (
         f"As planned, with {question.count(found.vary, found.asked)}, {question.study} ({people}{judged}): the 95 % "
         f"interval of {question.subject} is typically {_widths(question, row)}."
     )
+    yield from _means(question, row)
     if question.found is not None:
         yield f"The chance that the study {question.found} is {percent(row.power)}."
-    if math.isfinite(row.detectable):
+    if question.tells(row):
         yield f"Four of five such studies would detect a true distance of {question.amount(row.detectable)}."
+    else:
+        yield f"With so few {question.sizes[found.vary][1]} no distance can be told: {question.too_far(row)}."
     if row.nothing:
         yield f"In {percent(row.nothing)} of the studies it cannot be told at all."
+
+
+def _means(question: Question, row: PlanRow) -> Iterator[str]:
+    """Say how long people are busy and what they cost."""
+    person = question.person
+    if person is not None and person.minutes is not None:
+        busy = _range(person.minutes, "minute")
+        hours = _range([row.people * end / 60 for end in person.minutes], "hour")
+        yield f"One person is busy with the whole study for {busy}, all together for {hours}."
+    if person is not None and person.price is not None:
+        other = (
+            "" if person.minutes else ", at the reward of the study file, in which one person does other work"
+        )
+        yield f"With the platform's fee they cost {person.money(row.people)}{other}."
+
+
+def _range(ends: Sequence[float], unit: str) -> str:
+    """`18 to 196 minutes`, `1 minute`."""
+    low, high = (f"{end:,.0f}" for end in ends)
+    return f"{low if low == high else f'{low} to {high}'} {unit if low == high == '1' else f'{unit}s'}"
+
+
+def _cost_of_needed(found: Plan, question: Question) -> str:
+    if question.person is None or question.person.price is None or found.needed in {None, found.asked}:
+        return ""
+    row = found.row(found.needed or found.asked)
+    return f" These are {_counted(row.people, 'person', 'people')}, for {question.person.money(row.people)}."
 
 
 def _widths(question: Question, row: PlanRow) -> str:
@@ -195,6 +306,7 @@ def _widths(question: Question, row: PlanRow) -> str:
 def _headers(found: Plan, question: Question) -> list[str]:
     headers = [question.sizes[found.vary][1], "people"]
     headers += [] if found.rows[0].judgments is None else ["judgments"]
+    headers += [f"cost, {question.person.currency}"] if _priced(question) and question.person else []
     headers += ["typical width", "width, 4 of 5"]
     headers += [] if question.found is None else ["chance"]
     return [*headers, "detectable", ""]
@@ -210,9 +322,18 @@ def _table_rows(found: Plan, question: Question) -> Iterator[list[Cell]]:
     for row in found.rows:
         cells: list[Cell] = [f"{row.size:,}", f"{row.people:,}"]
         cells += [] if row.judgments is None else [f"{row.judgments:,}"]
+        cells += [f"{question.person.cost(row.people):,.2f}"] if _priced(question) and question.person else []
         cells += [question.number(row.width), question.number(row.width_most)]
         cells += [] if question.found is None else [f"{percent(row.power)}"]
-        yield [*cells, question.number(row.detectable), words[_role(found, row)]]
+        yield [
+            *cells,
+            question.number(row.detectable) if question.tells(row) else "none",
+            words[_role(found, row)],
+        ]
+
+
+def _priced(question: Question) -> bool:
+    return question.person is not None and question.person.price is not None
 
 
 def _role(found: Plan, row: PlanRow) -> str:
@@ -228,6 +349,8 @@ def _how_to_read(found: Plan, question: Question) -> Iterator[str]:
     if question.found is not None:
         yield f"chance: the share of studies that {question.found.replace('tells', 'tell', 1).replace('finds', 'find', 1)} (the power)."
     yield "detectable: the smallest true distance that four of five studies would detect at 5 %, two-sided."
+    if not all(map(question.tells, found.rows)):
+        yield "none: so small a study can tell no distance."
 
 
 def _precision(found: Plan, question: Question, wish: Wish, seed: int) -> str:
@@ -240,6 +363,10 @@ def _precision(found: Plan, question: Question, wish: Wish, seed: int) -> str:
         f"Simulated: {studies:,} studies of each size, seed {seed}. A chance near 80 % is then known to about "
         f"{100 * error:.0f} points{sizes}; --studies makes it steadier."
     )
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"
 
 
 def _wrapped(text: str) -> str:

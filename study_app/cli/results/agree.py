@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from study_app.cli.output import FORMATS, Output
+from study_app.cli.places import OutFolder
 
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
@@ -56,7 +57,7 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     "--primary",
     nargs=2,
     metavar="MEASURE MEASURE",
-    help="The one comparison that was planned, instead of the study's; all others are exploratory. For names see above.",
+    help="The one comparison that counts, instead of the study's; all others are exploratory. Named now, it is not called planned. For names see above.",
 )
 @click.option(
     "--compare",
@@ -75,7 +76,15 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     show_default=True,
     help="What to print.",
 )
-@click.option("-o", "--output", "folder", metavar="DIR", required=True, help="Folder for the results.")
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=OutFolder(path_type=str),
+    metavar="DIR",
+    required=True,
+    help="Folder for the results.",
+)
 def command(
     tables: str,
     *,
@@ -153,11 +162,12 @@ def _evidence(
     from calibration.agree.evidence import Evidence
     from calibration.agree.folder import file_record
     from calibration.agree.score_files import read_scores
-    from calibration.tables.files import read_tables, tables_sha256
+    from calibration.tables.files import tables_sha256
     from calibration.tables.sources import study_sources
     from calibration.user_model.model import read_user_model
+    from study_app.cli.tables.table_notes import read_with_warnings
 
-    read = read_tables(tables)
+    read = read_with_warnings(tables)
     digest = tables_sha256(tables)
     judged = read["preferences"]["task"].unique().tolist() if "preferences" in read else []
     fitted = read_user_model(model) if model else None

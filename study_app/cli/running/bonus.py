@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.options import database_option, opened
+from study_app.cli.places import OutFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +20,13 @@ CENT = Decimal("0.01")
 @click.argument("study", metavar="STUDY")
 @click.argument("file", metavar="[FILE]", required=False)
 @click.option("--each", metavar="AMOUNT", help="The same for everybody with complete data.")
-@click.option("-o", "--output", metavar="LIST", help="Write the list into LIST, not on the terminal.")
+@click.option(
+    "-o",
+    "--output",
+    type=OutFile(path_type=str),
+    metavar="LIST",
+    help="Write the list into LIST, not on the terminal.",
+)
 @database_option
 def command(study: str, file: str | None, each: str | None, output: str | None, database: str | None) -> None:
     """Write a line `participant_id,amount` for each worker who gets a bonus.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.options import database_option, opened
+from study_app.cli.places import OutFile
 
 if TYPE_CHECKING:
     from study_app.services.researcher.reconcile import Reconciled
@@ -35,7 +36,13 @@ QUIET = {"paid", "open"}
     multiple=True,
     help="A further state that means: not handed in. Repeatable.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write a line a submission into FILE, as CSV.")
+@click.option(
+    "-o",
+    "--output",
+    type=OutFile(path_type=str),
+    metavar="FILE",
+    help="Write a line a submission into FILE, as CSV.",
+)
 @database_option
 def command(
     study: str,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.options import database_option, opened
+from study_app.cli.places import OutFile
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -18,7 +19,15 @@ COLUMNS = ("platform_id", "topic", "address")
 
 @click.command()
 @click.argument("study", metavar="STUDY", required=False)
-@click.option("-o", "--output", "file", metavar="FILE", required=True, help="Write the list into FILE.")
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=OutFile(path_type=str),
+    metavar="FILE",
+    required=True,
+    help="Write the list into FILE.",
+)
 @click.option(
     "--base",
     metavar="URL",

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from metrics.wording import counted
 from study_app.cli.options import database_option, opened
 from study_app.cli.output import Output, output_options
 
 if TYPE_CHECKING:
     from study_app.services.researcher.handover import Handover
-    from study_app.services.researcher.progress import StudyProgress
+    from study_app.services.researcher.progress import Spread, StudyProgress
 
 COLUMNS = ("study", "task", "topic", "done", "live", "room")
 
@@ -19,7 +20,12 @@ COLUMNS = ("study", "task", "topic", "done", "live", "room")
 @database_option
 @output_options
 def command(study: str | None, database: str | None, *, output: Output) -> None:
-    """Show workers, slots and judgments of STUDY, or of every loaded study; the same as its researcher's page."""
+    """Show how far STUDY is, or every loaded study: the same as its researcher's page.
+
+    First come numbers of workers, codes, judgments and checks of care. The table below has a line for each query (event, profile):
+    done are the places whose work is there, live those that somebody holds now, room those that are still to give. csv and json have
+    the table only, with an empty room or null where there is no limit.
+    """
     from study_app.services.researcher.progress import study_progress
     from study_app.services.researcher.studies import chosen_study
     from study_app.services.worker.entry import loaded_studies
@@ -36,10 +42,14 @@ def command(study: str | None, database: str | None, *, output: Output) -> None:
     if output.format == "table":
         for progress in found:
             click.echo("\n".join(_sentences(progress)))
+    unlimited = "no limit" if output.format == "table" else None
     output.rows(
         COLUMNS,
         [
-            (progress.study, task.name, query.topic, query.done, query.live, query.room)
+            (
+                *(progress.study, task.name, query.topic, query.done, query.live),
+                unlimited if query.room is None else query.room,
+            )
             for progress in found
             for task in progress.tasks
             for query in task.queries
@@ -55,14 +65,14 @@ def _sentences(progress: "StudyProgress") -> list[str]:
     if progress.paused_at is not None:
         head += f"; paused since {progress.paused_at:%Y-%m-%d %H:%M} UTC"
     pairs = [
-        f"  {task.name}: {spread.low} to {spread.high} judgments a pair, median {spread.middle:g}"
+        f"  {task.name}: {_between(spread, 'judgment')} a pair"
         for task in progress.tasks
         if (spread := task.judgments_per_pair) is not None
     ]
     streams = [
-        f"  {task.name}: {one.following} streams followed now, {one.never_came} never read; "
-        f"{one.per_stream.low} to {one.per_stream.high} workers a stream; "
-        f"{one.answered} of {one.asked} questions answered; {one.reminders} reminders"
+        f"  {task.name}: {counted(one.following, 'stream')} followed now, {one.never_came} never read; "
+        f"{_between(one.per_stream, 'worker')} a stream; "
+        f"{one.answered} of {counted(one.asked, 'question')} answered; {counted(one.reminders, 'reminder')}"
         for task in progress.tasks
         if (one := task.streams) is not None
     ]
@@ -70,11 +80,19 @@ def _sentences(progress: "StudyProgress") -> list[str]:
     return [head, *_handover(progress.handover), *pairs, *streams, *checks, ""]
 
 
+def _between(spread: "Spread", thing: str) -> str:
+    """Say how many there are, from the smallest number to the largest where they differ."""
+    if spread.low == spread.high:
+        return counted(spread.low, thing)
+    return f"{spread.low} to {counted(spread.high, thing)}, median {spread.middle:g},"
+
+
 def _checks(progress: "StudyProgress") -> list[str]:
     """Say how many fail each check of care, of how many of whom that can be told."""
     rates = {
-        check.name: f"{check.title} {check.failed} of {check.judged}"
-        + ("" if check.rate is None else f" ({check.rate:.0%})")
+        check.name: f"{check.title} (nobody to judge yet)"
+        if check.rate is None
+        else f"{check.title} {check.failed} of {check.judged} ({check.rate:.0%})"
         for check in progress.checks
     }
     excluding = ", ".join(rates[check.name] for check in progress.checks if check.excludes)
@@ -87,7 +105,7 @@ def _handover(states: "Handover") -> list[str]:
     told = f"confirmed by the platform {states.confirmed}, paid {states.paid}"
     lines = [f"  data complete {states.complete}, code shown {states.shown}, {told}"]
     if any(states.early.values()):
-        ended = ", ".join(f"{end} {number}" for end, number in states.early.items())
+        ended = ", ".join(f"{end.replace('_', ' ')} {number}" for end, number in states.early.items())
         lines.append(f"  ended early: {ended}")
     if states.visit_codes:
         lines.append(f"  codes for visits shown: {states.visit_codes}")

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from study_app.cli.score.left_out import say_left_out, say_of_runs
+
 if TYPE_CHECKING:
     from metrics.events import EventCollection, UpdateRun
+    from metrics.readers.tempsum_runs import Lengths
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,18 +39,16 @@ def read_judged_events(*, topics_file: str, nuggets: str, matches: str, updates:
     return judged
 
 
-def read_update_runs(paths: "Iterable[str]", judged: "EventCollection") -> "list[UpdateRun]":
-    """Read the runs, and say on stderr, in one line a run, how many of its updates are about topics not judged."""
-    from metrics.readers.run_files import named_runs, read_runs
-    from metrics.readers.tempsum_runs import read_update_run, strange_updates
+def read_update_runs(
+    paths: "Iterable[str]", judged: "EventCollection", lengths: "Lengths | None" = None
+) -> "list[UpdateRun]":
+    """Read the runs, and say on stderr what of the judgments and of each run takes no part."""
+    from metrics.event_taking_part import events_left_out, updates_left_out
+    from metrics.readers.run_files import read_runs
+    from metrics.readers.tempsum_runs import read_update_run
 
     paths = list(paths)
     runs = read_runs(paths, lambda path, name: read_update_run(path, name=name))
-    for path, run in zip(named_runs(paths).values(), runs, strict=True):
-        strange = strange_updates(path, run, judged.topics)
-        if strange:
-            sys.stderr.write(
-                f"{path}: {strange.updates} of {len(run.topics)} updates are about topics that are not judged, "
-                f"such as {strange.topic!r} (line {strange.line}), and are left out\n"
-            )
+    say_left_out(judged.name, events_left_out(judged))
+    say_of_runs(paths, runs, lambda run: updates_left_out(judged, run, lengths=lengths), lines=True)
     return runs

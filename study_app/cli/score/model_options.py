@@ -1,15 +1,14 @@
-"""What scoring commands share: `--topics`, `--model`, `--draws` and `--seed`, and printing scores under a user model."""
+"""What scoring commands share: `--topics`, `--model`, `--draws` and `--seed`, and scores under a user model."""
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from study_app.cli.output import Output
-
 if TYPE_CHECKING:
-    from calibration.user_model.scores import FamilyModel, M, R
-    from metrics.results import Topics
+    from calibration.user_model.scores import FamilyModel, Interval, M, Place, R
+    from metrics.results import Score, Topics
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -48,8 +47,12 @@ def check_draws(model: str | None, draws: int | None) -> None:
         raise click.UsageError("--draws needs --model FILE")
 
 
-def print_under_model(
-    output: Output,
+def say_notes(user: "FamilyModel[R, M]") -> None:
+    """Say on stderr what stands in for what a user model lacks."""
+    sys.stderr.write("".join(f"{user.path}: {note}\n" for note in user.notes))
+
+
+def scored_under(
     user: "FamilyModel[R, M]",
     runs: "Sequence[R]",
     measures: "Sequence[M]",
@@ -57,10 +60,9 @@ def print_under_model(
     draws: int | None,
     seed: int,
     topics: "Topics" = "judged",
-) -> None:
-    """Print scores under a user model, with the interval of each where the model is to be drawn."""
+) -> "tuple[list[Score], dict[Place, Interval] | None]":
+    """Return scores under a user model, and the interval of each where the model is to be drawn."""
     scores = user.scores(runs, measures, topics=topics)
     if draws is None:
-        output.scores(scores)
-    else:
-        output.scores(scores, user.intervals(runs, measures, draws=draws, seed=seed, topics=topics))
+        return scores, None
+    return scores, user.intervals(runs, measures, draws=draws, seed=seed, topics=topics)

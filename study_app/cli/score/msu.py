@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, output_options
+from study_app.cli.output import Output, score_output_options
 from study_app.cli.score.event_files import event_options, read_judged_events, read_update_runs
-from study_app.cli.score.model_options import model_options, print_under_model, topics_option
+from study_app.cli.score.model_options import model_options, say_notes, scored_under, topics_option
 
 if TYPE_CHECKING:
     from metrics.msu.score import MSU, MSUPerSecond, StreamMeasure, Users
@@ -73,7 +73,7 @@ def decay(text: str) -> float:
 @click.option("--per-user", is_flag=True, help="Print every user's own scores.")
 @topics_option("the run has updates for")
 @model_options
-@output_options
+@score_output_options
 def command(
     *,
     runs: tuple[str, ...],
@@ -104,8 +104,8 @@ def command(
         )
     _check_draws(model, draws, per_user=per_user, takes_something=given is None or not decays)
     judged = read_judged_events(**files)
-    systems = read_update_runs(runs, judged)
     words = None if lengths is None else read_lengths(lengths, judged.topics)
+    systems = read_update_runs(runs, judged, words)
     people = None if given is None else _given(given, count)
     user = None
     if model is not None:
@@ -121,7 +121,7 @@ def command(
             lateness=not decays,
             lengths=words,
         )
-        sys.stderr.write("".join(f"{model}: {note}\n" for note in user.notes))
+        say_notes(user)
         people = user.users
     elif people is None:
         people = _simulated(explicit, count=count or DEFAULT_USERS, seed=seed)
@@ -134,7 +134,7 @@ def command(
     elif user is None:
         output.scores(msu_scores(judged, systems, _measures(decays), people, lengths=words, topics=topics))
     else:
-        print_under_model(output, user, systems, _measures(decays), draws=draws, seed=seed, topics=topics)
+        output.scores(*scored_under(user, systems, _measures(decays), draws=draws, seed=seed, topics=topics))
 
 
 def _explicit(what: str, given: tuple[float, float] | None) -> dict[str, float]:
@@ -171,7 +171,8 @@ def _given(trails: str, count: int | None) -> "Users":
 
     users = read_trails(trails)
     if count not in {None, len(users)}:
-        sys.stderr.write(f"{trails}: all its {len(users)} users are met; --users is not looked at\n")
+        met = "its user is met" if len(users) == 1 else f"all its {len(users)} users are met"
+        sys.stderr.write(f"{trails}: {met}; --users is not looked at\n")
     return users
 
 

@@ -5,8 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, output_options
-from study_app.cli.score.model_options import check_draws, model_options, print_under_model, topics_option
+from study_app.cli.output import Output, score_output_options
+from study_app.cli.score.left_out import say_left_out, say_of_runs
+from study_app.cli.score.model_options import (
+    check_draws,
+    model_options,
+    say_notes,
+    scored_under,
+    topics_option,
+)
 
 if TYPE_CHECKING:
     from calibration.user_model.push import PushModel
@@ -20,11 +27,10 @@ DEFAULT_ALPHA = 0.66
 
 def days(text: str) -> tuple[str, ...]:
     """Read ``YYYYMMDD:YYYYMMDD`` as every day from the first to the last; anything else is wrong usage."""
-    from metrics.push.streams import days_between
+    from metrics.push.streams import every_day
 
-    first, _, last = text.partition(":")
     try:
-        return days_between(first, last)
+        return every_day(text)
     except ValueError as error:
         raise click.BadParameter(
             f"{error}; write the first and the last day, like 20150720:20150729"
@@ -66,7 +72,7 @@ def days(text: str) -> tuple[str, ...]:
 @click.option("--cells", is_flag=True, help="Add the five totals of the contingency table.")
 @topics_option("the run has pushes for")
 @model_options
-@output_options
+@score_output_options
 def command(
     *,
     runs: tuple[str, ...],
@@ -86,6 +92,7 @@ def command(
 ) -> None:
     """ELG, nCG, T11U, silence precision and recall of push notifications, per topic and over all topics."""
     from metrics.push.score import push_scores
+    from metrics.push.taking_part import push_judgments_left_out, push_left_out
     from metrics.readers.push import read_push_collection, read_push_run
     from metrics.readers.run_files import read_runs
 
@@ -99,9 +106,13 @@ def command(
         user = push_model(model, judged, alpha=alpha is None)
     measures = _measures(alpha, user, cells=cells, convention=convention, unpooled=unpooled)
     if user is None:
-        output.scores(push_scores(judged, systems, measures, topics=topics))
+        scores, intervals = push_scores(judged, systems, measures, topics=topics), None
     else:
-        print_under_model(output, user, systems, measures, draws=draws, seed=seed, topics=topics)
+        say_notes(user)
+        scores, intervals = scored_under(user, systems, measures, draws=draws, seed=seed, topics=topics)
+    say_left_out(qrels, push_judgments_left_out(judged))
+    say_of_runs(runs, systems, lambda run: push_left_out(judged, run), lines=True)
+    output.scores(scores, intervals)
 
 
 def _measures(

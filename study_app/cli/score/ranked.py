@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, output_options
-from study_app.cli.score.model_options import check_draws, model_options, print_under_model, topics_option
+from study_app.cli.output import Output, score_output_options
+from study_app.cli.score.left_out import say_left_out, say_of_runs
+from study_app.cli.score.model_options import check_draws, model_options, scored_under, topics_option
 
 if TYPE_CHECKING:
     from calibration.user_model.ranked import RankedModel
@@ -84,7 +85,7 @@ FITTED = "fitted"
 )
 @topics_option("the run has a list for")
 @model_options
-@output_options
+@score_output_options
 def command(
     *,
     runs: tuple[str, ...],
@@ -106,6 +107,7 @@ def command(
 ) -> None:
     """Time-aware and plain intent-aware measures of ranked lists, per topic and over all topics."""
     from metrics.ranked.score import largest_grade, ranked_scores
+    from metrics.ranked.taking_part import ranked_judgments_left_out, ranked_left_out
     from metrics.readers.ranked import read_ranked_collection, read_ranked_run
     from metrics.readers.run_files import read_runs
 
@@ -127,9 +129,13 @@ def command(
     _say_what_was_decided(windows, judged, unit, reading)
     if user is None:
         scores = ranked_scores(judged, systems, measures, topics=topics)
-        output.scores(scores, None if draws is None else {})
+        intervals = None if draws is None else {}
     else:
-        print_under_model(output, user, systems, measures, draws=draws, seed=seed, topics=topics)
+        scores, intervals = scored_under(user, systems, measures, draws=draws, seed=seed, topics=topics)
+    say_left_out(qrels, ranked_judgments_left_out(judged))
+    deepest = max(depths, default=DEFAULT_DEPTH)
+    say_of_runs(runs, systems, lambda run: ranked_left_out(judged, run, depth=deepest))
+    output.scores(scores, intervals)
 
 
 def _check_usage(model: str | None, draws: int | None, *, is_fitted: bool) -> None:

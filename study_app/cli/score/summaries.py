@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, output_options
-from study_app.cli.score.model_options import check_draws, model_options, print_under_model
+from study_app.cli.output import Output, score_output_options
+from study_app.cli.score.left_out import say_left_out, say_of_runs
+from study_app.cli.score.model_options import check_draws, model_options, scored_under
 
 if TYPE_CHECKING:
     from metrics.summaries.readings import Intents
@@ -64,7 +65,7 @@ def characters(text: str) -> float:
     help="Topics of the mean; here the same, because a run must have every query.",
 )
 @model_options
-@output_options
+@score_output_options
 def command(
     *,
     runs: tuple[str, ...],
@@ -84,6 +85,7 @@ def command(
     from metrics.readers.mobileclick_runs import read_run
     from metrics.readers.run_files import read_runs
     from metrics.summaries.score import MMeasure, summary_scores
+    from metrics.summaries.taking_part import summaries_left_out, summary_collection_left_out
 
     is_fitted = intents == "fitted"
     _check_usage(model, draws, takes_something=is_fitted or not patiences, is_fitted=is_fitted)
@@ -99,9 +101,12 @@ def command(
         for one in patiences or [DEFAULT_PATIENCE if user is None or user.patience is None else user.patience]
     ]
     if user is None:
-        output.scores(summary_scores(judged, systems, measures))
+        scores, intervals = summary_scores(judged, systems, measures), None
     else:
-        print_under_model(output, user, systems, measures, draws=draws, seed=seed)
+        scores, intervals = scored_under(user, systems, measures, draws=draws, seed=seed)
+    say_left_out(collection, summary_collection_left_out(judged))
+    say_of_runs(runs, systems, lambda run: summaries_left_out(judged, run))
+    output.scores(scores, intervals)
 
 
 def _check_usage(model: str | None, draws: int | None, *, takes_something: bool, is_fitted: bool) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, output_options
+from study_app.cli.output import Output, score_output_options
 from study_app.cli.score.event_files import event_options, read_judged_events, read_update_runs
 from study_app.cli.score.model_options import check_draws, model_options, topics_option
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 )
 @topics_option("the run has updates for")
 @model_options
-@output_options
+@score_output_options
 def command(
     *,
     runs: tuple[str, ...],

@@ -22,21 +22,40 @@ MOST_BY_DEFAULT = 2
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="0.0.0.0 serves other machines too.")
 @click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one."
+    "--host",
+    metavar="ADDRESS",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen at. The default answers this machine only, 0.0.0.0 other machines too.",
+)
+@click.option(
+    "--port",
+    default=8000,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen at; 0 takes a free one.",
 )
 @click.option(
     "--processes",
     type=click.IntRange(1, 256),
-    help=f"Server processes.  [default: one a core on Linux, at most {MOST_BY_DEFAULT}; else 1]",
+    help="How many processes share the work; each can use a core. "
+    f" [default: one a core on Linux, at most {MOST_BY_DEFAULT}; else 1]",
 )
-@click.option("--debug", is_flag=True, help="Flask's development server: for developers only.")
+@click.option(
+    "--debug",
+    is_flag=True,
+    help="Use Flask's development server: for those who change prefcal, not for studies.",
+)
 @database_option
 def command(host: str, port: int, processes: int | None, database: str | None, *, debug: bool) -> None:
-    """Serve every loaded study until stopped (Ctrl-C), and print where workers and researchers enter.
+    """Serve every loaded study until stopped (Ctrl-C).
 
-    Each request is logged on stderr as one line of JSON. A SQLite file has one server at a time.
+    Load a study first: prefcal study load FILE. Printed are, for each study, the address for workers and the one that shows you how
+    far it is. Each request is logged on stderr as one line of JSON, without answers or platform ids.
+
+    A SQLite file can have one server at a time. For workers on the internet put a proxy with HTTPS before it; docs/deploy.md leads
+    there.
     """
     from study_app.config import Config, database_url
     from study_app.store.database import shown_address

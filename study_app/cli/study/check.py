@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="Text for people; json for machines, in minutes.",
+    help="Text for people; json for machines, all times in minutes.",
 )
 def command(file: str, format_: str) -> None:
     """Check the study file FILE and everything it names; changes nothing.

@@ -21,10 +21,16 @@ PLATFORMS = ("generic", "prolific", "connect", "sona", "mturk")
 @click.argument("places", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--study", metavar="NAME", help="Short name, used in addresses. Default: like the folder.")
 @click.option("--title", metavar="TEXT", help="What workers see first. Default: by the tasks.")
-@click.option("--language", type=click.Choice(["en", "ja"]), help="Default: that of the texts.")
+@click.option(
+    "--language",
+    type=click.Choice(["en", "ja"]),
+    help="Language of texts and pages. Default: that of the texts.",
+)
 @click.option("--platform", type=click.Choice(PLATFORMS), help="Who sends the workers. Default: generic.")
-@click.option("--device", type=click.Choice(["any", "phone", "desktop"]), help="Default: any.")
-@click.option("--return-url", metavar="URL", help="Where workers return to; SONA needs it.")
+@click.option(
+    "--device", type=click.Choice(["any", "phone", "desktop"]), help="What workers must use. Default: any."
+)
+@click.option("--return-url", metavar="URL", help="Where workers go from the last page; SONA needs it.")
 @click.option(
     "--contact", metavar="TEXT", help="For the consent: who asks, and whom to write to with questions."
 )
@@ -34,15 +40,15 @@ PLATFORMS = ("generic", "prolific", "connect", "sona", "mturk")
     "kinds",
     metavar="KIND",
     multiple=True,
-    help="A task to write, as often as there are some, in order. Default: the usual ones for what was found.",
+    help="Kind of a task, such as summary_pairs; once for each task, in order. Default: the usual ones for what was found.",
 )
 def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given: Any) -> None:
     """Write DIR/study.yaml about the collections and runs in PATHs (files or folders; by default DIR itself).
 
     Files are recognised by what is in them: NTCIR MobileClick, TREC Temporal Summarization, Microblog and Real-Time
-    Summarization, and ranked lists with time windows. On a terminal asks what no option says; elsewhere takes the defaults.
-    `prefcal study check` passes the file once its consent says what only you know (--contact, --keep); an existing one is never
-    touched.
+    Summarization, and ranked lists with time windows. On a terminal you are asked for what no option says; elsewhere the defaults
+    are taken. The file passes `prefcal study check` once its consent says what only you know (--contact, --keep). A study.yaml that
+    is there already is never touched.
     """
     from study_app.study.standard_words import UNWRITTEN
     from study_app.study_new.plan import possible_tasks
@@ -68,13 +74,13 @@ def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **gi
 
 def _show(material: "Material") -> None:
     """Say what was recognised as what."""
-    from metrics.readers.run_files import run_name
+    from study_app.study_new.collections import system_names
 
     for found in material.whole:
         click.echo(f"{found.family}:")
         for key, file in found.files.items():
             click.echo(f"  {key:<12} {file.path}")
-        click.echo(f"  {'runs':<12} {', '.join(run_name(run.path) for run in found.runs)}")
+        click.echo(f"  {'runs':<12} {', '.join(system_names(found.runs))}")
     for search in material.partial:
         click.echo(f"{search.family}: left out, {_lacking(search)}")
     if material.unused:

@@ -6,7 +6,11 @@ import click
 @click.command(name="preview")
 @click.argument("file", metavar="FILE", type=click.Path())
 @click.option(
-    "--port", default=8001, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one."
+    "--port",
+    default=8001,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen at; 0 takes a free one.",
 )
 def command(file: str, port: int) -> None:
     """Serve a list of all pages of the study file FILE on this machine, until stopped (Ctrl-C).

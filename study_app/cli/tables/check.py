@@ -23,19 +23,22 @@ if TYPE_CHECKING:
 def command(tables: Path, *, output: Output) -> None:
     """Check a folder of tables and its study.json, and say what is in it.
 
-    Faults are named with file, line and cure: those of a file's shape first, then of cells, then of whole rows. What
-    is legal but suspicious is a warning.
+    Faults are named with file, line and cure: tables that were cut after their export first, then those of a file's
+    shape, of cells, and of whole rows. What is legal but suspicious is a warning: names that are nearly known ones,
+    rows that stand twice, tables that were changed.
     docs/tables.md describes the tables.
     """
     from calibration.tables.files import read_tables
+    from calibration.tables.suspicions import in_no_result, suspicions
     from metrics.errors import InputError
+    from metrics.wording import counted
 
     study, faults = _study(tables)
     try:
         found = read_tables(tables)
     except InputError as error:
         raise InputError([*faults, *error.faults]) from None
-    warnings = list(_of_visits(tables, found, faults))
+    warnings = [*suspicions(tables, found), *_of_visits(tables, found, faults)]
     if faults:
         raise InputError(faults)
     output.rows(
@@ -44,9 +47,10 @@ def command(tables: Path, *, output: Output) -> None:
     )
     if output.format == "table":
         name = f"study {study.study!r}" if study else "no study.json (none is needed)"
-        click.echo(f"No fault in {len(found)} {'table' if len(found) == 1 else 'tables'}; {name}.")
-    for line in warnings:
-        click.echo(f"warning: {line}", err=output.format != "table")
+        click.echo(f"No fault in {counted(len(found), 'table')}; {name}.")
+    notes = [f"note: {line}" for line in in_no_result(tables, found)]
+    for line in [*notes, *(f"warning: {line}" for line in warnings)]:
+        click.echo(line, err=output.format != "table")
 
 
 def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from study_app.cli.places import OutFolder
+
 
 @click.command(name="features")
 @click.argument("file", metavar="FILE", type=click.Path())
@@ -12,7 +14,7 @@ import click
     "--output",
     "tables",
     metavar="TABLES",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutFolder(),
     required=True,
     help="Folder of tables to write them into.",
 )
@@ -23,12 +25,14 @@ def command(file: str, tables: Path) -> None:
     runs belong together, and what the systems are called in your own tables.
     """
     from calibration.tables.files import write_tables
+    from calibration.tables.records import renew_records
     from study_app.estimate.content import read_study_content
     from study_app.export.features import feature_tables
     from study_app.study.file import read_study_file
 
     derived = feature_tables(read_study_content(read_study_file(file)))
     write_tables(derived, tables)
+    renew_records(tables, {name: len(frame) for name, frame in derived.items()})
     for name, frame in derived.items():
         click.echo(f"{name}: {len(frame):,} rows")
     if not {"positions", "push_cells"} & set(derived):

@@ -1,14 +1,16 @@
 """`prefcal fit`: tables in, a user model out."""
 
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from study_app.cli.output import FORMATS
+from study_app.cli.places import OutFile, OutFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
     from calibration.fit.plots import Drawings
     from calibration.fit.study import UserModelFit
 
-QUALITY = "quality.json"
+QUALITY, COLLECTION = "quality.json", "collection"
+"""What is written beside the model."""
 
 
 @click.command("fit")
@@ -25,14 +28,14 @@ QUALITY = "quality.json"
     "-o",
     "--output",
     "model_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutFile(),
     required=True,
     metavar="FILE",
     help="The user model to write, such as user-model.json.",
 )
 @click.option(
     "--plots",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutFolder(),
     metavar="DIR",
     help="Draw every fit into this folder, as PNG and SVG.",
 )
@@ -99,6 +102,11 @@ QUALITY = "quality.json"
     show_default=True,
     help="A table for people; csv or json for machines.",
 )
+@click.option(
+    "--debug",
+    is_flag=True,
+    help="Show on stderr where in the code an error came from that prefcal did not expect.",
+)
 def command(
     tables: Path,
     *,
@@ -114,19 +122,24 @@ def command(
     resamples: int | None,
     compare: str | None,
     seed: int,
+    debug: bool,
     format_: str,
 ) -> None:
     """Fit every user-model parameter that a folder of tables allows.
 
-    What cannot be told is left out, and one line on stderr says why. Worker quality and agreement among raters are
+    What cannot be told is left out, and one line on stderr says why; kinds of study that were not run are one line
+    together. Worker quality and agreement among raters are
     written into quality.json beside the model. Where people voted on intents or rated iUnits,
     collection/probability.tsv and collection/importance.tsv are written there too, for scoring.
     """
     from calibration.fit.options import FitOptions
-    from calibration.tables.files import read_tables
     from calibration.user_model.model import write_user_model
+    from metrics.files import check_file_place, check_folder_place
+    from study_app.cli.tables.table_notes import read_with_warnings
 
-    read = read_tables(tables)
+    check_file_place(model_file.parent / QUALITY)
+    check_folder_place(model_file.parent / COLLECTION)
+    read = read_with_warnings(tables)
     options = FitOptions(
         level=level,
         exclude=exclude == "rules",
@@ -139,12 +152,13 @@ def command(
         compare=compare is not None,
     )
     _check(tables, read, options)
-    fit = _fitted(tables, read, seed, options)
-    write_user_model(fit.model, model_file)
-    written = [model_file, *_write_beside(model_file, read, fit, options)]
-    drawings = _drawn(fit, plots, level)
-    for skipped in (*fit.skipped, *drawings.skipped):
-        click.echo(str(skipped), err=True)
+    with _tracebacks() if debug else nullcontext():
+        fit = _fitted(tables, read, seed, options)
+        write_user_model(fit.model, model_file)
+        written = [model_file, *_write_beside(model_file, read, fit, options)]
+        drawings = _drawn(fit, plots, level)
+    for line in _not_told(tables, read, fit, drawings):
+        click.echo(line, err=True)
     _print(fit, written, f"{drawings} in {plots}" if drawings.files else "", format_)
 
 
@@ -169,6 +183,23 @@ def _check(folder: Path, read: "Mapping[str, pd.DataFrame]", options: "FitOption
     ):
         problem = "nobody has a last_seen_at, by which --dropout last-seen ends a follow"
         raise input_fault(problem, path=folder / "follows.csv", cure="fill it, or leave out --dropout")
+
+
+@contextmanager
+def _tracebacks() -> "Iterator[None]":
+    """Let `calibration.inference.attempts` say on stderr what it catches."""
+    import logging
+
+    from calibration.inference.attempts import LOG
+
+    handler = logging.StreamHandler()
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        LOG.removeHandler(handler)
+        LOG.setLevel(logging.NOTSET)
 
 
 def _fitted(
@@ -202,9 +233,7 @@ def _write_beside(
 
     counted = counted_tables(read, exclude=options.exclude, complete_only=options.complete_only)
     files = collection_files(counted, fit.intents)
-    folder = model_file.parent / "collection"
-    if files:
-        folder.mkdir(exist_ok=True)
+    folder = model_file.parent / COLLECTION
     for name, text in files.items():
         write_whole(folder / name, text)
     written = [folder / name for name in files]
@@ -219,6 +248,20 @@ def _drawn(fit: "UserModelFit", folder: Path | None, level: float) -> "Drawings"
     from calibration.fit.plots import write_plots
 
     return write_plots(fit.drawable if folder else {}, folder or Path(), level=level)
+
+
+def _not_told(
+    folder: Path, read: "Mapping[str, pd.DataFrame]", fit: "UserModelFit", drawings: "Drawings"
+) -> "list[str]":
+    """Return the lines that say what is missing, and why."""
+    from calibration.fit.kinds import about_what_was_asked
+    from calibration.tables.study import read_study
+
+    beside = [one for one in fit.quality.skipped if one.unexpected]
+    return [
+        *about_what_was_asked(fit.skipped, read, read_study(folder)),
+        *(str(one) for one in (*beside, *drawings.skipped)),
+    ]
 
 
 def _print(fit: "UserModelFit", written: "Sequence[Path]", drawings: str, format_: str) -> None:

@@ -5,25 +5,24 @@ from typing import TYPE_CHECKING
 
 import click
 
+from study_app.cli.tables.import_options import (
+    delimiter_option,
+    folder_option,
+    meanings_of,
+    tell,
+    time_format_option,
+)
+
 if TYPE_CHECKING:
     import pandas as pd
 
     from calibration.interchange.preferences import Imported
 
 
-def _meanings(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """Split values like SAID=CHOICE at the last equals sign."""
+def _answers() -> tuple[str, ...]:
     from calibration.interchange.preferences import ANSWERS
 
-    meanings = {}
-    for value in values:
-        said, equals, choice = value.rpartition("=")
-        if not equals or choice not in ANSWERS:
-            raise click.BadParameter(
-                f"{value!r} is not like SAID=CHOICE, CHOICE one of {', '.join(ANSWERS)}", ctx=ctx, param=param
-            )
-        meanings[said] = choice
-    return meanings
+    return ANSWERS
 
 
 @click.command("import")
@@ -44,7 +43,7 @@ def _meanings(ctx: click.Context, param: click.Parameter, values: tuple[str, ...
     "--answer",
     "answers",
     metavar="SAID=CHOICE",
-    callback=_meanings,
+    callback=meanings_of(_answers),
     multiple=True,
     help="What an answer means: left, right, equally_good, equally_bad, or none for no answer. Give it once for each "
     "answer. These words, the names of the two systems and an empty cell are understood without it.",
@@ -59,12 +58,6 @@ def _meanings(ctx: click.Context, param: click.Parameter, values: tuple[str, ...
     help="The column with the seconds from one to the other. Default: computed from both times.",
 )
 @click.option(
-    "--time-format",
-    metavar="FORMAT",
-    help="How times are written, as Python's strptime says it, such as '%d/%m/%Y %H:%M'. Default: ISO 8601. Times "
-    "without a zone are UTC.",
-)
-@click.option(
     "--visit-gap",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
@@ -72,20 +65,15 @@ def _meanings(ctx: click.Context, param: click.Parameter, values: tuple[str, ...
 )
 @click.option("--task", default="preferences", show_default=True, help="What the tables shall call the task.")
 @click.option("--language", type=click.Choice(["en", "ja"]), help="Language of the texts.")
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    required=True,
-    help="Folder for the tables.",
-)
+@time_format_option
+@delimiter_option
+@folder_option
 def command(
     file: Path,
     *,
     answers: dict[str, str],
     time_format: str | None,
+    delimiter: str,
     visit_gap: float | None,
     task: str,
     language: str | None,
@@ -96,14 +84,18 @@ def command(
     """Turn FILE, a CSV of preferences from another tool, into tables in DIR.
 
     FILE has a header and one row a judgment; say which of its columns is what. Every row that cannot be read is named
-    with its line, and then nothing is written. docs/interoperability.md goes through an example.
+    with its line, and then nothing is written. docs/interoperability.md goes through an example. Visits that another
+    tool logged are taken over by prefcal import-visits.
     """
     from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
+    from metrics.wording import counted
 
     if visit_gap is not None and not (columns["shown_at"] and columns["decided_at"]):
         raise click.UsageError("--visit-gap needs --shown-at and --decided-at")
     named = PreferenceColumns(**columns, decision_seconds=seconds)  # type: ignore[arg-type]
-    rules = ImportRules(answers=answers, time_format=time_format, task=task, language=language)
+    rules = ImportRules(
+        answers=answers, time_format=time_format, delimiter=delimiter, task=task, language=language
+    )
     found = read_foreign_preferences(file, named, rules)
     tables = {"preferences": found.preferences}
     if visit_gap is not None and found.spans is not None:
@@ -111,8 +103,10 @@ def command(
 
         tables |= visits_of_work(found.spans, visit_gap, stream=task)
     _write(folder, found, tables, task, visit_gap)
-    counted = {name: len(table) for name, table in tables.items()} | {"without an answer": found.unanswered}
-    click.echo(f"{folder}: " + ", ".join(f"{count} {name}" for name, count in counted.items() if count))
+    tell(file, found.notes)
+    made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
+    unanswered = [f"{found.unanswered:,} without an answer"] if found.unanswered else []
+    click.echo(f"{folder}: {', '.join([*made, *unanswered])}")
 
 
 def _write(

@@ -9,6 +9,7 @@ import click
 
 from metrics.errors import input_fault
 from study_app.cli import cli
+from study_app.cli.places import OutFolder
 
 MARK = ".prefcal-demo"
 """Stands in a folder that a demo made, so that a later one may replace it."""
@@ -41,7 +42,7 @@ SEED = 1
 @click.command()
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutFolder(),
     default=Path("prefcal-demo"),
     show_default=True,
     help="Folder for everything the demo makes; an earlier demo there is replaced.",

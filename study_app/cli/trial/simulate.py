@@ -23,8 +23,8 @@ REAL_ARRIVAL_SECONDS = 60.0
 @click.option(
     "--truth",
     type=click.Path(path_type=Path),
-    required=True,
-    help="What they are like: a user-model file, with an optional block 'behaviour'.",
+    help="What they are like: a user-model file, with an optional block 'behaviour'. Default: the values that "
+    "docs/simulation.md lists, and no bad habits.",
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Same seed, same crowd.")
 @click.option(
@@ -40,7 +40,7 @@ REAL_ARRIVAL_SECONDS = 60.0
 def command(
     file: Path,
     workers: int,
-    truth: Path,
+    truth: Path | None,
     *,
     seed: int,
     url: str | None,
@@ -50,21 +50,23 @@ def command(
     """Load the study FILE and let a simulated crowd go through it.
 
     The crowd fetches the real pages over HTTP, on a virtual clock: days pass in seconds. It votes, reads and judges
-    as people with the parameters of --truth would. The database must not hold workers of this study yet.
+    as people with the parameters of --truth would, by default with those of docs/simulation.md. The database must not hold workers of this study yet.
 
     With --url nothing is loaded: the crowd goes to a server on which FILE is loaded already, and waits as people do.
     """
     from tqdm import tqdm
 
     from study_app.estimate.content import read_study_content
-    from study_app.simulate.truth import read_truth
+    from study_app.simulate.truth import Truth, read_truth
     from study_app.study.file import read_study_file
 
     if url is not None and database is not None:
         raise click.UsageError("--database is not used with --url: answers go to that server's database.")
     if url is None and arrive_within is not None:
         raise click.UsageError("--arrive-within is for --url only.")
-    content, people = read_study_content(read_study_file(file)), read_truth(truth)
+    content, people = read_study_content(read_study_file(file)), read_truth(truth) if truth else Truth()
+    if truth is None:
+        click.echo(f"no --truth: {people.sentence()} (docs/simulation.md lists every value)", err=True)
     with tqdm(total=workers, unit="worker", disable=None, leave=False) as bar:
         if url is None:
             _on_a_virtual_clock(content, people, workers, seed=seed, database=database, on_end=bar.update)

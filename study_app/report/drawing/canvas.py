@@ -21,6 +21,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Drawing
 from matplotlib.font_manager import findSystemFonts, fontManager
 
+from study_app.report.drawing.fitting_labels import fit_labels
 from study_app.report.drawing.look import Look
 
 Draw: TypeAlias = Callable[[Look], Drawing]
@@ -116,6 +117,7 @@ def _made(draw: Draw, look: Look, name: str, title: str, other: Path | None = No
     with _style(look, other), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         drawing = draw(look)
+        fit_labels(drawing)
         svg = _svg(drawing, title)
         drawing.set_layout_engine("none")
         made = Drawn(svg=svg, pdf=_pdf(drawing, title), inline=_inline(svg, name, look))

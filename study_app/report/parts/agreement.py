@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from calibration.agree.comparisons import nothing_detectable
 from calibration.agree.measures.variants import Fit, Role
 from calibration.agree.too_few import tells
 from metrics.wording import listed
@@ -17,29 +18,37 @@ from study_app.report.parts.agreement_tables import (
     disagreement_tables,
     exclusion_table,
 )
-from study_app.report.results import Row, TaskResult, scatters
+from study_app.report.results import PLACES, Row, TaskResult, scatters
 from study_app.report.wording import (
     LEVEL,
     counted,
     p_value,
     percent,
+    percent_interval,
     points,
     points_interval,
-    said_interval,
 )
 
 SIGNIFICANT = 0.05
 NO_INTERVAL = "A dotted row has no interval: all queries are alike, or there is only one. That is not certainty but too few to say."
-SIGNS = (
-    "Each sign is a pair of systems for one query. Circles: measure and majority prefer the same system (shaded"
-    " quadrants). Triangles: they prefer different ones. Crosses: equal scores or an equal vote."
-)
+READ = {
+    "o": "Discs: as the paper or the study has them.",
+    "D": "Diamonds: fitted.",
+    "s": "Open squares: one part left out.",
+    "x": "Crosses: fitted in sample, too good.",
+    "^": "Triangles: scores from elsewhere.",
+}
+"""Sign of a row -> how it is read."""
 
 
 def headline(result: TaskResult) -> str:
-    """Say the main finding in one sentence; of what was fitted only where it was tested, or differs nowhere."""
+    """Say the main finding in one sentence: of the comparisons that were named, else of what was fitted and tested."""
     sentence = finding(result)
-    if result.fitted is None or not tells(result.row(result.main)):
+    if not tells(result.row(result.main)):
+        return sentence
+    if result.named_comparisons:
+        return f"{sentence}; {_compared(result.named_comparisons)}"
+    if result.fitted is None or result.asked != result.main:
         return sentence
     fitted, comparison = result.row(result.fitted), result.comparison(result.fitted)
     if comparison is None or (np.isnan(comparison["p_holm"]) and comparison["difference"] != 0):
@@ -52,29 +61,41 @@ def headline(result: TaskResult) -> str:
     return f"{sentence}; {change}"
 
 
+def _compared(rows: list[Row]) -> str:
+    """Say what the primary one of the named comparisons found, or how many of several differ."""
+    first = rows[0]
+    if len(rows) > 1 and first["standing"] != "primary":
+        differing = sum(row["p_holm"] < SIGNIFICANT for row in rows)
+        return f"{differing} of {len(rows)} comparisons that were named show a difference"
+    if not first["p_holm"] < SIGNIFICANT:
+        return f"against {first['against']} there is no difference that this study could detect"
+    interval = points_interval(first["low"], first["high"])
+    return f"against {first['against']} that is {points(first['difference'])} points ({interval})"
+
+
 def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
     """Yield the findings on one task in words, each number with its interval."""
     crowd = "simulated worker" if simulated else "worker"
-    row = result.row(result.main)
+    row = result.row(result.asked)
     seconds = row["mean_decision_seconds"]
     decided = "" if np.isnan(seconds) else f" A decision took {seconds:.1f} seconds on average."
     yield (
         f"{counted(row['workers'], crowd)} compared {counted(row['pairs'], 'pair')} of systems over"
         f" {result.topics_counted} in {counted(row['judgments'], 'judgment')}.{decided}"
     )
-    others = (percent(result.row(result.main, ties)["agreement"]) for ties in ("half", "drop", "weighted"))
+    others = (percent(result.row(result.asked, ties)["agreement"]) for ties in ("half", "drop", "weighted"))
     half, drop, weighted = others
     yield (
-        f"{result.in_words(result.main)} is on the side of the majority in {percent(row['agreement'])} of the pairs"
-        f" ({LEVEL} interval over queries: {said_interval(row['low'], row['high'])}). A tie counts against the"
+        f"{result.in_words(result.asked)} is on the side of the majority in {percent(row['agreement'])} of the pairs"
+        f" ({LEVEL} interval over queries: {percent_interval(row['low'], row['high'])}). A tie counts against the"
         f" measure here; {counted(row['vote_ties'], 'pair')} {_is(row['vote_ties'])} tied in the votes and"
         f" {row['metric_ties']} in the scores. With a tie as half an agreement it is {half}, without the tied pairs"
         f" {drop}, and on average {weighted} of a pair’s votes are for the measure’s choice."
     )
     yield from _ceiling_sentences(result)
+    yield from _named_sentences(result)
     if result.fitted is not None:
         yield _fitted_sentence(result, result.fitted)
-    yield from _primary_sentence(result)
     if len(result.fair_measures) > 1 and tells(row):
         yield _best_sentence(result)
 
@@ -82,22 +103,21 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
 def _ceiling_sentences(result: TaskResult) -> Iterator[str]:
     row = result.row(result.main)
     if np.isnan(ceiling(row)).any():
-        yield (
-            "How far people agree with each other cannot be told from so few votes and pairs: no ceiling is given."
-        )
+        yield f"How far people agree with each other cannot be told: {row['no_ceiling']}."
         return
     yield (
         f"People do not agree with each other all the time: a second panel of the same size would be on the side of"
         f" this one in {percent(row['ceiling'])} of the pairs"
-        f" ({said_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most"
-        f" people prefer in {percent(row['perfect'])} ({said_interval(row['perfect_low'], row['perfect_high'])})."
+        f" ({percent_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most"
+        f" people prefer in {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])})."
     )
     yield from beyond_perfect(result)
 
 
 def agreement_section(result: TaskResult, key: str) -> Section:
     """Return every measure's agreement in a figure and a table, the comparisons, and the scatter of the paper's Fig. 3."""
-    shown = [measure for measure in (result.main, result.fitted) if measure is not None]
+    others = [row["against"] for row in result.named_comparisons[:1]]
+    shown = dict.fromkeys(name for name in (result.asked, *others, result.fitted) if name is not None)
     tables = [agreement_table(result, key)]
     if len(result.comparisons):
         tables.append(comparison_table(result, key))
@@ -108,25 +128,26 @@ def agreement_section(result: TaskResult, key: str) -> Section:
         key=key,
         title=_section_title(result),
         short="Agreement" if key == "agreement" else f"Agreement, {result.task}",
-        paragraphs=(SIGNS,) if len(result.pairs) else ("There is no pairs.csv, so no scatter is drawn.",),
-        figures=(_rows_figure(result, key), *scatters(result, shown, key)),
+        paragraphs=() if len(result.pairs) else ("There is no pairs.csv, so no scatter is drawn.",),
+        figures=(_rows_figure(result, key), *scatters(result, list(shown), key, result.asked)),
         tables=tuple(tables),
     )
 
 
 def _section_title(result: TaskResult) -> str:
-    row = result.row(result.main)
+    row = result.row(result.asked)
     if not tells(row):
         return finding(result)
     return (
-        f"{result.main} and the majority are on the same side in {percent(row['agreement'])} of the pairs"
-        f" ({said_interval(row['low'], row['high'])})"
+        f"{result.asked} and the majority are on the same side in {percent(row['agreement'])} of the pairs"
+        f" ({percent_interval(row['low'], row['high'])})"
     )
 
 
 def _rows_figure(result: TaskResult, key: str) -> Figure:
     row = result.row(result.main)
     panel, perfect = ceiling(row)
+    without = bool(np.isnan([panel, perfect]).any())
     best = listed([f"{name} {percent(result.row(name)['agreement'])}" for name in result.best], most=3)
     marks = [
         Mark(
@@ -150,14 +171,14 @@ def _rows_figure(result: TaskResult, key: str) -> Figure:
         draw=partial(agreement_rows, marks=marks, ceiling=panel, perfect=perfect),
         alt="Agreement of each measure: "
         + "; ".join(
-            f"{mark.label} {percent(mark.value)} ({said_interval(mark.low, mark.high)})" for mark in marks
+            f"{mark.label} {percent(mark.value)} ({percent_interval(mark.low, mark.high)})" for mark in marks
         )
-        + f". A second panel {percent(panel)}, a perfect measure {percent(perfect)}.",
+        + ("." if without else f". A second panel {percent(panel)}, a perfect measure {percent(perfect)}."),
         caption=(
-            f"Agreement with its {LEVEL} interval over queries, a tie counting against the measure. Discs: defaults."
-            " Diamonds: fitted. Open squares: one part left out. Crosses: fitted in sample, too good. Triangles: scores"
-            " from elsewhere. Dashed: one half."
-            + ("" if np.isnan([panel, perfect]).any() else f" {HATCHED}")
+            f"Agreement with its {LEVEL} interval over queries, a tie counting against the measure."
+            f" {' '.join(text for sign, text in READ.items() if sign in {mark.sign for mark in marks})}"
+            " Dashed: one half."
+            + (f" No ceiling is drawn: {row['no_ceiling']}." if without else f" {HATCHED}")
             + (f" {NO_INTERVAL}" if any(np.isnan(mark.low) for mark in marks) else "")
         ),
     )
@@ -169,22 +190,25 @@ def _sign(row: Row) -> str:
     return {Role.FITTED: "D", Role.ABLATION: "s", Role.SCORES: "^"}.get(Role(str(row["role"])), "o")
 
 
-def _primary_sentence(result: TaskResult) -> Iterator[str]:
-    """Yield what the comparison that was named beforehand has found, if there is one."""
-    if result.comparisons.empty:
-        return
-    for row in result.comparisons[result.comparisons["standing"] == "primary"].to_dict("records"):
-        tested = f"{points_interval(row['low'], row['high'])}, p {_equals(row['p_t'])}"
+def _named_sentences(result: TaskResult) -> Iterator[str]:
+    """Yield what each comparison that was named has found, where it was named, and what the others are."""
+    for row in result.named_comparisons:
+        kind = "primary comparison" if row["standing"] == "primary" else "comparison"
         yield (
-            f"The comparison named beforehand: {row['measure']} against {row['against']},"
-            f" {points(row['difference'])} points ({'no interval' if np.isnan(row['low']) else tested})."
-            " All other comparisons are exploratory."
+            f"The {kind} named {PLACES[str(row['named'])]}{_when(row)}: {row['measure']} against {row['against']},"
+            f" {points(row['difference'])} points ({points_interval(row['low'], row['high'])}{_tested(row)})."
         )
+    if result.named_comparisons:
+        yield "All other comparisons are exploratory."
+
+
+def _when(row: Row) -> str:
+    return ", when the answers were there and not in the study file" if row["named"] == "analysis" else ""
 
 
 def _best_sentence(result: TaskResult) -> str:
     row = result.row(result.best[0])
-    found = f"{percent(row['agreement'])} ({said_interval(row['low'], row['high'])})"
+    found = f"{percent(row['agreement'])} ({percent_interval(row['low'], row['high'])})"
     measures = counted(len(result.fair_measures), "measure")
     if len(result.best) == len(result.fair_measures):
         return f"The {measures} that were not fitted in sample agree equally often: {found}."
@@ -209,24 +233,29 @@ def _fitted_sentence(result: TaskResult, measure: str) -> str:
     )
     sentence = (
         f"{result.in_words(measure)} agrees in {percent(row['agreement'])}"
-        f" ({said_interval(row['low'], row['high'])}; {source})"
+        f" ({percent_interval(row['low'], row['high'])}; {source})"
     )
     if comparison is None or np.isnan(comparison["low"]):
         return f"{sentence}."
+    detectable = points(comparison["minimum_detectable"]).lstrip("+")
     return (
-        f"{sentence}: {points(comparison['difference'])} points"
-        f" ({points_interval(comparison['low'], comparison['high'])}{_tested(comparison)}). A study of this size finds a true difference of"
-        f" {points(comparison['minimum_detectable']).lstrip('+')} points in four of five cases."
+        f"{sentence}: {points(comparison['difference'])} points against {result.main}"
+        f" ({points_interval(comparison['low'], comparison['high'])}{_tested(comparison)}). "
+        + (
+            nothing_detectable(comparison["minimum_detectable"])
+            or f"A study of this size finds a true difference of {detectable} points in four of five cases."
+        )
     )
 
 
 def _tested(comparison: Row) -> str:
-    """Say what the test of a comparison found; nothing of one outside the family."""
-    if comparison["standing"] == "primary":
-        return f", p {_equals(comparison['p_t'])}"
-    if np.isnan(comparison["p_holm"]):
+    """Say what the test of a comparison found, before and after the correction; nothing without a test."""
+    p, corrected = comparison["p_t"], comparison["p_holm"]
+    if np.isnan(p):
         return ""
-    return f", p {_equals(comparison['p_holm'])} after Holm’s correction"
+    if np.isnan(corrected):
+        return f", p {_equals(p)}, not corrected"
+    return f", p {_equals(p)}, {_equals(corrected)} after Holm’s correction".replace(", = ", ", ")
 
 
 def _equals(p: float) -> str:

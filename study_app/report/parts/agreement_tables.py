@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from calibration.agree.too_few import tells
+from calibration.agree.comparisons import nothing_detectable
 from study_app.report.page import Table
-from study_app.report.results import TaskResult
+from study_app.report.results import PLACES, TaskResult
 from study_app.report.two_texts import LINE, side_by_side
 from study_app.report.wording import (
     DASH,
@@ -26,7 +26,7 @@ FITS = {
     "cross_fitted": "these preferences, cross-fitted",
     "in_sample": "these preferences, in sample",
 }
-STANDINGS = {"primary": "named beforehand", "family": "of the family", "exploratory": "exploratory"}
+STANDINGS = {"primary": "primary", "family": "of the family", "exploratory": "exploratory"}
 TEXTS = (
     f" A {LINE} ends a line. Where two texts begin alike for long, that is left out (…); disagreements.csv has"
     " them whole."
@@ -51,7 +51,8 @@ def agreement_table(result: TaskResult, key: str) -> Table:
             )
         )
     against = result.row(result.main)
-    ceilings = (("a second panel", "ceiling"), ("a perfect measure", "perfect")) if tells(against) else ()
+    known = not against["no_ceiling"]
+    ceilings = (("a second panel", "ceiling"), ("a perfect measure", "perfect")) if known else ()
     for name, column in ceilings:
         interval = percent_interval(against[f"{column}_low"], against[f"{column}_high"])
         conventions = (
@@ -88,9 +89,9 @@ def agreement_table(result: TaskResult, key: str) -> Table:
             " measure. Ties half: a tie counts half. Ties out: tied pairs are left out. By votes: mean share of a pair’s"
             " votes for the measure’s choice. Rows in sample were fitted to the preferences they are judged by and are too"
             " good."
-            + ("" if ceilings else " The ceilings are left out: too few pairs tell them.")
+            + ("" if known else f" No ceiling: {against['no_ceiling']}.")
             + (
-                f" An interval of {DASH}: all queries are alike, or there is only one, which is not certainty."
+                " No interval: all queries are alike, or there is only one, which is not certainty."
                 if result.rows["low"].isna().any()
                 else ""
             )
@@ -101,20 +102,23 @@ def agreement_table(result: TaskResult, key: str) -> Table:
 
 
 def comparison_table(result: TaskResult, key: str) -> Table:
-    """Return every comparison, the one named beforehand first."""
+    """Return every comparison, the primary one first."""
     rows = tuple(
         (
             str(row["measure"]),
             str(row["against"]),
             points(row["difference"]),
             points_interval(row["low"], row["high"]),
+            p_value(row["p_t"]),
             p_value(row["p_holm"]),
             p_value(row["p_sign_flip"]),
-            points(row["minimum_detectable"]).lstrip("+"),
-            STANDINGS.get(str(row["standing"]), str(row["standing"])),
+            _detectable(row["minimum_detectable"]),
+            _standing(row),
         )
         for row in result.comparisons.to_dict("records")
     )
+    unknowable = map(nothing_detectable, result.comparisons["minimum_detectable"])
+    late = (result.comparisons["named"] == "analysis").any()
     return Table(
         name=f"{key}-comparisons",
         caption=f"Differences between measures in task {result.task}, in percentage points",
@@ -123,6 +127,7 @@ def comparison_table(result: TaskResult, key: str) -> Table:
             "Against",
             "Difference",
             f"{LEVEL} interval",
+            "p",
             "p (Holm)",
             "p (sign flips)",
             "Detectable",
@@ -133,9 +138,25 @@ def comparison_table(result: TaskResult, key: str) -> Table:
             "Paired by query: t test, and exchange of the two measures within queries (not corrected). Holm’s correction"
             " is over the family of comparisons. Detectable: the smallest true difference that such a study finds in four"
             " of five cases. A dash: no variation, or not in the family."
+            + (
+                " Named at analysis: with an option, when the answers were there; not planned."
+                if late
+                else ""
+            )
+            + "".join(dict.fromkeys(f" {text}" for text in unknowable if text))
         ),
-        text_columns=frozenset({0, 1, 7}),
+        text_columns=frozenset({0, 1, 8}),
     )
+
+
+def _detectable(difference: float) -> str:
+    return "none" if nothing_detectable(difference) else points(difference).lstrip("+")
+
+
+def _standing(row: "dict[str, object]") -> str:
+    """Return what a comparison was made for, and where it was named."""
+    standing, place = str(row["standing"]), PLACES.get(str(row["named"]))
+    return STANDINGS.get(standing, standing) + (f", named {place}" if place else "")
 
 
 def exclusion_table(result: TaskResult, key: str) -> Table:
@@ -201,6 +222,7 @@ def disagreement_tables(result: TaskResult, key: str) -> Iterator[Table]:
         note="Worth reading before believing a number: what do people see here that the measure does not?"
         + (TEXTS if has_texts else ""),
         text_columns=frozenset({0, 1, 2, 6, 7} if has_texts else {0, 1, 2}),
+        cards=has_texts,
     )
 
 

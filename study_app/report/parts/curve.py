@@ -130,13 +130,8 @@ def _curve_section(
         ),
         caption=(
             "Line: agreement, a tie counting against the measure."
-            f" {_band_in_words(result, drawn.band_low)}{'' if np.isnan(drawn.ceiling) else f' {HATCHED}'} Below: the default"
-            f" and the estimates with their {LEVEL} intervals"
-            + (
-                ", and the truth of the simulated crowd."
-                if any(mark.label == "truth" for mark in marks)
-                else "."
-            )
+            f" {_band_in_words(result, drawn.band_low)}{'' if np.isnan(drawn.ceiling) else f' {HATCHED}'}"
+            f"{_marked_in_words([mark.label for mark in marks])}"
         ),
     )
     return Section(
@@ -146,6 +141,14 @@ def _curve_section(
         paragraphs=(EXPLORATION + (FAIR if crossed else ""),),
         figures=(figure,),
     )
+
+
+def _marked_in_words(labels: Sequence[str]) -> str:
+    """Say what is marked below a curve; nothing where nothing is."""
+    words = {"default": "the default", "truth": "the truth of the simulated crowd"}
+    estimates = f"the estimates with their {LEVEL} intervals"
+    marked = dict.fromkeys(words.get(label, estimates) for label in labels)
+    return f" Below: {', '.join(marked)}." if marked else ""
 
 
 def _band(result: TaskResult, curve: pd.DataFrame) -> tuple[Floats, Floats]:

@@ -117,7 +117,7 @@ def _parameter_table(model: UserModel, truth: UserModel | None) -> Table | None:
         cells = [
             name,
             quantity(estimate),
-            quantity_interval(*entry.interval) if _has_interval(entry) else DASH,
+            quantity_interval(*entry.interval),
             quantity(entry.workers),
             quantity(entry.rows),
             entry.unit,
@@ -156,6 +156,7 @@ def _diagnostic_table(model: UserModel) -> Table | None:
         rows=tuple((listed(names), severity, sentence) for (severity, sentence), names in ordered),
         note="A warning says that a number should not be used without a second look.",
         text_columns=frozenset({0, 1, 2}),
+        cards=True,
     )
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from calibration.inference.results import CalibrationResult
 from calibration.intents.fit import IntentFit
 from calibration.user_model.model import ParameterEntry, UserModel
-from study_app.report.wording import counted, percent, points, quantity, quantity_interval, said_interval
+from study_app.report.wording import counted, percent, percent_interval, points, quantity, quantity_interval
 
 _INSIDE = "Grey: 95\u202f% of studies simulated from the fit, with workers and exposure as in this one; "
 CAPTIONS: Mapping[str, str] = MappingProxyType(
@@ -42,7 +42,8 @@ def lasting(seconds: float | None) -> str:
     """`9.4 hours`, `78 seconds`: a duration in the unit that people would use."""
     known = math.inf if seconds is None else seconds
     unit = _unit(known)
-    return f"{quantity(known / UNITS[unit])} {unit}"
+    number = quantity(known / UNITS[unit])
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
 
 
 def _unit(seconds: float) -> str:
@@ -51,7 +52,7 @@ def _unit(seconds: float) -> str:
 
 
 def _within(entry: ParameterEntry) -> str:
-    return "no interval" if entry.interval == (None, None) else quantity_interval(*entry.interval)
+    return quantity_interval(*entry.interval)
 
 
 def _lasting(entry: ParameterEntry) -> str:
@@ -95,7 +96,7 @@ def _reads(fit: object, _: list[ParameterEntry]) -> str:
 
 def _lateness(_: object, entries: list[ParameterEntry]) -> str:
     decay = entries[0]
-    interval = said_interval(*decay.interval)
+    interval = percent_interval(*decay.interval)
     return f"Each visit late leaves {percent(decay.estimate)} of an update’s use ({interval})"
 
 

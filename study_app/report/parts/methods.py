@@ -6,10 +6,11 @@ from types import MappingProxyType
 import pandas as pd
 from pydantic import JsonValue
 
+from calibration.agree.comparisons import nothing_detectable
 from calibration.tables.study import TaskRecord
 from study_app.report.folder import Material
 from study_app.report.page import Section
-from study_app.report.results import TaskResult
+from study_app.report.results import PLACES, TaskResult
 from study_app.report.wording import counted, points, quantity
 
 COMPUTED = (
@@ -20,22 +21,27 @@ COMPUTED = (
         " Summaries for Mobile Search, EVIA 2016)."
     ),
     (
-        "Pairs of one query share its summaries and its workers, so the query is the unit of every interval: Student’s t"
+        "Pairs of one query share its systems and its workers, so the query is the unit of every interval: Student’s t"
         " over queries, never a binomial one over pairs. Two measures are compared by a paired t test over queries and by"
-        " exchanging them within queries; p values are corrected by Holm’s method over the family of comparisons, the one"
-        " named beforehand needs none. The band of a curve holds all of its points at once."
-    ),
-    (
-        "The ceiling comes from 200 random splits of each pair’s votes into halves. To the agreement of their majorities"
-        " is added what the full size gains by a mixture of vote probabilities fitted to the same votes."
+        " exchanging them within queries; p values are corrected by Holm’s method over the family of comparisons. The band"
+        " of a curve holds all of its points at once."
     ),
     ("What was fitted to these preferences is fitted anew without each query before that query is judged."),
 )
+CEILING = (
+    "The ceiling comes from 200 random splits of each pair’s votes into halves. To the agreement of their majorities"
+    " is added what the full size gains by a mixture of vote probabilities fitted to the same votes."
+)
+CEILING_LIMIT = (
+    "The ceiling’s intervals hold the differences between queries, not the error of its mixture: one or two points for a"
+    " second panel, up to five for a perfect measure."
+)
+PLANNED = {
+    "study_file": "named in the study file, so planned: its p needs no correction",
+    "analysis": "named at analysis, when the answers were there: it was not planned, and its p is corrected with the family",
+}
+"""Column ``named`` of a primary comparison -> what that makes of it."""
 LIMITS = (
-    (
-        "The ceiling’s intervals hold the differences between queries, not the error of its mixture: one or two points for a"
-        " second panel, up to five for a perfect measure."
-    ),
     (
         "What was fitted is taken as known: the intervals of agreement do not hold the uncertainty of the fit, unless draws"
         " are given beside them."
@@ -59,10 +65,29 @@ def methods_section(material: Material, results: list[TaskResult], key: str = "m
             *_tasks(material),
             *_exclusion(material),
             *(COMPUTED if results else ()),
+            *_comparisons(results),
+            *_ceilings(results),
             *material.record.get("notes", ()),
             *_all_limits(material, results),
         ),
     )
+
+
+def _comparisons(results: list[TaskResult]) -> Iterator[str]:
+    """Yield which comparisons of a task were named, where, and what that makes of them."""
+    for result in results:
+        for row in result.named_comparisons:
+            what = f"Task {result.task}: the comparison of {row['measure']} with {row['against']} was"
+            place = str(row["named"])
+            yield f"{what} {PLANNED[place] if row['standing'] == 'primary' else f'named {PLACES[place]}'}."
+
+
+def _ceilings(results: list[TaskResult]) -> Iterator[str]:
+    """Yield how the ceilings were found, and which task has none."""
+    reasons = {result.task: result.row(result.main)["no_ceiling"] for result in results}
+    if not all(reasons.values()):
+        yield CEILING
+    yield from (f"Task {task} has no ceiling: {reason}." for task, reason in reasons.items() if reason)
 
 
 def _people(material: Material) -> Iterator[str]:
@@ -89,7 +114,7 @@ def _tasks(material: Material) -> Iterator[str]:
 def _summary_pairs(task: TaskRecord) -> str:
     numbers = task.protocol
     pairs = numbers.get("pairs", "all")
-    which = "all pairs" if pairs == "all" else f"{pairs} pairs"
+    which = counted(pairs, "pair") if isinstance(pairs, int) else "all pairs"
     return (
         "a worker chose the query that interested them most, searched for it on their own"
         f"{_search(numbers)}, and judged {which} of two-layered summaries by {counted(len(task.systems), 'system')}:"
@@ -103,7 +128,7 @@ def _search(numbers: Protocol) -> str:
     seconds = [float(one) for one in given if isinstance(one, (int, float))]
     if not seconds or "search_seconds" not in numbers:
         return ""
-    asked = f" for {quantity(max(seconds))} seconds by the clock on the page"
+    asked = f" for {_amount(max(seconds), 'second')} by the clock on the page"
     least = seconds[0]
     return asked if least == max(seconds) else f"{asked} ({quantity(least)} at the very least)"
 
@@ -121,9 +146,9 @@ def _stream_pairs(task: TaskRecord) -> str:
 
 def _stream_visits(task: TaskRecord) -> str:
     numbers = task.protocol
-    days = f" for {_number(numbers, 'days')} days" if "days" in numbers else ""
+    days = f" for {_amount(numbers['days'], 'day')}" if "days" in numbers else ""
     asked = (
-        f" At most {_number(numbers, 'ask_per_visit')} updates a visit were asked about: still of use?"
+        f" A visit was asked about {_amount(numbers['ask_per_visit'], 'update')} at the most: still of use?"
         if numbers.get("ask_per_visit")
         else ""
     )
@@ -143,14 +168,14 @@ def _ranked_pairs(task: TaskRecord) -> str:
 def _intent_votes(task: TaskRecord) -> str:
     wanted = task.protocol.get("votes_per_query")
     return "a worker ticked every intent of a query they were interested in" + (
-        f", up to {wanted} workers a query." if wanted else "."
+        f", up to {_amount(wanted, 'worker')} a query." if wanted else "."
     )
 
 
 def _importance(task: TaskRecord) -> str:
     wanted = task.protocol.get("assessors_per_iunit")
     return "a worker rated iUnits for an intent from 0, unimportant, to 4, highly important" + (
-        f", {wanted} workers an iUnit." if wanted else "."
+        f", {_amount(wanted, 'worker')} an iUnit." if wanted else "."
     )
 
 
@@ -190,7 +215,7 @@ def _exclusion(material: Material) -> Iterator[str]:
     for task in material.study.tasks.values() if material.study else ():
         numbers = task.protocol
         if "min_search_seconds" in numbers:
-            rules.append(f"a mean search under {_number(numbers, 'min_search_seconds')} seconds")
+            rules.append(f"a mean search under {_amount(numbers['min_search_seconds'], 'second')}")
         if "min_consistency" in numbers:
             rules.append(
                 f"less than {_number(numbers, 'min_consistency')} of at least 3 repeats answered alike"
@@ -200,7 +225,9 @@ def _exclusion(material: Material) -> Iterator[str]:
 
 
 def _all_limits(material: Material, results: list[TaskResult]) -> Iterator[str]:
-    limits = [*_limits(material, results), *(LIMITS if results else ())]
+    has_ceiling = any(not result.row(result.main)["no_ceiling"] for result in results)
+    of_ceiling = [CEILING_LIMIT] if has_ceiling else []
+    limits = [*_limits(material, results), *of_ceiling, *(LIMITS if results else ())]
     if limits:
         yield f"Limits. {' '.join(limits)}"
 
@@ -213,12 +240,20 @@ def _limits(material: Material, results: list[TaskResult]) -> Iterator[str]:
         if result.comparisons.empty:
             continue
         detectable = result.comparisons["minimum_detectable"].dropna()
-        if len(detectable):
+        known = [one for one in detectable if not nothing_detectable(one)]
+        if known:
             yield (
                 f"With {result.topics_counted} in task {result.task} true"
-                f" differences below {points(float(detectable.min())).lstrip('+')} to"
-                f" {points(float(detectable.max())).lstrip('+')} points, depending on the measures, are mostly missed."
+                f" differences below {points(min(known)).lstrip('+')} to"
+                f" {points(max(known)).lstrip('+')} points, depending on the measures, are mostly missed."
             )
+        yield from dict.fromkeys(filter(None, map(nothing_detectable, detectable)))
+
+
+def _amount(number: JsonValue, word: str) -> str:
+    """Return `1 day`, `200 seconds`; a protocol's number may have a fraction."""
+    shown = quantity(float(number)) if isinstance(number, (int, float)) else str(number)
+    return f"{shown} {word if shown == '1' else f'{word}s'}"
 
 
 def _number(numbers: Protocol, name: str) -> str:

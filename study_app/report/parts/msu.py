@@ -70,14 +70,19 @@ def best_figure(scores: StreamScores, key: str) -> Iterator[Figure]:
     if scores.updates is None or scores.sweep is None:
         return
     number = int(np.argmin(np.abs(np.array(LATENESSES) - scores.lateness)))
-    best = scores.sweep.msu[:, :, number].argmax(axis=-1)
+    everywhere = scores.sweep.msu.argmax(axis=-1)
+    best = everywhere[:, :, number]
     winners = [scores.updates.systems[one] for one in dict.fromkeys(best.ravel().tolist())]
     shares = {name: float((best == scores.updates.systems.index(name)).mean()) for name in winners}
+    tried = best if len(np.unique(everywhere)) > 1 else everywhere
+    level = f" at L = {LATENESSES[number]:g}" if tried is best else ""
     title = (
-        f"System {winners[0]} scores highest for everybody who was tried"
+        f"System {winners[0]} scores highest for all {counted(tried.size, 'population')} tried{level}"
         if len(winners) == 1
-        else f"Which of {counted(len(winners), 'system')} scores highest depends on the people"
+        else f"Which of {counted(len(winners), 'system')} scores highest{level} depends on the people"
     )
+    utility = scores.sweep.msu[:, :, number]
+    equal = (utility == utility.max(axis=-1, keepdims=True)).sum(axis=-1).max() > 1
     people = scores.population
     where = (
         _place(people.away_mean_seconds, AWAY_SECONDS),
@@ -96,11 +101,12 @@ def best_figure(scores: StreamScores, key: str) -> Iterator[Figure]:
                 people=where,
             ),
         ),
-        alt="Share of the populations for which each system has the highest MSU: "
+        alt=f"Share of the {counted(best.size, 'population')} at L = {LATENESSES[number]:g} for which each system has the highest MSU: "
         + "; ".join(f"{name} {share:.0%}" for name, share in shares.items())
         + ".",
-        caption=f"The system of highest MSU at lateness {LATENESSES[number]:g}, by how long people stay away and how long"
+        caption=f"The system of highest MSU at L = {LATENESSES[number]:g}, the nearest of those tried to the people’s, by how long people stay away and how long"
         f" they stay. Ring: {'the fitted people' if scores.is_fitted else 'the paper’s reasonable people'}. {SPREAD_IN_WORDS}"
+        + (" Of equal systems the first is shown." if equal else "")
         + (f" {CONVERTED}" if scores.updates_converted else ""),
     )
 

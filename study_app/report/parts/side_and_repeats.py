@@ -13,7 +13,7 @@ from calibration.user_model.model import ParameterEntry
 from metrics.arrays import Bools
 from study_app.report.drawing.worker_figures import Shares, worker_shares
 from study_app.report.page import Figure
-from study_app.report.wording import LEVEL, counted, decimal, percent, said_interval
+from study_app.report.wording import LEVEL, NO_INTERVAL, counted, decimal, percent, percent_interval
 
 EVEN = 0.5
 SIDED = ("left", "right")
@@ -81,7 +81,7 @@ def side_figure(
             name=name,
             title=(
                 f"{percent(overall.estimate)} of the answers for a side are for the left one"
-                f" ({said_interval(*ends)}){'' if np.isnan(ends).any() else lean}"
+                f" ({percent_interval(*ends)}){'' if np.isnan(ends).any() else lean}"
             ),
             draw=partial(
                 worker_shares,
@@ -116,4 +116,4 @@ def _ends(entry: ParameterEntry) -> tuple[float, float]:
 
 def _interval(entry: ParameterEntry) -> str:
     low, high = entry.interval
-    return "no interval" if low is None or high is None else f"{decimal(low)} to {decimal(high)}"
+    return NO_INTERVAL if low is None or high is None else f"{decimal(low)} to {decimal(high)}"

@@ -14,7 +14,7 @@ from study_app.report.drawing.worker_figures import worker_scatter
 from study_app.report.folder import Material
 from study_app.report.page import Figure, Section, Table
 from study_app.report.parts.side_and_repeats import consistency_figure, side_figure
-from study_app.report.wording import DASH, LEVEL, counted, decimal, percent, quantity, said_interval
+from study_app.report.wording import LEVEL, NO_INTERVAL, counted, decimal, percent, percent_interval, quantity
 
 EVEN = 0.5
 QUALITIES = {
@@ -136,7 +136,7 @@ def _quality_table(
 
 def _interval(entry: ParameterEntry) -> str:
     low, high = entry.interval
-    return DASH if low is None or high is None else f"{decimal(low)} to {decimal(high)}"
+    return NO_INTERVAL if low is None or high is None else f"{decimal(low)} to {decimal(high)}"
 
 
 def _exclusions(workers: pd.DataFrame) -> tuple[str, str]:
@@ -189,7 +189,7 @@ def _figure(workers: pd.DataFrame, limits: tuple[float | None, float | None], ke
     return [
         Figure(
             name=key,
-            title=f"Half of the workers searched for at least {np.median(seconds):.0f} seconds",
+            title=f"Half of {counted(len(known), 'worker')} searched for at least {np.median(seconds):.0f} seconds",
             draw=partial(
                 worker_scatter, seconds=seconds, consistency=consistency, excluded=excluded, limits=limits
             ),
@@ -240,4 +240,4 @@ def _sides(left: ParameterEntry) -> str:
 
 
 def _share(entry: ParameterEntry) -> str:
-    return f"{percent(entry.estimate)} ({said_interval(*entry.interval)}, over workers)"
+    return f"{percent(entry.estimate)} ({percent_interval(*entry.interval)}, over workers)"

@@ -83,6 +83,7 @@ class TaskProgress:
 
     name: str
     kind: str
+    language: str
     queries: tuple[QueryProgress, ...]
     judgments_per_pair: Spread | None
     side_difference: Spread | None
@@ -95,6 +96,8 @@ class StudyProgress:
 
     Attributes
     ----------
+    language : str
+        Of its title and its first task.
     arrived, consented, completed, withdrawn : int
         Workers; the first three include those who withdrew later.
     paused_at : datetime or None
@@ -111,6 +114,7 @@ class StudyProgress:
 
     study: str
     title: str
+    language: str
     arrived: int
     consented: int
     completed: int
@@ -136,6 +140,7 @@ def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> Study
     return StudyProgress(
         study=plan.name,
         title=plan.entry.title,
+        language=plan.language,
         arrived=arrived,
         consented=consented,
         completed=completed,
@@ -157,6 +162,7 @@ def _task_progress(session: Session, task: TaskPlan, *, now: datetime) -> TaskPr
     return TaskProgress(
         name=str(task.entry.name),
         kind=task.entry.kind,
+        language=task.entry.language,
         queries=_query_progress(session, task, now=now),
         judgments_per_pair=_spread(_judgments_per_pair(session, task)) if has_pairs else None,
         side_difference=_spread(_side_differences(session, task, now=now)) if has_pairs else None,

@@ -4,7 +4,7 @@ from flask import Blueprint, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from study_app.protocol.steps import Step, current_step, open_steps
+from study_app.protocol.steps import Step, current_step, open_steps, part_of
 from study_app.services.worker import useful as service
 from study_app.services.worker.follows import enrol as begin
 from study_app.services.worker.follows import followed
@@ -79,7 +79,8 @@ def stream(token: str, task: int, query: int) -> Response:
     signed = app.signer.page_token(
         PageToken(worker=worker, key=key, step=step.path, showing=None, served_at=now)
     )
-    return rendered("stream", page, tokens={"worker": token, "page": signed})
+    tokens = {"worker": token, "page": signed}
+    return rendered("stream", page, tokens=tokens, part=part_of(here.state, step))
 
 
 @blueprint.post("/<int:task>/<int:query>/stream")

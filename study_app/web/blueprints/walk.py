@@ -10,7 +10,7 @@ from flask import redirect, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from study_app.protocol.steps import DONE, Step, after_page, current_step, open_steps
+from study_app.protocol.steps import DONE, Step, after_page, current_step, open_steps, part_of
 from study_app.services.worker.answers import shown_pair
 from study_app.services.worker.look import Look
 from study_app.services.worker.slots import keep_alive, take_next
@@ -105,7 +105,8 @@ def show(token: str, step: Step, *, error: str | None = None) -> Response:
         )
     template = "message" if step.kind in {"full", "withdrawn"} else step.kind
     tokens = {"worker": token, "page": app.signer.page_token(served)}
-    return rendered(template, page, status=REFUSED if error else 200, tokens=tokens)
+    part = part_of(here.state, step)
+    return rendered(template, page, status=REFUSED if error else 200, tokens=tokens, part=part)
 
 
 def came(*, now: datetime) -> str:

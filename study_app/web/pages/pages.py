@@ -59,12 +59,13 @@ class SearchPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VotePage:
-    """The intents of a query, (position, text) each, and the positions ticked so far (None before the first answer)."""
+    """The intents of a query, (position, text) each, the positions ticked so far, and whether "none of these" is."""
 
     language: str
     query: str
     intents: tuple[tuple[int, str], ...]
-    ticked: frozenset[int] | None
+    ticked: frozenset[int]
+    none_ticked: bool
     error: str | None
 
 

@@ -115,19 +115,32 @@ def search_page(look: Look) -> SearchPage:
 
 
 def vote_page(look: Look) -> VotePage:
-    """Return the intents to tick, with what was ticked."""
+    """Return the intents to tick, with what was ticked; a refused form comes back as it was filled in."""
     topic = look.here.task(look.step).topic(look.here.slot(look.step).topic_id)
-    newest = select(Ballot.intents).where(Ballot.slot_id == look.here.slot(look.step).id)
-    ticked = look.session.scalars(newest.order_by(Ballot.revision.desc()).limit(1)).one_or_none()
+    ticked, none_ticked = _sent_ticks(look, topic) if look.sent else _stored_ticks(look, topic)
     return VotePage(
         language=look.language,
         query=topic.text,
         intents=tuple((place, text) for place, (_, text) in enumerate(topic.intents, start=1)),
-        ticked=None
-        if ticked is None
-        else frozenset(place for place, (name, _) in enumerate(topic.intents, start=1) if name in ticked),
+        ticked=ticked,
+        none_ticked=none_ticked,
         error=look.error,
     )
+
+
+def _sent_ticks(look: Look, topic: TopicPlan) -> tuple[frozenset[int], bool]:
+    """Return the intents that the form has ticked, by their positions, and whether "none of these" is."""
+    said = look.sent.get("intent", ())
+    ticked = (place for place in range(1, len(topic.intents) + 1) if str(place) in said)
+    return frozenset(ticked), "none" in look.sent
+
+
+def _stored_ticks(look: Look, topic: TopicPlan) -> tuple[frozenset[int], bool]:
+    """Return the same of the newest vote that is stored."""
+    votes = select(Ballot.intents).where(Ballot.slot_id == look.here.slot(look.step).id)
+    newest = look.session.scalars(votes.order_by(Ballot.revision.desc()).limit(1)).one_or_none()
+    ticked = (place for place, (name, _) in enumerate(topic.intents, start=1) if name in (newest or ()))
+    return frozenset(ticked), newest == []
 
 
 def pair_page(look: Look) -> PairPage:

@@ -128,7 +128,10 @@ def introduction(
 def _check(
     check: Sequence[CheckItem], stand: Standing, sent: Mapping[str, Sequence[str]]
 ) -> tuple[CheckLine, ...]:
-    """Return the questions: what was right stays picked, what was wrong is named and open again."""
+    """Return the questions: what was right stays picked, what was wrong is named and open again.
+
+    A form that is no try, since it leaves a question out, comes back as it was filled in.
+    """
     tried = stand.picked if len(stand.picked) == len(check) else (0,) * len(check)
     wrong = wrong_answers(check, tried) if any(tried) else ()
     picked = sent_options(check, sent) if sent else tried
@@ -138,7 +141,7 @@ def _check(
             question=item.question,
             options=item.options,
             is_standard=item.is_standard,
-            picked=0 if number in wrong and option == tried[number - 1] else option,
+            picked=0 if number in wrong and picked == tried else option,
             wrong=tried[number - 1] if number in wrong else 0,
         )
         for number, (item, option) in enumerate(zip(check, picked, strict=True), start=1)

@@ -96,6 +96,7 @@ def test_every_number_that_belongs_beside_an_agreement_stands_in_its_row(tables,
     assert row["mean_decision_seconds"] == pytest.approx(tables["preferences"]["decision_seconds"].mean())
     assert row["low"] < row["agreement"] < row["high"]
     assert row["ceiling_low"] < row["ceiling"] < row["ceiling_high"]
+    assert row["no_ceiling"] == ""
     assert row["ceiling"] < row["perfect"] <= 1
     assert row["tied_pairs"] == row["vote_ties"] + row["metric_ties"]
 

@@ -46,6 +46,26 @@ def test_the_spread_of_the_agreement_is_over_the_drawn_parameters():
     assert rows.loc["M@1500", ["draws", "draw_low", "draw_high", "draw_sd"]].isna().all()
 
 
+def test_the_spread_of_draws_that_all_lie_on_one_side_reaches_to_the_agreement():
+    """No interval leaves out its own estimate, those of small studies neither."""
+    stops = [UserModel(parameters={"patience_chars_stops": entry(one)}) for one in (800.0, 30.0, 40.0)]
+
+    found = agree(Evidence(tables=study(topics=3, workers=3), model=stops[0], drawn=stops[1:]))
+
+    rows = found.agreement
+    for value, low, high in (
+        ("agreement", "low", "high"),
+        ("agreement", "draw_low", "draw_high"),
+        ("ceiling", "ceiling_low", "ceiling_high"),
+        ("perfect", "perfect_low", "perfect_high"),
+    ):
+        known = rows.dropna(subset=[value, low, high])
+        assert len(known)
+        assert ((known[low] <= known[value]) & (known[value] <= known[high])).all()
+    known = found.comparisons.dropna(subset="low")
+    assert known["difference"].between(known["low"], known["high"]).all()
+
+
 @pytest.mark.parametrize(
     ("make", "names"),
     [

@@ -177,6 +177,7 @@ def test_curves_run_over_alpha_and_over_lateness(found, push_study):
     assert (found.curve.groupby("over")["value"].agg(["min", "max"]) == [0.0, 1.0]).all().all()
 
 
+@pytest.mark.filterwarnings("ignore::metrics.taking_part.LeftOutWarning")
 def test_the_days_of_the_task_are_those_that_count(push_study):
     """Without the last day the scores are those of two days."""
     sources, preferences = push_study
@@ -243,6 +244,7 @@ def test_events_are_scored_by_msu_first_and_by_converted_push_measures(events_st
         assert any(actual.values())
 
 
+@pytest.mark.filterwarnings("ignore::metrics.taking_part.LeftOutWarning")
 def test_days_cut_events_too(events_study):
     """What was not shown is not scored: the first event begins in the afternoon and goes on the next day."""
     sources, preferences, paths, runs = events_study
@@ -336,7 +338,10 @@ def test_a_weight_that_the_model_lacks_counts_nothing_and_is_named():
 
     found = agree(Evidence(tables=judged_cells(3), model=model))
 
-    assert "counts push_P_0, push_S_0 as 0" in found.notes[-1]
+    assert found.notes[-1].endswith(
+        ": the contingency utility counts push_P_0, push_S_0 as 0, which the model lacks: "
+        "prefcal fit leaves out what the judged pairs cannot tell"
+    )
 
 
 def test_systems_judged_and_systems_with_a_run_must_be_the_same(push_study):

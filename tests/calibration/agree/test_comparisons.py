@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from calibration.agree.comparisons import Couple, Standing, couples
+from calibration.agree.comparisons import Couple, Named, Standing, couples, nothing_detectable
 from calibration.agree.evidence import Evidence
 from calibration.agree.measures.named_measures import Wanted, resolved, resolved_for_all, wanted_by_study
 from calibration.agree.measures.variants import Fit, Role, Variant
@@ -72,14 +72,15 @@ def test_a_named_family_is_compared_with_its_first_measure():
 def test_a_single_name_is_compared_with_the_main_measure():
     """Is mine better than the default?"""
     assert couples(Wanted(compare=("T11U",)), MEASURES)[0] == Couple(
-        standing=Standing.FAMILY, measure="T11U", against="ELG-1", in_family=True
+        standing=Standing.FAMILY, measure="T11U", against="ELG-1", in_family=True, named=Named.STUDY_FILE
     )
 
 
 def test_the_correction_is_over_the_family_alone():
-    """The primary comparison keeps its p; what is outside the family has none."""
+    """The primary comparison of a study file keeps its p; what is outside the family has none."""
     model = UserModel(parameters={"patience_chars_stops": ParameterEntry(estimate=300.0)})
-    wanted = Wanted(primary=("M@stops", "M@1500"), compare=("M@1500", "M@1500 uniform P", "M@preferences"))
+    protocol = {"primary": ["M@stops", "M@1500"], "compare": ["M@1500", "M@1500 uniform P", "M@preferences"]}
+    sources = {TASK: TaskSources(kind="summary_pairs", protocol=protocol)}
     model = model.model_copy(
         update={
             "parameters": model.parameters
@@ -90,13 +91,34 @@ def test_the_correction_is_over_the_family_alone():
         }
     )
 
-    rows = agree(Evidence(tables=study(), model=model), wanted=wanted).comparisons
+    rows = agree(Evidence(tables=study(), model=model, sources=sources)).comparisons
 
     assert rows["standing"].tolist() == ["primary", *["exploratory"] * (len(rows) - 1)]
+    assert rows["named"].tolist()[:3] == ["study_file"] * 3
+    assert set(rows["named"][3:]) == {"nowhere"}
     assert rows["p_holm"].iloc[0] == rows["p_t"].iloc[0]
     family = rows[rows["measure"].isin(["M@1500 uniform P", "M@preferences"])]
     assert family["p_holm"].tolist() == pytest.approx(holm(family["p_t"]).tolist(), nan_ok=True)
     assert rows.set_index("measure").loc["M@grid", ["p_holm"]].isna().all()
+
+
+def test_a_primary_comparison_that_was_named_at_analysis_is_corrected_with_its_family():
+    """It may have been chosen by looking, so it has no right to a p of its own."""
+    wanted = Wanted(primary=("M@840", "M@1500"), compare=("M@1500", "M@250", "M@1500 uniform P"))
+
+    rows = agree(Evidence(tables=study()), wanted=wanted).comparisons
+
+    named = rows[rows["named"] == "analysis"]
+    assert named["measure"].tolist() == ["M@840", "M@250", "M@1500 uniform P"]
+    assert rows["standing"].iloc[0] == "primary"
+    assert named["p_holm"].tolist() == pytest.approx(holm(named["p_t"].fillna(1)).tolist())
+    assert named["p_holm"].iloc[0] > named["p_t"].iloc[0]
+
+
+def test_a_difference_above_one_can_be_told_by_nobody():
+    """Two agreements are never farther apart; what is unknown is another matter."""
+    assert nothing_detectable(1.788).startswith("So small a study can tell no difference")
+    assert [nothing_detectable(one) for one in (0.2, 1.0, float("nan"))] == ["", "", ""]
 
 
 def test_a_name_may_leave_out_that_it_is_converted():

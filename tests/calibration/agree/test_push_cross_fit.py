@@ -66,6 +66,17 @@ def test_each_topic_has_the_weights_of_all_others():
     assert alpha["MB004"] == pytest.approx(fit_push_alpha(*without(tables, "MB004")).params["push_alpha"])
 
 
+def test_a_weight_that_the_other_topics_cannot_tell_is_0():
+    """As in the model itself: of P_0 and S_0 these pairs tell the sum alone."""
+    tables = judged_cells(3)
+    pushed = 10 - tables["push_cells"]["silent_silent"]
+    tables["push_cells"] = tables["push_cells"].assign(nonrelevant_silent=pushed)
+
+    weights = weights_without_each_topic(judged(tables), cells(tables))
+
+    assert all(of_topic[3:].tolist() == [0.0, 0.0] for of_topic in weights.values())
+
+
 def test_a_single_topic_leaves_nothing_to_fit_to():
     """Then there is no cross-fitted measure."""
     tables = judged_cells(3, topics=1)

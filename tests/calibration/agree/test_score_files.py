@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from calibration.agree.judged_task import JudgedTask
-from calibration.agree.score_files import read_scores, scores_of_task
+from calibration.agree.score_files import read_scores, scores_of_task, with_system_names
 from metrics.errors import InputError
 
 SCORES = "run,topic,metric,value\na,1,ndcg,0.5\na,2,ndcg,0.25\na,all,ndcg,0.375\n"
@@ -26,6 +26,16 @@ def test_scores_of_single_topics_are_read_and_means_are_not(tmp_path):
         "metric": ["ndcg", "ndcg"],
         "value": [0.5, 0.25],
     }
+
+
+def test_a_run_file_that_ends_in_run_is_the_system_without_it(tmp_path):
+    """A study calls `LM.run` LM, `prefcal score` calls it `LM.run`; a system of that very name stays what it is."""
+    lines = "a.run,1,m,1\nb.run,1,m,2\nc.run,1,m,3\nc,1,m,4\n"
+    scores = read_scores(written(tmp_path, f"run,topic,metric,value\n{lines}"))
+    pairs = pd.DataFrame({"topic": ["1", "1"], "system_a": ["a", "b.run"], "system_b": ["c", "c"]})
+    task = JudgedTask(task="t", language="en", judgments=pd.DataFrame(), pairs=pairs)
+
+    assert with_system_names(scores, [task])["run"].tolist() == ["a", "b.run", "c.run", "c"]
 
 
 def test_other_columns_and_their_order_do_not_matter(tmp_path):

@@ -179,7 +179,9 @@ def test_a_result_cannot_be_changed():
 
 def test_open_ends_are_printed_as_such():
     """Never as nan or inf."""
-    assert shown_interval((840.123, None)) == "[840.1, ...]"
+    assert shown_interval((840.123, None)) == "at least 840.1"
+    assert shown_interval((None, 2.0)) == "at most 2"
+    assert shown_interval((None, None)) == "no interval"
 
 
 def test_what_was_skipped_is_one_line_that_begins_with_the_names():

@@ -302,3 +302,42 @@ def test_interruptions_taken_for_ends_or_dropped_make_everybody_faster():
     assert errors["cut_is_complete"][0] > 0.15
     assert 0.02 < errors["cut_is_dropped"][0] < errors["cut_is_complete"][0]
     assert errors["cut_is_complete"][1] < -0.1
+
+
+# --- reads that do not scatter
+
+
+def computed(log_speed) -> pd.DataFrame:
+    """Return reads of 12 workers, 8 items each, at speeds of worker and item."""
+    reads = drawn(workers=12, items=8)
+    worker = reads["worker"].astype("category").cat.codes.to_numpy()
+    item = reads.groupby("worker").cumcount().to_numpy()
+    speed = np.exp(np.array([log_speed(w, i) for w, i in zip(worker, item, strict=True)]))
+    return reads.assign(dwell_seconds=reads["words"] / speed)
+
+
+@pytest.mark.parametrize("rounding", [0.0, 0.004])
+def test_reads_of_one_speed_are_refused_by_name(rounding):
+    """No person reads so evenly: the times were computed, or are of a test."""
+    rng = np.random.default_rng(4)
+    reads = computed(lambda _w, _i: np.log(4) + rng.uniform(-rounding, rounding))
+
+    with pytest.raises(NotIdentifiedError, match=r"^all 96 reads have one speed, 4 words a second: "):
+        fit_reading_speed(reads)
+
+
+@pytest.mark.parametrize("method", ["mixture", "median"])
+def test_workers_with_a_speed_each_that_never_varies_are_fitted(method):
+    """How far one worker's reads scatter is then 0, which is no reason to stop."""
+    fit = fit_reading_speed(computed(lambda w, _i: np.log(2 + 2 * (w % 2))), method=method)
+
+    assert fit.params["reading_speed_mu"] == pytest.approx(np.log(8) / 2, abs=1e-3)
+
+
+@pytest.mark.parametrize("method", ["mixture", "median"])
+def test_one_read_that_differs_tells_no_spread_of_workers(method):
+    """The likelihood runs to the end of its numbers there: it is stopped, and the fit refused."""
+    reads = computed(lambda w, i: np.log(4) if (w, i) != (3, 3) else np.log(0.5))
+
+    with pytest.raises(NotIdentifiedError, match="differ by no more than chance"):
+        fit_reading_speed(reads, method=method)

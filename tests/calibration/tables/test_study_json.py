@@ -11,6 +11,7 @@ from calibration.tables.study import (
     Clock,
     FileRecord,
     StudyRecord,
+    TableRecord,
     TaskRecord,
     read_study,
     write_study,
@@ -71,6 +72,17 @@ def test_the_same_study_gives_the_same_bytes_in_the_documented_order(tmp_path):
         "tasks",
     ]
     assert json.loads(once)["started_at"] == "2026-03-01T09:30:00.250Z"
+
+
+def test_the_records_of_tables_come_last_and_only_where_there_are_any(tmp_path):
+    """Exports of older versions, and tables from elsewhere, have none."""
+    digest = "0" * 64
+    write_study(STUDY.model_copy(update={"tables": {"reads": TableRecord(rows=2, sha256=digest)}}), tmp_path)
+    content = json.loads((tmp_path / STUDY_FILE).read_text())
+
+    assert list(content)[-2:] == ["tasks", "tables"]
+    assert content["tables"] == {"reads": {"rows": 2, "sha256": digest}}
+    assert read_study(tmp_path).tables["reads"].rows == 2
 
 
 def test_tables_from_elsewhere_need_no_study(tmp_path):

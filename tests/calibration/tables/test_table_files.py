@@ -150,11 +150,24 @@ def test_no_row_of_a_csv_is_ever_dropped_in_silence(rows, folder):
         (b"worker,topic,seconds\nw,q\xff,1\n", "searches.csv:2: not UTF-8; save the file as UTF-8"),
         (
             "worker,topic\nw,q\n",
-            "searches.csv:1: column 'seconds' is missing; a searches table needs worker, topic, seconds",
+            (
+                "searches.csv:1: column 'seconds' is missing; found: worker, topic; "
+                "a searches table needs worker, topic, seconds"
+            ),
         ),
         (
             "worker,topic,second\nw,q,1\n",
-            "searches.csv:1: column 'seconds' is missing; rename column 'second'",
+            (
+                "searches.csv:1: column 'seconds' is missing; found: worker, topic, second; "
+                "did you mean 'seconds' by 'second'? Then rename it"
+            ),
+        ),
+        (
+            "Topic,user,seconds\nw,q,1\n",
+            (
+                "searches.csv:1: columns 'worker', 'topic' are missing; found: Topic, user, seconds; "
+                "did you mean 'topic' by 'Topic'? Then rename it; a searches table needs worker, topic, seconds"
+            ),
         ),
         (
             "worker,topic,seconds,topic\nw,q,1,q\n",
@@ -162,7 +175,11 @@ def test_no_row_of_a_csv_is_ever_dropped_in_silence(rows, folder):
         ),
         (
             "worker;topic;seconds\nw;q;1\n",
-            "searches.csv:1: one column only; separate the columns by commas",
+            "searches.csv:1: the columns are separated by semicolons; separate them by commas",
+        ),
+        (
+            "worker;topic;seconds\nw;q;1,5\n",
+            "searches.csv:1: the columns are separated by semicolons; separate them by commas",
         ),
         (
             SEARCHES + "w,q,1\n\nw,q\n",
@@ -283,6 +300,30 @@ def test_a_missing_folder_and_one_without_tables_are_named(tmp_path):
     with pytest.raises(InputError, match="nowhere:1: no such folder; name a folder that holds tables"):
         read_tables(tmp_path / "nowhere")
     with pytest.raises(InputError, match="no table in this folder; it may hold activity, answers"):
+        read_tables(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("preference.csv", "preference.csv: did you mean 'preferences.csv'? Then rename it"),
+        ("Visits.tsv", "Visits.tsv: did you mean 'visits.csv'? Then save it in that form"),
+        ("notes.md", "it may hold activity, answers"),
+    ],
+)
+def test_a_folder_without_tables_says_what_it_holds_and_what_that_may_be(name, said, tmp_path):
+    """A single misspelt file must not look like an empty folder."""
+    (tmp_path / name).write_text("worker\n")
+    with pytest.raises(InputError) as error:
+        read_tables(tmp_path)
+
+    assert f"no table in this folder, only {name}; {said}" in str(error.value)
+
+
+def test_a_folder_above_the_tables_names_theirs(tmp_path):
+    """The study's folder is easily taken for that of its tables."""
+    write_tables({"searches": TABLES["searches"].empty()}, tmp_path / "exported")
+    with pytest.raises(InputError, match="name the folder in it that holds tables: exported"):
         read_tables(tmp_path)
 
 

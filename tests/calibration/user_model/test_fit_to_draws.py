@@ -8,7 +8,7 @@ from calibration.fit.options import FitOptions
 from calibration.fit.study import fit_user_model
 from calibration.simulate import Study, simulate_study
 from calibration.user_model.draws import draw_model
-from calibration.user_model.model import WEIGHTS, read_user_model, write_user_model
+from calibration.user_model.model import PUSH_WEIGHTS, read_user_model, write_user_model
 
 COUNT = 4000
 
@@ -48,9 +48,9 @@ def test_weights_of_pushes_are_drawn_with_their_covariance(model):
     """On the scale of their block."""
     block = next(one for one in model.joint if "push_P_E" in one.names)
     drawn = draw_model(model, COUNT, 1, parts=["weights"]).parameters
-    kept = np.array([np.log(drawn[name]) if block.scale == "log" else drawn[name] for name in WEIGHTS])
+    kept = np.array([np.log(drawn[name]) if block.scale == "log" else drawn[name] for name in PUSH_WEIGHTS])
 
-    assert block.names == WEIGHTS
+    assert block.names == PUSH_WEIGHTS
     scale = np.sqrt(np.outer(np.diag(block.covariance), np.diag(block.covariance)))
     assert np.cov(kept) / scale == pytest.approx(np.array(block.covariance) / scale, abs=0.08)
 

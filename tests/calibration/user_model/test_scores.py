@@ -317,8 +317,6 @@ def test_what_a_family_cannot_do_without_is_an_error(fitted, pushes, events, lis
     wanted = "push_alpha, push_P_E, push_S_E, push_P_0, push_S_0"
     with pytest.raises(InputError, match=f"the model has none of {wanted}"):
         push_model(UserModel(), pushes[0])
-    with pytest.raises(InputError, match="has push_P_E, but not push_S_E, push_P_0, push_S_0"):
-        push_model(fitted.part(["push_P_E"]), pushes[0])
     with pytest.raises(InputError, match="the model has no session_sd_seconds"):
         stream_model(fitted.part([*fitted.parameters][:-4]), events[0])
     with pytest.raises(InputError, match="no probability of subtopic"):
@@ -336,6 +334,23 @@ def test_speed_and_lateness_have_defaults_and_the_notes_say_so(fitted, events):
     )
     assert set(bare.score(runs)["metric"]) == {"MSU@0.5", "MSU-se@0.5", "MSU/s@0.5"}
     assert stream_model(fitted, collection).notes == ()
+
+
+def test_weights_that_are_missing_beside_others_count_nothing_and_are_not_drawn(fitted, pushes):
+    """prefcal fit leaves out what the judged pairs cannot tell."""
+    collection, runs = pushes
+    some = push_model(fitted.part(["push_P_E", "push_P_0"]), collection)
+    scores = some.score(runs, draws=10)
+
+    assert some.contingency == Contingency(P_E=0.5, P_0=0.4)
+    assert some.notes[0].startswith("the contingency utility counts push_S_E, push_S_0 as 0")
+    assert push_model(fitted, collection).notes == ()
+    drawn = draw_model(fitted.part(["push_P_E", "push_P_0"]), 10, 1).parameters
+    by_hand = [
+        score_push(collection, runs, [Contingency(P_E=drawn["push_P_E"][n], P_0=drawn["push_P_0"][n])])
+        for n in range(10)
+    ]
+    assert_quantiles(scores, by_hand)
 
 
 def test_estimates_without_intervals_score_but_cannot_be_drawn(summaries):

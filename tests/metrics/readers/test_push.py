@@ -11,14 +11,12 @@ from metrics.push.streams import Created, days_between
 from metrics.readers.push import read_push_collection, read_push_run
 from tests.metrics.push_files import CLUSTERS_2015, CLUSTERS_2016, EPOCHS, QRELS, RUN, write_push
 
+FILES = {"qrels": "qrels.txt", "clusters": "clusters.json", "epochs": "epochs.txt"}
+
 
 def read(folder):
-    return read_push_collection(
-        qrels=folder / "qrels.txt",
-        clusters=folder / "clusters.json",
-        epochs=folder / "epochs.txt",
-        days=days_between("20150720", "20150721"),
-    )
+    files = {kind: folder / name for kind, name in FILES.items()}
+    return read_push_collection(**files, days=days_between("20150720", "20150721"))
 
 
 def read_or_faults(reading):
@@ -35,6 +33,44 @@ def faults(tmp_path, **files):
     with pytest.raises(InputError) as error:
         read(tmp_path)
     return [str(fault).removeprefix(f"{tmp_path}/") for fault in error.value.faults]
+
+
+TEN_DAYS = "20150720:20150729"
+
+
+@pytest.mark.parametrize(
+    ("days", "scored"),
+    [
+        (TEN_DAYS, days_between("20150720", "20150729")),
+        (list(days_between("20150720", "20150729")), days_between("20150720", "20150729")),
+        (("20150720", "20150721"), ("20150720", "20150721")),
+        ("20150720:20150720", ("20150720",)),
+    ],
+)
+def test_days_are_a_range_as_in_the_command_or_every_day(tmp_path, days, scored):
+    """Two days that follow each other are the same, whichever way they are read."""
+    write_push(tmp_path)
+    files = {kind: tmp_path / name for kind, name in FILES.items()}
+
+    assert read_push_collection(**files, days=days).days["MB226"] == scored
+
+
+@pytest.mark.parametrize(
+    ("days", "message"),
+    [
+        (("20150720", "20150729"), "list every day in order, or write '20150720:20150729'"),
+        (["20150721", "20150720"], "20150720 does not follow 20150721"),
+        (["20150720", "20150732"], "there is no day 20150732"),
+        ("20150720", "'' is no day"),
+    ],
+)
+def test_a_first_and_a_last_day_alone_are_not_taken_for_two_days(tmp_path, days, message):
+    """Silence on two days for ten would be a score like any other."""
+    write_push(tmp_path)
+    files = {kind: tmp_path / name for kind, name in FILES.items()}
+
+    with pytest.raises(ValueError, match=message):
+        read_push_collection(**files, days=days)
 
 
 def test_judgments_are_read_by_topic_and_tweet(tmp_path):

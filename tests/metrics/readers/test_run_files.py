@@ -3,7 +3,7 @@
 import pytest
 
 from metrics.errors import InputError
-from metrics.readers.run_files import named_runs, run_name
+from metrics.readers.run_files import named_runs, run_name, system_name
 
 
 @pytest.mark.parametrize(
@@ -13,6 +13,7 @@ from metrics.readers.run_files import named_runs, run_name
         ("run.v2.txt", "run.v2"),
         ("run.tsv", "run"),
         ("run.csv", "run.csv"),
+        ("LM.run", "LM.run"),
         ("run.xml.gz", "run"),
         ("run", "run"),
         (".xml", ".xml"),
@@ -21,6 +22,12 @@ from metrics.readers.run_files import named_runs, run_name
 def test_a_run_is_its_file_name_without_folder_and_ending(path, name):
     """What stands in the column run of every score table."""
     assert run_name(path) == name
+
+
+@pytest.mark.parametrize(("run", "system"), [("LM.run", "LM"), ("LM", "LM"), (".run", ".run")])
+def test_a_study_calls_a_system_like_its_run_without_a_last_run(run, system):
+    """Scores keep it, because scripts depend on their names; workers' tables need not."""
+    assert system_name(run) == system
 
 
 def test_two_files_of_one_name_are_a_fault():

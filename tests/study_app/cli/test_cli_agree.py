@@ -50,7 +50,7 @@ def test_everything_is_written_and_a_table_is_printed(agree, tables, tmp_path):
         "M@preferences ",
         "cross fitted",
         "ceiling: a second panel",
-        "corrected by Holm",
+        "Holm's p is over the family",
         "pairs are tied in the votes",
     ):
         assert text in ended.out
@@ -79,14 +79,48 @@ def test_json_has_null_where_a_number_is_unknown(agree, tmp_path):
     assert rows[0]["queries"] == 1
 
 
-def test_a_dash_for_an_interval_is_explained(agree, tables, tmp_path):
+def test_a_missing_interval_is_said_in_words(agree, tables, tmp_path):
     """Nothing varies within one query: that is too few, not sure."""
     write_tables(study(topics=1), tmp_path / "tables")
     few, enough = (agree(one, "-o", tmp_path / "out").out for one in (tmp_path / "tables", tables))
 
-    for sentence in ("-: no interval", "Too few pairs with a majority, or queries"):
+    for sentence in ("no interval: all queries are alike", "Too few pairs with a majority, or queries"):
         assert sentence in few
         assert sentence not in enough
+    assert "  -  " not in few
+
+
+def test_a_study_too_small_for_a_ceiling_has_none_and_says_why(agree, tmp_path):
+    """In the printed table, in the file for machines and in words; a larger one has both ceilings and no reason."""
+    write_tables(study(topics=1), tmp_path / "tables")
+
+    printed = agree(tmp_path / "tables", "-o", tmp_path / "out").out
+
+    assert "ceiling: a " not in printed.replace("No ceiling: a ", "")
+    assert "No ceiling: a ceiling needs 10 pairs with " in printed
+    rows = pd.read_csv(tmp_path / "out" / "agreement.csv")
+    assert rows[["ceiling", "ceiling_low", "perfect", "perfect_high"]].isna().all(axis=None)
+    assert rows["no_ceiling"].str.startswith("a ceiling needs 10 pairs with ").all()
+
+
+def test_what_no_study_of_this_size_can_detect_is_no_number(agree, tmp_path):
+    """Two queries would find a difference above 1 only."""
+    write_tables(study(topics=2), tmp_path / "tables")
+
+    printed = agree(tmp_path / "tables", "-o", tmp_path / "out", "--primary", "M@100", "M@1500").out
+
+    assert (pd.read_csv(tmp_path / "out" / "comparisons.csv")["minimum_detectable"] > 1).any()
+    assert "So small a study can tell no difference" in printed
+
+
+def test_one_of_a_kind_is_no_plural(agree, tmp_path):
+    """One worker on one query."""
+    tables = study(topics=1, workers=1)
+    write_tables(tables, tmp_path / "tables")
+
+    printed = agree(tmp_path / "tables", "-o", tmp_path / "out").out
+
+    assert "6 judgments by 1 worker on 6 pairs of 1 query" in printed
 
 
 def test_how_it_was_made_is_written_down(agree, tables, tmp_path):
@@ -169,7 +203,7 @@ def test_a_score_that_is_called_like_one_of_ours_stands_beside_it(agree, tables,
     assert {"M@1500", "M@1500 (from scores)"} <= set(measures)
 
 
-def test_the_planned_comparison_is_printed_first(agree, tables, tmp_path):
+def test_a_primary_comparison_is_printed_first_with_the_place_where_it_was_named(agree, tables, tmp_path):
     """--primary names it, and everything else is called exploratory."""
     model = tables.parent / "user-model.json"
     options = (
@@ -186,14 +220,20 @@ def test_the_planned_comparison_is_printed_first(agree, tables, tmp_path):
 
     assert ended.code == 0
     planned, rest = ended.out.split("Exploratory comparisons")
-    assert "Primary comparison, as planned (paired by query):" in planned
+    assert "Primary comparison (paired by query; Holm's p is over it and the family):" in planned
+    assert "as planned" not in ended.out
+    assert planned.count("at analysis") == 1
+    assert "named at analysis: with an option, when the answers were there" in rest
     assert "M@1500 uniform P  M@stops" in rest
-    standing = pd.read_csv(tmp_path / "comparisons.csv")["standing"]
+    comparisons = pd.read_csv(tmp_path / "comparisons.csv")
+    assert comparisons["named"].tolist()[:2] == ["analysis", "analysis"]
+    standing = comparisons["standing"]
     assert standing.tolist() == ["primary", *["exploratory"] * (len(standing) - 1)]
     record = json.loads((tmp_path / "agree.json").read_text())
     assert record["named"]["summaries"] == {
         "primary": ["M@preferences", "M@1500"],
         "compare": ["M@stops", "M@1500 uniform P"],
+        "at_analysis": True,
     }
     assert [word for word in record["command"] if word.startswith("M@")] == [
         "M@preferences",

@@ -128,3 +128,45 @@ def test_warnings_do_not_mix_with_what_programs_read(prefcal, tmp_path):
 
     assert len(json.loads(ended.out)) == 2
     assert ended.err.startswith("warning: ")
+
+
+def test_what_nothing_reads_and_what_stands_twice_is_said(prefcal, tmp_path):
+    """A note for what is like no known name, a warning for the rest; none of it is a fault."""
+    (tmp_path / "searches.csv").write_text("worker,topic,seconds,age\nw,q,5,30\nw,q,5,30\n")
+    (tmp_path / "workers.csv").write_text("worker,exclude\n")
+    ended = prefcal("check", tmp_path)
+
+    assert (ended.code, ended.err) == (0, "")
+    assert [line.partition(";")[0] for line in ended.out.splitlines()[4:]] == [
+        "No fault in 2 tables",
+        "note: ignored, as nothing reads them: column 'age' of searches.csv",
+        "note: without a row, so that nothing can be computed from them: workers",
+        f"warning: {tmp_path}/workers.csv:1: column 'exclude' is ignored, as nothing knows its name",
+        f"warning: {tmp_path}/searches.csv:3: 1 row is the same as an earlier one (line 3 as line 2)",
+    ]
+
+
+def test_a_cut_table_is_one_fault_beside_those_of_study_json(prefcal, tmp_path):
+    """And the table is not read: exporting again mends whatever else is wrong with it."""
+    digest = "0" * 64
+    study = {"study": "s", "tables": {"searches": {"rows": 2, "sha256": digest}}}
+    (tmp_path / "study.json").write_text(json.dumps(study))
+    (tmp_path / "searches.csv").write_text("worker,topic,seconds\nw,q")
+    ended = prefcal("check", tmp_path)
+
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.startswith(
+        f"{tmp_path}/searches.csv:2: the table is cut: it has 1 row, and 2 were exported;"
+    )
+    assert len(ended.err.splitlines()) == 1
+
+
+def test_a_single_visit_without_a_follow_is_said_in_the_singular(prefcal, tmp_path):
+    """Numbers agree with their nouns."""
+    found = visited(misspelt=1)
+    write_tables(found, tmp_path)
+    few = prefcal("check", tmp_path)
+    write_tables(found | {"visits": found["visits"][:1]}, tmp_path)
+
+    assert "1 of 20 visits belongs to no follow (worker 'W0'" in few.out
+    assert "the only visit belongs to no follow (" in prefcal("check", tmp_path).err

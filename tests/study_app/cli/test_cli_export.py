@@ -183,6 +183,39 @@ def test_features_equal_what_an_export_writes(prefcal, database, tmp_path):
         assert (here / "features" / name).read_bytes() == (here / "tables" / name).read_bytes()
 
 
+def test_features_written_anew_are_no_changed_tables(prefcal, database, tmp_path):
+    """One drops a system from the study file; study.json then knows the shorter tables."""
+    prefcal("export", "tables", "--database", database)
+    study = tmp_path / "study" / "study.yaml"
+    study.write_text(study.read_text().replace(", flat: flat.xml", ""))
+    written = prefcal("features", study, "-o", "tables")
+    checked = prefcal("check", "tables")
+
+    assert written[1] == "intents: 3 rows\npositions: 7 rows\n"
+    assert checked[0] == 0
+    assert "warning" not in checked[1]
+
+
+def test_an_export_that_was_cut_on_its_way_is_seen_by_check(prefcal, database, tmp_path):
+    """At a line end and inside the last number; as it was written there is nothing to say."""
+    prefcal("export", "tables", "--database", database)
+    assert "warning" not in prefcal("check", "tables")[1]
+
+    path = tmp_path / "here" / "tables" / "positions.csv"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: whole.rindex(b"\n", 0, -1) + 1])
+    code, out, err = prefcal("check", "tables")
+    assert (code, out) == (1, "")
+    assert err.startswith(
+        "tables/positions.csv:10: the table is cut: it has 9 rows, and 10 were exported; export"
+    )
+
+    path.write_bytes(whole[:-2])
+    code, out, err = prefcal("check", "tables")
+    assert (code, out) == (1, "")
+    assert err.startswith("tables/positions.csv:11: the table is cut inside its last line:")
+
+
 def test_features_without_importance_say_what_they_cannot_write(prefcal, tmp_path):
     """Positions need gains; intents do not."""
     study = write_study(tmp_path, STUDY.replace("      importance: importance.tsv\n", ""))

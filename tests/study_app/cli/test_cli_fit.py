@@ -98,21 +98,47 @@ def test_what_people_voted_and_rated_is_written_for_scoring(prefcal, tables, tmp
     ]
 
 
-def test_what_cannot_be_told_is_a_line_on_stderr(prefcal, tmp_path):
+def test_kinds_of_study_that_were_not_run_are_one_line_on_stderr(prefcal, tmp_path):
     """The command ends well all the same: the model holds what there is."""
     write_tables({"stops": study()["stops"]}, tmp_path / "tables")
     ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
 
     assert ended.code == 0
-    lines = ended.err.splitlines()
-    assert (
-        "patience_chars_preferences, patience_chars_grid: there is no table preferences and no table positions"
-        in lines
+    (line,) = ended.err.splitlines()
+    assert line == (
+        "away_*, session_*, lateness_*, reading_*, patience_chars_preferences, patience_chars_grid, push_*, intents: not "
+        "asked, these tables have no visits to streams (stream_visits), no reading times (table reads), no judged "
+        "summaries (summary_pairs), no judged push streams (stream_pairs), no votes on intents (intent_votes)"
     )
-    assert "away_mean_seconds, away_sd_seconds: there is no table visits" in lines
-    assert "intents: there is no table intent_votes" in lines
-    assert len(lines) == 8
     assert not (tmp_path / "collection").exists()
+
+
+def test_what_the_tables_could_have_told_is_a_line_of_its_own(prefcal, tmp_path):
+    """It says why they do not, and nothing hides it."""
+    reads = study()["stops"][["worker", "topic"]].head(2)
+    reads = reads.assign(page="p", item="i", kind="update", words=40, dwell_seconds=10)
+    write_tables({"reads": reads.drop_duplicates()}, tmp_path / "tables")
+    ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
+
+    first, last = ended.err.splitlines()
+    assert first.startswith("reading_speed_mu, reading_speed_sigma: ")
+    assert "are needed" in first
+    assert last.startswith("away_*, session_*, lateness_*, patience_chars_preferences,")
+
+
+def test_debug_shows_where_an_unexpected_error_came_from(prefcal, drawn, tmp_path, monkeypatch):
+    """The command ends well, with all else in the model; without --debug there is one line, and no traceback."""
+    write_tables({name: drawn[name] for name in ("stops", "intent_votes")}, tmp_path / "t")
+    monkeypatch.setattr("calibration.fit.families.fit_patience", None)
+    debug = prefcal("fit", tmp_path / "t", "-o", tmp_path / "m.json", "--debug")
+    usual = prefcal("fit", tmp_path / "t", "-o", tmp_path / "m.json")
+
+    line = "patience_chars: an error that prefcal did not expect stopped this: 'NoneType' object is not callable (TypeError);"
+    assert usual.code == debug.code == 0
+    assert usual.err.startswith(line)
+    assert "Traceback" not in usual.err
+    assert f"TypeError: 'NoneType' object is not callable\n{line}" in debug.err
+    assert read_user_model(tmp_path / "m.json").intents
 
 
 def test_preferences_without_positions_are_told_how_to_get_them(prefcal, tmp_path):
@@ -154,14 +180,31 @@ def test_faulty_tables_are_one_line_a_fault_and_write_nothing(prefcal, tmp_path)
     assert not (tmp_path / "m.json").exists()
 
 
-def test_a_model_that_cannot_be_written_is_a_fault(prefcal, tables, tmp_path):
-    """The folder is missing: said with a cure, not with a traceback."""
-    ended = prefcal("fit", tables, "-o", tmp_path / "nowhere" / "m.json")
+def test_the_folder_of_the_model_is_made(prefcal, drawn, tmp_path):
+    """With all that are missing above it."""
+    write_tables({"stops": drawn["stops"]}, tmp_path / "t")
+    ended = prefcal("fit", tmp_path / "t", "-o", tmp_path / "new" / "deep" / "m.json")
 
-    assert ended.code == 1
-    assert ended.err.endswith(
-        "m.json:1: cannot be written (No such file or directory); choose another place\n"
-    )
+    assert ended.code == 0
+    assert "patience_chars_stops" in read_user_model(tmp_path / "new" / "deep" / "m.json").parameters
+
+
+@pytest.mark.parametrize("beside", ["quality.json", "collection"])
+def test_what_stands_beside_the_model_needs_its_place_too(beside, prefcal, tables, tmp_path, monkeypatch):
+    """It is written last: the work would have been for nothing."""
+    monkeypatch.setattr("calibration.tables.files.read_tables", _not_reached)
+    if beside == "collection":
+        (tmp_path / beside).touch()
+    else:
+        (tmp_path / beside).mkdir()
+    ended = prefcal("fit", tables, "-o", tmp_path / "m.json")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.startswith(f"{tmp_path / beside}:1: this is a ")
+
+
+def _not_reached(*_, **__):
+    raise AssertionError("the work has begun")
 
 
 def test_exclusion_is_an_option(prefcal, tables, tmp_path):

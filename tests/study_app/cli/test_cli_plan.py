@@ -187,7 +187,7 @@ ROWS = (row(10, float("inf"), 0.2), row(20, 4.0, 0.6), row(40, 2.0, 0.9))
             Wish(width=2.0),
             "Plan 40 workers to get a 95 % interval of the thing that is typically at most 2.0 hours wide.",
         ),
-        (20, Wish(power=0.6), "Your 20 workers are enough to get a chance of 60 % that the study tells"),
+        (20, Wish(power=0.5), "Your 20 workers are enough to get a chance of 50 % that the study tells"),
         (10, Wish(width=9.0, sure=0.9), "in 90 % of studies at most 9.0 hours wide; 10 workers would do."),
         (
             None,

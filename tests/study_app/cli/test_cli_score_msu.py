@@ -7,7 +7,7 @@ import json
 import pytest
 
 from study_app.cli.score.msu import durations
-from tests.metrics.event_files import START, write_events, write_updates
+from tests.metrics.event_files import RUN, START, write_events, write_updates
 from tests.study_app.prefcal_command import run_here
 
 NAMES = {"topics": "--topics-file", "nuggets": "--nuggets", "matches": "--matches", "updates": "--updates"}
@@ -135,8 +135,11 @@ def test_all_given_users_are_met_whatever_number_is_asked_for(score, tmp_path):
     """They are used as they are, and that is said."""
     ended = score("--trails", tmp_path / "trails.json", "--users", "1", "--per-user", "--format", "csv")
     assert {row["user"] for row in table(ended)} == {"1", "2"}
-    assert ended.err == f"{tmp_path}/trails.json: all its 2 users are met; --users is not looked at\n"
-    assert score("--trails", tmp_path / "trails.json", "--users", "2").err == ""
+    assert f"{tmp_path}/trails.json: all its 2 users are met; --users is not looked at\n" in ended.err
+    assert "--users" not in score("--trails", tmp_path / "trails.json", "--users", "2").err
+    (tmp_path / "trails.json").write_text(json.dumps({"users": TRAILS["users"][:1]}))
+    one = score("--trails", tmp_path / "trails.json", "--users", "5")
+    assert f"{tmp_path}/trails.json: its user is met; --users is not looked at\n" in one.err
 
 
 def test_lengths_take_the_place_of_texts(score, tmp_path):
@@ -185,7 +188,7 @@ def test_what_the_model_lacks_has_a_default_and_that_is_said(score, model, chang
     path = model(**changed)
     ended = score("--model", path, "--users", "5", "--format", "csv")
     assert ended.code == 0
-    assert ended.err == f"{path}: {line}\n"
+    assert ended.err.splitlines()[-1] == f"{path}: {line}"
 
 
 @pytest.mark.parametrize(
@@ -234,7 +237,10 @@ def test_what_cannot_be_drawn_is_a_fault(score, model):
     path = model(session_sd_seconds=parameter(60.0))
     ended = score("--model", path, "--draws", "5", "--users", "5")
     assert ended.code == 1
-    assert ended.err == f"{path}:1: session_sd_seconds has no interval to draw from; leave out --draws\n"
+    assert (
+        ended.err.splitlines()[-1]
+        == f"{path}:1: session_sd_seconds has no interval to draw from; leave out --draws"
+    )
 
 
 @pytest.mark.parametrize(
@@ -270,3 +276,18 @@ def test_updates_before_the_topic_and_after_it(score, tmp_path):
     write_updates(tmp_path, f"1 t r d1 0 {START - 9} 1\n1 t r d2 5 {START + 86_401} 1\n")
     found = values(score("--away", "60s,0s", "--session", "60s,0s", "--users", "20", "--format", "csv"))
     assert found["TS14.1", "MSU@0.5"] == 2
+
+
+def test_updates_at_other_times_or_without_lengths_are_warned_of(score, tmp_path):
+    """In milliseconds everything comes after the event, and nobody reads anything."""
+    wrong = [line.split() for line in RUN.splitlines()]
+    write_updates(tmp_path, "".join(f"{' '.join(row[:5])} {row[5]}000000 1\n" for row in wrong))
+    (tmp_path / "lengths.tsv").write_text("TS14.1\td1-0\t3\n")
+    ended = score(*CROWD, "--lengths", tmp_path / "lengths.tsv")
+    assert ended.code == 0
+    late, unmeasured = (line for line in ended.err.splitlines() if "warning" in line)
+    assert late.startswith(
+        f"{tmp_path}/mine: warning: 3 of 3 updates about judged topics are from before the event"
+    )
+    assert late.endswith("; the times are in milliseconds: divide them by 1000")
+    assert "warning: 2 of 3 updates about judged topics have no length in the file of lengths" in unmeasured

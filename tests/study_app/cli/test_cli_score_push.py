@@ -56,7 +56,7 @@ def values(ended):
     return {key: float(row["value"]) for key, row in table(ended).items()}
 
 
-def test_csv_is_the_documented_table(score):
+def test_csv_is_the_documented_table(score, files):
     """MB226: 1.0 * 0.8 of two pushes, Z = 1, and an eventful day missed; MB227: silence, then a useless push."""
     ended = score("--format", "csv")
     assert ended == (
@@ -85,7 +85,10 @@ def test_csv_is_the_documented_table(score):
             "run,all,silence-precision,0.5\n"
             "run,all,silence-recall,0.5\n"
         ),
-        "",
+        (
+            f"{files}/qrels.txt: 1 of 2 judged topics has no cluster, such as 'MB227'\n"
+            f"{files}/run.txt: 1 of 4 pushes is of tweets in no pool, such as 'x' (line 4)\n"
+        ),
     )
 
 
@@ -132,10 +135,55 @@ def test_undefined_shares_are_null_in_json(score):
 
 
 def test_people_get_a_table(score):
-    """One column a metric, four decimals."""
-    lines = score().out.splitlines()
-    assert lines[0].split()[:4] == ["run", "topic", "ELG-1", "ELG-0"]
-    assert lines[-1].split()[:4] == ["run", "all", "0.3500", "0.1000"]
+    """One column a metric, four decimals; a row a run, and with --per-topic one a topic too."""
+    header, _, *means = score().out.splitlines()
+    assert header.split()[:4] == ["run", "topic", "ELG-1", "ELG-0"]
+    assert [row.split()[:4] for row in means] == [["run", "all", "0.3500", "0.1000"]]
+    every = score("--per-topic").out.splitlines()[2:]
+    assert [row.split()[1] for row in every] == ["MB226", "MB227", "all"]
+
+
+def test_files_for_machines_have_every_topic_whatever_is_asked(score):
+    """Scripts depend on them."""
+    for chosen in ("csv", "json"):
+        assert score("--format", chosen).out == score("--format", chosen, "--per-topic").out
+        assert "MB226" in score("--format", chosen).out
+
+
+WRONG_RUNS = {
+    "swapped": ("t1 MB226 1437351600 tag\n", "are for topics that are not judged", "columns swapped"),
+    "unpooled": ("MB226 y 1437351600 tag\n", "are of tweets in no pool", "columns swapped"),
+    "early": ("MB226 t1 1437340000 tag\n", "came before the tweet was posted", "another time zone or unit"),
+    "milliseconds": ("MB226 t1 1437351600000 tag\n", "came a day or more after", "divide them by 1000"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_RUNS)
+def test_a_run_of_which_most_is_wrong_is_warned_of_with_the_likely_cause(score, files, name):
+    """Each of these was once a score without a word; the score is still the same."""
+    line, what, cause = WRONG_RUNS[name]
+    (files / "wrong").write_text(line * 3)
+    ended = score(runs=["wrong"])
+    (warning,) = [
+        said
+        for said in ended.err.splitlines()
+        if said.startswith(f"{files}/wrong: warning: 3 of 3") and what in said
+    ]
+    assert cause in warning
+    assert "(line 1)" in warning
+    assert ended.code == 0
+
+
+def test_days_of_another_year_are_warned_of(score, files):
+    """Every topic-day would be silent, and silence score 1."""
+    ended = score(days="20160720:20160721")
+    assert (
+        f"{files}/qrels.txt: warning: 3 of 3 clustered tweets were posted outside the days 20160720:20160721, "
+        "such as 't1', and are left out; the days may be of another year\n"
+    ) in ended.err
+    assert (
+        f"{files}/run.txt: warning: 3 of 3 pooled pushes are of tweets posted outside the days" in ended.err
+    )
 
 
 def test_the_model_gives_alpha_and_the_contingency_measure(score, files):
@@ -144,6 +192,20 @@ def test_the_model_gives_alpha_and_the_contingency_measure(score, files):
     assert found["MB226", "T11U"] == pytest.approx(0.5 * 0.8 - 0.5)
     assert found["MB226", "Contingency"] == pytest.approx(0.8 - 0.5 * 1 - 0.25 * 1)
     assert found["MB227", "Contingency"] == pytest.approx(-2.0 * 1 + 0.0 * 1)
+
+
+def test_a_weight_that_the_model_lacks_counts_0_and_is_named(score, files):
+    """`fit` leaves out P_0 and S_0 where the pairs tell their sum alone; `agree` has the same rule."""
+    parameters = {name: MODEL["parameters"][name] for name in ("push_P_E", "push_S_E")}
+    (files / "model.json").write_text(json.dumps({**MODEL, "parameters": parameters}))
+    ended = score("--model", files / "model.json", "--draws", "20", "--format", "csv")
+    found = table(ended)
+    assert float(found["MB226", "Contingency"]["value"]) == pytest.approx(0.8 - 0.5 * 1 - 0.25 * 1)
+    assert [found["MB227", "Contingency"][one] for one in ("value", "low", "high")] == ["0", "0", "0"]
+    assert (
+        f"{files}/model.json: the contingency utility counts push_P_0, push_S_0 as 0, which the model lacks: "
+        "prefcal fit leaves out what the judged pairs cannot tell\n"
+    ) in ended.err
 
 
 def test_an_explicit_alpha_wins_over_the_models(score, files):
@@ -175,7 +237,6 @@ def test_draws_depend_on_the_seed_alone(score, files):
     ("parameters", "message"),
     [
         ({}, "the model has none of push_alpha, push_P_E, push_S_E, push_P_0, push_S_0; leave out --model"),
-        ({"push_P_E": {"estimate": 1}}, "the model has push_P_E, but not push_S_E, push_P_0, push_S_0; give"),
         ({"push_alpha": {"estimate": None}}, "push_alpha is infinite; give it a finite estimate"),
         ({"push_alpha": {"estimate": 1.5}}, "push_alpha is 1.5; it must be from 0 to 1"),
     ],
@@ -194,7 +255,9 @@ def test_draws_need_an_interval(score, files):
     parameters = {"push_alpha": {"estimate": 0.5}}
     (files / "model.json").write_text(json.dumps({**MODEL, "parameters": parameters}))
     ended = score("--model", files / "model.json", "--draws", "9")
-    assert ended.err == f"{files}/model.json:1: push_alpha has no interval to draw from; leave out --draws\n"
+    assert ended.err.endswith(
+        f"{files}/model.json:1: push_alpha has no interval to draw from; leave out --draws\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -209,6 +209,17 @@ def test_two_files_of_one_name_are_a_fault(score, files):
     assert "is called 'run' too; rename one of the two files" in ended.err
 
 
+def test_summaries_without_importance_are_warned_of(score, files):
+    """Before anybody has rated them every summary scores 0."""
+    (files / "importance.tsv").write_text("")
+    ended = score()
+    cause = "importance may be that of another collection, or not be rated yet"
+    assert ended.err.splitlines() == [
+        f"{files}: warning: 2 of 2 queries have no iUnit of importance above 0, such as 'Q1', and score 0; {cause}",
+        f"{files}/run.xml: warning: 3 of 3 iUnits have no importance, such as 'U1'; {cause}",
+    ]
+
+
 def test_given_intents_need_probabilities(score, files):
     """The cure is in the line."""
     (files / "probability.tsv").unlink()

@@ -27,6 +27,14 @@ def score(monkeypatch, capsys, tmp_path):
     return run
 
 
+def said(folder):
+    """What the small events always say: their third topic has no nuggets."""
+    return (
+        f"{folder}/nuggets.tsv: 1 of 3 topics is not in all of topics file, nuggets and updates, such as '3', "
+        "and is left out\n"
+    )
+
+
 def values(ended):
     assert ended.code == 0, ended.err
     rows = csv.DictReader(io.StringIO(ended.out))
@@ -81,11 +89,11 @@ def test_the_mean_is_over_judged_topics_or_the_runs_own(score, tmp_path):
 
 def test_matches_of_what_is_not_there_are_told_in_one_line(score, tmp_path):
     """On stderr, so that the table stays a table."""
-    assert score().err == ""
+    assert score().err == said(tmp_path)
     matches = MATCHES + "TS14.1\td1-0\tn8\t0\t1\t0\nTS14.1\tnone-0\tn1\t0\t1\t0\n"
     assert score(matches=matches).err == (
         f"{tmp_path}/matches.tsv: skipped matches: 1 of nuggets that {tmp_path}/nuggets.tsv does not have, "
-        f"1 of updates that {tmp_path}/updates.tsv does not have\n"
+        f"1 of updates that {tmp_path}/updates.tsv does not have\n" + said(tmp_path)
     )
 
 
@@ -102,8 +110,8 @@ def test_updates_about_topics_nobody_judged_are_told_in_one_line_a_run(
     ended = run_here(
         monkeypatch, capsys, "score", measures, *files, *crowd, write_updates(tmp_path, RUN + strange)
     )
-    assert plain.err == ""
-    assert ended.err == (
+    assert plain.err == said(tmp_path)
+    assert ended.err == said(tmp_path) + (
         f"{run}: 2 of 5 updates are about topics that are not judged, such as 'TS14.9' (line 5), "
         "and are left out\n"
     )
@@ -125,7 +133,7 @@ def test_a_user_model_changes_nothing_and_that_is_said(score, tmp_path):
     assert values(ended) == plain
     row = next(csv.DictReader(io.StringIO(ended.out)))
     assert row["low"] == row["value"] == row["high"]
-    assert ended.err == f"{tmp_path}/model.json: no parameter of a user model enters these measures\n"
+    assert ended.err.endswith(f"{tmp_path}/model.json: no parameter of a user model enters these measures\n")
     assert score("--draws", "3").code == 2
 
 

@@ -83,7 +83,10 @@ def test_check_and_load_say_what_of_a_stream_cannot_be_shown(tmp_path, database)
     place = lines.index("What no worker will see") + 1
     assert lines[place : place + 2] == left_out
     assert run("study", "load", path).stdout.splitlines() == [*left_out, "loaded small"]
-    assert "news: 0 streams followed now, 0 never read; 0 to 0 workers a stream" in run("status").stdout
+    assert (
+        "news: 0 streams followed now, 0 never read; 0 workers a stream; 0 of 0 questions"
+        in run("status").stdout
+    )
     assert run("status", "--format", "csv").stdout.splitlines()[1] == "small,news,TS14.91,0,0,10"
 
 

@@ -72,6 +72,21 @@ def test_study_json_finds_the_collection_and_the_runs(lived_in, tmp_path):
         assert hashlib.sha256(Path(file.path).read_bytes()).hexdigest() == file.sha256
 
 
+def test_study_json_knows_rows_and_hash_of_every_table(lived_in, tmp_path):
+    """So that a table that was cut on its way is told from the exported one; the raw folder is no table."""
+    folder = tmp_path / "tables"
+    summary = export_study(lived_in.session, lived_in.study, folder, now=LATER)
+    known = read_study(folder).tables
+
+    assert {name: record.rows for name, record in known.items()} == summary.rows
+    assert list(known) == sorted(known)
+    for name, record in known.items():
+        assert hashlib.sha256((folder / f"{name}.csv").read_bytes()).hexdigest() == record.sha256
+
+    export_study(lived_in.session, lived_in.study, folder, now=LATER, raw=True)
+    assert read_study(folder).tables == known
+
+
 def test_a_study_nobody_came_to_exports_empty_tables(stored, tmp_path):
     """The analysis can be written before the first worker; the study began when it was loaded."""
     summary = export_study(stored.session, stored.study, tmp_path / "tables", now=LATER, raw=True)

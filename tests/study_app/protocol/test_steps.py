@@ -5,7 +5,15 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study_app.protocol.steps import SlotState, Step, TaskState, WorkerState, current_step, open_steps
+from study_app.protocol.steps import (
+    SlotState,
+    Step,
+    TaskState,
+    WorkerState,
+    current_step,
+    open_steps,
+    part_of,
+)
 
 FRESH = TaskState(page="pair", has_search=True, choices=3, wanted=1, has_room=True, slots=())
 
@@ -225,3 +233,31 @@ def test_questions_alone_neither_open_a_study_nor_complete_it():
     answered = replace(asked, slots=(slot(True),), has_room=False)
     assert paths(worker(answered, full))[-1] == "full"
     assert paths(worker(answered))[-1] == "finish"
+
+
+def test_a_page_says_which_part_of_the_study_it_belongs_to():
+    """Every task that the worker has something of or can still get is a part, also on pages of tasks that are done."""
+    done, now, later = (replace(FRESH, slots=held) for held in ((slot(True),), (slot(False),), ()))
+    state = worker(done, now, later)
+    steps = (Step("pair", 1, 1, 1), Step("search", 2, 1), Step("choose", 3))
+    assert [part_of(state, step) for step in steps] == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_part_that_is_passed_over_is_not_counted():
+    """Neither one that was full when the worker came to it, nor one that is full now."""
+    done, full = replace(FRESH, slots=(slot(True),)), replace(FRESH, has_room=False)
+    assert part_of(worker(done, full, FRESH, full), Step("choose", 3)) == (2, 2)
+    assert part_of(worker(done, full, full), Step("pair", 1, 1, 1)) is None
+
+
+def test_the_page_that_one_is_on_belongs_to_a_part_even_if_its_last_place_has_gone():
+    """The list of queries of which none can be taken any more."""
+    full = replace(FRESH, has_room=False)
+    assert part_of(worker(FRESH, full), Step("choose", 2)) == (2, 2)
+
+
+def test_pages_of_no_task_belong_to_no_part():
+    """Nor is anything said in a study of one task."""
+    state = worker(FRESH, FRESH)
+    assert [part_of(state, Step(kind)) for kind in ("consent", "stop", "finish")] == [None, None, None]
+    assert part_of(worker(FRESH), Step("choose", 1)) is None

@@ -5,7 +5,8 @@ import math
 import pandas as pd
 import pytest
 
-from study_app.report.claims import beyond_perfect, ceiling, finding, over_few, ranked_alike
+from calibration.agree.judged_task import why_no_ceiling
+from study_app.report.claims import beyond_perfect, finding, over_few, ranked_alike
 from study_app.report.results import TaskResult
 
 NOTHING = pd.DataFrame()
@@ -56,11 +57,20 @@ def test_a_distance_from_the_ceiling_is_claimed_only_where_intervals_tell_it(num
     assert finding(result(**numbers)).endswith(said)
 
 
-def test_a_handful_of_pairs_has_no_ceiling():
-    """Nine decided pairs or one query; ten pairs of two queries have one."""
-    assert ceiling(result(pairs=12, queries=2).rows.iloc[0]) == (0.85, 0.92)
-    for numbers in ({"pairs": 11}, {"queries": 1}):
-        assert all(map(math.isnan, ceiling(result(**numbers).rows.iloc[0])))
+@pytest.mark.parametrize(
+    ("numbers", "missing"),
+    [
+        ({}, ""),
+        ({"decided": 9}, "10 pairs with a majority, and this study has 9"),
+        ({"voted_twice": 0}, "10 pairs with two votes or more, and this study has none"),
+        ({"queries": 1}, "2 queries with such pairs, and this study has 1"),
+    ],
+)
+def test_a_handful_of_pairs_has_no_ceiling(numbers, missing):
+    """What is missing stands in words; ten pairs of two queries have one."""
+    enough = {"decided": 10, "voted_twice": 10, "queries": 2}
+
+    assert why_no_ceiling(**enough | numbers) == (missing and f"a ceiling needs {missing}")
 
 
 def test_who_passes_the_perfect_measure_is_said_to_do_so_by_chance():

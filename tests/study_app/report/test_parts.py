@@ -2,14 +2,17 @@
 
 import dataclasses
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from calibration.agree.task_agreement import CEILING_COLUMNS
 from calibration.fit.options import FitOptions
 from calibration.fit.study import fit_user_model
 from calibration.inference.results import CalibrationResult
+from calibration.tables.study import TaskRecord
 from calibration.user_model.model import ParameterEntry, UserModel
 from study_app.report.agreement_forms import with_every_column
 from study_app.report.folder import read_material
@@ -67,6 +70,24 @@ def test_methods_have_the_numbers_of_the_protocol(material):
     assert "The workers were simulated" in said
 
 
+def test_methods_have_no_plural_of_one(material):
+    """One pair, one second, one day, one update, one worker."""
+    kinds = {
+        "summary_pairs": {"pairs": 1, "search_seconds": 1},
+        "stream_visits": {"days": 1, "ask_per_visit": 1},
+        "intent_votes": {"votes_per_query": 1},
+        "iunit_importance": {"assessors_per_iunit": 1},
+    }
+    tasks = {kind: TaskRecord(kind=kind, protocol=protocol) for kind, protocol in kinds.items()}
+    study = material.study.model_copy(update={"tasks": tasks})
+
+    said = " ".join(methods_section(dataclasses.replace(material, study=study), []).paragraphs)
+
+    assert not re.search(r"\b1 (pairs|seconds|days|updates|workers|systems)\b", said)
+    assert len(re.findall(r"\b1 (pair|second|day|update|worker)\b", said)) == 6
+    assert (lasting(1.0), lasting(2.0)) == ("1 second", "2 seconds")
+
+
 def test_sides_that_were_not_drawn_by_lot_are_said_to_be_so(material):
     """Then a lean cannot be told from a liking; on real data this was overlooked once."""
     rows = material.tables["preferences"]
@@ -86,20 +107,6 @@ def test_sides_that_were_not_drawn_by_lot_are_said_to_be_so(material):
     assert "shown the same way round every time" in not_drawn
 
 
-def test_the_comparison_that_was_named_beforehand_comes_in_the_summary(material):
-    """With its own p, not corrected for the others."""
-    result = next(task_results(material))
-    rows = result.comparisons.copy()
-    rows.loc[rows.index[0], ["standing", "p_t"]] = ["primary", 0.0123]
-    named = dataclasses.replace(result, comparisons=rows)
-
-    said = " ".join(summary(named, simulated=False))
-
-    assert "The comparison named beforehand: " in said
-    assert "p = 0.012)" in said
-    assert "named beforehand" not in " ".join(summary(result, simulated=False))
-
-
 def test_the_headline_says_what_a_second_panel_would_reach(material):
     """Both numbers with their intervals, and not which is higher: these may not tell."""
     result = next(task_results(material))
@@ -116,7 +123,10 @@ def test_the_headline_says_what_a_second_panel_would_reach(material):
 def test_a_handful_of_pairs_is_no_finding(material):
     """Neither in the headline nor in the summary, the table or the figure."""
     result = next(task_results(material))
-    few = dataclasses.replace(result, rows=result.rows.assign(pairs=4, vote_ties=0))
+    reason = "a ceiling needs 10 pairs with a majority, and this study has 4"
+    unknown = dict.fromkeys(CEILING_COLUMNS, np.nan)
+    rows = result.rows.assign(pairs=4, vote_ties=0, no_ceiling=reason, **unknown)
+    few = dataclasses.replace(result, rows=rows)
 
     section = agreement_section(few, "agreement")
 
@@ -124,7 +134,8 @@ def test_a_handful_of_pairs_is_no_finding(material):
         "Too few to say how well M@1500 agrees with the preferences: 4 decided pairs, 6 queries"
     )
     said = " ".join(summary(few, simulated=False))
-    assert "no ceiling is given" in said
+    assert reason in said
+    assert f"Task summaries has no ceiling: {reason}." in methods_section(material, [few]).paragraphs
     assert "most often" not in said
     assert next(curve_sections(few, None, None, "")).title.endswith("(too few to say)")
     assert section.title == section.figures[0].title == headline(few)
@@ -261,15 +272,30 @@ def test_pairs_that_disagree_most_stand_with_their_texts(material):
 def test_an_older_folder_is_read_as_today_s():
     """Families, standings and curves came later."""
     curve = pd.DataFrame({"task": ["t"], "ties": ["against"], "patience_chars": [500.0], "agreement": [0.5]})
-    agreement = pd.DataFrame({"measure": ["M@1500", "mine"], "role": ["default", "scores"]})
+    agreement = pd.DataFrame(
+        {
+            "measure": ["M@1500", "mine"],
+            "role": ["default", "scores"],
+            "pairs": [30, 30],
+            "vote_ties": [2, 25],
+            "queries": [4, 4],
+        }
+    )
 
     read = with_every_column("curve.csv", curve)
     assert read[["measure", "over", "value"]].to_dict("records") == [
         {"measure": "M", "over": "patience_chars", "value": 500.0}
     ]
     assert with_every_column("agreement.csv", agreement)["family"].tolist() == ["summaries", "scores"]
+    agreement = agreement.assign(ceiling=0.8, perfect=0.9)
+    read = with_every_column("agreement.csv", agreement)
+    assert read["ceiling"].isna().tolist() == [False, True]
+    assert read["no_ceiling"].str.contains("pairs with a majority, and this study has 5").tolist() == [
+        False,
+        True,
+    ]
     comparisons = with_every_column("comparisons.csv", pd.DataFrame({"measure": ["a"]}))
-    assert comparisons["standing"].tolist() == ["family"]
+    assert comparisons[["standing", "named"]].to_numpy().tolist() == [["family", "unknown"]]
     assert with_every_column("pairs.csv", None) is None
 
 

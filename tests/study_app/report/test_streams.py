@@ -1,5 +1,6 @@
 """What the report says about streams: their measures against each other, and who is best for whom."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -12,6 +13,7 @@ from metrics.agreement.correlation import kendall_tau_b
 from metrics.push.score import T11U, push_scores
 from study_app.report.build import build_report
 from study_app.report.folder import read_material
+from study_app.report.parts.msu import best_figure
 from study_app.report.stream_scores import (
     ALPHAS,
     AWAY_SECONDS,
@@ -37,6 +39,27 @@ def scores(folder):
 @pytest.fixture(scope="module")
 def report(folder):
     return build_report(read_material(folder))
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "title"),
+    [
+        (0, "System alpha scores highest for all 252 populations tried"),
+        (1, "System alpha scores highest for all 42 populations tried at L = "),
+    ],
+)
+def test_who_is_best_is_claimed_of_the_levels_of_lateness_that_show_it(scores, elsewhere, title):
+    """The map is at one of six; at another one another system may be the best."""
+    msu = np.zeros_like(scores.sweep.msu)
+    msu[..., 0] = 2.0
+    number = int(np.argmin(np.abs(np.array(LATENESSES) - scores.lateness)))
+    msu[0, 0, (number + 1) % len(LATENESSES), elsewhere] = 3.0
+    changed = dataclasses.replace(scores, sweep=dataclasses.replace(scores.sweep, msu=msu))
+
+    (figure,) = best_figure(changed, "streams")
+
+    assert figure.title.startswith(title.replace("alpha", scores.updates.systems[0]))
+    assert f"at L = {LATENESSES[number]:g}" in figure.alt
 
 
 def section(report, key):

@@ -102,7 +102,7 @@ def test_the_page_shows_it_and_only_with_the_key(study):
         FUJI,
         "SYQ-2",
         "median 0.5",
-        "equally_good 4",
+        "equally good 4",
     ):
         assert piece in visitor.text
     for wrong in (

@@ -133,10 +133,11 @@ def test_nothing_is_recorded_when_the_list_cannot_be_written(campaign, remind, m
     study = stream_study(campaign)
     follow(study)
     monkeypatch.setattr("study_app.store.tokens.utc_now", study.clock)
-    nowhere = study.folder / "no" / "such" / "folder.csv"
+    (study.folder / "file").touch()
+    nowhere = study.folder / "file" / "list.csv"
     ended = run_here(monkeypatch, capsys, "remind", "-o", nowhere, "--base", BASE, "--database", study.url)
     assert ended.code == 1
-    assert "cannot be written" in ended.err
+    assert "the folder cannot be made" in ended.err
     assert prompts(study) == []
 
 

@@ -127,7 +127,7 @@ def test_nothing_new_says_since_when(hourly):
     come_back(hourly, ann, after_hours=0.25)
     assert ann.status == 200
     assert ann.html.select_one(".stream")["data-new"] == "0"
-    assert "nothing new since the update of 01 Jan, 02:00" in ann.text
+    assert "nothing new since the update of 1 Jan, 02:00" in ann.text
     assert ann.send(done="1").step == "1/1/away"
 
 

@@ -18,7 +18,7 @@ from study_app.study_new import write
 from study_app.study_new.protocol import COMMENTS
 from study_app.study_new.recognise import recognise
 from tests.study_app.small_pushes import write_push_files
-from tests.study_app.small_ranked import write_ranked_study
+from tests.study_app.small_ranked import RUNS, write_ranked_study
 from tests.study_app.small_streams import write_stream_study
 from tests.study_app.small_study import write_small_study
 
@@ -76,6 +76,18 @@ def test_files_are_told_by_what_is_in_them(tmp_path, family):
     result = new(tmp_path, "--study", "mine")
     assert result.exit_code == 0, result.output
     assert [task.entry.kind for task in written(tmp_path).tasks] == kinds
+
+
+def test_run_is_no_part_of_a_systems_name(tmp_path):
+    """Whatever ending a run file has, workers' tables have the system's name."""
+    write_ranked_study(tmp_path).unlink()
+    for name in RUNS:
+        (tmp_path / f"{name}.txt").rename(tmp_path / f"{name}.run")
+    result = new(tmp_path, "--study", "mine")
+    assert result.exit_code == 0, result.output
+    [task] = written(tmp_path).file.entry.tasks
+    assert list(task.systems) == sorted(RUNS)
+    assert f"  runs         {', '.join(sorted(RUNS))}\n" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def keys_before(kind):
 
 
 def fields(text):
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+    return {name.partition(".")[0] for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
 def test_every_language_has_every_message_with_the_same_places_to_fill(messages):
@@ -53,8 +53,9 @@ def test_every_language_has_every_message_with_the_same_places_to_fill(messages)
 
 
 def test_japanese_is_japanese(messages):
-    """No message was left in English."""
-    assert [key for key, text in messages.catalogues["ja"].items() if text.isascii()] == []
+    """No message was left in English; one of nothing but places to fill is the same in any language."""
+    said = {key: re.sub(r"\{.*?\}|\s", "", text) for key, text in messages.catalogues["ja"].items()}
+    assert [key for key, text in said.items() if text and text.isascii()] == []
 
 
 def test_templates_and_code_use_what_is_there_and_nothing_is_left_over(messages):

@@ -2,6 +2,7 @@
 
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from sqlalchemy import select
 
 from study_app.services.worker.answers import finish
@@ -185,7 +186,7 @@ def test_the_search_cannot_be_left_early(campaign):
     ann.send()
     assert ann.status == 422
     assert ann.step == "1/1/search"
-    assert "21 more seconds" in ann.html.select_one("[role=alert]").get_text()
+    assert "search for 21 seconds more" in ann.html.select_one("[role=alert]").get_text()
     assert ann.html.select_one("[data-seconds-left]")["data-seconds-left"] == "21"
     study.clock.forward(1)
     ann.send()
@@ -324,3 +325,54 @@ def test_without_a_search_phase_the_pairs_come_at_once(campaign):
     """search_seconds: 0."""
     study = campaign(tasks=[pairs_task()])
     assert study.arrive().send().send(topic="1").step == "1/1/pair/1"
+
+
+@pytest.mark.parametrize(("language", "part"), [("en", "Part {} of {}"), ("ja", "全{1}パート中{0}番目")])
+def test_every_page_of_a_study_with_several_tasks_says_which_part_it_is(campaign, language, part):
+    """Beside how far one is within the part; once a page, in words; pages of no task and the study's ends say nothing."""
+    tasks = [votes_task(language=language), pairs_task(language=language, search_seconds=60)]
+    study = campaign(tasks=tasks)
+    ann = study.arrive()
+    said = {}
+
+    def note():
+        said[ann.step] = [" ".join(line.get_text().split()) for line in ann.html.select(".progress")]
+
+    note()
+    for answer in ({}, {"topic": "1"}, {"none": "1"}, {"topic": "1"}):
+        ann.send(**answer)
+        note()
+    study.clock.forward(100)
+    ann.send()
+    note()
+    pair = "Pair 1 of 3" if language == "en" else "3組中1組目"
+    assert said == {
+        "consent": [],
+        "1/choose": [part.format(1, 2)],
+        "1/1/vote": [part.format(1, 2)],
+        "2/choose": [part.format(2, 2)],
+        "2/1/search": [part.format(2, 2)],
+        "2/1/pair/1": [f"{part.format(2, 2)} · {pair}"],
+    }
+    study.judge_all(ann)
+    note()
+    assert said["finish"] == []
+
+
+def test_a_study_of_one_task_speaks_of_no_parts(campaign):
+    """Only of the pairs."""
+    ann = campaign(tasks=[pairs_task()]).arrive().send()
+    assert ann.html.select(".progress") == []
+    assert ann.send(topic="1").html.select_one(".progress").get_text(strip=True) == "Pair 1 of 3"
+
+
+def test_a_part_that_is_full_is_not_counted(campaign):
+    """The last place of the votes goes to somebody else, so the pairs are all there is."""
+    study = campaign(tasks=[votes_task(votes_per_query=1), pairs_task()])
+    for name in ("ann", "bob"):
+        visitor = study.arrive(name).send()
+        assert "Part 1 of 2" in visitor.text
+        visitor.send(topic=next(iter(visitor.options("topic"))))
+    cleo = study.arrive("cleo").send()
+    assert cleo.step == "2/choose"
+    assert cleo.html.select(".progress") == []

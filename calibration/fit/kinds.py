@@ -1,0 +1,110 @@
+"""Which kinds of study some tables are of, so that nothing is said of parameters that were never asked about.
+
+A kind of task was run that study.json names, or that has a row in a table which only it fills. Preferences alone, without a
+study.json, may be of summaries or of push streams.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from calibration.inference.results import Skipped
+from calibration.tables.study import StudyRecord
+from calibration.user_model.model import plain_name
+
+
+class _Asked(NamedTuple):
+    """What people may have been asked.
+
+    Attributes
+    ----------
+    of : str
+        How it is called.
+    tasks : tuple of str
+        Kinds of task that ask it.
+    tables : tuple of str
+        What holds the answers, and nothing else.
+    parameters : tuple of str
+        How the names of its parameters begin.
+    """
+
+    of: str
+    tasks: tuple[str, ...]
+    tables: tuple[str, ...]
+    parameters: tuple[str, ...]
+
+
+_SUMMARIES = _Asked(
+    "judged summaries (summary_pairs)",
+    ("summary_pairs",),
+    ("positions",),
+    ("patience_chars_preferences", "patience_chars_grid"),
+)
+_PUSHES = _Asked("judged push streams (stream_pairs)", ("stream_pairs",), ("push_cells",), ("push_",))
+_ALL = (
+    _Asked(
+        "visits to streams (stream_visits)",
+        ("stream_visits",),
+        ("visits", "follows", "activity", "lateness"),
+        ("away_", "session_", "lateness_"),
+    ),
+    _Asked(
+        "reading times (table reads)",
+        ("summary_pairs", "stream_pairs", "stream_visits", "ranked_pairs"),
+        ("reads",),
+        ("reading_",),
+    ),
+    _SUMMARIES,
+    _Asked(
+        "places where readers stopped (table stops)",
+        ("summary_pairs",),
+        ("stops",),
+        ("patience_chars_stops",),
+    ),
+    _PUSHES,
+    _Asked("votes on intents (intent_votes)", ("intent_votes",), ("intent_votes",), ("intents",)),
+)
+
+
+def about_what_was_asked(
+    skipped: Iterable[Skipped], tables: Mapping[str, pd.DataFrame], record: StudyRecord | None
+) -> list[str]:
+    """Return a line for each thing that the tables could have told and do not, and one for all that nobody was asked.
+
+    Parameters
+    ----------
+    skipped : iterable of Skipped
+        Of a fit of these tables.
+    tables : mapping of str to DataFrame
+        As they were read.
+    record : StudyRecord or None
+        study.json.
+    """
+    absent = [one for one in _ALL if not _was_asked(one, tables, record)]
+    names = tuple(name for one in absent for name in one.parameters)
+    unasked = [
+        one
+        for one in skipped
+        if not one.unexpected and all(plain_name(name).startswith(names) for name in one.names)
+    ]
+    lines = [str(one) for one in skipped if one not in unasked]
+    return [*lines, _not_asked(absent)] if unasked else lines
+
+
+def _was_asked(asked: _Asked, tables: Mapping[str, pd.DataFrame], record: StudyRecord | None) -> bool:
+    if any(_has_rows(tables, name) for name in asked.tables):
+        return True
+    if record and record.tasks:
+        return any(task.kind in asked.tasks for task in record.tasks.values())
+    decided = any(_has_rows(tables, name) for name in (*_SUMMARIES.tables, *_PUSHES.tables))
+    return asked in (_SUMMARIES, _PUSHES) and not decided and _has_rows(tables, "preferences")
+
+
+def _has_rows(tables: Mapping[str, pd.DataFrame], name: str) -> bool:
+    return name in tables and not tables[name].empty
+
+
+def _not_asked(absent: Sequence[_Asked]) -> str:
+    names = [name if not name.endswith("_") else f"{name}*" for one in absent for name in one.parameters]
+    return f"{', '.join(names)}: not asked, these tables have no {', no '.join(one.of for one in absent)}"

@@ -1,0 +1,92 @@
+"""Trying what may fail: one family of parameters that cannot be fitted takes no other with it.
+
+Here is the only place that catches every error. An error of a kind that prefcal knows says why in its own words; any other
+is a fault of prefcal, is called so, and leaves its traceback in the log of this module at level DEBUG.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from calibration.inference.results import CalibrationResult, Skipped
+from metrics.errors import PrefcalError
+
+T = TypeVar("T")
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmade:
+    """What could not be made.
+
+    Attributes
+    ----------
+    reason : str
+        Why, as a clause.
+    error : Exception
+        The error behind it.
+    """
+
+    reason: str
+    error: Exception
+
+    def skipped(self, names: Iterable[str]) -> Skipped:
+        """Return what is said of the parameters that it would have told."""
+        unexpected = not isinstance(self.error, PrefcalError)
+        return Skipped(names=tuple(names), reason=self.reason, unexpected=unexpected)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What the tables say about a family of parameters.
+
+    Attributes
+    ----------
+    results : tuple of CalibrationResult
+        The fits.
+    skipped : tuple of Skipped
+        What could not be told, and why.
+    """
+
+    results: tuple[CalibrationResult, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+    def __add__(self, other: "Found") -> "Found":
+        """Both together."""
+        return Found(results=self.results + other.results, skipped=self.skipped + other.skipped)
+
+
+def guarded(make: Callable[[], T]) -> T | Unmade:
+    """Return what ``make`` returns, or why it could not, whatever went wrong."""
+    try:
+        return make()
+    except PrefcalError as error:
+        return Unmade(reason=str(error), error=error)
+    except Exception as error:
+        LOG.debug("an unexpected error", exc_info=True)
+        return Unmade(reason=_unexpected(error), error=error)
+
+
+def attempt(names: Iterable[str], make: Callable[[], CalibrationResult]) -> Found:
+    """Make a fit, or say why it cannot be made; one whose intervals cannot be computed is none."""
+    made = guarded(lambda: _with_intervals(make()))
+    if isinstance(made, Unmade):
+        return Found(skipped=(made.skipped(names),))
+    return Found(results=(made,))
+
+
+def _with_intervals(fit: CalibrationResult) -> CalibrationResult:
+    fit.conf_int()
+    return fit
+
+
+def _unexpected(error: Exception) -> str:
+    """Return a clause that calls an error a fault of prefcal: `... stopped this: math range error (OverflowError); ...`."""
+    kind, words = type(error).__name__, " ".join(str(error).split())
+    named = f"{words} ({kind})" if words else kind
+    return (
+        f"an error that prefcal did not expect stopped this: {named}; please report it with the traceback that "
+        "prefcal fit --debug shows"
+    )

@@ -1,0 +1,130 @@
+"""What is legal in a folder of tables and still suspicious: misspelt names, rows that stand twice, ends cut off.
+
+What makes a table faulty is the business of `calibration.tables.files`; visits and follows that do not fit together
+that of `calibration.visits.follows`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from calibration.tables.definition import Table
+from calibration.tables.files import lines_of, raw_rows, table_paths
+from calibration.tables.names import Ignored, ignored_columns, ignored_files
+from calibration.tables.records import changes, is_unended, last_line, recorded_tables
+from calibration.tables.tables import TABLES
+from metrics.errors import Fault
+from metrics.wording import counted, listed
+
+_SHOWN = 3
+
+
+def ignored(folder: str | Path) -> list[Ignored]:
+    """Return the columns of a folder's tables, and its files, that nothing reads."""
+    files = table_paths(folder)
+    columns = (found for name, path in files.items() for found in ignored_columns(path, TABLES[name]))
+    return [*columns, *ignored_files(Path(folder), files)]
+
+
+def suspicions(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[Fault]:
+    """Return everything suspicious about the files of a folder, for whoever wants to check it.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where the tables are.
+    tables : mapping of str to DataFrame
+        As `calibration.tables.files.read_tables` returned them.
+    """
+    files = table_paths(folder)
+    repeats = (_repeats(files[name], TABLES[name], frame) for name, frame in tables.items())
+    return [
+        *(_misspelt(found) for found in ignored(folder) if found.meant),
+        *(repeat for repeat in repeats if repeat),
+        *_missing(folder, files),
+        *_ends(folder, files),
+    ]
+
+
+def suspicions_in_short(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Return what must be known before anything is computed from the tables of a folder, a line each."""
+    near = [found.in_short for found in ignored(folder) if found.meant]
+    lines = [f"{folder}: ignored, but nearly a known name: {listed(near)}"] if near else []
+    if all(frame.empty for frame in tables.values()):
+        lines.append(f"{folder}: no table has a row: {listed(tables)}")
+    return lines + [str(fault) for fault in _ends(folder, table_paths(folder))]
+
+
+def in_no_result(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Return what is no reason to worry: names that are ignored and like no known one, tables without a row."""
+    far = [found.in_short for found in ignored(folder) if not found.meant]
+    empty = [name for name, frame in tables.items() if frame.empty]
+    notes = [f"ignored, as nothing reads them: {listed(far)}"] if far else []
+    if empty:
+        notes.append(f"without a row, so that nothing can be computed from them: {listed(empty, most=20)}")
+    return notes
+
+
+def _misspelt(found: Ignored) -> Fault:
+    what = "this file" if found.is_file else f"column {found.name!r}"
+    return Fault(
+        problem=f"{what} is ignored, as nothing knows its name", cure=found.cure, path=str(found.path)
+    )
+
+
+def _repeats(path: Path, table: Table, frame: pd.DataFrame) -> Fault | None:
+    """Return the warning of rows that are the same in every column, also in those that are ignored."""
+    if not frame.duplicated().any():
+        return None
+    pairs = _same_rows(raw_rows(path).itertuples(index=False, name=None))
+    if not pairs:
+        return None
+    lines = lines_of(path, [row for pair in pairs[:_SHOWN] for row in pair])
+    shown = [f"line {again} as line {first}" for first, again in zip(lines[::2], lines[1::2], strict=True)]
+    rows = "1 row is" if len(pairs) == 1 else f"{len(pairs):,} rows are"
+    return Fault(
+        problem=f"{rows} the same as an earlier one ({', '.join(shown)}{', ...' * (len(pairs) > _SHOWN)})",
+        cure=f"remove rows that were copied; {_own_rows(table)}",
+        path=str(path),
+        line=lines[1],
+    )
+
+
+def _own_rows(table: Table) -> str:
+    if len(table.key) == 1:
+        return f"if people did this twice, give each row an id of its own in column {table.key[0]!r}"
+    return "rows that only happen to be alike can stay"
+
+
+def _same_rows(rows: Iterable[Sequence[str]]) -> list[tuple[int, int]]:
+    """Return (first, again) for every row that stands twice."""
+    seen: dict[Sequence[str], int] = {}
+    return [(first, row) for row, cells in enumerate(rows) if (first := seen.setdefault(cells, row)) != row]
+
+
+def _missing(folder: str | Path, files: Mapping[str, Path]) -> Iterator[Fault]:
+    """Yield the tables that were exported with rows in them and are not there."""
+    for name, record in recorded_tables(folder).items():
+        if name not in files and record.rows:
+            yield Fault(
+                problem=f"this table is not there, and {counted(record.rows, 'row')} of it were exported",
+                cure="export the study again, if you did not take it away",
+                path=str(Path(folder) / f"{name}.csv"),
+            )
+
+
+def _ends(folder: str | Path, files: Mapping[str, Path]) -> Iterator[Fault]:
+    """Yield the tables that were changed after their export, and those that may be cut inside their last line."""
+    records = recorded_tables(folder)
+    changed = {change.fault.path: change.fault for change in changes(files, records)}
+    yield from changed.values()
+    for name, path in files.items():
+        whole = name in records and str(path) not in changed
+        if path.suffix == ".csv" and not whole and is_unended(path):
+            yield Fault(
+                problem="the last line has no line break behind it: its last value may be cut off",
+                cure="see whether that value is whole, and end the line with a line break",
+                path=str(path),
+                line=last_line(path),
+            )

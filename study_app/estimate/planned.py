@@ -1,0 +1,113 @@
+"""How large a study is that a study file describes, in the words of `prefcal plan`, and what a person in it costs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
+from types import MappingProxyType
+
+from metrics.errors import input_fault
+from study_app.estimate.capacity import Capacity, capacity, topic_count
+from study_app.estimate.content import AnyContent, StudyContent
+from study_app.estimate.estimate import estimate
+from study_app.estimate.workload import Span, pairs_of_a_worker, stream_days
+from study_app.study.entries import RankedPairs, StreamPairs, StreamVisits, SummaryPairs
+from study_app.tasks.content import TaskContent
+from study_app.tasks.stream_visits import StreamContent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedStudy:
+    """One task of a study, as a plan takes it.
+
+    Attributes
+    ----------
+    task : str
+        Its name.
+    sizes : mapping of str to int
+        Option of the plan -> value; what the study does not limit is missing.
+    pairs_each : int or None
+        Pairs of a query that one person judges, where those are not all.
+    seconds : Span
+        That one person is busy with the whole study.
+    price : float or None
+        Of one person, with the platform's fee; None without a reward.
+    currency : str
+        Of the price.
+    """
+
+    task: str
+    sizes: Mapping[str, int]
+    pairs_each: int | None
+    seconds: Span
+    price: float | None
+    currency: str
+
+
+def planned_study(content: StudyContent, kinds: Sequence[str], name: str | None) -> PlannedStudy:
+    """Return the size of the one task of these kinds, or of the one that is named.
+
+    Raises
+    ------
+    InputError
+        If there is no such task, or several and none is named.
+    """
+    task = _task(content, kinds, name)
+    held, found = capacity(task), estimate(content)
+    sizes = {option: value for option, value in _sizes(task, held).items() if value is not None}
+    entry = task.entry
+    pairs = pairs_of_a_worker(entry)[0] if isinstance(entry, SummaryPairs | RankedPairs) else None
+    return PlannedStudy(
+        task=str(entry.name),
+        sizes=MappingProxyType(sizes),
+        pairs_each=None if pairs == sizes.get("pairs") else pairs,
+        seconds=found.seconds,
+        price=None if found.cost is None else found.cost.with_fee,
+        currency="" if found.cost is None else found.cost.currency,
+    )
+
+
+def _task(content: StudyContent, kinds: Sequence[str], name: str | None) -> AnyContent:
+    of_kind = [task for task in content.tasks if task.entry.kind in kinds]
+    named = [task for task in of_kind if name in {None, task.entry.name}]
+    if len(named) == 1:
+        return named[0]
+    path, names = content.file.path, ", ".join(str(task.entry.name) for task in of_kind)
+    if not of_kind:
+        problem, cure = (
+            f"there is no task of kind {' or '.join(kinds)}",
+            "name another file, or give the sizes as options",
+        )
+    elif name is None:
+        problem, cure = f"there are several such tasks: {names}", "name one with --task"
+    else:
+        problem, cure = f"there is no such task as {name}", f"name one of {names} with --task"
+    raise input_fault(problem, path=path, cure=cure)
+
+
+def _sizes(task: AnyContent, held: Capacity | None) -> dict[str, int | None]:
+    people = None if held is None else held.workers
+    match task.entry:
+        case SummaryPairs() | RankedPairs() as entry:
+            topics = topic_count(task)
+            return {
+                "queries": topics,
+                "pairs": comb(len(entry.systems), 2),
+                "workers": None if held is None or held.each is None else held.each[0],
+                "queries_a_worker": min(entry.queries_per_worker, topics),
+            }
+        case StreamPairs():
+            return {
+                "topics": topic_count(task),
+                "pairs": None if held is None else held.a_worker,
+                "workers": people,
+                "days": _shown_days(task),
+            }
+        case StreamVisits() if isinstance(task, StreamContent):
+            return {"workers": people, "days": max(1, round(stream_days(task)))}
+    raise TypeError(f"no plan is about tasks of kind {task.entry.kind}")
+
+
+def _shown_days(task: AnyContent) -> int | None:
+    """Return how many days the pairs of a task show, of the first profile where they differ."""
+    details = [topic.detail or {} for topic in task.topics] if isinstance(task, TaskContent) else []
+    return next((len(detail["days"]) for detail in details if "days" in detail), None)

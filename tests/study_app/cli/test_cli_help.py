@@ -1,0 +1,48 @@
+"""The help of the commands that a study is run by, as somebody reads it who has never seen one."""
+
+import click
+import pytest
+
+from study_app.cli import STUDY, cli
+
+RUN_BY = ("serve", "status", "study", *(f"study {name}" for name in STUDY))
+
+
+def command_of(words):
+    """Return a command by its name."""
+    found: click.Command = cli
+    for word in words.split():
+        found = found.get_command(click.Context(found), word)
+    return found
+
+
+def shown(words):
+    """Return a command's help on one line."""
+    command = command_of(words)
+    return " ".join(command.get_help(click.Context(command, info_name=words)).split())
+
+
+@pytest.mark.parametrize("words", RUN_BY)
+def test_every_option_says_what_it_is_before_its_values_and_default(words):
+    """`--port ... 0 takes a free one.` says nothing to who does not know that it is a port to listen at."""
+    options = [option for option in command_of(words).params if isinstance(option, click.Option)]
+    said = {option.name: option.help or "" for option in options}
+    assert {
+        name: text for name, text in said.items() if not text[:1].isalpha() or text.startswith("Default")
+    } == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "pieces"),
+    [
+        ("serve", ["prefcal study load FILE", "0.0.0.0 other machines too", "docs/deploy.md"]),
+        ("study", ["one YAML file", "docs/study-file.md", "after load comes prefcal serve"]),
+        (
+            "status",
+            ["done are the places", "live those that somebody holds", "room those that are still to give"],
+        ),
+    ],
+)
+def test_help_says_what_comes_before_and_what_the_words_mean(words, pieces):
+    """Without the documentation at hand."""
+    assert [piece for piece in pieces if piece not in shown(words)] == []

@@ -1,0 +1,128 @@
+"""`prefcal import` and `prefcal import-visits`: delimiters, times that are numbers, what is written and what is said."""
+
+import click
+import pytest
+
+from calibration.tables.files import read_tables, write_tables
+from calibration.tables.study import StudyRecord, read_study, write_study
+from calibration.tables.tables import TABLES
+from study_app.cli import cli
+from tests.study_app.prefcal_command import run_here
+
+PREFERENCES = "q;w;a;b;best;at\n1;p;x;y;x;1772355600\n"
+JUDGED = ("--topic", "q", "--worker", "w", "--left", "a", "--right", "b", "--choice", "best")
+VISITS = "who,feed,from,to\np,a,1772355600000,1772355660000\np,a,1772362800000,1772362860000\n"
+VISITED = ("--worker", "who", "--topic", "feed", "--start", "from", "--end", "to")
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Run an import of a text as file in.csv into the folder tables."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_import(command, text, *arguments):
+        (tmp_path / "in.csv").write_text(text)
+        return run_here(monkeypatch, capsys, command, "in.csv", "-o", "tables", *arguments)
+
+    return run_import
+
+
+def test_a_file_with_semicolons_is_named_as_such_with_the_option(run):
+    """Not as one that lacks every column."""
+    ended = run("import", PREFERENCES, *JUDGED)
+
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == (
+        "in.csv:1: the columns are separated by semicolons, and not by commas; give --delimiter ';'\n"
+    )
+
+
+@pytest.mark.parametrize("word", [";", "semicolon"])
+def test_a_file_with_another_delimiter_is_read_by_the_option(run, word):
+    """One preference is one preference; how its time was read is said."""
+    ended = run("import", PREFERENCES, *JUDGED, "--delimiter", word, "--shown-at", "at")
+
+    assert ended.out == "tables: 1 preference\n"
+    assert ended.err.startswith("note: in.csv: at read as seconds since 1970, from 2026-03-01T09:00:00Z to")
+    assert str(read_tables("tables")["preferences"]["shown_at"][0]) == "2026-03-01 09:00:00+00:00"
+
+
+def test_a_file_with_tabs_is_read_by_a_word(run):
+    ended = run("import", PREFERENCES.replace(";", "\t"), *JUDGED, "--delimiter", "tab")
+
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_a_file_with_a_header_only_is_a_fault_and_nothing_is_written(run, tmp_path):
+    ended = run("import", PREFERENCES.partition("\n")[0] + "\n", *JUDGED, "--delimiter", ";")
+
+    assert ended.err == "in.csv:1: there is no row below the header; see whether this is the whole file\n"
+    assert not (tmp_path / "tables").exists()
+
+
+def test_visits_become_tables_that_check_accepts(run, monkeypatch, capsys):
+    """Visits, follows and a study.json."""
+    ended = run("import-visits", VISITS, *VISITED, "--study-end", "2026-03-08T00:00:00Z", "--study", "quakes")
+    checked = run_here(monkeypatch, capsys, "check", "tables")
+
+    assert ended.out == "tables: 2 visits, 1 follow\n"
+    assert "No fault in 2 tables; study 'quakes'.\n" in checked.out
+    assert "warning" not in checked.out
+    assert str(read_study("tables").ended_at) == "2026-03-08 00:00:00+00:00"
+
+
+def test_what_was_taken_for_granted_about_visits_is_said(run):
+    """Units of times, complete visits, the end of the study."""
+    ended = run("import-visits", VISITS, *VISITED)
+
+    assert [line.removeprefix("note: in.csv: ").partition(",")[0] for line in ended.err.splitlines()] == [
+        "from read as milliseconds since 1970",
+        "to read as milliseconds since 1970",
+        "every visit is taken to be complete (end_reason left); --end-reason names a column",
+        "everybody is followed until 2026-03-01T11:01:00Z",
+    ]
+
+
+def test_other_tables_of_the_folder_and_its_study_stay(run, tmp_path):
+    """Visits are added to preferences; follows of one's own are not replaced."""
+    write_tables({"follows": TABLES["follows"].empty()}, tmp_path / "tables")
+    write_study(StudyRecord(study="mine"), tmp_path / "tables")
+    run("import-visits", VISITS, *VISITED, "--no-follows")
+
+    assert {name: len(table) for name, table in read_tables("tables").items()} == {"follows": 0, "visits": 2}
+    assert read_study("tables").study == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((*VISITED, "--seconds", "to"), "give one of --end and --seconds"),
+        ((*VISITED[:-2],), "give one of --end and --seconds"),
+        (
+            (*VISITED, "--reason", "x=gone"),
+            "'x=gone' is not like SAID=REASON, REASON one of left, idle, exhausted",
+        ),
+        ((*VISITED, "--delimiter", ";;"), "';;' is no single character"),
+        ((*VISITED, "--time-format", "ISO"), "'ISO' is neither epoch-s nor epoch-ms, nor has it a %"),
+        ((*VISITED, "--study-end", "soon"), "'soon' is no time in ISO 8601, such as 2026-03-01T09:30:00Z"),
+        (
+            (*VISITED, "--study-end", "2026-03-01"),
+            "--study-end is before the end of the last visit, 2026-03-01T11:01",
+        ),
+    ],
+)
+def test_wrong_usage_says_how(run, tmp_path, arguments, said):
+    """Exit 2, and nothing is written."""
+    ended = run("import-visits", VISITS, *arguments)
+
+    assert ended.code == 2
+    assert said in " ".join(ended.err.split())
+    assert not (tmp_path / "tables").exists()
+
+
+@pytest.mark.parametrize("name", ["import", "import-visits"])
+def test_no_option_is_left_unexplained(name):
+    """Each has a sentence of help."""
+    command = cli.get_command(None, name)
+
+    assert all(option.help.endswith(".") for option in command.params if isinstance(option, click.Option))
