@@ -11,12 +11,12 @@ import numpy as np
 from calibration.user_model.draws import Draws, Part
 from calibration.user_model.measures import intent_shares
 from calibration.user_model.model import UserModel, given_model
-from calibration.user_model.scores import FamilyModel, Place, Spread
+from calibration.user_model.scores import FamilyModel, Spread
 from metrics.arrays import Floats
 from metrics.errors import FaultLog
 from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.ranked.score import TIAERR, TIANDCG, TIASBR, RankedMeasure, ranked_scores
-from metrics.results import ALL, Score, Topics, labelled
+from metrics.results import ALL, Place, Score, Topics, labelled
 from metrics.topics import TopicNames
 from metrics.wording import listed
 

@@ -14,7 +14,7 @@ from calibration.user_model.draws import Draws, Part, draw_model
 from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
 from metrics.errors import input_fault
-from metrics.results import Score, Topics, score_frame
+from metrics.results import Interval, Place, Score, Topics, score_frame
 from metrics.types import Measure
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ LEVEL_ENDS = (0.025, 0.975)
 
 R = TypeVar("R")
 M = TypeVar("M", bound=Measure)
-Place: TypeAlias = tuple[str, str, str]
-"""Run, topic and metric."""
-Interval: TypeAlias = tuple[float, float]
 Spread: TypeAlias = tuple[Sequence[Place], Floats]
 """Some places, and their scores under each draw, (draws, places)."""
 

@@ -18,13 +18,10 @@ import click
 
 from metrics.errors import printable
 from metrics.files import write_whole
-from metrics.results import ALL, Score
+from metrics.results import ALL, Interval, Place, Score
 from study_app.cli.places import OutFile
 
 Cell: TypeAlias = str | float | int | None
-Place: TypeAlias = tuple[str, str, str]
-"""Run, topic and metric."""
-Interval: TypeAlias = tuple[float, float]
 
 FORMATS = ("table", "csv", "json")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from calibration.user_model.scores import FamilyModel, Interval, M, Place, R
-    from metrics.results import Score, Topics
+    from calibration.user_model.scores import FamilyModel, M, R
+    from metrics.results import Interval, Place, Score, Topics
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from metrics.ranked.lists import CalendarUnit, RankedCollection
     from metrics.ranked.measures import Reading
     from metrics.ranked.score import RankedMeasure
-    from metrics.results import Topics
+    from metrics.results import Interval, Place, Topics
 
 DEFAULT_DEPTH = 10
 FITTED = "fitted"
@@ -129,7 +129,7 @@ def command(
     _say_what_was_decided(windows, judged, unit, reading)
     if user is None:
         scores = ranked_scores(judged, systems, measures, topics=topics)
-        intervals = None if draws is None else {}
+        intervals: dict[Place, Interval] | None = None if draws is None else {}
     else:
         scores, intervals = scored_under(user, systems, measures, draws=draws, seed=seed, topics=topics)
     say_left_out(qrels, ranked_judgments_left_out(judged))
