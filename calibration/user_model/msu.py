@@ -1,6 +1,6 @@
 """What a user model gives to Modeled Stream Utility: the population, the lateness decay, and the uncertainty of both."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -26,7 +26,7 @@ from metrics.msu.score import (
     msu_scores,
 )
 from metrics.msu.trails import RANGES
-from metrics.results import Score, Topics, labelled
+from metrics.results import Score, Topics
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
 
@@ -62,26 +62,14 @@ class StreamModel(FamilyModel[UpdateRun, StreamMeasure]):
         lateness = MSU().lateness if self.lateness is None else self.lateness
         return [kind(lateness=lateness) for kind in (MSU, MSUStandardError, MSUPerSecond)]
 
-    def scores(
-        self,
-        runs: Sequence[UpdateRun],
-        measures: Iterable[StreamMeasure] | Mapping[str, StreamMeasure],
-        *,
-        topics: Topics = "judged",
+    def _scores(
+        self, runs: Sequence[UpdateRun], labels: Mapping[str, StreamMeasure], topics: Topics
     ) -> list[Score]:
-        """Score runs under the model's estimates."""
-        return msu_scores(self.collection, runs, measures, self.users, lengths=self.lengths, topics=topics)
+        return msu_scores(self.collection, runs, labels, self.users, lengths=self.lengths, topics=topics)
 
-    def spreads(
-        self,
-        draws: Draws,
-        runs: Sequence[UpdateRun],
-        measures: Iterable[StreamMeasure] | Mapping[str, StreamMeasure],
-        *,
-        topics: Topics,
+    def _spreads(
+        self, draws: Draws, runs: Sequence[UpdateRun], labels: Mapping[str, StreamMeasure], topics: Topics
     ) -> Iterator[Spread]:
-        """Yield the scores under each draw; see `FamilyModel`."""
-        labels = labelled(measures)
         found = [
             msu_scores(
                 self.collection,

@@ -1,7 +1,7 @@
 """What a user model gives to the scores of push notifications: alpha, the contingency weights, and their uncertainty."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -17,7 +17,7 @@ from metrics.push.days import account
 from metrics.push.pool import push_pool
 from metrics.push.score import T11U, Contingency, PushMeasure, counted_topics, push_scores
 from metrics.push.streams import PushCollection, PushRun
-from metrics.results import ALL, Score, Topics, labelled
+from metrics.results import ALL, Score, Topics
 from metrics.wording import listed
 
 
@@ -47,26 +47,15 @@ class PushModel(FamilyModel[PushRun, PushMeasure]):
         t11u = None if self.alpha is None else T11U(alpha=self.alpha)
         return [one for one in (t11u, self.contingency) if one is not None]
 
-    def scores(
-        self,
-        runs: Sequence[PushRun],
-        measures: Iterable[PushMeasure] | Mapping[str, PushMeasure],
-        *,
-        topics: Topics = "judged",
+    def _scores(
+        self, runs: Sequence[PushRun], labels: Mapping[str, PushMeasure], topics: Topics
     ) -> list[Score]:
-        """Score runs under the model's estimates."""
-        return push_scores(self.collection, runs, measures, topics=topics)
+        return push_scores(self.collection, runs, labels, topics=topics)
 
-    def spreads(
-        self,
-        draws: Draws,
-        runs: Sequence[PushRun],
-        measures: Iterable[PushMeasure] | Mapping[str, PushMeasure],
-        *,
-        topics: Topics,
+    def _spreads(
+        self, draws: Draws, runs: Sequence[PushRun], labels: Mapping[str, PushMeasure], topics: Topics
     ) -> Iterator[Spread]:
-        """Yield T11U and the utility under each draw; see `FamilyModel`."""
-        moved = {label: self._moved(one, draws) for label, one in labelled(measures).items()}
+        moved = {label: self._moved(one, draws) for label, one in labels.items()}
         pool = push_pool(self.collection)
         for run in runs:
             counted = counted_topics(pool, run, topics)

@@ -1,7 +1,7 @@
 """What a user model gives to the scores of ranked lists: fitted P(c|q), and its uncertainty."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -16,7 +16,7 @@ from metrics.arrays import Floats
 from metrics.errors import FaultLog
 from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.ranked.score import TIAERR, TIANDCG, TIASBR, RankedMeasure, ranked_scores
-from metrics.results import ALL, Place, Score, Topics, labelled
+from metrics.results import ALL, Place, Score, Topics
 from metrics.topics import TopicNames
 from metrics.wording import listed
 
@@ -45,26 +45,14 @@ class RankedModel(FamilyModel[RankedRun, RankedMeasure]):
         """The measures that P(c|q) enters."""
         return [TIANDCG(), TIAERR(), TIASBR()]
 
-    def scores(
-        self,
-        runs: Sequence[RankedRun],
-        measures: Iterable[RankedMeasure] | Mapping[str, RankedMeasure],
-        *,
-        topics: Topics = "judged",
+    def _scores(
+        self, runs: Sequence[RankedRun], labels: Mapping[str, RankedMeasure], topics: Topics
     ) -> list[Score]:
-        """Score runs under the model's estimates."""
-        return ranked_scores(self.collection, runs, measures, topics=topics)
+        return ranked_scores(self.collection, runs, labels, topics=topics)
 
-    def spreads(
-        self,
-        draws: Draws,
-        runs: Sequence[RankedRun],
-        measures: Iterable[RankedMeasure] | Mapping[str, RankedMeasure],
-        *,
-        topics: Topics,
+    def _spreads(
+        self, draws: Draws, runs: Sequence[RankedRun], labels: Mapping[str, RankedMeasure], topics: Topics
     ) -> Iterator[Spread]:
-        """Yield the scores under each draw; see `FamilyModel`."""
-        labels = labelled(measures)
         drawn = {
             topic: np.array(
                 [[shares[topic][one] for one in self.collection.subtopics(topic)] for shares in draws.shares]

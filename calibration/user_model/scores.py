@@ -14,7 +14,7 @@ from calibration.user_model.draws import Draws, Part, draw_model
 from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
 from metrics.errors import input_fault
-from metrics.results import Interval, Place, Score, Topics, score_frame
+from metrics.results import Interval, Place, Score, Topics, labelled, score_frame
 from metrics.types import Measure
 
 if TYPE_CHECKING:
@@ -56,16 +56,20 @@ class FamilyModel(ABC, Generic[R, M]):
         """The measures that the model has a part in, with its estimates."""
 
     @abstractmethod
+    def _scores(self, runs: Sequence[R], labels: Mapping[str, M], topics: Topics) -> list[Score]:
+        """Score runs under the model's estimates, by measures with their labels."""
+
+    @abstractmethod
+    def _spreads(
+        self, draws: Draws, runs: Sequence[R], labels: Mapping[str, M], topics: Topics
+    ) -> Iterator[Spread]:
+        """Yield the scores under each draw, of what the draws move; runs and measures all meet the same draws."""
+
     def scores(
         self, runs: Sequence[R], measures: Iterable[M] | Mapping[str, M], *, topics: Topics = "judged"
     ) -> list[Score]:
-        """Score runs under the model's estimates."""
-
-    @abstractmethod
-    def spreads(
-        self, draws: Draws, runs: Sequence[R], measures: Iterable[M] | Mapping[str, M], *, topics: Topics
-    ) -> Iterator[Spread]:
-        """Yield the scores under each draw, of what the draws move; runs and measures all meet the same draws."""
+        """Score runs under the model's estimates; `score` gives the same as a frame."""
+        return self._scores(runs, labelled(measures), topics)
 
     def intervals(
         self,
@@ -87,7 +91,7 @@ class FamilyModel(ABC, Generic[R, M]):
         if models.kept:
             raise input_fault(next(iter(models.kept.values())), path=self.path, cure="leave out --draws")
         found: dict[Place, Interval] = {}
-        for places, values in self.spreads(models, runs, measures, topics=topics):
+        for places, values in self._spreads(models, runs, labelled(measures), topics):
             low, high = np.quantile(values, LEVEL_ENDS, axis=0).tolist()
             found |= dict(zip(places, zip(low, high, strict=True), strict=True))
         return found

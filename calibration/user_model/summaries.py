@@ -1,7 +1,7 @@
 """What a user model gives to the scores of summaries: patience, fitted P(i|q), and the uncertainty of both."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -13,7 +13,7 @@ from calibration.user_model.measures import intent_shares, patience_chars
 from calibration.user_model.model import PATIENCE, UserModel, given_model
 from calibration.user_model.scores import FamilyModel, Spread
 from metrics.errors import FaultLog, InputError, input_fault
-from metrics.results import ALL, Score, Topics, labelled
+from metrics.results import ALL, Score, Topics
 from metrics.summaries.readings import Intents, intent_probabilities
 from metrics.summaries.score import MMeasure, read_once, summary_scores
 from metrics.summaries.two_layered import Collection, Run
@@ -49,26 +49,16 @@ class SummaryModel(FamilyModel[Run, MMeasure]):
         patience = MMeasure().patience if self.patience is None else self.patience
         return [MMeasure(patience=patience, intents=intents)]
 
-    def scores(
-        self,
-        runs: Sequence[Run],
-        measures: Iterable[MMeasure] | Mapping[str, MMeasure],
-        *,
-        topics: Topics = "judged",  # noqa: ARG002 - a run has every query
-    ) -> list[Score]:
-        """Score runs under the model's estimates."""
-        return summary_scores(self.collection, runs, measures, fitted=self.shares)
+    def _scores(self, runs: Sequence[Run], labels: Mapping[str, MMeasure], topics: Topics) -> list[Score]:  # noqa: ARG002 - a run has every query
+        return summary_scores(self.collection, runs, labels, fitted=self.shares)
 
-    def spreads(
+    def _spreads(
         self,
         draws: Draws,
         runs: Sequence[Run],
-        measures: Iterable[MMeasure] | Mapping[str, MMeasure],
-        *,
+        labels: Mapping[str, MMeasure],
         topics: Topics,  # noqa: ARG002 - a run has every query
     ) -> Iterator[Spread]:
-        """Yield M under each draw; see `FamilyModel`."""
-        labels = labelled(measures)
         kinds = {one.intents for one in labels.values()}
         shares = {intents: self._shares(intents, draws) for intents in kinds}
         for run in runs:
