@@ -21,15 +21,11 @@ from study_app.study.entries import (
     StudyEntry,
     SummaryPairs,
 )
+from study_app.study.platforms import PLATFORMS
 from study_app.study.standard_checks import check_of
 from study_app.study.text_language import looks_japanese, texts_in
 from study_app.tasks.content import TaskContent
 from study_app.tasks.summary_pairs import SummaryContent
-
-FIXED_CODE = {"prolific", "connect"}
-"""Platforms that compare what a worker brings with one code."""
-ONLY_OF = {"id_parameter": "generic", "extra_parameters": "generic", "submit_hosts": "mturk"}
-"""Key -> the platform that it is for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +116,7 @@ def _cost(entry: StudyEntry, seconds: Span, workers: int | None) -> Cost | None:
 
 def _of_platform(entry: StudyEntry) -> Iterator[str]:
     """Say which codes a platform waits for, and which keys it does not use."""
-    has_fixed_code = entry.platform in FIXED_CODE
+    has_fixed_code = PLATFORMS[entry.platform].fixed_code
     if has_fixed_code and entry.completion_code is None and not _speaks_for_itself(entry.return_url):
         yield f"platform {entry.platform} checks one code for everybody; write it as completion_code"
     if has_fixed_code and not _speaks_for_itself(entry.early_return_url):
@@ -130,9 +126,10 @@ def _of_platform(entry: StudyEntry) -> Iterator[str]:
             isinstance(task, Questions) and task.screens for task in entry.tasks
         ):
             yield "whoever is screened out gets no code; write one as codes: screened_out"
-    for key, platform in ONLY_OF.items():
-        if key in entry.model_fields_set and entry.platform != platform:
-            yield f"{key} is for platform {platform} only, and not used"
+    for platform in PLATFORMS.values():
+        for key in platform.own_keys:
+            if key in entry.model_fields_set and entry.platform != platform.name:
+                yield f"{key} is for platform {platform.name} only, and not used"
 
 
 def _speaks_for_itself(address: str | None) -> bool:

@@ -18,6 +18,7 @@ from study_app.study.entries import (
     StreamVisits,
     SummaryPairs,
 )
+from study_app.study.platforms import platform_of
 from study_app.study.standard_checks import check_of
 
 ANSWERED = {"vote", "rate", "pair", "questions", "enrol"}
@@ -87,7 +88,7 @@ def _door(content: StudyContent) -> Iterator[Station | Notice]:
     part = "At the door"
     yield Station(part=part, name="The platform's link", lead=lambda copy: copy.entrance, at_door=True)
     yield Station(part=part, name="Consent", lead=_first("consent"))
-    if entry.platform == "mturk":
+    if platform_of(entry).takes_form:
         yield Station(part=part, name="Before the work is accepted", lead=_door_without_id, at_door=True)
     else:
         yield Station(part=part, name="Without an id", lead=_door_without_id, at_door=True)
@@ -99,7 +100,7 @@ def _door(content: StudyContent) -> Iterator[Station | Notice]:
             at_door=True,
             other_device=True,
         )
-    if entry.platform == "mturk":
+    if platform_of(entry).takes_form:
         yield Notice(part=part, name="A site that is not known", key="bad_host", status=400)
     yield Station(part=part, name="Paused", lead=_paused, at_door=True)
     yield Notice(part=part, name="No room on the disk", key="no_room", status=503)

@@ -3,7 +3,19 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+)
+from pydantic_core import PydanticCustomError
+
+from study_app.study.platforms import PLATFORMS
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
@@ -228,13 +240,22 @@ class Codes(Entry):
     partial: Code | None = None
 
 
+def _known_platform(name: str) -> str:
+    """Take the names of the table of platforms."""
+    if name not in PLATFORMS:
+        *others, last = (repr(known) for known in PLATFORMS)
+        expected = f"{', '.join(others)} or {last}"
+        raise PydanticCustomError("literal_error", "must be {expected}", {"expected": expected})
+    return name
+
+
 class StudyEntry(Entry):
     """A whole study file."""
 
     study: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
     title: Text
     consent: Text
-    platform: Literal["generic", "prolific", "connect", "sona", "mturk"] = "generic"
+    platform: Annotated[str, AfterValidator(_known_platform)] = "generic"
     id_parameter: Name = "id"
     extra_parameters: Annotated[tuple[Name, ...], Field(max_length=20, strict=False)] = ("session", "batch")
     submit_hosts: Annotated[tuple[Host, ...], Field(strict=False)] = (

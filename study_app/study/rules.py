@@ -16,6 +16,7 @@ from study_app.study.entries import (
     StudyEntry,
     TaskEntry,
 )
+from study_app.study.platforms import PLATFORMS
 
 Place: TypeAlias = tuple[str | int, ...]
 Found: TypeAlias = tuple[Place, str, str]
@@ -23,11 +24,6 @@ Found: TypeAlias = tuple[Place, str, str]
 
 MOST_DAYS = 100
 """Of push streams: each has its place on the page, also one without pushes."""
-
-NEEDS_RETURN_URL = {
-    "sona": "https://SCHOOL.sona-systems.com/webstudy_credit.aspx?experiment_id=…&credit_token=…&survey_code={id}"
-}
-"""Platform whose return address only the researcher knows -> its form."""
 
 
 def note_contradictions(entry: StudyEntry, lines: Mapping[Place, int], log: FaultLog) -> None:
@@ -66,18 +62,18 @@ def _clocks(tasks: Sequence[AnyTask]) -> Iterator[Found]:
 
 
 def _platform(entry: StudyEntry) -> Iterator[Found]:
-    form = NEEDS_RETURN_URL.get(entry.platform)
+    form = PLATFORMS[entry.platform].return_form
     if form is not None and entry.return_url is None:
         yield (
             ("platform",),
             f"platform {entry.platform} needs return_url, which only you know",
             f"write return_url: {form}",
         )
-    if entry.platform == "sona" and entry.return_url is not None and "{id}" not in entry.return_url:
+    if form is not None and "{id}" in form and "{id}" not in (entry.return_url or "{id}"):
         yield (
             ("return_url",),
-            "return_url without {id}: SONA could not tell whom to credit",
-            "write {id} after survey_code=, in the place of XXXX",
+            f"return_url without {{id}}: platform {entry.platform} could not tell whom to credit",
+            f"write {{id}} where the platform writes XXXX: {form}",
         )
     if entry.id_parameter in entry.extra_parameters:
         yield (

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from study_app.study.entries import Entry, EventFiles, PushFiles, RankedFiles, SummaryFiles
+from study_app.study.platforms import PLATFORMS
 from study_app.study.standard_words import consent_of, title_of
 from study_app.study_new.collections import Found, system_names
 from study_app.study_new.protocol import COMMENTS, protocol_values
@@ -82,9 +83,8 @@ def _study_lines(answers: Answers, kinds: list[str]) -> Iterator[str]:
     consent = consent_of(kinds, answers.language, contact=answers.contact, keep=answers.keep)
     yield from (f"  {line}".rstrip() for line in consent.splitlines())
     yield ""
-    yield _line(
-        0, "platform", answers.platform, "who sends the workers: generic, prolific, connect, sona or mturk"
-    )
+    *others, last = PLATFORMS
+    yield _line(0, "platform", answers.platform, f"who sends the workers: {', '.join(others)} or {last}")
     if answers.return_url is not None:
         yield _line(0, "return_url", answers.return_url, "where workers return to")
     if answers.platform != "generic":

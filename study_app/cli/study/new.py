@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from study_app.study.platforms import PLATFORMS
+
 if TYPE_CHECKING:
     from study_app.study_new.collections import Search
     from study_app.study_new.compose import TaskPlan
     from study_app.study_new.write import Material
 
 MOST_SHOWN = 8
-PLATFORMS = ("generic", "prolific", "connect", "sona", "mturk")
 
 
 @click.command(name="new")
@@ -26,7 +27,9 @@ PLATFORMS = ("generic", "prolific", "connect", "sona", "mturk")
     type=click.Choice(["en", "ja"]),
     help="Language of texts and pages. Default: that of the texts.",
 )
-@click.option("--platform", type=click.Choice(PLATFORMS), help="Who sends the workers. Default: generic.")
+@click.option(
+    "--platform", type=click.Choice(list(PLATFORMS)), help="Who sends the workers. Default: generic."
+)
 @click.option(
     "--device", type=click.Choice(["any", "phone", "desktop"]), help="What workers must use. Default: any."
 )
@@ -122,21 +125,21 @@ def _chosen_tasks(possible: list["TaskPlan"], kinds: tuple[str, ...]) -> list["T
 
 def _answers(folder: Path, material: "Material", given: dict[str, Any]) -> Any:
     from metrics.errors import input_fault
-    from study_app.study.rules import NEEDS_RETURN_URL
     from study_app.study_new.compose import Answers
     from study_app.study_new.plan import language_of
 
     name = re.sub(r"[^a-z0-9]+", "-", folder.absolute().name.lower()).strip("-")[:40].strip("-") or "study"
     language = _said(given["language"], "language", language_of(material.whole), click.Choice(["en", "ja"]))
-    platform = _said(given["platform"], "platform", "generic", click.Choice(PLATFORMS))
+    platform = _said(given["platform"], "platform", "generic", click.Choice(list(PLATFORMS)))
     return_url = given["return_url"]
-    if platform in NEEDS_RETURN_URL and return_url is None:
+    form = PLATFORMS[platform].return_form
+    if form is not None and return_url is None:
         if not sys.stdin.isatty():
             raise input_fault(
                 f"platform {platform} needs an address to return to",
-                cure=f"--return-url '{NEEDS_RETURN_URL[platform]}'",
+                cure=f"--return-url '{form}'",
             )
-        return_url = click.prompt(f"return_url, such as {NEEDS_RETURN_URL[platform]}")
+        return_url = click.prompt(f"return_url, such as {form}")
     return Answers(
         study=_said(given["study"], "study (short name)", name, None),
         title=given["title"],

@@ -125,7 +125,7 @@ def test_a_rule_that_is_broken_is_named_with_its_cure(faults, task, found):
         ),
         (
             {"platform": "sona", "return_url": "https://x.sona-systems.com/?survey_code=XXXX"},
-            "return_url without {id}: SONA could not tell whom to credit; write {id} after survey_code=",
+            "return_url without {id}: platform sona could not tell whom to credit; write {id} where",
         ),
         ({"id_parameter": "session"}, "extra_parameters has the id parameter 'session'; name other"),
         (
