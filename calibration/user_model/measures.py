@@ -9,8 +9,11 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from calibration.user_model.model import ALPHA, LATENESS, PATIENCE, PUSH_WEIGHTS, SPEED, UserModel
+from metrics.errors import Fault
 from metrics.msu.trails import RANGES, Population
 from metrics.push.contingency import Contingency
+
+SUM_TOLERANCE = 0.01
 
 
 def patience_chars(model: UserModel, source: str = "", language: str | None = None) -> float | None:
@@ -38,6 +41,15 @@ def intent_shares(model: UserModel, topics: Collection[str] | None = None) -> di
         for topic, entries in model.intents.items()
         if topics is None or topic in topics
     }
+
+
+def sum_fault(topic: str, shares: Mapping[str, float]) -> Fault | None:
+    """Return what is wrong with the shares of a topic that do not add up to 1; None where they do."""
+    total = math.fsum(shares.values())
+    if abs(total - 1) <= SUM_TOLERANCE:
+        return None
+    problem = f"the intents of {topic!r} add up to {total:.6g}, not 1"
+    return Fault(problem=problem, cure="divide each estimate by their sum")
 
 
 def stream_people(model: UserModel, language: str | None = None) -> dict[str, float]:

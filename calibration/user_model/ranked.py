@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import intent_shares
+from calibration.user_model.measures import intent_shares, sum_fault
 from calibration.user_model.model import UserModel, given_model
 from calibration.user_model.scores import FamilyModel, Spread
 from metrics.arrays import Floats
@@ -19,8 +19,6 @@ from metrics.ranked.score import TIAERR, TIANDCG, TIASBR, RankedMeasure, ranked_
 from metrics.results import ALL, Place, Score, Topics
 from metrics.topics import TopicNames
 from metrics.wording import listed
-
-SUM_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,18 +103,16 @@ def ranked_model(model: UserModel | str | Path, collection: RankedCollection) ->
     names = TopicNames(collection.grades)
     fitted = {names.find(written): of for written, of in whole.intents.items()}
     intents = {topic: fitted.get(topic, {}) for topic in collection.grades}
+    model = whole.part([], intents)
+    shares = intent_shares(model)
     log = FaultLog(path)
-    for topic, of in intents.items():
+    for topic, of in shares.items():
         missing = [one for one in collection.grades[topic] if one not in of]
-        total = math.fsum(share.estimate for share in of.values())
+        wrong = sum_fault(topic, of)
         if missing:
             problem = f"the model has no probability of subtopic {listed(missing)} of topic {topic!r}"
             log.add(problem, cure="score without --intents fitted")
-        elif abs(total - 1) > SUM_TOLERANCE:
-            problem = f"the intents of {topic!r} add up to {total:.6g}, not 1"
-            log.add(problem, cure="divide each estimate by their sum")
+        elif wrong:
+            log.add(wrong.problem, cure=wrong.cure)
     log.raise_if_any()
-    model = whole.part([], intents)
-    return RankedModel(
-        path=path, model=model, collection=replace(collection, probability=intent_shares(model))
-    )
+    return RankedModel(path=path, model=model, collection=replace(collection, probability=shares))

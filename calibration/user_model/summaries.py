@@ -9,17 +9,15 @@ from typing import ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part, Shares
-from calibration.user_model.measures import intent_shares, patience_chars
+from calibration.user_model.measures import intent_shares, patience_chars, sum_fault
 from calibration.user_model.model import PATIENCE, UserModel, given_model
 from calibration.user_model.scores import FamilyModel, Spread
-from metrics.errors import FaultLog, InputError, input_fault
+from metrics.errors import InputError, input_fault
 from metrics.results import ALL, Score, Topics
 from metrics.summaries.readings import Intents, intent_probabilities
 from metrics.summaries.score import MMeasure, read_once, summary_scores
 from metrics.summaries.two_layered import Collection, Run
 from metrics.wording import listed
-
-SUM_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,20 +126,16 @@ def _check_patience(model: UserModel, path: str) -> None:
 
 def _shares(model: UserModel, path: str, collection: Collection) -> Shares:
     """Return the fitted P(i|q), checked: the collection's intents, adding up to 1 for each query."""
-    log = FaultLog(path)
     fitted = intent_shares(model)
-    shares: Shares = {}
-    for query in collection.queries.values():
-        shares[query.id] = fitted.get(query.id, {})
-        total = math.fsum(shares[query.id].values())
-        if shares[query.id] and abs(total - 1) > SUM_TOLERANCE:
-            problem = f"the intents of {query.id!r} add up to {total:.6g}, not 1"
-            log.add(problem, cure="divide each estimate by their sum")
+    shares = {query.id: fitted.get(query.id, {}) for query in collection.queries.values()}
+    faults = [sum_fault(topic, of) for topic, of in shares.items() if of]
     try:
         intent_probabilities(collection, "fitted", shares)
     except InputError as error:
-        log.faults += [replace(fault, path=path) for fault in error.faults]
-    log.raise_if_any()
+        faults += error.faults
+    found = [replace(fault, path=path) for fault in faults if fault is not None]
+    if found:
+        raise InputError(found)
     return shares
 
 
