@@ -21,7 +21,6 @@ from study_app.report.parts.methods import methods_section
 from study_app.report.parts.provenance import provenance_section
 from study_app.report.parts.streams import stream_sections
 from study_app.report.parts.workers import workers_section
-from study_app.report.refit import refit
 from study_app.report.results import TaskResult, task_results
 from study_app.report.table_files import csv_text
 
@@ -72,7 +71,6 @@ def write_report(
 def build_report(material: Material) -> Report:
     """Put everything that a folder holds into words, tables and figures; nothing is drawn yet."""
     results = list(task_results(material))
-    again = refit(material)
     streams = list(stream_sections(material))
     return Report(
         study=_study_title(material),
@@ -85,10 +83,10 @@ def build_report(material: Material) -> Report:
                 for section in _of_task(result, material, number)
             ),
             *streams,
-            fit_section(material.model, material.truth, figures=again.figures, notes=again.notes),
-            workers_section(material, again.quality),
+            fit_section(material),
+            workers_section(material),
             methods_section(material, results),
-            provenance_section(material, usual=not again.notes),
+            provenance_section(material),
         ),
         version=version("prefcal"),
     )

@@ -11,13 +11,13 @@ import pandas as pd
 from calibration.agree.measures.named_measures import Wanted, wanted_by_study
 from calibration.agree.measures.variants import Fit, Role
 from metrics.arrays import Floats
-from study_app.report.agreement_forms import SUMMARIES
 from study_app.report.drawing.figures import scatter
 from study_app.report.folder import Material
 from study_app.report.page import Figure
 from study_app.report.wording import counted, percent, points, points_interval, quantity
 
 FAIR_FITS = (Fit.CROSS_FITTED, Fit.OTHER_DATA)
+SUMMARIES, RANKED = "summaries", "ranked"
 STREAM_FAMILIES = ("push", "updates", "msu")
 PREFERRED = ("M@preferences", "M@stops")
 """Fitted measures that are shown before others."""

@@ -10,12 +10,11 @@ from calibration.agree.measures.variants import Fit, Role
 from calibration.agree.too_few import tells
 from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
-from study_app.report.agreement_forms import RANKED
 from study_app.report.claims import FEWEST_FOR_BAND, HATCHED, TOO_FEW, ceiling
 from study_app.report.drawing.figures import Curve, Mark, curve_with_marks
 from study_app.report.page import Figure, Section
 from study_app.report.parts.fit import PATIENCE, curve_marks
-from study_app.report.results import Row, TaskResult, scatters
+from study_app.report.results import RANKED, Row, TaskResult, scatters
 from study_app.report.wording import LEVEL, percent, points, points_interval, quantity, stretch
 
 EXPLORATION = (

@@ -2,17 +2,25 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterator
+from functools import partial
 
+from calibration.fit.kept import FitPlots
 from calibration.patience.grid import PAPER_PATIENCE
 from calibration.user_model.model import ParameterEntry, UserModel, plain_name
 from metrics.wording import listed
 from study_app.report.drawing.figures import Mark
+from study_app.report.drawing.plot_colours import fit_drawing
+from study_app.report.folder import Material
 from study_app.report.page import Figure, Section, Table
+from study_app.report.parts.fit_titles import CAPTIONS, fit_title
 from study_app.report.wording import DASH, LEVEL, NARROW, counted, quantity, quantity_interval
 
 MARKED = ("preferences", "stops", "grid")
 PATIENCE = "patience_chars"
+LEFT_OUT = ("agreement",)
+"""Drawings that another figure of the report shows better."""
+NOT_DRAWN = "The fits are not drawn: there is no fit-plots.json of this user model beside it. prefcal fit writes both."
 DEFAULTS = {"alpha": ("push_alpha", 0.66), "lateness": ("lateness_decay", 0.5)}
 """What varies along a curve -> the parameter that it is, and its default."""
 
@@ -72,15 +80,9 @@ def _plain_mark(label: str, value: float) -> Mark:
     return Mark(label=label, value=value, low=math.nan, high=math.nan)
 
 
-def fit_section(
-    model: UserModel | None,
-    truth: UserModel | None,
-    *,
-    figures: Iterable[Figure] = (),
-    notes: Iterable[str] = (),
-    key: str = "parameters",
-) -> Section:
+def fit_section(material: Material, key: str = "parameters") -> Section:
     """Return the fits as figures, the table of fitted parameters, and what the fits say about themselves."""
+    model, truth = material.model, material.truth
     if model is None or not (model.parameters or model.intents):
         return Section(
             key=key,
@@ -99,10 +101,24 @@ def fit_section(
         key=key,
         title=title,
         short="Parameters",
-        paragraphs=(*_intent_sentences(model, truth), *notes),
-        figures=tuple(figures),
+        paragraphs=(*_intent_sentences(model, truth), *(() if material.plots else (NOT_DRAWN,))),
+        figures=tuple(_figures(material.plots, model)) if material.plots else (),
         tables=tuple(table for table in (_parameter_table(model, truth), _diagnostic_table(model)) if table),
     )
+
+
+def _figures(kept: FitPlots, model: UserModel) -> Iterator[Figure]:
+    for one in kept.plots:
+        title = fit_title(one, model)
+        if title is None or one.plot in LEFT_OUT:
+            continue
+        yield Figure(
+            name=f"fit-{one.fit.replace('_', '-')}-{one.plot}",
+            title=title,
+            draw=partial(fit_drawing, plot=one.draw),
+            alt=f"{title}. {CAPTIONS[one.plot]}",
+            caption=CAPTIONS[one.plot],
+        )
 
 
 def _parameter_table(model: UserModel, truth: UserModel | None) -> Table | None:

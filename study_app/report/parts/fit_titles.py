@@ -4,8 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from calibration.inference.results import CalibrationResult
-from calibration.intents.fit import IntentFit
+from calibration.fit.kept import FitPlot
 from calibration.user_model.model import ParameterEntry, UserModel
 from study_app.report.wording import counted, percent, percent_interval, points, quantity, quantity_interval
 
@@ -27,15 +26,14 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
 UNITS: Mapping[str, float] = MappingProxyType({"hours": 3600.0, "minutes": 60.0, "seconds": 1.0})
 
 
-def fit_title(stem: str, plot: str, fit: CalibrationResult | IntentFit, model: UserModel) -> str | None:
+def fit_title(kept: FitPlot, model: UserModel) -> str | None:
     """Return the finding of a drawing, None for a drawing that is not known here."""
-    base = next((one for one in _TITLES if stem == one[0] or stem.startswith(f"{one[0]}_")), None)
-    title = _TITLES.get((base[0], plot)) if base else None
-    if title is None or plot not in CAPTIONS:
+    families = dict.fromkeys(family for family, _ in _TITLES)
+    family = next((one for one in families if kept.fit == one or kept.fit.startswith(f"{one}_")), "")
+    title = _TITLES.get((family, kept.plot))
+    if title is None or kept.plot not in CAPTIONS:
         return None
-    names = [] if isinstance(fit, IntentFit) else list(fit.params)
-    entries = [model.parameters[name] for name in names if name in model.parameters]
-    return title(fit, entries)
+    return title(kept, [model.parameters[name] for name in kept.parameters if name in model.parameters])
 
 
 def lasting(seconds: float | None) -> str:
@@ -64,23 +62,23 @@ def _lasting(entry: ParameterEntry) -> str:
     return f"{quantity(seconds / size)} {unit} on average ({interval})"
 
 
-def _away(_: object, entries: list[ParameterEntry]) -> str:
+def _away(_: FitPlot, entries: list[ParameterEntry]) -> str:
     return f"People stay away for {_lasting(entries[0])}"
 
 
-def _away_spread(_: object, entries: list[ParameterEntry]) -> str:
+def _away_spread(_: FitPlot, entries: list[ParameterEntry]) -> str:
     return f"Mean times away differ between people by {lasting(entries[1].estimate)} (standard deviation)"
 
 
-def _session(_: object, entries: list[ParameterEntry]) -> str:
+def _session(_: FitPlot, entries: list[ParameterEntry]) -> str:
     return f"A visit lasts {_lasting(entries[0])}"
 
 
-def _session_spread(_: object, entries: list[ParameterEntry]) -> str:
+def _session_spread(_: FitPlot, entries: list[ParameterEntry]) -> str:
     return f"Mean visits differ between people by {lasting(entries[1].estimate)} (standard deviation)"
 
 
-def _speed(_: object, entries: list[ParameterEntry]) -> str:
+def _speed(_: FitPlot, entries: list[ParameterEntry]) -> str:
     what = "characters" if "char" in entries[0].unit else "words"
     estimate = entries[0].estimate or 0.0
     low, high = (None if end is None else math.exp(end) for end in entries[0].interval)
@@ -88,46 +86,41 @@ def _speed(_: object, entries: list[ParameterEntry]) -> str:
     return f"Half of the people read at least {quantity(math.exp(estimate))} {what} a second ({interval})"
 
 
-def _reads(fit: object, _: list[ParameterEntry]) -> str:
-    details = fit.details if isinstance(fit, CalibrationResult) else {}
-    idle, skimmed = (details.get(f"share_{kind}") for kind in ("idle", "skimmed"))
+def _reads(kept: FitPlot, _: list[ParameterEntry]) -> str:
+    idle, skimmed = (kept.details.get(f"share_{kind}") for kind in ("idle", "skimmed"))
     return f"{percent(idle)} of the reads are idle, {percent(skimmed)} are skimmed"
 
 
-def _lateness(_: object, entries: list[ParameterEntry]) -> str:
+def _lateness(_: FitPlot, entries: list[ParameterEntry]) -> str:
     decay = entries[0]
     interval = percent_interval(*decay.interval)
     return f"Each visit late leaves {percent(decay.estimate)} of an update’s use ({interval})"
 
 
-def _depth(_: object, entries: list[ParameterEntry]) -> str:
+def _depth(_: FitPlot, entries: list[ParameterEntry]) -> str:
     chars = f"{quantity(_finite(entries[0]))} characters ({_within(entries[0])})"
     return f"Reading depth falls as with a patience of {chars}"
 
 
-def _likely(_: object, entries: list[ParameterEntry]) -> str:
+def _likely(_: FitPlot, entries: list[ParameterEntry]) -> str:
     return f"The preferences speak for a patience of {quantity(_finite(entries[0]))} characters ({_within(entries[0])})"
 
 
-def _intents(fit: object, _: list[ParameterEntry]) -> str:
-    if not isinstance(fit, IntentFit):
-        return "Intents as voted"
-    away = [abs(p - raw) for p, raw in zip(fit.result.estimates, fit.raw, strict=True) if raw is not None]
-    mean = float(sum(away) / len(away)) if away else None
-    moved = points(mean).lstrip("+")
-    return f"{counted(len(fit.intents), 'probability', 'probabilities')} of intents lie {moved} points from the votes on average"
+def _intents(kept: FitPlot, _: list[ParameterEntry]) -> str:
+    number = int(kept.details.get("intents") or 0)
+    moved = points(kept.details.get("distance")).lstrip("+")
+    return f"{counted(number, 'probability', 'probabilities')} of intents lie {moved} points from the votes on average"
 
 
-def _push(fit: object, entries: list[ParameterEntry]) -> str:
+def _push(kept: FitPlot, entries: list[ParameterEntry]) -> str:
     """Say the first weight that is told from 0: of pushes on eventful days, else of silence on silent ones."""
-    names = list(fit.params) if isinstance(fit, CalibrationResult) else []
-    told = {name: entry for name, entry in zip(names, entries, strict=False) if _is_told(entry)}
+    clear = {name: entry for name, entry in zip(kept.parameters, entries, strict=False) if _is_told(entry)}
     for name, words in (
         ("push_P_E", "A non-relevant push on an eventful day costs {} of what a relevant one gains"),
         ("push_S_0", "A silent day without a push is worth {} of a relevant push"),
     ):
-        if name in told:
-            return f"{words.format(quantity(_finite(told[name])))} ({_within(told[name])})"
+        if name in clear:
+            return f"{words.format(quantity(_finite(clear[name])))} ({_within(clear[name])})"
     return "What non-relevant pushes and silence are worth cannot be told from these judgments"
 
 
@@ -141,7 +134,7 @@ def _finite(entry: ParameterEntry) -> float:
     return math.inf if entry.estimate is None else entry.estimate
 
 
-_TITLES: Mapping[tuple[str, str], Callable[[object, list[ParameterEntry]], str]] = MappingProxyType(
+_TITLES: Mapping[tuple[str, str], Callable[[FitPlot, list[ParameterEntry]], str]] = MappingProxyType(
     {
         ("away", "totals"): _away,
         ("away", "qq"): _away_spread,

@@ -12,18 +12,8 @@ from study_app.report.wording import DASH
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 
 
-def provenance_section(material: Material, *, usual: bool = True, key: str = "again") -> Section:
-    """Return hashes, versions, seeds and command lines.
-
-    Parameters
-    ----------
-    material : Material
-        The folder.
-    usual : bool
-        Whether a fit with the usual options finds the numbers of the user model.
-    key : str
-        Anchor of the section.
-    """
+def provenance_section(material: Material, key: str = "again") -> Section:
+    """Return hashes, versions, seeds and command lines."""
     return Section(
         key=key,
         title="How these numbers came about, and how to make them again",
@@ -39,7 +29,7 @@ def provenance_section(material: Material, *, usual: bool = True, key: str = "ag
                 code_columns=frozenset({1}),
             ),
         ),
-        code=(Code(caption="Commands", lines=tuple(_commands(material, usual=usual))),),
+        code=(Code(caption="Commands", lines=tuple(_commands(material))),),
     )
 
 
@@ -98,8 +88,8 @@ def _agree_options(material: Material) -> str:
     return options + (f" --draws {record['draws']}" if record.get("draws") else "")
 
 
-def _commands(material: Material, *, usual: bool) -> Iterator[str]:
-    """Yield the lines that make everything again; what fits with other options made has its fit as a remark."""
+def _commands(material: Material) -> Iterator[str]:
+    """Yield the lines that make everything again; a fit whose options nobody knows is a remark."""
     record = material.record
     if record.get("command"):
         yield "# made by"
@@ -112,7 +102,10 @@ def _commands(material: Material, *, usual: bool) -> Iterator[str]:
         model = again[again.index("--model") + 1] if "--model" in again else MODEL
         seed = "" if material.model.seed is None else f" --seed {material.model.seed}"
         fit = f"prefcal fit {shlex.quote(tables)} -o {shlex.quote(model)}{seed}"
-        yield fit if usual else f"# {fit}, and the options of that time: the usual ones find other numbers"
+        if material.plots is None:
+            yield f"# {fit}, and the options of that time"
+        else:
+            yield shlex.join([*shlex.split(fit), *material.plots.options])
     if again:
         yield shlex.join(again)
     elif "preferences" in material.tables:

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from calibration.raters.quality import QualityReport
 from calibration.tables.exclusion import left_out
 from calibration.user_model.model import ParameterEntry
 from study_app.report.drawing.worker_figures import worker_scatter
@@ -31,18 +30,15 @@ QUALITIES = {
 }
 """What a number is called in quality.json -> in words."""
 
+NO_QUALITY = (
+    "There is no quality.json beside a user model, so sides and repeats are not shown; prefcal fit writes it."
+)
 FLAGS = {"dwell": "answers too quick for reading", "straight_lining": "always the same answer or side"}
 """What a flag is called in table workers -> in words."""
 
 
-def workers_section(material: Material, quality: QualityReport | None, key: str = "workers") -> Section:
-    """Return what is known of the workers' care; what the tables lack is said.
-
-    Parameters
-    ----------
-    quality : QualityReport or None
-        What the tables tell about care and consent.
-    """
+def workers_section(material: Material, key: str = "workers") -> Section:
+    """Return what is known of the workers' care; what the tables lack is said."""
     paragraphs, figures = [], []
     workers, preferences = material.tables.get("workers"), material.tables.get("preferences")
     title = "Nothing is known about the workers"
@@ -54,9 +50,11 @@ def workers_section(material: Material, quality: QualityReport | None, key: str 
         title, sentence = _exclusions(workers)
         paragraphs.append(sentence)
         figures += _figure(workers, _limits(material), f"{key}-search")
-    entries = quality.entries() if quality is not None else {}
+    entries = material.quality
     if preferences is None:
         paragraphs.append("There is no table of preferences, so sides and repeats cannot be judged.")
+    elif not entries:
+        paragraphs.append(NO_QUALITY)
     else:
         paragraphs += _care(entries)
         figures += consistency_figure(preferences, workers, entries, f"{key}-consistency")
@@ -67,7 +65,7 @@ def workers_section(material: Material, quality: QualityReport | None, key: str 
         short="Workers",
         paragraphs=tuple(paragraphs),
         figures=tuple(figures),
-        tables=(*_search_table(material, key), *_quality_table(entries, quality, key)),
+        tables=(*_search_table(material, key), *_quality_table(entries, key)),
     )
 
 
@@ -97,11 +95,9 @@ def _search_table(material: Material, key: str) -> tuple[Table, ...]:
     )
 
 
-def _quality_table(
-    entries: dict[str, ParameterEntry], quality: QualityReport | None, key: str
-) -> tuple[Table, ...]:
+def _quality_table(entries: Mapping[str, ParameterEntry], key: str) -> tuple[Table, ...]:
     """Return consistency, side bias and agreement among raters with their intervals; nothing without any."""
-    if not entries or quality is None:
+    if not entries:
         return ()
     rows = tuple(
         (
