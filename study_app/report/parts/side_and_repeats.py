@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from calibration.inference.results import LEVEL as SHARE_LEVEL
-from calibration.raters.consistency import clopper_pearson, consistency_by_worker
+from calibration.raters.consistency import consistency_by_worker
+from calibration.raters.position_bias import left_share_by_worker
 from calibration.tables.exclusion import left_out
 from calibration.user_model.model import ParameterEntry
 from metrics.arrays import Bools
@@ -16,7 +16,6 @@ from study_app.report.page import Figure
 from study_app.report.wording import LEVEL, NO_INTERVAL, counted, decimal, percent, percent_interval
 
 EVEN = 0.5
-SIDED = ("left", "right")
 CAPTION = (
     f"Each sign is a worker with an exact {LEVEL} interval; crosses were left out. Band across: all counted workers"
     " together. Dashed: "
@@ -67,12 +66,11 @@ def side_figure(
     preferences: pd.DataFrame, workers: pd.DataFrame | None, entries: Mapping[str, ParameterEntry], name: str
 ) -> list[Figure]:
     """Return each worker's share of left among the answers for a side; nothing where nobody chose a side."""
-    first = preferences[preferences["validation_of"].isna() & preferences["choice"].isin(SIDED)]
     overall = entries.get("left_share")
-    if first.empty or overall is None or overall.estimate is None:
+    if overall is None or overall.estimate is None:
         return []
-    counts = (first["choice"] == "left").groupby(first["worker"]).agg(["sum", "size"])
-    low, high = clopper_pearson(counts["sum"], counts["size"], SHARE_LEVEL)
+    shares = left_share_by_worker(preferences)
+    low, high = (shares[end].to_numpy(np.float64) for end in ("low", "high"))
     ends = _ends(overall)
     leaning = int(((low > EVEN) | (high < EVEN)).sum())
     lean = ": no lean that shows" if ends[0] <= EVEN <= ends[1] else ": a lean"
@@ -86,10 +84,10 @@ def side_figure(
             draw=partial(
                 worker_shares,
                 shares=Shares(
-                    value=(counts["sum"] / counts["size"]).to_numpy(np.float64),
+                    value=shares["share"].to_numpy(np.float64),
                     low=low,
                     high=high,
-                    excluded=_excluded(counts.index.to_series(), workers),
+                    excluded=_excluded(shares["worker"], workers),
                     reference=EVEN,
                     overall=ends,
                     label="answers for the left side",
@@ -97,7 +95,7 @@ def side_figure(
                 ),
             ),
             alt=(
-                f"Share of left answers of {counted(len(counts), 'worker')}: together {percent(overall.estimate)},"
+                f"Share of left answers of {counted(len(shares), 'worker')}: together {percent(overall.estimate)},"
                 f" {leaning} with an interval that leaves out one half."
             ),
             caption=CAPTION + "one half, no lean.",
