@@ -7,7 +7,7 @@ is made of the other by `metrics.readers.convert`; what comes of it is marked as
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,13 +17,13 @@ import pandas as pd
 from calibration.agree.measures.msu import REASONABLE, REASONABLE_LATENESS
 from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
 from calibration.tables.sources import TaskSources
+from calibration.user_model.measures import clipped_population, lateness_decay, stream_people
 from calibration.user_model.model import UserModel
 from metrics.agreement.correlation import bootstrap_interval, kendall_tau_b
 from metrics.arrays import Floats
 from metrics.errors import InputError
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.score import MSU, MSUPerSecond, Population, SimulatedUsers, StreamMeasure, msu_scores
-from metrics.msu.trails import RANGES
 from metrics.push.score import ELG, NCG, T11U, PushMeasure, SilencePrecision, SilenceRecall, push_scores
 from metrics.push.streams import PushCollection, PushRun
 from metrics.readers.tempsum import read_events
@@ -453,16 +453,9 @@ def _values(scores: Sequence[Score], systems: list[str]) -> _Values:
 
 def _people(model: UserModel | None) -> tuple[Population, float, str]:
     """Return the model's population and lateness decay; the paper's where it lacks the one or the other."""
-    known = {} if model is None else model.parameters
-    fitted = {
-        name: entry.estimate
-        for name, entry in known.items()
-        if name in RANGES and entry.estimate is not None and "character" not in entry.unit
-    }
-    decay = known["lateness_decay"].estimate if "lateness_decay" in known else None
+    decay = None if model is None else lateness_decay(model)
     lateness = REASONABLE_LATENESS if decay is None else decay
-    if not {"away_mean_seconds", "session_mean_seconds"} <= set(fitted):
+    people = {} if model is None else stream_people(model)
+    if not {"away_mean_seconds", "session_mean_seconds"} <= set(people):
         return REASONABLE, lateness, PAPER
-    people: dict[str, float] = {name: getattr(REASONABLE, name) for name in RANGES} | fitted
-    clipped = {name: float(np.clip(value, *RANGES[name])) for name, value in people.items()}
-    return Population(**clipped), lateness, FITTED
+    return clipped_population(asdict(REASONABLE) | people), lateness, FITTED
