@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.agree.stream_scores import CORRELATION_COLUMNS, SCORE_COLUMNS, StreamTables
+from calibration.agree.stream_results import CORRELATION_COLUMNS, SCORE_COLUMNS, StreamTables
 from calibration.agree.study import AgreementTables
 from metrics.errors import input_fault
 from metrics.files import write_whole

@@ -18,7 +18,8 @@ from calibration.agree.folder import (
     read_result,
     read_streams,
 )
-from calibration.agree.stream_scores import StreamTables, score_streams
+from calibration.agree.stream_results import StreamTables
+from calibration.agree.stream_scores import score_streams
 from calibration.fit.kept import FitPlots, read_fit_plots, read_quality
 from calibration.tables.files import read_tables, tables_sha256
 from calibration.tables.sources import study_sources
@@ -30,7 +31,7 @@ TABLES, MODEL, TRUTH = "tables", "user-model.json", "truth.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Material:
+class ReportMaterial:
     """Everything that a folder holds.
 
     Attributes
@@ -82,7 +83,7 @@ class Material:
         return self.truth is not None or (self.study is not None and self.study.simulated)
 
 
-def read_material(folder: str | Path) -> Material:
+def read_material(folder: str | Path) -> ReportMaterial:
     """Read a folder as `prefcal demo` writes it.
 
     Raises
@@ -99,7 +100,7 @@ def read_material(folder: str | Path) -> Material:
     model = read_user_model(model_file) if model_file.is_file() else None
     study = read_study(tables)
     streams = read_streams(folder, record.get("streams_not_scored"))
-    material = Material(
+    material = ReportMaterial(
         folder=folder,
         agreement=read_result(folder, AGREEMENT),
         comparisons=read_result(folder, COMPARISONS),

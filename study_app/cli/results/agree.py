@@ -12,7 +12,7 @@ from study_app.cli.places import OutFolder
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
     from calibration.agree.measures.named_measures import Wanted
-    from calibration.agree.stream_scores import StreamTables
+    from calibration.agree.stream_results import StreamTables
     from calibration.user_model.model import UserModel
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from calibration.fit.options import FitOptions
+    from calibration.fit.material import FitOptions
     from calibration.fit.plots import Drawings
     from calibration.fit.study import UserModelFit
 
@@ -135,7 +135,7 @@ def command(
     collection/probability.tsv and collection/importance.tsv are written there too, for scoring.
     """
     from calibration.fit.kept import PLOTS, QUALITY
-    from calibration.fit.options import FitOptions
+    from calibration.fit.material import FitOptions
     from calibration.user_model.model import write_user_model
     from metrics.files import check_file_place, check_folder_place
     from study_app.cli.tables.table_notes import read_with_warnings

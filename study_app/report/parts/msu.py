@@ -8,13 +8,12 @@ from functools import partial
 
 import numpy as np
 
-from calibration.agree.stream_scores import FITTED, SPREAD, TaskStreams
+from calibration.agree.stream_results import FITTED, SPREAD, TaskStreams
 from metrics.arrays import Floats
-from study_app.report.claims import over_few
 from study_app.report.drawing.stream_figures import Against, BestMap, best_map, one_against_other
-from study_app.report.page import Figure, Table
-from study_app.report.parts.fit_titles import lasting
-from study_app.report.wording import counted, decimal, quantity, slug
+from study_app.report.page import Figure, ReportTable
+from study_app.report.results import over_few
+from study_app.report.wording import counted, decimal, lasting, quantity, slug
 
 MSU_PAPER = "Baruah and others (SIGIR 2015)"
 CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.readers.convert)."
@@ -105,7 +104,7 @@ def _best_title(
     return f"Which of {counted(len(winners), 'system')} scores highest{at} depends on the people"
 
 
-def system_table(streams: TaskStreams, task: str, key: str) -> Table:
+def system_table(streams: TaskStreams, task: str, key: str) -> ReportTable:
     """Return MSU and ELG of every system, and the people for whom it is best (Table 3 of the stream paper)."""
     metrics = ("ELG", "MSU", "MSU/s")
     values = {metric: streams.overall(metric) for metric in ("updates", *metrics)}
@@ -124,7 +123,7 @@ def system_table(streams: TaskStreams, task: str, key: str) -> Table:
                 f"{lateness:g}",
             )
         )
-    return Table(
+    return ReportTable(
         name=f"{key}-systems",
         caption=f"Systems of {task} by ELG and by MSU, and the people for whom each is best"
         + (" (converted)" if streams.converted else ""),

@@ -6,7 +6,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from calibration.agree.stream_scores import (
+from calibration.agree.stream_results import (
     DEFAULT_ALPHA,
     FITTED,
     PUSH,
@@ -19,17 +19,16 @@ from calibration.agree.stream_scores import (
 )
 from calibration.user_model.model import UserModel
 from metrics.wording import listed
-from study_app.report.claims import over_few, ranked_alike
 from study_app.report.drawing.stream_figures import (
     Against,
     one_against_other,
     tau_over_alpha,
 )
-from study_app.report.folder import Material
-from study_app.report.page import Figure, Section, Table
-from study_app.report.parts.fit_titles import lasting
+from study_app.report.folder import ReportMaterial
+from study_app.report.page import Figure, ReportTable, Section
 from study_app.report.parts.msu import CONVERTED, MSU_PAPER, best_figure, msu_extremes, system_table
-from study_app.report.wording import LEVEL, counted, decimal, quantity, slug, stretch
+from study_app.report.results import over_few, ranked_alike
+from study_app.report.wording import LEVEL, counted, decimal, lasting, quantity, slug, stretch
 
 FEWEST_SYSTEMS = 3
 """Systems from which a rank correlation says anything."""
@@ -49,7 +48,7 @@ LABELS = {"silence-precision": "silence precision", "silence-recall": "silence r
 """What a measure is called on an axis, where it is not its column."""
 
 
-def stream_sections(material: Material) -> Iterator[Section]:
+def stream_sections(material: ReportMaterial) -> Iterator[Section]:
     """Yield what there is to say on the streams of each task; why not, where they could not be scored."""
     for task, record in material.study.tasks.items() if material.study is not None else ():
         key = f"streams-{slug(task)}"
@@ -73,7 +72,7 @@ def _section(
     task: str, pushes: TaskStreams | None, updates: TaskStreams | None, model: UserModel | None, key: str
 ) -> Section:
     """Return the section of a task: what its judgments were made for first, what was converted after it."""
-    parts: list[tuple[bool, list[Figure], Table]] = []
+    parts: list[tuple[bool, list[Figure], ReportTable]] = []
     paragraphs = []
     if updates is not None:
         paragraphs.append(_people_in_words(updates))
@@ -197,10 +196,10 @@ def _alpha_figure(pushes: TaskStreams, model: UserModel | None, key: str) -> Ite
     )
 
 
-def push_table(pushes: TaskStreams, task: str, key: str) -> Table:
+def push_table(pushes: TaskStreams, task: str, key: str) -> ReportTable:
     """Return every system by every push measure."""
     columns = [map(quantity, pushes.overall(name).tolist()) for name in PUSH_COLUMNS]
-    return Table(
+    return ReportTable(
         name=f"{key}-push",
         caption=f"Systems of {task} by the measures of push notifications"
         + (" (converted)" if pushes.converted else ""),

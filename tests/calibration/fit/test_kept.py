@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from calibration.fit.kept import METHODS, PLOTS, _Recorder, read_fit_plots, write_fit_plots
-from calibration.fit.options import FitOptions
+from calibration.fit.material import FitOptions
 from calibration.fit.plots import PREFIX
 from calibration.fit.study import fit_user_model
 from calibration.user_model.model import write_user_model

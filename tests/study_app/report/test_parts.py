@@ -10,7 +10,7 @@ import pytest
 
 from calibration.agree.task_agreement import CEILING_COLUMNS
 from calibration.fit.kept import FitPlot, FitPlots, read_fit_plots, write_fit_plots
-from calibration.fit.options import FitOptions
+from calibration.fit.material import FitOptions
 from calibration.fit.study import fit_user_model
 from calibration.raters.quality import quality_report
 from calibration.tables.study import TaskRecord
@@ -19,13 +19,12 @@ from study_app.report.folder import read_material
 from study_app.report.parts.agreement import agreement_section, headline, summary
 from study_app.report.parts.agreement_tables import disagreement_tables
 from study_app.report.parts.curve import ablation_section, curve_sections
-from study_app.report.parts.fit import NOT_DRAWN, fit_section
-from study_app.report.parts.fit_titles import fit_title, lasting
+from study_app.report.parts.fit import NOT_DRAWN, fit_section, fit_title
 from study_app.report.parts.methods import methods_section
 from study_app.report.parts.provenance import provenance_section
 from study_app.report.parts.workers import workers_section
 from study_app.report.results import task_results
-from study_app.report.wording import quantity
+from study_app.report.wording import lasting, quantity
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from calibration.agree.stream_scores import TRIED, UPDATES, of_task
+from calibration.agree.stream_results import TRIED, UPDATES, of_task
 from calibration.user_model.model import write_user_model
 from metrics.agreement.correlation import kendall_tau_b
 from study_app.report import folder as report_folder
