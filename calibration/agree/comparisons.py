@@ -77,7 +77,7 @@ class Couple:
     measure: str
     against: str
     in_family: bool
-    named: Named
+    named: NamedAt
 
 
 def couples(wanted: Wanted, variants: Sequence[Variant], *, constant: Collection[str] = ()) -> list[Couple]:
