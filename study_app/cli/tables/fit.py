@@ -130,9 +130,9 @@ def command(
     """Fit every user-model parameter that a folder of tables allows.
 
     What cannot be told is left out, and one line on stderr says why; kinds of study that were not run are one line
-    together. Worker quality and agreement among raters are
-    written into quality.json beside the model, what its drawings need into fit-plots.json, for the report. Where people voted on intents or rated iUnits,
-    collection/probability.tsv and collection/importance.tsv are written there too, for scoring.
+    together. Beside the model are written: worker quality and agreement among raters (quality.json), and how the fits are
+    drawn (fit-plots.json), both for prefcal report; where people voted on intents or rated iUnits,
+    collection/probability.tsv and collection/importance.tsv, for scoring.
     """
     from calibration.fit.kept import PLOTS, QUALITY
     from calibration.fit.material import FitOptions
@@ -249,6 +249,8 @@ def _write_beside(
     if fit.quality.results:
         write_json(model_file.parent / QUALITY, fit.quality.to_dict(options.level))
         written.insert(0, model_file.parent / QUALITY)
+    else:
+        (model_file.parent / QUALITY).unlink(missing_ok=True)
     return written
 
 
