@@ -56,7 +56,7 @@ SIZES = Sizes({"workers": ("worker", "workers"), "days": ("day", "days")})
     help="Days of the stream that each follows it.",
 )
 @plan_options(vary=("workers", "days"), studies=200, kinds=("stream_visits",))
-def command(
+def away(
     *,
     true: float,
     sd: float,

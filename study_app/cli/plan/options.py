@@ -11,14 +11,73 @@ import click
 
 from study_app.cli.output import FORMATS
 from study_app.cli.places import OutFile
-from study_app.cli.plan.study import study_of_plan, study_options
 
 if TYPE_CHECKING:
     from calibration.plan.search import Wish
     from calibration.plan.simulation import Design, Track
     from study_app.cli.plan.text import Question
+    from study_app.estimate.planned import PlannedStudy
+
 
 Command: TypeAlias = Callable[..., None]
+
+KEY = "prefcal.planned_study"
+BUSY = ("pairs", "queries_a_worker", "days")
+"""What moves how long one person is busy."""
+
+
+def study_options(kinds: Sequence[str]) -> tuple[Callable[[Command], Command], ...]:
+    """Return the options that fill in the sizes from a task of one of these kinds."""
+
+    def fill_in(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        both = {**ctx.params, param.name: value}
+        if both.get("study") and {"study", "task"} <= both.keys():
+            ctx.default_map = {
+                **(ctx.default_map or {}),
+                **_read(ctx, both["study"], kinds, both["task"]).sizes,
+            }
+        return value
+
+    return (
+        click.option(
+            "--study",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            is_eager=True,
+            callback=fill_in,
+            help="A study file: its sizes are the defaults here, and the answer says minutes and money.",
+        ),
+        click.option(
+            "--task",
+            metavar="NAME",
+            is_eager=True,
+            callback=fill_in,
+            help="Which task of --study, where several are of a kind that can be planned for.",
+        ),
+    )
+
+
+def _read(ctx: click.Context, file: Path, kinds: Sequence[str], task: str | None) -> "PlannedStudy":
+    from study_app.estimate.content import read_study_content
+    from study_app.estimate.planned import planned_study
+    from study_app.study.file import read_study_file
+
+    found: PlannedStudy = planned_study(read_study_content(read_study_file(file)), kinds, task)
+    ctx.meta[KEY] = found
+    return found
+
+
+def study_of_plan() -> "tuple[PlannedStudy | None, bool]":
+    """Return the study that the plan is of, if any, and whether one person's minutes are still those of its file."""
+    ctx = click.get_current_context()
+    study: PlannedStudy | None = ctx.meta.get(KEY)
+    if study is None and ctx.params.get("task"):
+        raise click.UsageError("--task needs --study: the file that the task is in")
+    if study is None:
+        return None, False
+    changed = {name for name, value in study.sizes.items() if ctx.params.get(name) != value}
+    return study, not changed & set(BUSY)
+
 
 FIGURES = (".svg", ".pdf", ".png")
 DEFAULT_POWER = 0.8

@@ -50,7 +50,7 @@ LEAST_TEXT = 0.5
 )
 @size_options
 @plan_options(vary=("queries", "pairs", "workers"), studies=100, kinds=("summary_pairs",))
-def command(
+def patience(
     *,
     true: float,
     text_chars: float,

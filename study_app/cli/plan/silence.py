@@ -66,7 +66,7 @@ SIZES = Sizes(
     help="How much else matters: standard deviation, in log odds, of what people like about a stream beyond its cells.",
 )
 @plan_options(vary=("workers", "pairs", "topics"), studies=100, kinds=("stream_pairs",))
-def command(
+def silence(
     *,
     true: float,
     workers: int,

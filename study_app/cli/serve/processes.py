@@ -17,7 +17,7 @@ from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 from waitress import wasyncore
 
-from study_app.cli.serve.waitress_server import (
+from study_app.cli.serve.command import (
     CONNECTIONS,
     cores,
     spare_collections,

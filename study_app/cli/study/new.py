@@ -45,7 +45,7 @@ MOST_SHOWN = 8
     multiple=True,
     help="Kind of a task, such as summary_pairs; once for each task, in order. Default: the usual ones for what was found.",
 )
-def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given: Any) -> None:
+def new(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given: Any) -> None:
     """Write DIR/study.yaml about the collections and runs in PATHs (files or folders; by default DIR itself).
 
     Files are recognised by what is in them: NTCIR MobileClick, TREC Temporal Summarization, Microblog and Real-Time

@@ -1,4 +1,4 @@
-"""`prefcal check`: a folder of tables, whoever wrote it."""
+"""A folder of tables, whoever wrote it: `prefcal check`, and what other commands warn of when they read one."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command("check")
 @click.argument("tables", type=click.Path(path_type=Path), metavar="TABLES")
 @output_options
-def command(tables: Path, *, output: Output) -> None:
+def check(tables: Path, *, output: Output) -> None:
     """Check a folder of tables and its study.json, and say what is in it.
 
     Faults are named with file, line and cure: tables that were cut after their export first, then those of a file's
@@ -108,3 +108,20 @@ def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
     """Return how many columns hold a value, and which hold none."""
     filled = frame.notna().any() | frame.empty
     return f"{int(filled.sum())} of {len(filled)}", ", ".join(filled.index[~filled])
+
+
+def read_with_warnings(folder: str | Path) -> "dict[str, pd.DataFrame]":
+    """Read a folder of tables, and warn of misspelt names, of changed tables and of ends that may be cut off.
+
+    Raises
+    ------
+    InputError
+        As `calibration.tables.files.read_tables` does.
+    """
+    from calibration.tables.files import read_tables
+    from calibration.tables.suspicions import suspicions_in_short
+
+    tables = read_tables(folder)
+    for line in suspicions_in_short(folder, tables):
+        click.echo(f"warning: {line}", err=True)
+    return tables

@@ -135,7 +135,7 @@ def command(
     from calibration.fit.options import FitOptions
     from calibration.user_model.model import write_user_model
     from metrics.files import check_file_place, check_folder_place
-    from study_app.cli.tables.table_notes import read_with_warnings
+    from study_app.cli.tables.check import read_with_warnings
 
     check_file_place(model_file.parent / QUALITY)
     check_folder_place(model_file.parent / COLLECTION)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study_app.cli.study.told import what_is_collected, what_is_done
+from study_app.cli.study.estimate_text import what_is_collected, what_is_done
 from study_app.estimate.capacity import capacity, workers_to_fill
 from study_app.estimate.content import StudyContent, read_study_content
 from study_app.estimate.estimate import estimate

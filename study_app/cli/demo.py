@@ -4,12 +4,16 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from metrics.errors import input_fault
 from study_app.cli import cli
 from study_app.cli.places import OutFolder
+
+if TYPE_CHECKING:
+    from metrics.events import EventCollection, UpdateRun
 
 MARK = ".prefcal-demo"
 """Stands in a folder that a demo made, so that a later one may replace it."""
@@ -37,6 +41,7 @@ BEHAVIOUR = {
     "no_script": 0.02,
 }
 SEED = 1
+STREAM_USERS = 2_000
 
 
 @click.command()
@@ -58,7 +63,7 @@ SEED = 1
     help="Where to serve afterwards.",
 )
 @click.option("--no-serve", is_flag=True, help="End after the report.")
-def command(out: Path, workers: int, port: int, *, no_serve: bool) -> None:
+def demo(out: Path, workers: int, port: int, *, no_serve: bool) -> None:
     """Go through the whole loop on the bundled study, then keep serving it.
 
     A simulated crowd with known parameters takes part over HTTP: it judges summaries, then follows streams for days.
@@ -75,9 +80,7 @@ def command(out: Path, workers: int, port: int, *, no_serve: bool) -> None:
     _run(f"export {out / 'tables'} --database {database}")
     _run(f"fit {out / 'tables'} -o {out / 'user-model.json'}")
     _show_recovery(out / "user-model.json", truth)
-    from study_app.cli.trial.demo_streams import show_stream_utility
-
-    show_stream_utility(study, fitted=out / "user-model.json", true=truth)
+    _show_stream_utility(study, fitted=out / "user-model.json", true=truth)
     _run(f"agree {out / 'tables'} --model {out / 'user-model.json'} -o {out}")
     _run(f"report {out}")
     click.echo(f"\nThe whole loop took {time.monotonic() - begun:.0f} s. Open {out / 'report.html'}")
@@ -168,6 +171,45 @@ def _show_recovery(model: Path, truth: Path) -> None:
     )
     click.echo(recovery_sentence(rows))
     click.echo("One 95% interval in twenty misses by chance, and those of one crowd often miss together.")
+
+
+def _show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:
+    """Print MSU of every system of a study's streams, for the people who were fitted and for the true ones."""
+    from tabulate import tabulate
+
+    from metrics.readers.tempsum import read_events
+    from metrics.readers.tempsum_runs import read_update_run
+    from study_app.study.entries import StreamVisits, collection_paths
+    from study_app.study.file import read_study_file
+
+    click.secho("\nModeled Stream Utility, for the fitted people and for the true ones:", bold=True)
+    for task in read_study_file(study).entry.tasks:
+        if isinstance(task, StreamVisits):
+            events = read_events(
+                **{kind: study.parent / path for kind, path in collection_paths(task).items()}
+            )
+            runs = [read_update_run(study.parent / path, name=name) for name, path in task.systems.items()]
+            columns = [_utilities(events, runs, str(model)) for model in (fitted, true)]
+            rows = [(run.name, *(column[run.name] for column in columns)) for run in runs]
+            click.echo(tabulate(rows, headers=["system", "MSU, fitted", "MSU, true"], floatfmt=".2f"))
+
+
+def _utilities(events: "EventCollection", runs: "list[UpdateRun]", model: str) -> dict[str, float]:
+    """Return system -> its mean MSU for the people of a user model."""
+    from metrics.msu.score import MSU, SimulatedUsers, msu_scores
+    from metrics.results import ALL
+    from study_app.cli.score.stream_model import read_stream_model
+
+    user = read_stream_model(model, {}, population=True, lateness=True)
+    if user.population is None or user.lateness is None:
+        raise TypeError("the model has no population")
+    scores = msu_scores(
+        events,
+        runs,
+        [MSU(lateness=user.lateness)],
+        SimulatedUsers(population=user.population, count=STREAM_USERS, seed=SEED),
+    )
+    return {score.run: score.value for score in scores if score.topic == ALL}
 
 
 def _serve(database: Path, port: int) -> None:

@@ -37,7 +37,7 @@ REAL_ARRIVAL_SECONDS = 60.0
     help=f"With --url: so long until the last of them has come. Default: {REAL_ARRIVAL_SECONDS:g}.",
 )
 @database_option
-def command(
+def simulate(
     file: Path,
     workers: int,
     truth: Path | None,

@@ -19,7 +19,7 @@ COLUMNS = ("study", "task", "topic", "done", "live", "room")
 @click.argument("study", metavar="[STUDY]", required=False)
 @database_option
 @output_options
-def command(study: str | None, database: str | None, *, output: Output) -> None:
+def status(study: str | None, database: str | None, *, output: Output) -> None:
     """Show how far STUDY is, or every loaded study: the same as its researcher's page.
 
     First come numbers of workers, codes, judgments and checks of care. The table below has a line for each query (event, profile):

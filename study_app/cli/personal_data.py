@@ -1,4 +1,4 @@
-"""`prefcal retention`: delete who workers are, and what those left who withdrew."""
+"""What a study holds of people: `prefcal withdraw` takes a consent back, `retention` deletes what need not be kept."""
 
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--even-unpaid", is_flag=True, help="Also of workers who are not known to be paid.")
 @click.option("--delete", "is_real", is_flag=True, help="Delete; without it only say what would be deleted.")
 @database_option
-def command(
+def retention(
     study: str | None,
     days: float | None,
     database: str | None,
@@ -64,9 +64,9 @@ def command(
     store = opened(database)
     try:
         with transaction(store, write=is_real) as session:
-            found = chosen_study(session, study)
-            gone, nameless = _chosen(
-                session, found, days, now=utc_now(), all_identities=all_identities, withdrawn=withdrawn
+            chosen = chosen_study(session, study)
+            gone, nameless = _whose(
+                session, chosen, days, now=utc_now(), all_identities=all_identities, withdrawn=withdrawn
             )
             if not even_unpaid:
                 _check_paid(unpaid(session, [*gone, *nameless]), is_real=is_real)
@@ -75,19 +75,21 @@ def command(
             if is_real:
                 _overwrite(session, store)
                 delete_rows(session, parts)
-            held, name = kept(session, found.id), found.name
+            held, name = kept(session, chosen.id), chosen.name
         if is_real:
             _empty_journal(store)
     finally:
         store.engine.dispose()
-    click.echo(_told(rows, is_real=is_real, is_asked=bool(all_identities or withdrawn or days is not None)))
+    click.echo(
+        _in_words(rows, is_real=is_real, is_asked=bool(all_identities or withdrawn or days is not None))
+    )
     click.echo(
         f"{name} {'keeps' if is_real else 'holds'} {held.workers} workers under pseudonyms, {held.identified} "
         f"of them with a platform id, {held.withdrawn} withdrawn"
     )
 
 
-def _chosen(
+def _whose(
     session: "Session",
     study: "Study",
     days: float | None,
@@ -119,7 +121,7 @@ def _check_paid(owed: int, *, is_real: bool) -> None:
     click.echo(f"note: {problem}; {cure}", err=True)
 
 
-def _told(rows: dict[str, int], *, is_real: bool, is_asked: bool) -> str:
+def _in_words(rows: dict[str, int], *, is_real: bool, is_asked: bool) -> str:
     if not is_asked:
         return "nothing was asked for: name --identities DAYS, --all-identities or --withdrawn"
     listed = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
@@ -137,3 +139,21 @@ def _empty_journal(store: "Database") -> None:
     if store.is_sqlite:
         with store.engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+@click.command()
+@click.argument("code", metavar="CODE")
+@database_option
+def withdraw(code: str, database: str | None) -> None:
+    """Withdraw the worker who holds CODE: no export, fit or count includes their answers from now on."""
+    from metrics.errors import input_fault
+    from study_app.services.worker import withdraw as withdrawals
+    from study_app.store.database import transaction
+    from study_app.store.tokens import utc_now
+
+    with transaction(opened(database), write=True) as session:
+        done = withdrawals.withdraw(session, code, now=utc_now())
+    if done is None:
+        raise input_fault(f"nobody holds the code {code!r}", cure="ask the worker to check it")
+    was = "had withdrawn already" if done.again else "has withdrawn"
+    click.echo(f"{done.study}: worker {done.pseudonym} {was}")

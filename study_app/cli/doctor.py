@@ -23,7 +23,7 @@ COLUMNS = ("what", "state", "found", "cure")
 )
 @database_option
 @output_options
-def command(database: str | None, address: str | None, *, output: Output) -> None:
+def doctor(database: str | None, address: str | None, *, output: Output) -> None:
     """Look at what a study needs: keys, clock, disk, durability, schema, rights, HTTPS; change nothing.
 
     A line each: ok, warning or fault, and the cure. Exit 1 when there is a fault.

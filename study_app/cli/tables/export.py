@@ -1,4 +1,4 @@
-"""`prefcal export`: a study's tables for analysis."""
+"""Tables for analysis: `prefcal export` writes those of a study that ran, `features` those of a collection and runs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.options import database_option, opened
+from study_app.cli.places import OutFolder
 
 if TYPE_CHECKING:
     from study_app.export import ExportSummary
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 @click.option("--study", metavar="NAME", help="Which study; not needed when only one is loaded.")
 @click.option("--raw", is_flag=True, help="Add DIR/raw: every event, every revision, what is missing.")
 @database_option
-def command(folder: Path, study: str | None, raw: bool, database: str | None) -> None:
+def export(folder: Path, study: str | None, raw: bool, database: str | None) -> None:
     """Write the tables of a study into DIR, as CSV and Parquet, with study.json.
 
     DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else is
@@ -80,3 +81,35 @@ def _logs(summary: "ExportSummary") -> str:
         f"{logs}\npages of streams served: {gaps.stream_pages:,}; told of by their form only: "
         f"{gaps.stream_pages_by_form_only:,}; silent (unseen, or all lost): {gaps.silent_stream_pages:,}"
     )
+
+
+@click.command(name="features")
+@click.argument("file", metavar="FILE", type=click.Path())
+@click.option(
+    "-o",
+    "--output",
+    "tables",
+    metavar="TABLES",
+    type=OutFolder(),
+    required=True,
+    help="Folder of tables to write them into.",
+)
+def features(file: str, tables: Path) -> None:
+    """Write the tables positions, push_cells and intents of everything the study file FILE names into the folder TABLES.
+
+    Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
+    runs belong together, and what the systems are called in your own tables.
+    """
+    from calibration.tables.files import write_tables
+    from calibration.tables.records import renew_records
+    from study_app.estimate.content import read_study_content
+    from study_app.export.features import feature_tables
+    from study_app.study.file import read_study_file
+
+    derived = feature_tables(read_study_content(read_study_file(file)))
+    write_tables(derived, tables)
+    renew_records(tables, {name: len(frame) for name, frame in derived.items()})
+    for name, frame in derived.items():
+        click.echo(f"{name}: {len(frame):,} rows")
+    if not {"positions", "push_cells"} & set(derived):
+        click.echo("positions: not written; they need systems and importance in FILE", err=True)
