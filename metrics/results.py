@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
-from metrics.types import Measure
+from metrics.registry import Measure
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,8 +1,8 @@
 """What of the input takes no part in a score: counted by every family, said by the command line, warned of in Python.
 
 A score of files that do not belong together is a number like any other. So each family has functions that count what is
-left out of its runs and judgments, as `LeftOut` values: `metrics.push.taking_part`, `metrics.event_taking_part`,
-`metrics.ranked.taking_part` and `metrics.summaries.taking_part`. Nothing here changes a score.
+left out of its runs and judgments, as `LeftOut` values: `metrics.push.streams`, `metrics.events`,
+`metrics.ranked.lists` and `metrics.summaries.two_layered`. Nothing here changes a score.
 """
 
 import warnings

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from metrics.events import Event, UpdateRun
-from metrics.msu.arrays import FloatArray, IntArray, Stream, Trails
+from metrics.msu.trails import FloatArray, IntArray, Stream, Trails
 
 Window: TypeAlias = Literal["since_last_read", "since_last_session"]
 UnlistedWords: TypeAlias = float | Literal["topic_mean"]

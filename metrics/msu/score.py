@@ -2,7 +2,7 @@
 
 Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015). The measures are in
 `metrics.msu.measures`, users in `metrics.msu.trails`, what they read in `metrics.msu.reading`; files in
-`metrics.readers.tempsum`, `metrics.readers.tempsum_runs` and `metrics.readers.trails`.
+`metrics.readers.tempsum` and `metrics.readers.trails`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from metrics.event_taking_part import events_left_out, updates_left_out
-from metrics.events import EventCollection, UpdateRun
-from metrics.msu.arrays import FloatArray, Stream, Trails
-from metrics.msu.measures import MSU, MSUPerSecond, MSUStandardError, StreamMeasure
+from metrics.events import EventCollection, UpdateRun, events_left_out, updates_left_out
+from metrics.msu.measures import MSU, MSUPerSecond, MSUStandardError, StreamMeasure, UserTotals
 from metrics.msu.reading import Setting, StreamTopic, read
-from metrics.msu.totals import UserTotals
-from metrics.msu.trails import GivenUsers, Population, SimulatedUsers, Users, trails
+from metrics.msu.trails import (
+    FloatArray,
+    GivenUsers,
+    Population,
+    SimulatedUsers,
+    Stream,
+    Trails,
+    Users,
+    trails,
+)
 from metrics.results import ALL, Score, Topics, labelled, score_frame
 from metrics.taking_part import warn_of_most
 
@@ -156,7 +162,7 @@ def score_msu(
     Warns
     -----
     LeftOutWarning
-        If more than half of the judgments or of a run takes no part, see `metrics.event_taking_part.updates_left_out`.
+        If more than half of the judgments or of a run takes no part, see `metrics.events.updates_left_out`.
     """
     runs = list(runs)
     warn_of_most(collection, runs, events_left_out, partial(updates_left_out, lengths=lengths))

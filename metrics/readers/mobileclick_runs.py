@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, raise_all
+from metrics.readers.lines import run_name
 from metrics.readers.mobileclick import DEFINED_IN
-from metrics.readers.run_files import run_name
-from metrics.readers.xml_tree import Element, read_xml
+from metrics.readers.trees import Element, read_xml
 from metrics.summaries.two_layered import Collection, IUnit, Link, Query, Run, Summary
 from metrics.wording import nearest
 
@@ -50,7 +50,7 @@ def read_run(path: str | Path, collection: Collection, *, name: str | None = Non
     collection : Collection
         Whose queries, iUnits and intents the run is about.
     name : str, optional
-        What the run is called; by default like the file, see `metrics.readers.run_files.run_name`.
+        What the run is called; by default like the file, see `metrics.readers.lines.run_name`.
 
     Raises
     ------

@@ -10,8 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from metrics.registry import measure
-from metrics.types import Measure
+from metrics.registry import Measure, measure
 from metrics.updates.account import Account, Convention, FloatArray, Rules, Unsampled
 
 TRACK = "TREC Temporal Summarization track, evaluation programs of 2013 and 2014"

@@ -177,8 +177,7 @@ def _show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:
     """Print MSU of every system of a study's streams, for the people who were fitted and for the true ones."""
     from tabulate import tabulate
 
-    from metrics.readers.tempsum import read_events
-    from metrics.readers.tempsum_runs import read_update_run
+    from metrics.readers.tempsum import read_events, read_update_run
     from study_app.study.entries import StreamVisits, collection_paths
     from study_app.study.file import read_study_file
 

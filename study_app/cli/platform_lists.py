@@ -239,7 +239,7 @@ def _same(text: str) -> Decimal:
 def _listed(session: "Session", study: int, file: str, ids: "Mapping[str, str]") -> dict[str, Decimal]:
     """Read worker -> amount; every fault of the file at once."""
     from metrics.errors import FaultLog
-    from metrics.readers.csv_columns import read_csv_columns
+    from metrics.readers.columns import read_csv_columns
     from study_app.services.researcher.bonus import pseudonyms
 
     log = FaultLog(file)

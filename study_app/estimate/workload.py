@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
-from metrics.summaries.counting import counted_chars
+from metrics.summaries.trailtext import counted_chars
 from metrics.summaries.two_layered import Query
 from study_app.estimate.content import AnyContent
 from study_app.study.entries import (

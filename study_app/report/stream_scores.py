@@ -22,8 +22,7 @@ from metrics.msu.score import MSU, MSUPerSecond, Population, SimulatedUsers, Str
 from metrics.msu.trails import RANGES
 from metrics.push.score import ELG, NCG, T11U, PushMeasure, SilencePrecision, SilenceRecall, push_scores
 from metrics.push.streams import PushCollection, PushRun
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
+from metrics.readers.tempsum import read_events, read_update_run
 from metrics.results import ALL, Score
 from metrics.updates.score import ExpectedLatencyGain, LatencyComprehensiveness, UpdateCount, update_scores
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from metrics.errors import Fault
-from metrics.readers.run_files import run_name, system_name
+from metrics.readers.lines import run_name, system_name
 from metrics.wording import listed
 from study_app.study_new.recognise import Recognised
 

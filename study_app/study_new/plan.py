@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from metrics.readers.xml_tree import read_xml
+from metrics.readers.trees import read_xml
 from study_app.estimate.workload import DAY_SECONDS
 from study_app.study.text_language import looks_japanese
 from study_app.study_new.collections import Found

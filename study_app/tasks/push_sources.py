@@ -14,11 +14,9 @@ from metrics.errors import Fault, FaultLog, InputError
 from metrics.events import EventCollection
 from metrics.push.streams import PushCollection, PushRun, days_between
 from metrics.readers.convert import push_from_events, push_run_from_updates
-from metrics.readers.profiles import Profile, read_profiles
 from metrics.readers.push import read_push_collection, read_push_run
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
-from metrics.readers.texts import read_texts
+from metrics.readers.tempsum import read_events, read_update_run
+from metrics.readers.texts import Profile, read_profiles, read_texts
 from metrics.topics import TopicNames
 from study_app.study.entries import EventFiles, StreamPairs, collection_paths
 from study_app.tasks.stream_visits import event_words

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
-from metrics.readers.profiles import Profile, read_profiles
+from metrics.readers.texts import Profile, read_profiles
 
 BLOCKS = """<top>
 <num> Number: MB226

@@ -6,8 +6,7 @@ import pytest
 
 from metrics.errors import InputError
 from metrics.msu.reading import Setting, StreamTopic
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
+from metrics.readers.tempsum import read_events, read_update_run
 from study_app.estimate.content import read_study_content
 from study_app.study.file import read_study_file
 from study_app.tasks.stream_visits import shown_stream
