@@ -20,7 +20,7 @@ from calibration.inference.results import CalibrationResult, Skipped, info
 from calibration.intents.fit import IntentFit, fit_intents
 from calibration.patience.fit import NAME as PATIENCE
 from calibration.raters.quality import QualityReport, quality_report
-from calibration.tables.exclusion import counted_tables, left_out
+from calibration.tables.preferences import counted_tables, left_out
 from calibration.tables.study import StudyRecord
 from calibration.user_model.model import PARAMETERS, Diagnostic, UserModel, plain_name
 from metrics.errors import PrefcalError

@@ -17,7 +17,7 @@ def upgrade(database: str | None) -> None:
     from metrics.errors import input_fault
     from study_app.config import database_url
     from study_app.store.database import is_empty, migrate, open_database, shown_address
-    from study_app.store.schema_version import stored_version
+    from study_app.store.schema import stored_version
 
     opened = open_database(database_url(database))
     address = shown_address(opened.engine.url)
@@ -47,7 +47,7 @@ def backup(file: Path, database: str | None, *, force: bool) -> None:
     copied by its own program pg_dump.
     """
     from study_app.config import database_url
-    from study_app.store.backup.backup import back_up
+    from study_app.store.backup import back_up
     from study_app.store.database import open_database, shown_address
 
     opened = open_database(database_url(database))
@@ -66,12 +66,12 @@ def restore(file: Path, database: str | None, *, force: bool) -> None:
     FILE is checked first. The database must be empty, or --force given, and nobody may be serving it.
     """
     from study_app.config import database_url
-    from study_app.store.backup import backup as backups
+    from study_app.store.backup import restore as restore_database
     from study_app.store.database import open_database, shown_address
-    from study_app.store.schema_version import known_versions
+    from study_app.store.schema import known_versions
 
     opened = open_database(database_url(database))
-    version = backups.restore(opened, file, force=force)
+    version = restore_database(opened, file, force=force)
     click.echo(f"restored {file.absolute()} to {shown_address(opened.engine.url)} (version {version})")
     newest = known_versions()[-1]
     if version != newest:
@@ -89,7 +89,7 @@ def check(database: str | None) -> None:
     """
     from metrics.errors import InputError
     from study_app.config import database_url
-    from study_app.store.check.check import check_database
+    from study_app.store.check import check_database
     from study_app.store.database import open_database, shown_address
 
     opened = open_database(database_url(database))
@@ -108,9 +108,9 @@ def rekey(database: str | None) -> None:
     who come by the platform's address again go on where they were; list followers of streams anew (prefcal remind).
     """
     from study_app.services.researcher.settings import replace_keys
-    from study_app.store.backup.postgres import refuse_when_used
+    from study_app.store.backup_postgres import refuse_when_used
     from study_app.store.database import shown_address, transaction
-    from study_app.store.serving_lock import serving_lock
+    from study_app.store.file_turns import serving_lock
     from study_app.store.tokens import secret_token
 
     store = opened(database)

@@ -29,8 +29,7 @@ def doctor(database: str | None, address: str | None, *, output: Output) -> None
     A line each: ok, warning or fault, and the cure. Exit 1 when there is a fault.
     """
     from study_app.config import database_url
-    from study_app.doctor.database import examine
-    from study_app.doctor.doctor import FAULT
+    from study_app.doctor.doctor import FAULT, examine
 
     findings = examine(database_url(database))
     if address is not None:
@@ -42,7 +41,7 @@ def doctor(database: str | None, address: str | None, *, output: Output) -> None
 
 def _asked(address: str) -> "list[Finding]":
     from metrics.errors import input_fault
-    from study_app.doctor.address import examine_address
+    from study_app.doctor.doctor import examine_address
 
     if not re.fullmatch(r"https?://[^/?#@\s]+", address):
         raise input_fault(f"not the address of a host: {address}", cure="write --address https://HOST")

@@ -12,11 +12,10 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
 from study_app.export.logs import logged_events
-from study_app.logs.dwell import LoggedEvent, PageReading, read_page
-from study_app.logs.page_clock import server_times
+from study_app.logs.dwell import LoggedEvent, PageReading, read_page, server_times
 from study_app.logs.visit_record import StreamPage, Visit, visits_of
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, System, Task, Topic, Worker
-from study_app.store.stream_models import Follow, Stream, StreamView
+from study_app.store.task_models import Follow, Stream, StreamView
 from study_app.tasks.text_items import Item
 from study_app.tasks.update_stream import SIDE, UpdateStream, places_of
 
@@ -91,7 +90,7 @@ class ViewLog:
     Attributes
     ----------
     key, entry, after, upto
-        As `study_app.store.stream_models.StreamView` has them.
+        As `study_app.store.task_models.StreamView` has them.
     read : frozenset of int
         Places that its form named as read.
     left_ms : int or None

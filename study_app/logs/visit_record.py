@@ -64,7 +64,7 @@ class StreamPage:
     events : sequence of LoggedEvent
         By ascending number, each once.
     times : sequence of int
-        When each happened: `study_app.logs.page_clock.server_times`.
+        When each happened: `study_app.logs.dwell.server_times`.
     """
 
     served_ms: int

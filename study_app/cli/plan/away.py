@@ -9,7 +9,7 @@ from study_app.cli.plan.options import Wanted, answer, check_apart, plan_options
 from study_app.cli.plan.people import POSITIVE, Sizes
 
 if TYPE_CHECKING:
-    from calibration.plan.away import What
+    from calibration.plan.streams import What
 
 WIDTH_OF_TRUTH = 0.4
 """By default the interval shall be this share of the true value."""
@@ -70,7 +70,7 @@ def away(
 
     By default: at how many workers is the 95 % interval of M_A at most 0.4 M_A wide?
     """
-    from calibration.plan.away import AwayDesign
+    from calibration.plan.streams import AwayDesign
     from study_app.cli.plan.text import Question
 
     design = AwayDesign(

@@ -82,7 +82,7 @@ def silence(
 
     By default: at how many workers do four of five studies print "reward supported" (S_0 above 0, one-sided at 5 %)?
     """
-    from calibration.plan.silence import SilenceDesign
+    from calibration.plan.streams import SilenceDesign
     from calibration.push.simulate import PushJudges
     from study_app.cli.plan.curve import percent
     from study_app.cli.plan.text import Question

@@ -139,7 +139,7 @@ def serve(host: str, port: int, processes: int | None, database: str | None, *, 
     """
     from study_app.config import Config, database_url
     from study_app.store.database import shown_address
-    from study_app.store.serving_lock import serving_lock
+    from study_app.store.file_turns import serving_lock
     from study_app.web.app import create_app
 
     logging.getLogger("alembic").setLevel(
@@ -164,8 +164,6 @@ def serve(host: str, port: int, processes: int | None, database: str | None, *, 
 
 def usual_processes() -> int:
     """Return how many processes serve when nobody says how many; gunicorn, which looks after several, is not for Windows."""
-    from study_app.cli.serve.waitress_server import cores
-
     return min(MOST_BY_DEFAULT, max(1, len(cores()))) if sys.platform != "win32" else 1
 
 
@@ -185,7 +183,6 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
     InputError
         If the port is taken or the host is none of this machine.
     """
-    from study_app.cli.serve.waitress_server import cores, spare_collections, stay_on, waitress_server
     from study_app.web.serving import NAME
 
     sock = bound(host, port)

@@ -24,7 +24,7 @@ from study_app.cli.serve.command import (
     stay_on,
     waitress_server,
 )
-from study_app.store.file_turn import FileTurn
+from study_app.store.file_turns import FileTurn
 from study_app.web.server_logs import quieted
 from study_app.web.serving import NAME
 

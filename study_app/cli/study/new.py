@@ -54,7 +54,7 @@ def new(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given:
     is there already is never touched.
     """
     from study_app.study.standard_words import UNWRITTEN
-    from study_app.study_new.plan import possible_tasks
+    from study_app.study_new.compose import possible_tasks
     from study_app.study_new.write import find_material, study_place, write_study
 
     study_place(folder)
@@ -101,7 +101,7 @@ def _lacking(search: "Search") -> str:
 
 def _chosen_tasks(possible: list["TaskPlan"], kinds: tuple[str, ...]) -> list["TaskPlan"]:
     from metrics.errors import input_fault
-    from study_app.study_new.plan import usual_tasks
+    from study_app.study_new.compose import usual_tasks
 
     usual = usual_tasks(possible)
     if not kinds and sys.stdin.isatty() and len(possible) > 1:
@@ -125,8 +125,7 @@ def _chosen_tasks(possible: list["TaskPlan"], kinds: tuple[str, ...]) -> list["T
 
 def _answers(folder: Path, material: "Material", given: dict[str, Any]) -> Any:
     from metrics.errors import input_fault
-    from study_app.study_new.compose import Answers
-    from study_app.study_new.plan import language_of
+    from study_app.study_new.compose import Answers, language_of
 
     name = re.sub(r"[^a-z0-9]+", "-", folder.absolute().name.lower()).strip("-")[:40].strip("-") or "study"
     language = _said(given["language"], "language", language_of(material.whole), click.Choice(["en", "ja"]))

@@ -101,7 +101,7 @@ def features(file: str, tables: Path) -> None:
     runs belong together, and what the systems are called in your own tables.
     """
     from calibration.tables.files import write_tables
-    from calibration.tables.records import renew_records
+    from calibration.tables.study import renew_records
     from study_app.estimate.content import read_study_content
     from study_app.export.features import feature_tables
     from study_app.study.file import read_study_file

@@ -284,7 +284,7 @@ def import_visits(
     its line, and then nothing is written. Other tables in DIR, and a study.json, stay as they are.
     docs/interoperability.md goes through an example.
     """
-    from calibration.interchange.visit_rows import (
+    from calibration.interchange.visits import (
         VisitColumns,
         VisitRules,
         follows_of_visits,
@@ -327,8 +327,7 @@ def _unknown_end(end: "pd.Timestamp", study_end: datetime | None, *, is_used: bo
 
 def _write_visits(folder: Path, tables: "dict[str, pd.DataFrame]", study: str, end: "pd.Timestamp") -> None:
     from calibration.tables.files import write_tables
-    from calibration.tables.records import renew_records
-    from calibration.tables.study import STUDY_FILE, StudyRecord, write_study
+    from calibration.tables.study import STUDY_FILE, StudyRecord, renew_records, write_study
 
     write_tables(tables, folder)
     if (folder / STUDY_FILE).exists():

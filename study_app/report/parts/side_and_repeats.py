@@ -8,7 +8,7 @@ import pandas as pd
 
 from calibration.inference.results import LEVEL as SHARE_LEVEL
 from calibration.raters.consistency import clopper_pearson, consistency_by_worker
-from calibration.tables.exclusion import left_out
+from calibration.tables.preferences import left_out
 from calibration.user_model.model import ParameterEntry
 from metrics.arrays import Bools
 from study_app.report.drawing.worker_figures import Shares, worker_shares

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.raters.quality import QualityReport
-from calibration.tables.exclusion import left_out
+from calibration.tables.preferences import left_out
 from calibration.user_model.model import ParameterEntry
 from study_app.report.drawing.worker_figures import worker_scatter
 from study_app.report.folder import Material

@@ -25,8 +25,7 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
-from study_app.store.stream_models import Stream
-from study_app.store.task_models import ConsentText, Introduction
+from study_app.store.task_models import ConsentText, Introduction, Stream
 from study_app.study.entries import IUnitImportance
 from study_app.tasks.content import TaskContent
 from study_app.tasks.stream_visits import StreamContent

@@ -22,7 +22,7 @@ from study_app.export import export_study
 from study_app.export.raw_tables import RAW_TABLES
 from study_app.store.database import transaction
 from study_app.store.models import EPOCH, MILLISECOND, Study
-from study_app.store.stream_models import Follow, Prompt
+from study_app.store.task_models import Follow, Prompt
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_streams import Told, write_stream_study
 from tests.study_app.stream_visits import ONE_EVENT, keys

@@ -9,8 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calibration.visits.cut import visits_from_activity
-from study_app.logs.dwell import LoggedEvent
-from study_app.logs.page_clock import server_times
+from study_app.logs.dwell import LoggedEvent, server_times
 from study_app.logs.visit_record import StreamPage, activity_rows, visits_of
 from study_app.protocol.stream_rules import VISIT_GAP_SECONDS
 

@@ -15,7 +15,7 @@ from study_app.study.entries import KINDS
 from study_app.study.file import read_study_file
 from study_app.study.standard_words import UNWRITTEN
 from study_app.study_new import write
-from study_app.study_new.protocol import COMMENTS
+from study_app.study_new.compose import COMMENTS
 from study_app.study_new.recognise import recognise
 from tests.study_app.small_pushes import write_push_files
 from tests.study_app.small_ranked import RUNS, write_ranked_study

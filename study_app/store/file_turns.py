@@ -1,23 +1,117 @@
-"""Writers of one SQLite file: one after the other, several in one commit.
+"""Whose turn it is at one SQLite file: one server, its processes one after the other, their writers several in one commit.
 
 A commit waits for the disk, some milliseconds in which nobody else can write. So writers that are there at the same time
 work one after the other in one transaction, each behind a savepoint of its own, and share its commit. A writer is told
 that its work is stored only after that commit: what was acknowledged is on the disk, and what was not may be lost.
 
-Where several processes serve the file, each batch waits for its turn among them (`study_app.store.file_turn`). Writers of other
-commands are held off by SQLite's own lock.
+SQLite itself lets one process write at a time, but who is kept off sleeps and asks again, and a busy neighbour is always
+faster. So where several processes serve the file, each batch waits for its turn among them: for a lock on a file beside the
+database, which wakes them. Writers of other commands are held off by SQLite's own lock.
+
+Which server runs, and which is to be stopped, must not be a riddle: a server, with all its processes, holds a second lock that
+the operating system frees when its holder ends, however it ends. Other commands (load, status, export, withdraw) may run
+beside a server.
+
+Nothing but the order of writers hangs on the file of turns: SQLite's own lock keeps writers apart. The system frees the file
+when its holder ends, and who looks after the processes ends a holder that hangs.
 """
 
+import os
+import sys
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
+from filelock import FileLock, Timeout
 from sqlalchemy import Connection, Engine
+from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
-from study_app.store.file_turn import FileTurn
+from metrics.errors import input_fault
+
+if sys.platform != "win32":
+    import fcntl
+
+
+TURN_SUFFIX = ".writing"
+
+
+class FileTurn:
+    """A turn that processes take one after the other; threads of one process share it out by themselves.
+
+    Parameters
+    ----------
+    database : str
+        Path of the SQLite file.
+    """
+
+    def __init__(self, database: str) -> None:
+        self._path = f"{database}{TURN_SUFFIX}"
+        self._held: int | None = None
+
+    def take(self) -> None:
+        """Wait for the turn. Where the file cannot be made there is no turn: SQLite will say what is wrong with the folder."""
+        if sys.platform == "win32":
+            return
+        with suppress(OSError):
+            opened = os.open(self._path, os.O_RDONLY | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX)
+            except BaseException:
+                os.close(opened)
+                raise
+            self._held = opened
+
+    def hand_on(self) -> None:
+        """Let the next process write."""
+        held, self._held = self._held, None
+        if held is not None and sys.platform != "win32":
+            with suppress(OSError):
+                fcntl.flock(held, fcntl.LOCK_UN)  # closing frees nothing while a copy of this process lives
+            with suppress(OSError):
+                os.close(held)
+
+
+LOCK_SUFFIX = ".serving"
+
+
+@contextmanager
+def serving_lock(url: str) -> Iterator[None]:
+    """Hold the right to serve a database while the block lasts; a database server needs none.
+
+    Raises
+    ------
+    InputError
+        If another server has the same SQLite file, or its folder is not there.
+    """
+    parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite" or not parsed.database:
+        yield
+        return
+    folder = Path(parsed.database).absolute().parent
+    if not folder.is_dir():  # the lock would make it
+        raise input_fault(f"{folder} is no folder", cure="make it, or name another place with --database")
+    lock = FileLock(f"{parsed.database}{LOCK_SUFFIX}")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise input_fault(
+            f"{parsed.database} is being served already",
+            cure="stop the other prefcal serve (--processes gives one server more processes)",
+        ) from None
+    except OSError as error:
+        raise input_fault(
+            f"{parsed.database}{LOCK_SUFFIX} cannot be written ({error.strerror})",
+            cure="let the server write into the database's folder; SQLite needs that too",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
 
 MOST_IN_A_BATCH = 64
 """So many writers share a commit at most, so that nobody waits for a queue that never ends."""

@@ -1,4 +1,7 @@
-"""Backups of a SQLite file, through SQLite's own online backup, which waits for no writer and holds off none."""
+"""Backups of a SQLite file, through SQLite's own online backup, which waits for no writer and holds off none.
+
+A backup appears under its name when all of it is on the disk, for its owner alone; or not at all.
+"""
 
 import os
 import sqlite3
@@ -9,9 +12,41 @@ from pathlib import Path
 from typing import Any
 
 from metrics.errors import input_fault
-from study_app.store.backup.appearing_file import appearing
 from study_app.store.database import BUSY_TIMEOUT_MS, Database
-from study_app.store.serving_lock import serving_lock
+from study_app.store.file_turns import serving_lock
+
+
+@contextmanager
+def appearing(file: Path) -> Iterator[Path]:
+    """Give a new, empty file that only its owner may read; when the block ends it is synced and renamed to ``file``.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written; what stood under the name is then as it was.
+    """
+    part = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        part.touch(mode=0o600)
+        try:
+            yield part
+            _sync(part)
+            part.replace(file)
+            _sync(file.parent)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        problem = f"cannot be written ({error.strerror})"
+        raise input_fault(problem, path=file, cure="choose another place, or make room there") from error
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
 
 MAGIC = b"SQLite format 3\x00"
 LOGS = ("-wal", "-shm")

@@ -22,7 +22,7 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
-from study_app.store.stream_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
 
 BY_HAND = "undo what was changed by hand, or restore a backup from before"
 REPORT = "keep the database and report this with the server's log"

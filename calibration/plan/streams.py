@@ -1,4 +1,8 @@
-"""Planned studies of silence: how many workers and pairs tell whether a silent day without pushes is worth something.
+"""Planned studies of streams: how many workers, days and pairs tell the time away, M_A or S_A, and what silence is worth, S_0.
+
+Visits are drawn by the model that is fitted (`calibration.durations.checks.simulate_totals`); the time that visits
+themselves take, minutes in hours, is left out. The interval is the profile likelihood's, which `prefcal fit` prints
+unless a worker's times away turn out not to be exponential.
 
 S_0 is the weight of a silent day on which a system kept quiet, relative to that of gain: above 0 speaks for ELG-1,
 0 for ELG-0. Streams and people are those of `calibration.push.simulate`; fit, interval and verdict are those of
@@ -7,10 +11,13 @@ S_0 is the weight of a silent day on which a system kept quiet, relative to that
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
+from calibration.durations.checks import simulate_totals
+from calibration.durations.fit import fit_durations, interval_methods
+from calibration.durations.likelihood import Totals
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import StudentT, Uncertainty
 from calibration.plan.simulation import MOST, NOTHING, Outcome
@@ -19,6 +26,85 @@ from calibration.push.notes import silent_days
 from calibration.push.pairs import WEIGHTS
 from calibration.push.search import judged_by, search_weights
 from calibration.push.simulate import TRUTH, PushJudges, simulate_push_judgments
+
+LEVEL = 0.95
+HOURS_A_DAY = 24.0
+What: TypeAlias = Literal["mean", "sd"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwayDesign:
+    """A study that watches when people come back.
+
+    Attributes
+    ----------
+    workers : int
+        Each follows one stream.
+    days : int
+        From enrolment to the end, in stream days.
+    mean_hours, sd_hours : float
+        M_A and S_A: mean and standard deviation, over people, of their own mean time away.
+    what : {'mean', 'sd'}
+        Which of M_A and S_A is wanted.
+    tell_from : float or None
+        The hours that the true value is to be told from.
+    """
+
+    workers: int
+    days: int
+    mean_hours: float
+    sd_hours: float
+    what: What = "mean"
+    tell_from: float | None = None
+
+    @property
+    def log_scale(self) -> bool:
+        """Errors are alike in proportion to the value."""
+        return True
+
+    @property
+    def truth(self) -> float:
+        """M_A or S_A in hours."""
+        return self.mean_hours if self.what == "mean" else self.sd_hours
+
+    def size(self, vary: str) -> int:
+        """Return ``workers`` or ``days``."""
+        return int(getattr(self, vary))
+
+    def resized(self, vary: str, size: int) -> Self:
+        """Return the study with another number of one of them."""
+        changed: dict[str, Any] = {vary: size}
+        return replace(self, **changed)
+
+    def bounds(self, vary: str) -> tuple[int, int]:
+        """Two workers are needed to tell how workers differ."""
+        return 2 if vary == "workers" else 1, MOST
+
+    def people(self) -> int:
+        """Return the number of workers."""
+        return self.workers
+
+    def judgments(self) -> None:
+        """Return None: nobody judges anything."""
+
+    def simulated(self, rng: np.random.Generator) -> Outcome:
+        """Draw a study and return the interval of M_A or S_A, in hours."""
+        variance = math.log1p((self.sd_hours / self.mean_hours) ** 2)
+        watched = Totals(
+            events=np.zeros(self.workers), seconds=np.full(self.workers, self.days * HOURS_A_DAY)
+        )
+        mu = math.log(self.mean_hours) - variance / 2
+        totals = simulate_totals(watched, mu, math.sqrt(variance), "window", rng)
+        try:
+            top = fit_durations(totals)
+        except NotIdentifiedError:
+            return NOTHING
+        profile = interval_methods(totals, top, rejected=False, resamples=2, seed=1)["profile"]
+        place = ("mean", "sd").index(self.what)
+        low, high = profile.intervals(LEVEL)[place]
+        ends = (0.0 if low is None else low, math.inf if high is None else high)
+        told = self.tell_from is not None and not ends[0] <= self.tell_from <= ends[1]
+        return Outcome(estimate=(top.mean, top.sd)[place], low=ends[0], high=ends[1], told=told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
