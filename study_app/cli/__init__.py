@@ -150,7 +150,7 @@ COMMANDS = {
         "Derive the tables that come from collections and runs.",
     ),
     "fit": ("study_app.cli.tables.fit", "Fit every user-model parameter the tables allow."),
-    "score": ("study_app.cli:score_group", "Score runs; no study needed."),
+    "score": ("study_app.cli.score", "Score runs; no study needed."),
     "measures": ("study_app.cli.results.measures", "List every measure with its parameters and source."),
     "correlate": ("study_app.cli.results.correlate", "Correlate two columns of scores of the same systems."),
     "agree": ("study_app.cli.results.agree", "Measure how well metrics agree with the preferences."),
@@ -170,11 +170,6 @@ def cli() -> None:
 
     Run a preference study, fit the user model from its logs, and score and compare metrics under it.
     """
-
-
-@click.group(cls=LazyGroup, modules=SCORE, name="score")
-def score_group() -> None:
-    """Score runs with a measure family; needs judgments and runs, no study."""
 
 
 @click.group(cls=LazyGroup, modules=STUDY, name="study")

@@ -117,11 +117,9 @@ def _write_truth(path: Path, study: Path) -> None:
     """Write what the crowd is like: a patience, the collection's P(i|q), a rhythm of visits, and a few bad habits."""
     import json
 
-    from study_app.estimate.content import read_study_content
-    from study_app.study.file import read_study_file
-    from study_app.tasks.summary_pairs import SummaryContent
+    from study_app.estimate.content import read_whole_study
 
-    content = read_study_content(read_study_file(study))
+    content = read_whole_study(study)
     truth = {
         "format": "prefcal-user-model/1",
         "study": content.file.entry.study,
@@ -137,10 +135,10 @@ def _write_truth(path: Path, study: Path) -> None:
         }
         | {name: {"estimate": value, "method": "truth"} for name, value in TRUE_FOLLOWERS.items()},
         "intents": {
-            query.id: {intent: {"estimate": p} for intent, p in (query.probability or {}).items()}
+            topic.id: {intent: {"estimate": p} for intent, p in (topic.query.probability or {}).items()}
             for task in content.tasks
-            if isinstance(task, SummaryContent)
-            for query in task.queries
+            for topic in task.topics
+            if topic.query is not None
         },
         "behaviour": BEHAVIOUR,
     }
@@ -178,12 +176,13 @@ def _show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:
     from tabulate import tabulate
 
     from metrics.readers.tempsum import read_events, read_update_run
-    from study_app.study.entries import StreamVisits, collection_paths
+    from study_app.study.entries import FollowedTask, collection_paths
     from study_app.study.file import read_study_file
+    from study_app.tasks.kinds import KINDS
 
     click.secho("\nModeled Stream Utility, for the fitted people and for the true ones:", bold=True)
-    for task in read_study_file(study).entry.tasks:
-        if isinstance(task, StreamVisits):
+    for task in read_study_file(study, KINDS).entry.tasks:
+        if isinstance(task, FollowedTask):
             events = read_events(
                 **{kind: study.parent / path for kind, path in collection_paths(task).items()}
             )
@@ -195,20 +194,15 @@ def _show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:
 
 def _utilities(events: "EventCollection", runs: "list[UpdateRun]", model: str) -> dict[str, float]:
     """Return system -> its mean MSU for the people of a user model."""
-    from metrics.msu.score import MSU, SimulatedUsers, msu_scores
+    from calibration.user_model.msu import stream_model
     from metrics.results import ALL
-    from study_app.cli.score.stream_model import read_stream_model
 
-    user = read_stream_model(model, {}, population=True, lateness=True)
-    if user.population is None or user.lateness is None:
-        raise TypeError("the model has no population")
-    scores = msu_scores(
-        events,
-        runs,
-        [MSU(lateness=user.lateness)],
-        SimulatedUsers(population=user.population, count=STREAM_USERS, seed=SEED),
-    )
-    return {score.run: score.value for score in scores if score.topic == ALL}
+    people = stream_model(model, events, count=STREAM_USERS, seed=SEED)
+    for note in people.notes:
+        click.echo(f"{model}: {note}", err=True)
+    return {
+        score.run: score.value for score in people.scores(runs, people.measures[:1]) if score.topic == ALL
+    }
 
 
 def _serve(database: Path, port: int) -> None:

@@ -15,7 +15,8 @@ from study_app.store.models import Assignment, PlatformEntry, PlatformIdentity, 
 from study_app.store.rules import END, REPORT, RULES, Rule
 from study_app.store.schema import METADATA, drift, known_versions, refuse_newer_database, stored_version
 from study_app.store.task_models import CodeShown, Introduction, PlatformRecord, Rating, Reply, Sheet
-from study_app.study.standard_checks import TRIES
+from study_app.tasks.checks import TRIES
+from study_app.tasks.kinds import kinds_with
 
 _RATED = exists().where(Rating.sheet_id == Sheet.id)
 
@@ -109,7 +110,7 @@ TASK_RULES = (
         .join(Slot, Slot.id == Reply.slot_id)
         .join(Assignment, Assignment.id == Slot.assignment_id)
         .join(Task, Task.id == Assignment.task_id)
-        .where(Task.kind != "questions")
+        .where(Task.kind.not_in(kinds_with("questions")))
         .order_by(Reply.id),
     ),
     Rule(
