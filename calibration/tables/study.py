@@ -35,11 +35,11 @@ Time = Annotated[AwareDatetime, PlainSerializer(_written)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class _Part(BaseModel):
+class _StudyPart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
-class FileRecord(_Part):
+class FileRecord(_StudyPart):
     """A file that the study was made from.
 
     Attributes
@@ -54,7 +54,7 @@ class FileRecord(_Part):
     sha256: Digest | None = None
 
 
-class TaskRecord(_Part):
+class TaskRecord(_StudyPart):
     """What one task was made from.
 
     Attributes
@@ -79,7 +79,7 @@ class TaskRecord(_Part):
     protocol: dict[str, JsonValue] = {}
 
 
-class TableRecord(_Part):
+class TableRecord(_StudyPart):
     """A table as it was exported.
 
     Attributes
@@ -94,7 +94,7 @@ class TableRecord(_Part):
     sha256: Digest
 
 
-class Clock(_Part):
+class Clock(_StudyPart):
     """How stream time follows from wall time: origin + factor x (wall time - origin).
 
     Attributes
@@ -109,7 +109,7 @@ class Clock(_Part):
     factor: float = Field(default=1.0, gt=0)
 
 
-class StudyRecord(_Part):
+class StudyRecord(_StudyPart):
     """The content of study.json.
 
     Attributes
@@ -175,7 +175,7 @@ def write_study(study: StudyRecord, folder: str | Path) -> None:
     write_json(Path(folder) / STUDY_FILE, content)
 
 
-class Change(NamedTuple):
+class TableChange(NamedTuple):
     """A table that is no longer what was exported.
 
     Attributes
@@ -220,7 +220,7 @@ def recorded_tables(folder: str | Path) -> dict[str, TableRecord]:
     return record.tables if record else {}
 
 
-def changes(files: Mapping[str, Path], records: Mapping[str, TableRecord]) -> list[Change]:
+def changes(files: Mapping[str, Path], records: Mapping[str, TableRecord]) -> list[TableChange]:
     """Compare table files with their records.
 
     Parameters
@@ -254,23 +254,23 @@ def last_line(path: Path) -> int:
         return max(1, sum(1 for _ in stream))
 
 
-def _change(name: str, path: Path, record: TableRecord) -> Change | None:
+def _change(name: str, path: Path, record: TableRecord) -> TableChange | None:
     is_csv = path.suffix == ".csv"
     if is_csv and _holds(path, record.sha256):
         return None
     rows = _csv_rows(path) if is_csv else _parquet_rows(path)
     if rows is not None and rows < record.rows:
-        return Change(is_cut=True, fault=_shorter(name, path, rows, record.rows))
+        return TableChange(is_cut=True, fault=_shorter(name, path, rows, record.rows))
     if rows is None or not is_csv:
         return None
     if rows == record.rows and is_unended(path):
-        return Change(is_cut=True, fault=_torn(name, path))
+        return TableChange(is_cut=True, fault=_torn(name, path))
     was = "" if rows == record.rows else f": it had {counted(record.rows, 'row')} and has {rows:,}"
     problem = (
         f"this table was changed after its export{was}, and what is computed is of the table as it is now"
     )
     cure = f"if that is meant, {_forget(name)} and this is not said again; if not, export the study again"
-    return Change(is_cut=False, fault=Fault(problem=problem, cure=cure, path=str(path)))
+    return TableChange(is_cut=False, fault=Fault(problem=problem, cure=cure, path=str(path)))
 
 
 def _shorter(name: str, path: Path, rows: int, exported: int) -> Fault:

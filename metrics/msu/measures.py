@@ -14,7 +14,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from metrics.arrays import Bools
-from metrics.msu.reading import Setting, UnlistedWords, Window
+from metrics.msu.reading import ReadingSetting, UnlistedWords, Window
 from metrics.msu.trails import FloatArray
 from metrics.registry import Measure, measure, short_number
 
@@ -130,9 +130,9 @@ class StreamMeasure(Measure, ABC):
         return f"{self.name}@{short_number(self.lateness)}"
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> ReadingSetting:
         """How users meet a stream."""
-        return Setting(self.window, self.unlisted_words)
+        return ReadingSetting(self.window, self.unlisted_words)
 
     @abstractmethod
     def values(self, totals: UserTotals, decay: int) -> FloatArray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from metrics.events import EventCollection, UpdateRun, events_left_out, updates_left_out
 from metrics.msu.measures import MSU, MSUPerSecond, MSUStandardError, StreamMeasure, UserTotals
-from metrics.msu.reading import Setting, StreamTopic, read
+from metrics.msu.reading import ReadingSetting, StreamTopic, read
 from metrics.msu.trails import (
     FloatArray,
     GivenUsers,
@@ -181,7 +181,7 @@ class _Meeting(NamedTuple):
 
     users: range
     run: int
-    outcomes: dict[Setting, _Outcome]
+    outcomes: dict[ReadingSetting, _Outcome]
 
 
 class _Plan:
@@ -200,7 +200,7 @@ class _Plan:
         self.settings = list(dict.fromkeys(one.setting for one in measured))
         self.decays = np.array(list(dict.fromkeys(float(one.lateness) for one in measured)))
         self.counted: list[Bools] = []
-        self.streams: list[dict[Setting, list[Stream]]] = []
+        self.streams: list[dict[ReadingSetting, list[Stream]]] = []
         events = collection.topics
         self.horizon = max((event.end - event.start for event in events.values()), default=0.0)
         prepared = {
@@ -242,7 +242,7 @@ class _Plan:
 
 
 def _outcome(
-    streams: Sequence[Stream], block: Trails, worth: FloatArray, setting: Setting, *, ends: bool
+    streams: Sequence[Stream], block: Trails, worth: FloatArray, setting: ReadingSetting, *, ends: bool
 ) -> _Outcome:
     """Let some users read a run's streams, one a topic."""
     read_all = [read(one, block, worth, window=setting.window, ends_with_topic=ends) for one in streams]

@@ -22,7 +22,7 @@ from metrics.ranked.measures import (
     MeasureAtDepth,
     RankedMeasure,
 )
-from metrics.ranked.topics import JudgedTopic, Shares, judged_topics, listing
+from metrics.ranked.topics import RankedTopic, Shares, judged_topics, listing
 from metrics.results import Score, Topics, labelled, score_frame, with_means
 from metrics.taking_part import warn_of_most
 
@@ -127,7 +127,7 @@ def largest_grade(measures: Iterable[RankedMeasure]) -> int | None:
     return min((one.largest_grade for one in measures if one.largest_grade is not None), default=None)
 
 
-def _check_grades(topics: Iterable[JudgedTopic], measures: Iterable[RankedMeasure]) -> None:
+def _check_grades(topics: Iterable[RankedTopic], measures: Iterable[RankedMeasure]) -> None:
     """Raise when a grade is larger than a measure is defined for."""
     largest = largest_grade(measures)
     if largest is None:

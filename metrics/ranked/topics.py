@@ -23,7 +23,7 @@ Shares: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedTopic:
+class RankedTopic:
     """What a ranked list is compared with.
 
     Attributes
@@ -70,7 +70,7 @@ class Listing:
 
     Attributes
     ----------
-    topic : JudgedTopic
+    topic : RankedTopic
         What is relevant.
     rank : (m,) ndarray of int
         Where each relevant document stands, from 1, ascending.
@@ -82,7 +82,7 @@ class Listing:
         Rank of the first document of each window, relevant or not; inf where there is none.
     """
 
-    topic: JudgedTopic
+    topic: RankedTopic
     rank: Ints
     grades: Ints
     window: Ints
@@ -110,7 +110,7 @@ class Listing:
         return replace(self, topic=topic, window=np.zeros_like(self.window), reached=reached)
 
 
-def judged_topics(collection: RankedCollection, within: Shares | None = None) -> list[JudgedTopic]:
+def judged_topics(collection: RankedCollection, within: Shares | None = None) -> list[RankedTopic]:
     """Turn judgments into arrays, topic by topic.
 
     Parameters
@@ -128,7 +128,7 @@ def judged_topics(collection: RankedCollection, within: Shares | None = None) ->
     return [_judged_topic(collection, topic, within) for topic in collection.grades]
 
 
-def listing(topic: JudgedTopic, documents: tuple[str, ...]) -> Listing:
+def listing(topic: RankedTopic, documents: tuple[str, ...]) -> Listing:
     """Look up a ranked list, best first."""
     found = [(rank, topic.rows[one]) for rank, one in enumerate(documents, start=1) if one in topic.rows]
     rank, row = np.array(found, dtype=np.int64).reshape(-1, 2).T
@@ -149,7 +149,7 @@ def summed(values: NDArray[np.generic], group: Ints, groups: int) -> Floats:
     return totals
 
 
-def _judged_topic(collection: RankedCollection, topic: str, within: Shares | None) -> JudgedTopic:
+def _judged_topic(collection: RankedCollection, topic: str, within: Shares | None) -> RankedTopic:
     """Turn the judgments of one topic into arrays."""
     relevant, subtopics = collection.relevant(topic), collection.subtopics(topic)
     windows = sorted({collection.windows[one] for one in relevant})
@@ -157,7 +157,7 @@ def _judged_topic(collection: RankedCollection, topic: str, within: Shares | Non
     window = np.array([index[collection.windows[one]] for one in relevant], dtype=np.int64)
     judged = [collection.grades[topic].get(subtopic, {}) for subtopic in subtopics]
     grades = [[of.get(one, 0) for of in judged] for one in relevant]
-    return JudgedTopic(
+    return RankedTopic(
         name=topic,
         window_of=collection.windows,
         windows=index,
@@ -252,12 +252,12 @@ def precision(listing: Listing, k: int | Ints) -> Floats:
     return np.asarray(total[places] / (k * topic.p_subtopic.size))
 
 
-def within_windows(topic: JudgedTopic, within: Within) -> Floats:
+def within_windows(topic: RankedTopic, within: Within) -> Floats:
     """(T, C): P(c|q,t).
 
     Parameters
     ----------
-    topic : JudgedTopic
+    topic : RankedTopic
         With ``p_within``, if that is wanted.
     within : {'pc', 'counts', 'uniform_in_t', 'given'}
         P(c|q) in every window; the share of c in the window's relevant judgments; equal over the subtopics that have
@@ -278,7 +278,7 @@ def within_windows(topic: JudgedTopic, within: Within) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
-def renormalised(topic: JudgedTopic) -> Floats:
+def renormalised(topic: RankedTopic) -> Floats:
     """(T, C): P(c|q) over the subtopics that have relevant documents in the window; 0 where these have none."""
     weights = topic.p_subtopic * (topic.documents > 0)
     total = weights.sum(axis=1, keepdims=True)

@@ -26,7 +26,7 @@ TEXT_BLANKS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class FieldColumns:
     """The fields of a file.
 
     Attributes
@@ -41,7 +41,7 @@ class Columns:
     fields: tuple[list[str], ...]
 
 
-def read_columns(names: Sequence[str], log: FaultLog) -> Columns:
+def read_columns(names: Sequence[str], log: FaultLog) -> FieldColumns:
     """Read the file ``log.path``, plain or gzip, with one field for each of ``names`` on a line.
 
     Blank lines are skipped. A line with another number of fields, or that is not UTF-8, is noted in the log and
@@ -60,7 +60,7 @@ def read_columns(names: Sequence[str], log: FaultLog) -> Columns:
         except UnicodeDecodeError:
             return _checked(data, names, log)
         columns = tuple(texts[position :: len(names)] for position in range(len(names)))
-        return Columns(lines=np.flatnonzero(counts) + 1, fields=columns)
+        return FieldColumns(lines=np.flatnonzero(counts) + 1, fields=columns)
     return _checked(data, names, log)
 
 
@@ -100,7 +100,7 @@ def _split(data: bytes) -> list[str]:
     return b"\n".join(fields).decode().split("\n") if fields else []
 
 
-def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> Columns:
+def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
     """Read line by line, noting each wrong one."""
     lines: list[int] = []
     rows: list[list[str]] = []
@@ -116,7 +116,7 @@ def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> Columns:
             except UnicodeDecodeError:
                 log.add("the line is not UTF-8", line=line, cure="save the file as UTF-8")
     columns = tuple([row[position] for row in rows] for position in range(len(names)))
-    return Columns(lines=np.array(lines, dtype=np.int64), fields=columns)
+    return FieldColumns(lines=np.array(lines, dtype=np.int64), fields=columns)
 
 
 DELIMITERS = MappingProxyType({",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"})

@@ -29,7 +29,7 @@ from typing import TypeAlias
 
 from metrics.errors import FaultLog, raise_all
 from metrics.ranked.lists import CalendarUnit, RankedCollection, RankedRun
-from metrics.readers.columns import Columns, read_columns, whole_numbers
+from metrics.readers.columns import FieldColumns, read_columns, whole_numbers
 from metrics.readers.lines import number, run_name
 from metrics.topics import TopicNames
 
@@ -169,16 +169,16 @@ def _ranked(scores: dict[str, float]) -> tuple[str, ...]:
     return tuple(sorted(scores, key=lambda document: (scores[document], document), reverse=True))
 
 
-def _read(log: FaultLog, *headers: tuple[str, ...]) -> Columns:
+def _read(log: FaultLog, *headers: tuple[str, ...]) -> FieldColumns:
     """Read a file column by column, without its header, which may be one of several."""
     columns = read_columns(headers[0], log)
     first = tuple(column[0] for column in columns.fields if column)
     if first not in headers:
         return columns
-    return Columns(lines=columns.lines[1:], fields=tuple(column[1:] for column in columns.fields))
+    return FieldColumns(lines=columns.lines[1:], fields=tuple(column[1:] for column in columns.fields))
 
 
-def _grades(columns: Columns, max_grade: int | None, log: FaultLog) -> Grades:
+def _grades(columns: FieldColumns, max_grade: int | None, log: FaultLog) -> Grades:
     """Return topic -> subtopic -> document -> grade."""
     topics, subtopics, documents, texts = columns.fields
     found = whole_numbers(texts, "grade", columns.lines, log).tolist()
@@ -217,7 +217,7 @@ def _read_windows(log: FaultLog, unit: CalendarUnit | None) -> tuple[dict[str, s
 
 
 def _check_windows(
-    columns: Columns, grades: Grades, window_of: dict[str, str], log: FaultLog, windows: str
+    columns: FieldColumns, grades: Grades, window_of: dict[str, str], log: FaultLog, windows: str
 ) -> None:
     """Note each relevant document that has no window, once, where it is relevant first."""
     topics, subtopics, documents, _ = columns.fields

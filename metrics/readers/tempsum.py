@@ -27,7 +27,7 @@ from metrics.errors import FaultLog, raise_all
 from metrics.events import Event, EventCollection, Match, Nugget, SkippedMatches, Update, UpdateRun
 from metrics.readers.columns import read_columns
 from metrics.readers.lines import number, rows, run_name, whole_number
-from metrics.readers.trees import Element, read_xml
+from metrics.readers.trees import XmlElement, read_xml
 from metrics.topics import TopicNames
 
 RUN = ("qid", "team", "run", "doc", "sentence", "time", "confidence")
@@ -125,7 +125,7 @@ Matches: TypeAlias = dict[str, dict[str, tuple[Match, ...]]]
 """Topic -> id -> what it is."""
 
 
-class Span(NamedTuple):
+class MatchedSpan(NamedTuple):
     """When a topic begins and ends."""
 
     start: float
@@ -176,14 +176,14 @@ def read_events(
     return EventCollection(name=str(nuggets), topics=events, skipped=skipped, incomplete=incomplete)
 
 
-def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, Span]:
+def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, MatchedSpan]:
     """Read when each topic begins and ends; one without nuggets keeps its id as written."""
-    spans: dict[str, Span] = {}
+    spans: dict[str, MatchedSpan] = {}
     root = read_xml(log.path)
     events = [child for child in root.children if child.tag == "event"]
     for event in events:
         written = _content(event, "id", log)
-        span = Span(_time(event, "start", log), _time(event, "end", log))
+        span = MatchedSpan(_time(event, "start", log), _time(event, "end", log))
         topic = names.find(written) or written
         if written and topic in spans:
             log.add(f"topic {written!r} stands twice", line=event.line, cure="delete one of the two events")
@@ -197,7 +197,7 @@ def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, Span]:
     return spans
 
 
-def _content(event: Element, tag: str, log: FaultLog) -> str:
+def _content(event: XmlElement, tag: str, log: FaultLog) -> str:
     """Return the text of a child of an event; note when there is no such child, or nothing in it."""
     child = next((child for child in event.children if child.tag == tag), None)
     text = "" if child is None else child.text.strip()
@@ -206,7 +206,7 @@ def _content(event: Element, tag: str, log: FaultLog) -> str:
     return text
 
 
-def _time(event: Element, tag: str, log: FaultLog) -> float:
+def _time(event: XmlElement, tag: str, log: FaultLog) -> float:
     """Return a time of an event; what is wrong is noted and comes back as NaN."""
     text = _content(event, tag, log)
     return number(text, f"<{tag}>", event.line, log) if text else math.nan

@@ -130,7 +130,7 @@ OBJECT_OF_TAG = {"num": "topid", "title": "title", "desc": "description", "narr"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class InterestProfile:
     """What somebody wants to be told of; ``description`` and ``narrative`` may be empty."""
 
     title: str
@@ -138,7 +138,7 @@ class Profile:
     narrative: str
 
 
-def read_profiles(path: str | Path) -> dict[str, Profile]:
+def read_profiles(path: str | Path) -> dict[str, InterestProfile]:
     """Read the profiles, by topic as written, in the order of the file.
 
     White space counts as one blank wherever it stands. A comma after the last member of an object or list is no fault, since the
@@ -152,14 +152,14 @@ def read_profiles(path: str | Path) -> dict[str, Profile]:
     """
     log = FaultLog(path)
     is_json = read_bytes(path).lstrip()[:1] in {b"[", b"{"}
-    profiles: dict[str, Profile] = {}
+    profiles: dict[str, InterestProfile] = {}
     for line, parts in _from_json(log) if is_json else _from_blocks(log):
         topic = parts["topid"]
         if topic in profiles:
             log.add(f"topic {topic} stands twice", line=line, cure="delete one of the two")
         if not parts["title"]:
             log.add(f"topic {topic} has no title", line=line, cure="write a few words that name the interest")
-        profiles[topic] = Profile(
+        profiles[topic] = InterestProfile(
             title=parts["title"], description=parts["description"], narrative=parts["narrative"]
         )
     if not profiles and not log.faults:

@@ -118,7 +118,7 @@ UNCLOSED = {
 
 
 @dataclass(slots=True)
-class Element:
+class XmlElement:
     """One element.
 
     Attributes
@@ -129,7 +129,7 @@ class Element:
         In the order written.
     line : int
         Where its start tag begins.
-    children : list of Element
+    children : list of XmlElement
         In the order written.
     text : str
         All character data directly inside it.
@@ -138,11 +138,11 @@ class Element:
     tag: str
     attributes: dict[str, str]
     line: int
-    children: list["Element"] = field(default_factory=list)
+    children: list["XmlElement"] = field(default_factory=list)
     text: str = ""
 
 
-def read_xml(path: str | Path) -> Element:
+def read_xml(path: str | Path) -> XmlElement:
     """Read an XML file (UTF-8, whatever its declaration says) and return its root element.
 
     Raises
@@ -164,7 +164,7 @@ class _Builder:
 
     def __init__(self, path: str | Path) -> None:
         self.path = path
-        self.document = Element("", {}, 1)
+        self.document = XmlElement("", {}, 1)
         self.open = [self.document]
         self.parser = expat.ParserCreate("UTF-8")
         self.parser.buffer_text = True
@@ -174,7 +174,7 @@ class _Builder:
         self.parser.StartDoctypeDeclHandler = self.doctype
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        element = Element(tag, attributes, self.parser.CurrentLineNumber)
+        element = XmlElement(tag, attributes, self.parser.CurrentLineNumber)
         self.open[-1].children.append(element)
         self.open.append(element)
 

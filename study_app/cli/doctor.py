@@ -34,8 +34,8 @@ def doctor(database: str | None, address: str | None, *, output: Output) -> None
     findings = examine(database_url(database))
     if address is not None:
         findings += _asked(address.rstrip("/"))
-    output.rows(COLUMNS, [(one.what, one.state, one.found, one.cure) for one in findings])
-    if any(one.state == FAULT for one in findings):
+    output.rows(COLUMNS, [(finding.what, finding.state, finding.found, finding.cure) for finding in findings])
+    if any(finding.state == FAULT for finding in findings):
         sys.exit(1)
 
 

@@ -37,10 +37,10 @@ def status(study: str | None, database: str | None, *, output: Output) -> None:
     with transaction(store, write=False) as session:
         only = None if study is None else chosen_study(session, study).id
         plans = [plan for plan in loaded_studies(session, Plans()) if only in {None, plan.id}]
-        found = [study_progress(session, plan, now=utc_now()) for plan in plans]
+        progresses = [study_progress(session, plan, now=utc_now()) for plan in plans]
     store.engine.dispose()
     if output.format == "table":
-        for progress in found:
+        for progress in progresses:
             click.echo("\n".join(_sentences(progress)))
     unlimited = "no limit" if output.format == "table" else None
     output.rows(
@@ -50,7 +50,7 @@ def status(study: str | None, database: str | None, *, output: Output) -> None:
                 *(progress.study, task.name, query.topic, query.done, query.live),
                 unlimited if query.room is None else query.room,
             )
-            for progress in found
+            for progress in progresses
             for task in progress.tasks
             for query in task.queries
         ],
@@ -70,11 +70,11 @@ def _sentences(progress: "StudyProgress") -> list[str]:
         if (spread := task.judgments_per_pair) is not None
     ]
     streams = [
-        f"  {task.name}: {counted(one.following, 'stream')} followed now, {one.never_came} never read; "
-        f"{_between(one.per_stream, 'worker')} a stream; "
-        f"{one.answered} of {counted(one.asked, 'question')} answered; {counted(one.reminders, 'reminder')}"
+        f"  {task.name}: {counted(follows.following, 'stream')} followed now, {follows.never_came} never read; "
+        f"{_between(follows.per_stream, 'worker')} a stream; "
+        f"{follows.answered} of {counted(follows.asked, 'question')} answered; {counted(follows.reminders, 'reminder')}"
         for task in progress.tasks
-        if (one := task.streams) is not None
+        if (follows := task.streams) is not None
     ]
     checks = _checks(progress) if pairs else []
     return [head, *_handover(progress.handover), *pairs, *streams, *checks, ""]
@@ -102,8 +102,8 @@ def _checks(progress: "StudyProgress") -> list[str]:
 
 def _handover(states: "Handover") -> list[str]:
     """Say who has complete data and who was told and paid, and how the others ended if any did."""
-    told = f"confirmed by the platform {states.confirmed}, paid {states.paid}"
-    lines = [f"  data complete {states.complete}, code shown {states.shown}, {told}"]
+    paid = f"confirmed by the platform {states.confirmed}, paid {states.paid}"
+    lines = [f"  data complete {states.complete}, code shown {states.shown}, {paid}"]
     if any(states.early.values()):
         ended = ", ".join(f"{end.replace('_', ' ')} {number}" for end, number in states.early.items())
         lines.append(f"  ended early: {ended}")

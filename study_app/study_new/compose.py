@@ -1,37 +1,33 @@
 """The text of a new study file: which tasks it could have, every key with what it means, paths relative to the file."""
 
+import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
 import yaml
+from pydantic_core import PydanticUndefined
+
+from study_app.protocol.domain import MIN_VALIDATIONS
 from study_app.study.entries import Entry
 from study_app.study.platforms import PLATFORMS
 from study_app.study.standard_words import consent_of
-from study_app.study_new.collections import Found, system_names
-from study_app.tasks.content import EventFiles, PushFiles, RankedFiles, SummaryFiles
-from study_app.tasks.task_kind import NewTask, TaskKind
-from collections.abc import Mapping
-from pydantic_core import PydanticUndefined
-from study_app.protocol.domain import MIN_VALIDATIONS
-from study_app.tasks.task_kind import TaskKind
-import math
-from collections.abc import Sequence
 from study_app.study.text_language import looks_japanese
-from study_app.study_new.collections import Found
+from study_app.study_new.collections import FoundCollection, system_names
+from study_app.tasks.content import EventFiles, PushFiles, RankedFiles, SummaryFiles
 from study_app.tasks.kinds import KINDS
+from study_app.tasks.task_kind import NewTask, TaskKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskPlan:
+class PossibleTask:
     """One task to write: its kind, what of that is for new study files, and what it is about."""
 
     kind: TaskKind
     new: NewTask
-    found: Found
-
-
+    found: FoundCollection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +56,6 @@ def comments(kind: TaskKind) -> Mapping[str, str]:
     return {} if kind.new is None else {**INTRODUCED, **kind.new.comments}
 
 
-
-
 def protocol_values(kind: TaskKind, language: str) -> dict[str, Any]:
     """Return every key of a kind that is written, with its default; days are not in it where they have none."""
     fields = kind.entry.model_fields
@@ -78,30 +72,22 @@ def protocol_values(kind: TaskKind, language: str) -> dict[str, Any]:
     }
 
 
-
-
-
-
-def possible_tasks(whole: Sequence[Found]) -> list[TaskPlan]:
+def possible_tasks(whole: Sequence[FoundCollection]) -> list[PossibleTask]:
     """Return every task that the collections have enough runs for, in the order in which workers would do them."""
     return [
-        TaskPlan(kind=kind, new=kind.new, found=found)
+        PossibleTask(kind=kind, new=kind.new, found=found)
         for found in whole
         for kind in KINDS.values()
         if kind.new is not None and len(found.runs) >= kind.new.runs.get(found.family, math.inf)
     ]
 
 
-
-
-def usual_tasks(possible: Sequence[TaskPlan]) -> list[TaskPlan]:
+def usual_tasks(possible: Sequence[PossibleTask]) -> list[PossibleTask]:
     """Return the tasks to write where nobody says which."""
     return [task for task in possible if task.new.usual(task.found)]
 
 
-
-
-def language_of(whole: Sequence[Found]) -> str:
+def language_of(whole: Sequence[FoundCollection]) -> str:
     """Return ja where the texts are mostly Japanese, else en."""
     texts = (
         row[-1]
@@ -111,8 +97,6 @@ def language_of(whole: Sequence[Found]) -> str:
         for row in file.rows[:1_000]
     )
     return "ja" if looks_japanese(texts) else "en"
-
-
 
 
 COMMENT_COLUMN = 32
@@ -130,7 +114,7 @@ HEAD = """\
 SYSTEMS_COMMENT = "the names stand in every table; workers never see them"
 
 
-def study_text(answers: Answers, tasks: list[TaskPlan], folder: Path) -> str:
+def study_text(answers: Answers, tasks: list[PossibleTask], folder: Path) -> str:
     """Return the study file that is to stand in ``folder``."""
     return (
         HEAD
@@ -139,9 +123,7 @@ def study_text(answers: Answers, tasks: list[TaskPlan], folder: Path) -> str:
     )
 
 
-
-
-def _study_lines(answers: Answers, tasks: list[TaskPlan]) -> Iterator[str]:
+def _study_lines(answers: Answers, tasks: list[PossibleTask]) -> Iterator[str]:
     language, main = answers.language, min((task.new for task in tasks), key=lambda new: new.telling)
     yield ""
     yield _line(0, "study", answers.study, "short name, used in addresses: /s/NAME")
@@ -167,9 +149,7 @@ def _study_lines(answers: Answers, tasks: list[TaskPlan]) -> Iterator[str]:
     yield "# platform_fee: 0.33            # what the platform takes on top, as a share of the reward"
 
 
-
-
-def _task_lines(answers: Answers, tasks: list[TaskPlan], folder: Path) -> Iterator[str]:
+def _task_lines(answers: Answers, tasks: list[PossibleTask], folder: Path) -> Iterator[str]:
     names: list[str] = []
     for task in tasks:
         name = task.new.name
@@ -191,17 +171,13 @@ def _task_lines(answers: Answers, tasks: list[TaskPlan], folder: Path) -> Iterat
         yield from _protocol_lines(task, answers.language)
 
 
-
-
-def _files_of(task: TaskPlan) -> Mapping[str, Path]:
+def _files_of(task: PossibleTask) -> Mapping[str, Path]:
     """Return key -> file in the order in which docs/study-file.md has them."""
     found = task.found.files
     return {key: found[key].path for key in FILES_OF_FAMILY[task.found.family].model_fields if key in found}
 
 
-
-
-def _protocol_lines(task: TaskPlan, language: str) -> Iterator[str]:
+def _protocol_lines(task: PossibleTask, language: str) -> Iterator[str]:
     values = protocol_values(task.kind, language)
     days = task.new.days(task.found)
     if days is not None:
@@ -209,8 +185,6 @@ def _protocol_lines(task: TaskPlan, language: str) -> Iterator[str]:
     for key, comment in comments(task.kind).items():
         if key in values:
             yield from _value_lines(key, values[key], comment)
-
-
 
 
 def _value_lines(key: str, value: Any, comment: str) -> Iterator[str]:
@@ -221,12 +195,8 @@ def _value_lines(key: str, value: Any, comment: str) -> Iterator[str]:
         yield _line(4, key, value, comment)
 
 
-
-
 def _line(indent: int, key: str, value: Any, comment: str) -> str:
     return f"{' ' * indent}{key}: {_scalar(value)}".ljust(COMMENT_COLUMN - 1) + f" # {comment}"
-
-
 
 
 def _scalar(value: Any) -> str:
@@ -235,9 +205,5 @@ def _scalar(value: Any) -> str:
     return str(text).removesuffix("\n").removesuffix("\n...").strip()
 
 
-
-
 def _relative(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix()
-
-

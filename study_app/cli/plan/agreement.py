@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.plan.options import Wanted, answer, check_apart, plan_options
+from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
 from study_app.cli.plan.people import HELPFUL, PAIR_SIZES, SHARE, judged_options, people_words, study_words
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ def agreement(
     people: "People",
     sizes: dict[str, int],
     queries_a_worker: int,
-    wanted: Wanted,
+    wanted: PlanOptions,
 ) -> None:
     """Say how many queries, pairs and workers make the agreement of one measure known well enough.
 
     By default: at how many queries is its 95 % interval at most 0.1 wide?
     """
     from calibration.plan.agreement import AgreementDesign
-    from study_app.cli.plan.text import Question
+    from study_app.cli.plan.text import PlanQuestion
 
     check_apart("--tell-from", tell_from, true)
     wish = wanted.wish(default_width=DEFAULT_WIDTH, tells=tell_from is not None)
@@ -59,7 +59,7 @@ def agreement(
         judges=people,
         tell_from=tell_from,
     ).searched()
-    question = Question(
+    question = PlanQuestion(
         subject=f"an agreement of {true:g}",
         unit="",
         digits=3,
@@ -107,7 +107,7 @@ def difference(
     people: "People",
     sizes: dict[str, int],
     queries_a_worker: int,
-    wanted: Wanted,
+    wanted: PlanOptions,
 ) -> None:
     """Say how many queries, pairs and workers tell two measures apart.
 
@@ -116,7 +116,7 @@ def difference(
     """
     from calibration.plan.agreement import AgreementDesign, DifferenceDesign
     from study_app.cli.plan.curve import percent
-    from study_app.cli.plan.text import Question
+    from study_app.cli.plan.text import PlanQuestion
 
     wish = wanted.wish()
     if other > true:
@@ -132,7 +132,7 @@ def difference(
         judges=people,
     )
     design = DifferenceDesign(study=study, other=other, same_choice=same_choice).searched()
-    question = Question(
+    question = PlanQuestion(
         subject="the difference",
         unit="",
         digits=3,

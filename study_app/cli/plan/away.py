@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.plan.options import Wanted, answer, check_apart, plan_options
+from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
 from study_app.cli.plan.people import POSITIVE, Sizes
 
 if TYPE_CHECKING:
@@ -64,21 +64,21 @@ def away(
     tell_from: float | None,
     workers: int,
     days: int,
-    wanted: Wanted,
+    wanted: PlanOptions,
 ) -> None:
     """Say how many workers and days tell M_A, the mean time that people stay away.
 
     By default: at how many workers is the 95 % interval of M_A at most 0.4 M_A wide?
     """
     from calibration.plan.streams import AwayDesign
-    from study_app.cli.plan.text import Question
+    from study_app.cli.plan.text import PlanQuestion
 
     design = AwayDesign(
         workers=workers, days=days, mean_hours=true, sd_hours=sd, what=what, tell_from=tell_from
     )
     check_apart("--tell-from", tell_from, design.truth)
     name = "M_A" if what == "mean" else "S_A"
-    question = Question(
+    question = PlanQuestion(
         subject=f"{name} = {_hours(design.truth)}",
         unit=" hours",
         digits=max(0, 2 - math.floor(math.log10(design.truth))),

@@ -15,7 +15,7 @@ from study_app.cli.places import OutFile
 if TYPE_CHECKING:
     from calibration.plan.search import Wish
     from calibration.plan.simulation import Design, Track
-    from study_app.cli.plan.text import Question
+    from study_app.cli.plan.text import PlanQuestion
     from study_app.estimate.planned import PlannedStudy
 
 
@@ -85,7 +85,7 @@ QUIET_SECONDS = 20.0
 
 
 def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> Callable[[Command], Command]:
-    """Add the options that every plan has; they come as one argument ``wanted`` of type `Wanted`.
+    """Add the options that every plan has; they come as one argument ``wanted`` of type `PlanOptions`.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> 
             names = ("width", "sure", "power", "vary", "studies", "seed", "format_", "figure")
             for name in ("study", "task"):
                 given.pop(name)
-            command(*args, wanted=Wanted(**{name: given.pop(name) for name in names}), **given)
+            command(*args, wanted=PlanOptions(**{name: given.pop(name) for name in names}), **given)
 
         with_options: Command = wrapped
         for option in reversed(options):
@@ -171,7 +171,7 @@ def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> 
     return add
 
 
-class Wanted:
+class PlanOptions:
     """What the common options say.
 
     Attributes
@@ -210,18 +210,18 @@ class Wanted:
         """Pairs of a query that one person judges, where the study says that these are not all."""
         return None if self.study is None else self.study.pairs_each
 
-    def priced(self, question: "Question") -> "Question":
+    def priced(self, question: "PlanQuestion") -> "PlanQuestion":
         """Return a question that knows what a person of the study costs."""
         if self.study is None:
             return question
         from dataclasses import replace
 
-        from study_app.cli.plan.text import Person
+        from study_app.cli.plan.text import PersonCost
 
         seconds = self.study.seconds if self._same_minutes else None
         return replace(
             question,
-            person=Person(
+            person=PersonCost(
                 minutes=None if seconds is None else (seconds.low / 60, seconds.high / 60),
                 price=self.study.price,
                 currency=self.study.currency,
@@ -259,7 +259,7 @@ def check_apart(name: str, value: float | None, true: float) -> None:
         )
 
 
-def answer(design: "Design", question: "Question", wish: "Wish", wanted: Wanted) -> None:
+def answer(design: "Design", question: "PlanQuestion", wish: "Wish", wanted: PlanOptions) -> None:
     """Plan, print the answer and draw it."""
     from calibration.plan.search import plan
     from study_app.cli.output import Output

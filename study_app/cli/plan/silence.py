@@ -2,7 +2,7 @@
 
 import click
 
-from study_app.cli.plan.options import Wanted, answer, plan_options
+from study_app.cli.plan.options import PlanOptions, answer, plan_options
 from study_app.cli.plan.people import POSITIVE, Sizes
 
 SIZES = Sizes(
@@ -76,7 +76,7 @@ def silence(
     silent: float,
     sharpness: float,
     unexplained: float,
-    wanted: Wanted,
+    wanted: PlanOptions,
 ) -> None:
     """Say how many workers and pairs tell whether silence on silent days is worth something: ELG-1 or ELG-0.
 
@@ -85,7 +85,7 @@ def silence(
     from calibration.plan.streams import SilenceDesign
     from calibration.push.simulate import PushJudges
     from study_app.cli.plan.curve import percent
-    from study_app.cli.plan.text import Question
+    from study_app.cli.plan.text import PlanQuestion
 
     wish = wanted.wish()
     if true <= 0 and wish.power is not None:
@@ -102,7 +102,7 @@ def silence(
         silent_share=silent,
         judges=PushJudges(sharpness=sharpness, unexplained_sd=unexplained),
     )
-    question = Question(
+    question = PlanQuestion(
         subject=f"S_0 = {true:g}",
         unit="",
         digits=2,

@@ -15,44 +15,47 @@ MINUTE_SECONDS = 60
 LINE_LENGTH = 100
 
 
-def as_text(content: StudyContent, found: StudyEstimate, left_out: Sequence[str]) -> str:
+def as_text(content: StudyContent, estimated: StudyEstimate, left_out: Sequence[str]) -> str:
     """Return what people read."""
     entry = content.file.entry
     lines = [
         f"{entry.study}: no faults; platform {entry.platform}, device {entry.device}",
         "",
         "What a worker does",
-        f"  consent: {_minutes(found.consent)}",
+        f"  consent: {_minutes(estimated.consent)}",
     ]
-    for number, task in enumerate(found.tasks, start=1):
+    for number, task in enumerate(estimated.tasks, start=1):
         lines += [f"  {_head(number, task)}: {_minutes(task.seconds)}", f"    {what_is_done(task.content)}"]
-    lines += [f"  in all: {_minutes(found.seconds)}", "", "What the study collects"]
+    lines += [f"  in all: {_minutes(estimated.seconds)}", "", "What the study collects"]
     lines += [
         f"  task {number}, {task.content.entry.name}: {what_is_collected(task.capacity)}"
-        for number, task in enumerate(found.tasks, start=1)
+        for number, task in enumerate(estimated.tasks, start=1)
     ]
-    lines += [f"  workers: {_up_to(found.workers)}", f"  cost: {_cost(found.cost, found.workers)}"]
-    if found.warnings:
-        lines += ["", "Look at this", *(f"  {line}" for line in found.warnings)]
+    lines += [
+        f"  workers: {_up_to(estimated.workers)}",
+        f"  cost: {_cost(estimated.cost, estimated.workers)}",
+    ]
+    if estimated.warnings:
+        lines += ["", "Look at this", *(f"  {line}" for line in estimated.warnings)]
     if left_out:
         lines += ["", "What no worker will see", *left_out]
     basis = f"Minutes are estimates: {'; '.join(assumptions(entry.tasks))}. See docs/study-file.md."
     return "\n".join([*lines, "", *textwrap.wrap(basis, LINE_LENGTH)]) + "\n"
 
 
-def as_json(content: StudyContent, found: StudyEstimate, left_out: Sequence[str]) -> str:
+def as_json(content: StudyContent, estimated: StudyEstimate, left_out: Sequence[str]) -> str:
     """Return the same for machines."""
     entry = content.file.entry
     whole = {
         "study": entry.study,
         "platform": entry.platform,
         "device": entry.device,
-        "minutes": _pair(found.seconds),
-        "consent_minutes": _pair(found.consent),
-        "tasks": [_task_json(number, task) for number, task in enumerate(found.tasks, start=1)],
-        "workers": found.workers,
-        "cost": _cost_json(found.cost),
-        "warnings": list(found.warnings),
+        "minutes": _pair(estimated.seconds),
+        "consent_minutes": _pair(estimated.consent),
+        "tasks": [_task_json(number, task) for number, task in enumerate(estimated.tasks, start=1)],
+        "workers": estimated.workers,
+        "cost": _cost_json(estimated.cost),
+        "warnings": list(estimated.warnings),
         "left_out": [line.strip() for line in left_out],
         "assumptions": list(assumptions(entry.tasks)),
     }

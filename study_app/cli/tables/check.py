@@ -35,20 +35,20 @@ def check(tables: Path, *, output: Output) -> None:
 
     study, faults = _study(tables)
     try:
-        found = read_tables(tables)
+        frames = read_tables(tables)
     except InputError as error:
         raise InputError([*faults, *error.faults]) from None
-    warnings = [*suspicions(tables, found), *_of_visits(tables, found, faults)]
+    warnings = [*suspicions(tables, frames), *_of_visits(tables, frames, faults)]
     if faults:
         raise InputError(faults)
     output.rows(
         ("table", "rows", "columns", "without values"),
-        [(name, len(frame), *_columns(frame)) for name, frame in found.items()],
+        [(name, len(frame), *_columns(frame)) for name, frame in frames.items()],
     )
     if output.format == "table":
         name = f"study {study.study!r}" if study else "no study.json (none is needed)"
-        click.echo(f"No fault in {counted(len(found), 'table')}; {name}.")
-    notes = [f"note: {line}" for line in in_no_result(tables, found)]
+        click.echo(f"No fault in {counted(len(frames), 'table')}; {name}.")
+    notes = [f"note: {line}" for line in in_no_result(tables, frames)]
     for line in [*notes, *(f"warning: {line}" for line in warnings)]:
         click.echo(line, err=output.format != "table")
 
@@ -64,23 +64,23 @@ def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
 
 
 def _of_visits(
-    folder: Path, found: "Mapping[str, pd.DataFrame]", faults: "list[Fault]"
+    folder: Path, frames: "Mapping[str, pd.DataFrame]", faults: "list[Fault]"
 ) -> "Iterator[Fault | str]":
     """Yield warnings of visits and follows that do not fit together; add a fault where most visits do not."""
     from calibration.tables.files import table_paths
     from calibration.visits.follows import FAULTY_ORPHANS, ends, orphans, orphans_in_words
 
-    if "visits" not in found or "follows" not in found or found["visits"].empty:
+    if "visits" not in frames or "follows" not in frames or frames["visits"].empty:
         return
-    visits, files = found["visits"], table_paths(folder)
-    strange = orphans(visits, found["follows"])
+    visits, files = frames["visits"], table_paths(folder)
+    strange = orphans(visits, frames["follows"])
     if strange.any():
         fault = _orphan_fault(visits, strange, files["visits"], orphans_in_words(strange.sum(), len(visits)))
         if strange.mean() > FAULTY_ORPHANS:
             faults.append(fault)
         else:
             yield fault
-    last = ends(visits, found["follows"])
+    last = ends(visits, frames["follows"])
     if last.is_suspicious:
         yield f"{files['follows']}: {last}; ended_at must be the end of the study, or times away come out too short"
 

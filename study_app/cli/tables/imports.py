@@ -25,12 +25,12 @@ def meanings_of(known: Callable[[], Sequence[str]]) -> Callable[..., dict[str, s
     def split(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
         meanings, words = {}, known() if values else ()
         for value in values:
-            said, equals, meant = value.rpartition("=")
+            written, equals, meant = value.rpartition("=")
             if not equals or meant not in words:
                 kind = str(param.metavar).partition("=")[2]
                 wrong = f"{value!r} is not like {param.metavar}, {kind} one of {', '.join(words)}"
                 raise click.BadParameter(wrong, ctx=ctx, param=param)
-            meanings[said] = meant
+            meanings[written] = meant
         return meanings
 
     return split
@@ -176,26 +176,26 @@ def import_preferences(
     rules = ImportRules(
         answers=answers, time_format=time_format, delimiter=delimiter, task=task, language=language
     )
-    found = read_foreign_preferences(file, named, rules)
-    tables = {"preferences": found.preferences}
-    if visit_gap is not None and found.spans is not None:
+    imported = read_foreign_preferences(file, named, rules)
+    tables = {"preferences": imported.preferences}
+    if visit_gap is not None and imported.spans is not None:
         from calibration.interchange.visits import visits_of_work
 
-        tables |= visits_of_work(found.spans, visit_gap, stream=task)
-    _write_preferences(folder, found, tables, task, visit_gap)
-    tell(file, found.notes)
+        tables |= visits_of_work(imported.spans, visit_gap, stream=task)
+    _write_preferences(folder, imported, tables, task, visit_gap)
+    tell(file, imported.notes)
     made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
-    unanswered = [f"{found.unanswered:,} without an answer"] if found.unanswered else []
+    unanswered = [f"{imported.unanswered:,} without an answer"] if imported.unanswered else []
     click.echo(f"{folder}: {', '.join([*made, *unanswered])}")
 
 
 def _write_preferences(
-    folder: Path, found: "Imported", tables: "dict[str, pd.DataFrame]", task: str, visit_gap: float | None
+    folder: Path, imported: "Imported", tables: "dict[str, pd.DataFrame]", task: str, visit_gap: float | None
 ) -> None:
     from calibration.tables.files import write_tables
     from calibration.tables.study import StudyRecord, write_study
 
-    spans = found.spans if found.spans is not None and len(found.spans) else None
+    spans = imported.spans if imported.spans is not None and len(imported.spans) else None
     study = StudyRecord(
         study=task,
         started_at=None if spans is None else spans["start"].min().to_pydatetime(),
@@ -295,12 +295,12 @@ def import_visits(
     if (columns["end"] is None) == (columns["seconds"] is None):
         raise click.UsageError("give one of --end and --seconds")
     rules = VisitRules(reasons=reasons, time_format=time_format, delimiter=delimiter)
-    found = read_foreign_visits(file, VisitColumns(**columns), rules)  # type: ignore[arg-type]
-    end = _end(found.visits, study_end)
-    follows = {} if no_follows else {"follows": follows_of_visits(found.visits, end)}
-    tables = {"visits": found.visits} | follows
+    imported = read_foreign_visits(file, VisitColumns(**columns), rules)  # type: ignore[arg-type]
+    end = _end(imported.visits, study_end)
+    follows = {} if no_follows else {"follows": follows_of_visits(imported.visits, end)}
+    tables = {"visits": imported.visits} | follows
     _write_visits(folder, tables, study, end)
-    tell(file, [*found.notes, *_unknown_end(end, study_end, is_used=not no_follows)])
+    tell(file, [*imported.notes, *_unknown_end(end, study_end, is_used=not no_follows)])
     made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
     click.echo(f"{folder}: {', '.join(made)}")
 
