@@ -41,7 +41,7 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
-from study_app.store.stream_models import Follow, Stream, StreamView
+from study_app.store.task_models import Follow, Stream, StreamView
 from study_app.tasks.text_items import Item, reading_order, summary_items
 
 STUDY = Path(__file__).resolve().parents[1] / "examples" / "two_layered" / "study.yaml"

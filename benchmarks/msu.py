@@ -28,7 +28,7 @@ import numpy as np
 
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.kernels import read_stream
-from metrics.msu.reading import Setting, StreamTopic
+from metrics.msu.reading import ReadingSetting, StreamTopic
 from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores, trails
 from metrics.readers.tempsum import read_events
 from tests.metrics import stream_oracle
@@ -40,7 +40,7 @@ POPULATION = Population(
 )
 USERS, DECAY = 1000, 0.5
 UPDATES = (20, 100, 400) * 2
-SETTING, ONLY_NEW = Setting("since_last_read", 30), False
+SETTING, ONLY_NEW = ReadingSetting("since_last_read", 30), False
 
 
 def judgments(shared: Path) -> EventCollection:

@@ -8,9 +8,9 @@ Run it from the project's folder:
 from pathlib import Path
 from typing import ClassVar
 
+from metrics.readers.lines import read_runs
 from metrics.readers.mobileclick import read_collection
 from metrics.readers.mobileclick_runs import read_run
-from metrics.readers.run_files import read_runs
 from metrics.registry import measure
 from metrics.summaries import MMeasure, score_summaries
 from metrics.summaries.readings import FloatArray

@@ -55,12 +55,12 @@ def check_folder_place(path: str | Path) -> None:
 
 def _try_folder(path: Path, folder: Path) -> None:
     """Write something into the nearest folder that there is, and take it away again."""
-    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not there.is_dir():
-        problem = f"the folder cannot be made: {there} is a file"
+    nearest = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not nearest.is_dir():
+        problem = f"the folder cannot be made: {nearest} is a file"
         raise input_fault(problem, path=path, cure="choose another place")
     try:
-        with tempfile.TemporaryFile(dir=there):
+        with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:
         raise _unwritable(path, error) from None

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
-from metrics.types import Measure
+from metrics.registry import Measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,10 +49,10 @@ def labelled(measures: Iterable[M] | Mapping[str, M]) -> dict[str, M]:
     if isinstance(measures, Mapping):
         return dict(measures)
     labels: dict[str, M] = {}
-    for one in measures:
-        if labels.setdefault(one.column, one) != one:
+    for measure in measures:
+        if labels.setdefault(measure.column, measure) != measure:
             raise ValueError(
-                f"{labels[one.column]} and {one} are both printed as {one.column}: pass {{label: measure}}"
+                f"{labels[measure.column]} and {measure} are both printed as {measure.column}: pass {{label: measure}}"
             )
     return labels
 
@@ -82,10 +82,16 @@ def with_means(scores: Sequence[Score], *, over: Mapping[str, Collection[str]] |
         counted = over is None or score.topic in over[score.run]
         values[score.run, score.metric, score.user] += [score.value] if counted else []
     own = {(score.run, score.metric, score.user) for score in scores if score.topic == ALL}
-    for (run, metric, user), found in values.items():
+    for (run, metric, user), topic_values in values.items():
         if (run, metric, user) not in own:
             rows[run].append(
-                Score(run, ALL, metric, math.fsum(found) / len(found) if found else math.nan, user)
+                Score(
+                    run,
+                    ALL,
+                    metric,
+                    math.fsum(topic_values) / len(topic_values) if topic_values else math.nan,
+                    user,
+                )
             )
     return [score for of_run in rows.values() for score in of_run]
 

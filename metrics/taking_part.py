@@ -1,8 +1,8 @@
 """What of the input takes no part in a score: counted by every family, said by the command line, warned of in Python.
 
 A score of files that do not belong together is a number like any other. So each family has functions that count what is
-left out of its runs and judgments, as `LeftOut` values: `metrics.push.taking_part`, `metrics.event_taking_part`,
-`metrics.ranked.taking_part` and `metrics.summaries.taking_part`. Nothing here changes a score.
+left out of its runs and judgments, as `LeftOut` values: `metrics.push.streams`, `metrics.events`,
+`metrics.ranked.lists` and `metrics.summaries.two_layered`. Nothing here changes a score.
 """
 
 import warnings
@@ -161,7 +161,7 @@ def topics_without(
     return left_out_names(missing, len(judged), noun=TOPIC, says=f"have no {what} in the run", cause=cause)
 
 
-class Named(Protocol):
+class HasName(Protocol):
     """Judgments or a run."""
 
     @property
@@ -169,8 +169,8 @@ class Named(Protocol):
         """How messages call it."""
 
 
-C = TypeVar("C", bound=Named)
-R = TypeVar("R", bound=Named)
+C = TypeVar("C", bound=HasName)
+R = TypeVar("R", bound=HasName)
 
 
 def warn_of_most(
@@ -188,8 +188,11 @@ def warn_of_most(
     of_judgments, of_run : callable
         The family's functions that count.
     """
-    found = [(judgments.name, of_judgments(judgments)), *((run.name, of_run(judgments, run)) for run in runs)]
-    for name, parts in found:
+    counts = [
+        (judgments.name, of_judgments(judgments)),
+        *((run.name, of_run(judgments, run)) for run in runs),
+    ]
+    for name, parts in counts:
         most = [f"{name}: {part.warning()}" for part in parts if part.is_most]
         if most:
             warnings.warn("\n".join(most), LeftOutWarning, stacklevel=3)

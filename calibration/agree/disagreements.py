@@ -14,10 +14,9 @@ from metrics.arrays import Floats
 from metrics.readers.mobileclick import COLUMNS as COLLECTION_FILES
 from metrics.readers.mobileclick import read_collection_files
 from metrics.readers.mobileclick_runs import read_run
-from metrics.readers.profiles import read_profiles
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
-from metrics.readers.ranked_texts import read_document_texts, read_ranked_topics
-from metrics.readers.xml_tree import read_xml
+from metrics.readers.texts import read_document_texts, read_profiles, read_ranked_topics
+from metrics.readers.trees import read_xml
 from metrics.summaries.two_layered import Link, Query, Summary
 from metrics.topics import TopicNames
 

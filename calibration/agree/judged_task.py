@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.tables.exclusion import completed, left_out
-from calibration.tables.preferences import VOTES, judged_pairs, pair_votes
+from calibration.tables.preferences import VOTES, completed, judged_pairs, left_out, pair_votes
 from metrics.agreement.ceiling import Ceiling, ceiling
 from metrics.arrays import Floats
 

@@ -7,9 +7,8 @@ import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
 from metrics.errors import FaultLog, input_fault
-from metrics.readers.csv_columns import read_csv_columns
-from metrics.readers.lines import number
-from metrics.readers.run_files import system_name
+from metrics.readers.columns import read_csv_columns
+from metrics.readers.lines import number, system_name
 from metrics.results import ALL
 from metrics.topics import TopicNames
 from metrics.wording import listed

@@ -40,8 +40,7 @@ from metrics.events import EventCollection, UpdateRun
 from metrics.msu.score import MSU, MSUPerSecond, Population, SimulatedUsers, StreamMeasure, msu_scores
 from metrics.push.score import ELG, NCG, T11U, PushMeasure, SilencePrecision, SilenceRecall, push_scores
 from metrics.push.streams import PushCollection, PushRun
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
+from metrics.readers.tempsum import read_events, read_update_run
 from metrics.results import ALL, Score
 from metrics.updates.score import ExpectedLatencyGain, LatencyComprehensiveness, UpdateCount, update_scores
 
@@ -245,9 +244,9 @@ def _sweep_rows(streams: _Updates) -> tuple[list[Row], list[Row]]:
         users = SimulatedUsers(population=population, count=SWEEP_USERS, seed=SEED)
         overall = _values(msu_scores(*streams, measures, users), systems).overall
         for name, values in overall.items():
-            metric, _, lateness = name.partition(" ")
+            metric, _, worth = name.partition(" ")
             who = {"form": UPDATES, "metric": metric, "people": TRIED, **_described(population)}
-            who["lateness"] = float(lateness)
+            who["lateness"] = float(worth)
             correlations.append(
                 who | {"against": "ELG", "systems": len(systems), "tau": kendall_tau_b(elg, values)}
             )

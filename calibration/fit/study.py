@@ -18,7 +18,7 @@ from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skip
 from calibration.intents.fit import IntentFit, fit_intents
 from calibration.patience.fit import NAME as PATIENCE
 from calibration.raters.quality import QualityReport, quality_report
-from calibration.tables.exclusion import counted_tables, left_out
+from calibration.tables.preferences import counted_tables, left_out
 from calibration.tables.study import StudyRecord
 from calibration.user_model.model import (
     LOGARITHM,

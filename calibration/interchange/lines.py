@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from calibration.interchange.preferences import couples
-from calibration.tables.exclusion import left_out
 from calibration.tables.files import checked
+from calibration.tables.preferences import left_out
 from calibration.tables.tables import TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault
 from metrics.readers.lines import text_lines

@@ -16,7 +16,7 @@ from calibration.interchange.times import read_times
 from calibration.tables.files import checked
 from calibration.tables.tables import CHOICES, TABLES
 from metrics.errors import FaultLog, InputError
-from metrics.readers.csv_columns import CsvColumns, check_any_row, read_csv_columns
+from metrics.readers.columns import CsvColumns, check_any_row, read_csv_columns
 from metrics.wording import listed
 
 NO_ANSWER = "none"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from metrics.errors import Fault, FaultLog, InputError, input_fault
-from metrics.readers.csv_columns import read_csv_columns
+from metrics.readers.columns import read_csv_columns
 from metrics.readers.lines import NUMBER, text_lines
 from metrics.results import ALL
 

@@ -1,14 +1,25 @@
-"""Visits of people who judged elsewhere: their stretches of work, from the times at which each judgment began and ended.
+"""Visits that another tool logged: a CSV with columns of any names becomes tables visits and follows.
 
-Crowd workers accept several assignments at once, so that these overlap; what is united is their time at work.
+`prefcal import-visits` is this on the command line; docs/interoperability.md shows it. Visits of people who only judged
+are their stretches of work, from the times at which each judgment began and ended. Crowd workers accept several
+assignments at once, so that these overlap; what is united is their time at work.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from shlex import quote
+from types import MappingProxyType
 
+import numpy as np
 import pandas as pd
 
+from calibration.interchange.times import read_times
 from calibration.tables.files import checked
-from calibration.tables.tables import TABLES
+from calibration.tables.tables import END_REASONS, TABLES
+from metrics.errors import FaultLog, InputError
+from metrics.readers.columns import CsvColumns, check_any_row, read_csv_columns
+from metrics.wording import listed
 
 
 def visits_of_work(spans: pd.DataFrame, gap_seconds: float, *, stream: str) -> dict[str, pd.DataFrame]:
@@ -58,3 +69,202 @@ def _stretches(spans: pd.DataFrame, gap_seconds: float) -> Iterator[tuple[pd.Tim
             ended = end
         ended = max(ended, end)
     yield begun, ended
+
+
+_FAMILIAR = "left"
+"""How visits end of which nothing is said: a complete duration."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisitColumns:
+    """Which columns of a CSV hold what; the names of its header. None: there is no such column.
+
+    Attributes
+    ----------
+    worker, topic, start : str
+        Who came; to which stream; when.
+    end : str or None
+        When the visit ended.
+    seconds : str or None
+        How long it was, where there is no ``end``.
+    system : str or None
+        Whose stream it was.
+    visit : str or None
+        Its number within worker and topic; counted by ``start`` where there is none.
+    end_reason : str or None
+        Why it ended.
+    """
+
+    worker: str
+    topic: str
+    start: str
+    end: str | None = None
+    seconds: str | None = None
+    system: str | None = None
+    visit: str | None = None
+    end_reason: str | None = None
+
+    @property
+    def named(self) -> dict[str, str]:
+        """What each column holds -> its name, without those there are not."""
+        every = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: column for name, column in every.items() if column is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisitRules:
+    """How cells are to be read.
+
+    Attributes
+    ----------
+    reasons : mapping of str to str
+        What a cell of ``end_reason`` says -> one of `END_REASONS`; case matters. Those words mean themselves.
+    time_format : str or None
+        As `calibration.interchange.times.read_times` takes it. Times without a zone are UTC.
+    delimiter : str
+        What stands between two fields.
+    """
+
+    reasons: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    time_format: str | None = None
+    delimiter: str = ","
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedVisits:
+    """What a file held.
+
+    Attributes
+    ----------
+    visits : DataFrame
+        The table.
+    notes : tuple of str
+        How times that are numbers were read, and what was taken for granted.
+    """
+
+    visits: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+
+def read_foreign_visits(
+    path: str | Path, columns: VisitColumns, rules: VisitRules | None = None
+) -> ImportedVisits:
+    """Read a CSV of visits from another tool.
+
+    Parameters
+    ----------
+    path : str or Path
+        In UTF-8, with a header line, one row a visit; plain or gzip.
+    columns : VisitColumns
+        What its columns are called; one of ``end`` and ``seconds``.
+    rules : VisitRules, optional
+        How its cells are to be read.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, lacks a column or has no row, and for every row with an empty cell, a time, number or
+        reason that is none, an end before its start, or a visit that begins before an earlier one ended; each with
+        its line.
+    """
+    rules = rules or VisitRules()
+    log = FaultLog(path)
+    found = read_csv_columns(path, list(columns.named.values()), log, delimiter=rules.delimiter)
+    check_any_row(found, log)
+    rows = pd.DataFrame({name: found.cells[column] for name, column in columns.named.items()}, dtype="str")
+    _check_filled(rows, columns, found, log)
+    notes = _read_times(rows, columns, rules, found, log)
+    if "end_reason" in rows:
+        rows["end_reason"] = _reasons(rows["end_reason"], columns, rules, found, log)
+    else:
+        rows["end_reason"] = _FAMILIAR
+        notes.append(
+            f"every visit is taken to be complete (end_reason {_FAMILIAR}); --end-reason names a column"
+        )
+    log.faults.sort(key=lambda fault: fault.line or 0)
+    log.raise_if_any()
+    return ImportedVisits(visits=_table(rows, path, found.lines), notes=tuple(notes))
+
+
+def follows_of_visits(visits: pd.DataFrame, ended_at: pd.Timestamp | None = None) -> pd.DataFrame:
+    """Return table follows of who visited what, as far as visits alone tell.
+
+    Parameters
+    ----------
+    visits : DataFrame
+        The table.
+    ended_at : Timestamp, optional
+        End of the study; by default the end of the last visit of anybody.
+
+    Returns
+    -------
+    DataFrame
+        Each worker and topic from their first visit, which is thus the enrolment, to ``ended_at``. Who never came is not in
+        it.
+    """
+    end = visits["end"].max() if ended_at is None else ended_at
+    first = visits.groupby(["worker", "topic"], sort=False, as_index=False).agg(started_at=("start", "min"))
+    return checked(first.assign(ended_at=end), TABLES["follows"])
+
+
+def _check_filled(rows: pd.DataFrame, columns: VisitColumns, found: CsvColumns, log: FaultLog) -> None:
+    for name in ("worker", "topic", "start", "end"):
+        if name in rows:
+            for row in np.flatnonzero(rows[name] == ""):
+                cure = "fill it in, or remove the row"
+                log.add(f"{columns.named[name]} is empty", line=found.lines[row], cure=cure)
+
+
+def _read_times(
+    rows: pd.DataFrame, columns: VisitColumns, rules: VisitRules, found: CsvColumns, log: FaultLog
+) -> list[str]:
+    """Put start and end into the rows, and return how numbers were read."""
+    notes = []
+    for name in ("start", "end"):
+        if name in rows:
+            rows[name], said = read_times(
+                rows[name], columns.named[name], rules.time_format, found.lines, log
+            )
+            notes += [said] if said else []
+    if columns.end is None and columns.seconds is not None:
+        seconds = pd.Series(found.numbers(columns.seconds, log), index=rows.index)
+        for row in np.flatnonzero(seconds < 0):
+            log.add(
+                f"{columns.seconds} is {seconds[row]:g}",
+                line=found.lines[row],
+                cure="write seconds, 0 or more",
+            )
+        rows["end"] = (rows["start"] + pd.to_timedelta(seconds, unit="s")).dt.as_unit("ms")
+    return notes
+
+
+def _reasons(
+    cells: "pd.Series[str]", columns: VisitColumns, rules: VisitRules, found: CsvColumns, log: FaultLog
+) -> list[str]:
+    meanings = {reason: reason for reason in END_REASONS} | dict(rules.reasons)
+    for line, said in zip(found.lines, cells, strict=True):
+        if said not in meanings:
+            log.add(
+                f"{columns.end_reason}: what {said!r} means is not known",
+                line=line,
+                cure=f"say it with --reason {quote(said)}=REASON, REASON one of {listed(END_REASONS)}",
+            )
+    return [meanings.get(said, said) for said in cells]
+
+
+def _table(rows: pd.DataFrame, path: str | Path, lines: Sequence[int]) -> pd.DataFrame:
+    """Return table visits; a fault that only the whole table shows gets the line of its row in the file."""
+    frame = rows.drop(columns="seconds", errors="ignore")
+    if "visit" not in frame:
+        ordered = frame.sort_values(["start", "end"], kind="stable")
+        frame["visit"] = ordered.groupby(["worker", "topic"]).cumcount() + 1
+    if "system" in frame:
+        frame["system"] = frame["system"].mask(frame["system"] == "")
+    try:
+        return checked(frame, TABLES["visits"])
+    except InputError as error:
+        log = FaultLog(path)
+        for fault in error.faults:
+            line = lines[fault.line - 2] if fault.line and fault.line >= 2 else None
+            log.add(fault.problem, line=line, cure=fault.cure)
+        raise InputError(log.faults) from error

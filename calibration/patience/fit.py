@@ -75,7 +75,7 @@ def fit_patience(
     ----------
     tables : mapping of str to DataFrame
         Of preferences, positions, intents and stops those that there are, with only the rows that count
-        (`calibration.tables.exclusion.counted_tables`).
+        (`calibration.tables.preferences.counted_tables`).
     seed : int
         Of every bootstrap; the draws of one fit do not depend on which others are made.
     voted : mapping of topic to mapping of intent to float, optional

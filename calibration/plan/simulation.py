@@ -3,7 +3,7 @@
 A design knows how large a study is and what is true of its people; `simulated` draws one such study from the
 package's own generators and gives the interval that the package would print for it. Here many are drawn;
 `calibration.plan.search` searches the size at which a wish is met. The designs are in `calibration.plan.agreement`, `calibration.plan.patience`,
-`calibration.plan.away` and `calibration.plan.silence`.
+`calibration.plan.streams` and `calibration.plan.streams`.
 """
 
 import math

@@ -21,7 +21,7 @@ from calibration.raters.importance import ALPHA, KAPPA, fit_importance, fit_impo
 from calibration.raters.position_bias import NAME as LEFT_SHARE
 from calibration.raters.position_bias import fit_position_bias
 from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_rater_agreement
-from calibration.tables.exclusion import counted_tables
+from calibration.tables.preferences import counted_tables
 from calibration.user_model.model import ParameterEntry
 
 FORMAT = "prefcal-quality/1"

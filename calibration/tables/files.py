@@ -19,10 +19,9 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
-from calibration.tables.columns import choice_cure, misread, parsed
-from calibration.tables.definition import DTYPES, Column, Table
+from calibration.tables.definition import DTYPES, Column, Table, choice_cure, misread, parsed
 from calibration.tables.names import SUFFIXES, ignored_files, meant
-from calibration.tables.records import changes, recorded_tables
+from calibration.tables.study import changes, recorded_tables
 from calibration.tables.tables import TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault
 from metrics.files import write_whole

@@ -43,7 +43,7 @@ OPTIONAL: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFile:
+class NamedFile:
     """A file that a study was made from.
 
     Attributes
@@ -87,8 +87,8 @@ class TaskSources:
 
     kind: str
     language: str | None = None
-    collection: Mapping[str, SourceFile] = field(default_factory=dict)
-    systems: Mapping[str, SourceFile] = field(default_factory=dict)
+    collection: Mapping[str, NamedFile] = field(default_factory=dict)
+    systems: Mapping[str, NamedFile] = field(default_factory=dict)
     protocol: Mapping[str, JsonValue] = field(default_factory=dict)
 
     @property
@@ -218,15 +218,15 @@ def _kind_of(collection: Iterable[str]) -> str:
     return max(NEEDED, key=lambda kind: len(named & _file_kinds(kind)))
 
 
-def _files(records: Mapping[str, FileRecord], folder: str | Path) -> dict[str, SourceFile]:
+def _files(records: Mapping[str, FileRecord], folder: str | Path) -> dict[str, NamedFile]:
     return {
-        name: SourceFile(path=Path(normpath(Path(folder) / record.path)), sha256=record.sha256)
+        name: NamedFile(path=Path(normpath(Path(folder) / record.path)), sha256=record.sha256)
         for name, record in records.items()
     }
 
 
-def _by_hand(paths: Mapping[str, Path]) -> dict[str, SourceFile]:
-    return {name: SourceFile(path=path) for name, path in paths.items()}
+def _by_hand(paths: Mapping[str, Path]) -> dict[str, NamedFile]:
+    return {name: NamedFile(path=path) for name, path in paths.items()}
 
 
 def _unknown_names(option: str, given: Mapping[str, Path], known: set[str]) -> list[Fault]:

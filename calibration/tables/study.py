@@ -2,15 +2,27 @@
 
 Fits need none of it; agreement finds the collections and runs by it. Fields that are not named here are ignored,
 so that other tools may add their own.
+
+It says what each table was when it was exported, too. A table that was cut, by a full disk or a copy that broke off, is often
+a sound table with fewer rows, or with a last number of fewer digits: nothing in the file itself shows it.
 """
 
+import csv
+import hashlib
+import json
+import os
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
+import pyarrow as pa
+import pyarrow.parquet as pa_parquet
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 
 from calibration.user_model.json_files import read_model, write_json
+from metrics.errors import Fault, InputError
+from metrics.wording import counted
 
 STUDY_FILE = "study.json"
 
@@ -23,11 +35,11 @@ Time = Annotated[AwareDatetime, PlainSerializer(_written)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class _Part(BaseModel):
+class _StudyPart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
-class FileRecord(_Part):
+class FileRecord(_StudyPart):
     """A file that the study was made from.
 
     Attributes
@@ -42,7 +54,7 @@ class FileRecord(_Part):
     sha256: Digest | None = None
 
 
-class TaskRecord(_Part):
+class TaskRecord(_StudyPart):
     """What one task was made from.
 
     Attributes
@@ -67,7 +79,7 @@ class TaskRecord(_Part):
     protocol: dict[str, JsonValue] = {}
 
 
-class TableRecord(_Part):
+class TableRecord(_StudyPart):
     """A table as it was exported.
 
     Attributes
@@ -82,7 +94,7 @@ class TableRecord(_Part):
     sha256: Digest
 
 
-class Clock(_Part):
+class Clock(_StudyPart):
     """How stream time follows from wall time: origin + factor x (wall time - origin).
 
     Attributes
@@ -97,7 +109,7 @@ class Clock(_Part):
     factor: float = Field(default=1.0, gt=0)
 
 
-class StudyRecord(_Part):
+class StudyRecord(_StudyPart):
     """The content of study.json.
 
     Attributes
@@ -161,3 +173,154 @@ def write_study(study: StudyRecord, folder: str | Path) -> None:
     unsaid = {name for name in ("simulated", "tables") if not getattr(study, name)}
     content: dict[str, Any] = study.model_dump(mode="json", exclude=unsaid)
     write_json(Path(folder) / STUDY_FILE, content)
+
+
+class TableChange(NamedTuple):
+    """A table that is no longer what was exported.
+
+    Attributes
+    ----------
+    is_cut : bool
+        Rows are missing, or the end of the last one. Otherwise it was changed in another way.
+    fault : Fault
+        What, where, and how to go on.
+    """
+
+    is_cut: bool
+    fault: Fault
+
+
+def table_records(folder: str | Path, rows: Mapping[str, int]) -> dict[str, TableRecord]:
+    """Return what study.json is to say of tables that have just been written, from the rows of each."""
+    return {
+        name: TableRecord(rows=count, sha256=_sha256(Path(folder) / f"{name}.csv"))
+        for name, count in sorted(rows.items())
+    }
+
+
+def renew_records(folder: str | Path, rows: Mapping[str, int]) -> None:
+    """Correct a study.json that knows its tables after some were written anew on purpose; leave any other alone."""
+    if not recorded_tables(folder):
+        return
+    path = Path(folder) / STUDY_FILE
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["tables"] |= {name: new.model_dump() for name, new in table_records(folder, rows).items()}
+    write_json(path, content)
+
+
+def recorded_tables(folder: str | Path) -> dict[str, TableRecord]:
+    """Return what study.json says of its tables; nothing where there is none, or where it is damaged.
+
+    Damage in it is for those to report who need it.
+    """
+    try:
+        record = read_study(folder)
+    except InputError:
+        return {}
+    return record.tables if record else {}
+
+
+def changes(files: Mapping[str, Path], records: Mapping[str, TableRecord]) -> list[TableChange]:
+    """Compare table files with their records.
+
+    Parameters
+    ----------
+    files : mapping of str to Path
+        Name of a table -> its file. Of Parquet only the number of rows is compared: a cut one cannot be read.
+    records : mapping of str to TableRecord
+        As `recorded_tables` returns them.
+
+    Returns
+    -------
+    list of Change
+        Of the tables that differ, in the order of ``files``.
+    """
+    found = [_change(name, path, records[name]) for name, path in files.items() if name in records]
+    return [change for change in found if change]
+
+
+def is_unended(path: Path) -> bool:
+    """Whether a CSV does not end with a line break: a writer that was stopped, or an editor that leaves it out."""
+    with path.open("rb") as stream:
+        if stream.seek(0, os.SEEK_END) == 0:
+            return False
+        stream.seek(-1, os.SEEK_END)
+        return stream.read() not in {b"\n", b"\r"}
+
+
+def last_line(path: Path) -> int:
+    """Return the number of the last line of a CSV that has any text in it."""
+    with path.open("rb") as stream:
+        return max(1, sum(1 for _ in stream))
+
+
+def _change(name: str, path: Path, record: TableRecord) -> TableChange | None:
+    is_csv = path.suffix == ".csv"
+    if is_csv and _holds(path, record.sha256):
+        return None
+    rows = _csv_rows(path) if is_csv else _parquet_rows(path)
+    if rows is not None and rows < record.rows:
+        return TableChange(is_cut=True, fault=_shorter(name, path, rows, record.rows))
+    if rows is None or not is_csv:
+        return None
+    if rows == record.rows and is_unended(path):
+        return TableChange(is_cut=True, fault=_torn(name, path))
+    was = "" if rows == record.rows else f": it had {counted(record.rows, 'row')} and has {rows:,}"
+    problem = (
+        f"this table was changed after its export{was}, and what is computed is of the table as it is now"
+    )
+    cure = f"if that is meant, {_forget(name)} and this is not said again; if not, export the study again"
+    return TableChange(is_cut=False, fault=Fault(problem=problem, cure=cure, path=str(path)))
+
+
+def _shorter(name: str, path: Path, rows: int, exported: int) -> Fault:
+    return Fault(
+        problem=f"the table is cut: it has {counted(rows, 'row')}, and {exported:,} were exported",
+        cure=f"export the study again, or, if you took rows out on purpose, {_forget(name)}",
+        path=str(path),
+        line=last_line(path) if path.suffix == ".csv" else None,
+    )
+
+
+def _torn(name: str, path: Path) -> Fault:
+    return Fault(
+        problem="the table is cut inside its last line: that is not as it was exported, and has no line break",
+        cure=f"export the study again, or, if you changed the table on purpose, {_forget(name)}",
+        path=str(path),
+        line=last_line(path),
+    )
+
+
+def _forget(name: str) -> str:
+    return f'take "{name}" out of "tables" in {STUDY_FILE}'
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _holds(path: Path, sha256: str) -> bool:
+    """Whether a file is what was exported, its last line break aside."""
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256")
+    if digest.hexdigest() != sha256:
+        digest.update(b"\n")
+    return digest.hexdigest() == sha256
+
+
+def _csv_rows(path: Path) -> int:
+    """Count the rows below the header, a part of one too, whatever else is wrong with them."""
+    with path.open(encoding="utf-8", errors="replace", newline="") as stream:
+        try:
+            return max(0, sum(1 for row in csv.reader(stream) if row) - 1)
+        except csv.Error:
+            return last_line(path) - 1
+
+
+def _parquet_rows(path: Path) -> int | None:
+    """Return the rows of a Parquet file; None for a damaged one, of which its reader says more."""
+    try:
+        return int(pa_parquet.read_metadata(path).num_rows)
+    except (pa.ArrowException, OSError):
+        return None

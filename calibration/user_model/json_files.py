@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from metrics.errors import FaultLog, InputError
 from metrics.files import write_whole
-from metrics.readers.json_tree import Node, read_json
+from metrics.readers.trees import Node, read_json
 from metrics.wording import listed, nearest
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -14,8 +14,8 @@ from calibration.user_model.draws import Draws, Part, draw_model
 from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
 from metrics.errors import input_fault
+from metrics.registry import Measure
 from metrics.results import Interval, Place, Score, Topics, labelled, score_frame
-from metrics.types import Measure
 
 if TYPE_CHECKING:
     import pandas as pd

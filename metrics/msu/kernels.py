@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 import numba
 import numpy as np
 
-from metrics.msu.arrays import FloatArray, Stream, Trails
+from metrics.msu.trails import FloatArray, Stream, Trails
 
 P = ParamSpec("P")
 R = TypeVar("R")

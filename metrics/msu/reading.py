@@ -10,13 +10,13 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from metrics.events import Event, UpdateRun
-from metrics.msu.arrays import FloatArray, IntArray, Stream, Trails
+from metrics.msu.trails import FloatArray, IntArray, Stream, Trails
 
 Window: TypeAlias = Literal["since_last_read", "since_last_session"]
 UnlistedWords: TypeAlias = float | Literal["topic_mean"]
 
 
-class Setting(NamedTuple):
+class ReadingSetting(NamedTuple):
     """How users meet a stream.
 
     window says which updates a visit shows: all that are newer than the newest one read, or of these only the ones
@@ -38,11 +38,11 @@ class StreamTopic:
     lengths : mapping of str to float
         Words of updates; of others the words in their texts are counted (`text_words`), and one that has none is as
         long as the setting says.
-    setting : Setting
+    setting : ReadingSetting
         How users meet a stream.
     """
 
-    def __init__(self, event: Event, lengths: Mapping[str, float], setting: Setting) -> None:
+    def __init__(self, event: Event, lengths: Mapping[str, float], setting: ReadingSetting) -> None:
         self._event = event
         self._lengths = lengths
         self._unlisted = _unlisted_words(event, lengths, setting)
@@ -101,7 +101,7 @@ def read(
     worth : (decays, late) ndarray of float64
         What a nugget that comes ``late`` visits late is worth; ``late`` reaches at least to the most visits of a user.
     window : {'since_last_read', 'since_last_session'}
-        See `Setting`.
+        See `ReadingSetting`.
     ends_with_topic : bool
         See `metrics.msu.trails.Users`.
 
@@ -118,7 +118,7 @@ def read(
     return read_stream(users, within, worth, window == "since_last_session")
 
 
-def _unlisted_words(event: Event, lengths: Mapping[str, float], setting: Setting) -> float:
+def _unlisted_words(event: Event, lengths: Mapping[str, float], setting: ReadingSetting) -> float:
     """Return the length of an update of this topic whose length is not known."""
     if setting.unlisted_words != "topic_mean":
         return float(setting.unlisted_words)

@@ -2,7 +2,7 @@
 
 Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015). The measures are in
 `metrics.msu.measures`, users in `metrics.msu.trails`, what they read in `metrics.msu.reading`; files in
-`metrics.readers.tempsum`, `metrics.readers.tempsum_runs` and `metrics.readers.trails`.
+`metrics.readers.tempsum` and `metrics.readers.trails`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from metrics.event_taking_part import events_left_out, updates_left_out
-from metrics.events import EventCollection, UpdateRun
-from metrics.msu.arrays import FloatArray, Stream, Trails
-from metrics.msu.measures import MSU, MSUPerSecond, MSUStandardError, StreamMeasure
-from metrics.msu.reading import Setting, StreamTopic, read
-from metrics.msu.totals import UserTotals
-from metrics.msu.trails import GivenUsers, Population, SimulatedUsers, Users, trails
+from metrics.events import EventCollection, UpdateRun, events_left_out, updates_left_out
+from metrics.msu.measures import MSU, MSUPerSecond, MSUStandardError, StreamMeasure, UserTotals
+from metrics.msu.reading import ReadingSetting, StreamTopic, read
+from metrics.msu.trails import (
+    FloatArray,
+    GivenUsers,
+    Population,
+    SimulatedUsers,
+    Stream,
+    Trails,
+    Users,
+    trails,
+)
 from metrics.results import ALL, Score, Topics, labelled, score_frame
 from metrics.taking_part import warn_of_most
 
@@ -156,7 +162,7 @@ def score_msu(
     Warns
     -----
     LeftOutWarning
-        If more than half of the judgments or of a run takes no part, see `metrics.event_taking_part.updates_left_out`.
+        If more than half of the judgments or of a run takes no part, see `metrics.events.updates_left_out`.
     """
     runs = list(runs)
     warn_of_most(collection, runs, events_left_out, partial(updates_left_out, lengths=lengths))
@@ -175,7 +181,7 @@ class _Meeting(NamedTuple):
 
     users: range
     run: int
-    outcomes: dict[Setting, _Outcome]
+    outcomes: dict[ReadingSetting, _Outcome]
 
 
 class _Plan:
@@ -194,7 +200,7 @@ class _Plan:
         self.settings = list(dict.fromkeys(one.setting for one in measured))
         self.decays = np.array(list(dict.fromkeys(float(one.lateness) for one in measured)))
         self.counted: list[Bools] = []
-        self.streams: list[dict[Setting, list[Stream]]] = []
+        self.streams: list[dict[ReadingSetting, list[Stream]]] = []
         events = collection.topics
         self.horizon = max((event.end - event.start for event in events.values()), default=0.0)
         prepared = {
@@ -236,7 +242,7 @@ class _Plan:
 
 
 def _outcome(
-    streams: Sequence[Stream], block: Trails, worth: FloatArray, setting: Setting, *, ends: bool
+    streams: Sequence[Stream], block: Trails, worth: FloatArray, setting: ReadingSetting, *, ends: bool
 ) -> _Outcome:
     """Let some users read a run's streams, one a topic."""
     read_all = [read(one, block, worth, window=setting.window, ends_with_topic=ends) for one in streams]

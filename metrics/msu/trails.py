@@ -1,14 +1,73 @@
-"""When users visit a stream, for how long, and how fast they read: drawn from a population, or given."""
+"""When users visit a stream, for how long, and how fast they read: drawn from a population, or given.
+
+Visits and the stream are arrays, which the compiled loop of `metrics.msu.kernels` works on.
+"""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from metrics.arrays import Floats
 from metrics.errors import input_fault
-from metrics.msu.arrays import FloatArray, Trails
+
+FloatArray: TypeAlias = Floats
+IntArray: TypeAlias = NDArray[np.int64]
+
+
+class Trails(NamedTuple):
+    """The visits of some users, times in seconds since the start of whatever topic they follow.
+
+    Attributes
+    ----------
+    speed : (users,) ndarray of float64
+        Words read in a second, > 0.
+    first_visit : (users + 1,) ndarray of int64
+        Visits ``first_visit[u]`` up to ``first_visit[u + 1]`` are user u's, in order of time.
+    start, duration : (visits,) ndarray of float64
+        When each visit begins, and how long it lasts. A user's first begins at 0.
+    """
+
+    speed: FloatArray
+    first_visit: IntArray
+    start: FloatArray
+    duration: FloatArray
+
+    @property
+    def most_visits(self) -> int:
+        """Return how many visits the user with the most of them makes."""
+        return int(np.diff(self.first_visit).max(initial=0))
+
+
+class Stream(NamedTuple):
+    """A run's updates on one topic, from the one that is shown last to the one that is shown first.
+
+    Attributes
+    ----------
+    end : float
+        The topic's length in seconds.
+    emitted : (n,) ndarray of float64
+        When each update came, in seconds since the topic's start.
+    words : (n,) ndarray of float64
+        How long each is.
+    first_nugget : (n + 1,) ndarray of int64
+        The nuggets of update u stand in ``nugget[first_nugget[u]:first_nugget[u + 1]]``.
+    nugget : (m,) ndarray of int64
+        Nuggets, as places in ``known``.
+    known : (nuggets,) ndarray of float64
+        When each nugget of the topic became known, in seconds since the topic's start.
+    """
+
+    end: float
+    emitted: FloatArray
+    words: FloatArray
+    first_nugget: IntArray
+    nugget: IntArray
+    known: FloatArray
+
 
 BLOCK_USERS = 1024
 BLOCK_VISITS = 1_000_000

@@ -18,8 +18,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 from metrics.arrays import Floats
 from metrics.push.days import DayTable
 from metrics.push.measures import SOURCE, T11U, PushMeasure
-from metrics.registry import measure
-from metrics.types import Measure
+from metrics.registry import Measure, measure
 
 CellName: TypeAlias = Literal[
     "gain", "nonrelevant_eventful", "silent_eventful", "nonrelevant_silent", "silent_silent"

@@ -26,8 +26,7 @@ from metrics.push.days import (
     Rules,
     Unpooled,
 )
-from metrics.registry import measure
-from metrics.types import Measure, Parameter, short_number
+from metrics.registry import Measure, Parameter, measure, short_number
 
 Convention: TypeAlias = Literal["track", "paper"]
 

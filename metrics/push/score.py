@@ -22,8 +22,7 @@ from metrics.push.measures import (
     SilenceRecall,
 )
 from metrics.push.pool import PushPool, push_pool
-from metrics.push.streams import PushCollection, PushRun
-from metrics.push.taking_part import push_judgments_left_out, push_left_out
+from metrics.push.streams import PushCollection, PushRun, push_judgments_left_out, push_left_out
 from metrics.results import ALL, Score, Topics, labelled, score_frame
 from metrics.taking_part import warn_of_most
 from metrics.topics import TopicNames

@@ -1,7 +1,7 @@
 """The measures of ranked lists as values: plain intent-aware ones, and the time-aware ones made of them.
 
 Source: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016), the section on
-time-aware measures and its table. The formulas of cells are in `metrics.ranked.cells`, measures of coverage in
+time-aware measures and its table. The formulas of cells are in `metrics.ranked.topics`, measures of coverage in
 `metrics.ranked.coverage`, scoring in `metrics.ranked.score`.
 """
 
@@ -9,8 +9,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from metrics.ranked.cells import (
+from metrics.ranked.topics import (
     Gains,
+    Listing,
     Stop,
     Within,
     err_cells,
@@ -19,9 +20,7 @@ from metrics.ranked.cells import (
     renormalised,
     within_windows,
 )
-from metrics.ranked.topics import Listing
-from metrics.registry import measure
-from metrics.types import Measure
+from metrics.registry import Measure, measure
 
 Reading: TypeAlias = Literal["table", "text"]
 
@@ -219,7 +218,7 @@ class TIAERR(IAERR):
     reading : {'table', 'text'}
         Which of the two.
     within : {'pc', 'counts', 'uniform_in_t', 'given'}
-        P(c|q,t) of the text's formula, see `metrics.ranked.cells.within_windows`. With ``pc``, which is P(c|q), the
+        P(c|q,t) of the text's formula, see `metrics.ranked.topics.within_windows`. With ``pc``, which is P(c|q), the
         text's TIA-ERR is IA-ERR.
     """
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from metrics.errors import Fault, InputError
 from metrics.ranked.coverage import SBR, TIASBR, TSBR
-from metrics.ranked.lists import RankedCollection, RankedRun
+from metrics.ranked.lists import RankedCollection, RankedRun, ranked_judgments_left_out, ranked_left_out
 from metrics.ranked.measures import (
     IAERR,
     IANDCG,
@@ -22,8 +22,7 @@ from metrics.ranked.measures import (
     MeasureAtDepth,
     RankedMeasure,
 )
-from metrics.ranked.taking_part import ranked_judgments_left_out, ranked_left_out
-from metrics.ranked.topics import JudgedTopic, Shares, judged_topics, listing
+from metrics.ranked.topics import RankedTopic, Shares, judged_topics, listing
 from metrics.results import Score, Topics, labelled, score_frame, with_means
 from metrics.taking_part import warn_of_most
 
@@ -128,7 +127,7 @@ def largest_grade(measures: Iterable[RankedMeasure]) -> int | None:
     return min((one.largest_grade for one in measures if one.largest_grade is not None), default=None)
 
 
-def _check_grades(topics: Iterable[JudgedTopic], measures: Iterable[RankedMeasure]) -> None:
+def _check_grades(topics: Iterable[RankedTopic], measures: Iterable[RankedMeasure]) -> None:
     """Raise when a grade is larger than a measure is defined for."""
     largest = largest_grade(measures)
     if largest is None:

@@ -1,19 +1,24 @@
-"""Large files of fields separated by white space, read column by column.
+"""Files read column by column: large ones of fields separated by white space, and chosen columns of a CSV with a header.
 
-`metrics.readers.lines.rows` reads such a file line by line. Here the whole file is split at once, several times as
+`metrics.readers.lines.rows` reads a file of fields line by line. Here the whole file is split at once, several times as
 fast, and its lines are looked at one by one only when one of them is wrong. White space is that of ASCII (blank,
 tab, vertical tab, form feed), so a field may hold any other character.
 """
 
+import csv
+import io
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrics.errors import FaultLog
-from metrics.readers.lines import read_bytes, whole_number
+from metrics.readers.lines import number, read_bytes, whole_number
+from metrics.wording import counted, listed, nearest
 
 BLANKS = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 TEXT_BLANKS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")
@@ -21,7 +26,7 @@ TEXT_BLANKS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class FieldColumns:
     """The fields of a file.
 
     Attributes
@@ -36,7 +41,7 @@ class Columns:
     fields: tuple[list[str], ...]
 
 
-def read_columns(names: Sequence[str], log: FaultLog) -> Columns:
+def read_columns(names: Sequence[str], log: FaultLog) -> FieldColumns:
     """Read the file ``log.path``, plain or gzip, with one field for each of ``names`` on a line.
 
     Blank lines are skipped. A line with another number of fields, or that is not UTF-8, is noted in the log and
@@ -55,7 +60,7 @@ def read_columns(names: Sequence[str], log: FaultLog) -> Columns:
         except UnicodeDecodeError:
             return _checked(data, names, log)
         columns = tuple(texts[position :: len(names)] for position in range(len(names)))
-        return Columns(lines=np.flatnonzero(counts) + 1, fields=columns)
+        return FieldColumns(lines=np.flatnonzero(counts) + 1, fields=columns)
     return _checked(data, names, log)
 
 
@@ -95,7 +100,7 @@ def _split(data: bytes) -> list[str]:
     return b"\n".join(fields).decode().split("\n") if fields else []
 
 
-def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> Columns:
+def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
     """Read line by line, noting each wrong one."""
     lines: list[int] = []
     rows: list[list[str]] = []
@@ -111,4 +116,132 @@ def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> Columns:
             except UnicodeDecodeError:
                 log.add("the line is not UTF-8", line=line, cure="save the file as UTF-8")
     columns = tuple([row[position] for row in rows] for position in range(len(names)))
-    return Columns(lines=np.array(lines, dtype=np.int64), fields=columns)
+    return FieldColumns(lines=np.array(lines, dtype=np.int64), fields=columns)
+
+
+DELIMITERS = MappingProxyType({",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"})
+"""What may stand between two fields, and how messages call several of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CsvColumns:
+    """The cells of some columns as text, and where each row stands.
+
+    Attributes
+    ----------
+    lines : tuple of int
+        Line of each row in the file, from 2.
+    cells : dict of str to tuple of str
+        Column -> one text a row, without surrounding blanks.
+    """
+
+    lines: tuple[int, ...]
+    cells: dict[str, tuple[str, ...]]
+
+    def numbers(self, column: str, log: FaultLog) -> list[float]:
+        """Read a column as finite numbers; each cell that is none is noted as a fault and comes back as NaN."""
+        return [
+            number(cell, column, line, log) for line, cell in zip(self.lines, self.cells[column], strict=True)
+        ]
+
+
+def read_csv_columns(
+    path: str | Path, columns: Sequence[str], log: FaultLog, *, delimiter: str | None = None
+) -> CsvColumns:
+    """Read ``columns`` of a CSV file; others are ignored, blank lines are skipped.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file in UTF-8 with a header line, plain or gzip.
+    columns : sequence of str
+        Names in the header.
+    log : FaultLog
+        Where rows with another number of fields than the header are noted; they are left out.
+    delimiter : str, optional
+        What stands between two fields, where one can say it with --delimiter. None: a comma.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be opened or is not UTF-8, or its header lacks a column or has it twice.
+    """
+    rows = _numbered_rows(_text(path, log), delimiter or ",", log)
+    header = [name.strip() for name in rows[0][1]] if rows else []
+    _check_delimiter(header, delimiter, log)
+    _check_header(header, columns, log)
+    whole = [(line, row) for line, row in rows[1:] if _has_length(row, len(header), line, log)]
+    return CsvColumns(
+        lines=tuple(line for line, _ in whole),
+        cells={name: tuple(row[header.index(name)].strip() for _, row in whole) for name in columns},
+    )
+
+
+def check_any_row(found: CsvColumns, log: FaultLog) -> None:
+    """Raise `InputError` where a file without any other fault has a header and no row."""
+    if not found.lines and not log.faults:
+        log.add("there is no row below the header", line=1, cure="see whether this is the whole file")
+        log.raise_if_any()
+
+
+def _text(path: str | Path, log: FaultLog) -> str:
+    content = read_bytes(path)
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
+    log.raise_if_any()
+    return ""
+
+
+def _numbered_rows(text: str, delimiter: str, log: FaultLog) -> list[tuple[int, list[str]]]:
+    """Return each row that is not blank with the line it starts on."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    rows, start = [], 1
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                rows.append((start, row))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        log.add(
+            f"not CSV ({error})", line=start, cure="separate fields by commas and quote those with commas"
+        )
+        log.raise_if_any()
+    return rows
+
+
+def _check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog) -> None:
+    """Raise where the header is one field, and would be several with another delimiter."""
+    others = [other for other in DELIMITERS if other != (delimiter or ",") and other in "".join(header)]
+    if len(header) != 1 or not others:
+        return
+    expected = DELIMITERS.get(delimiter or ",", repr(delimiter))
+    option = "tab" if others[0] == "\t" else f"'{others[0]}'"
+    cure = f"separate them by {expected}" if delimiter is None else f"give --delimiter {option}"
+    log.add(f"the columns are separated by {DELIMITERS[others[0]]}, and not by {expected}", line=1, cure=cure)
+    log.raise_if_any()
+
+
+def _check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) -> None:
+    if not header:
+        log.add("the file is empty", line=1, cure=f"write a header line with {listed(columns)}")
+    counts = Counter(header)
+    for name in dict.fromkeys(columns):
+        if header and not counts[name]:
+            near = nearest(name, header)
+            cure = f"did you mean {near!r}" if near else f"the columns are {listed(header)}"
+            log.add(f"there is no column {name!r}", line=1, cure=cure)
+        elif counts[name] > 1:
+            log.add(f"column {name!r} stands {counts[name]} times", line=1, cure="keep one of them")
+    log.raise_if_any()
+
+
+def _has_length(row: Sequence[str], expected: int, line: int, log: FaultLog) -> bool:
+    if len(row) != expected:
+        log.add(
+            f"{counted(expected, 'field')} expected, got {len(row)}",
+            line=line,
+            cure="write one field for each header, and quote a field that has a comma in it",
+        )
+    return len(row) == expected

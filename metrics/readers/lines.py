@@ -3,6 +3,8 @@
 Files are UTF-8, with or without a byte order mark, plain or gzip (told by content, not by name). Faults are noted
 in the caller's `FaultLog`, and reading goes on, so that one pass finds them all; the caller ends with
 `log.raise_if_any()`. Only a file that cannot be opened raises at once.
+
+Several run files at once are each called like their file, and the faults of all are shown together.
 """
 
 import codecs
@@ -11,15 +13,15 @@ import io
 import math
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
-from metrics.errors import FaultLog, InputError, input_fault
+from metrics.errors import Fault, FaultLog, InputError, input_fault
 
 GZIP_MAGIC = b"\x1f\x8b"
 MAX_UNPACKED_BYTES = 2**30
 """Of a packed file: a small one can be made to unpack to any size. What stands unpacked on the disk may be larger."""
-
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
@@ -136,3 +138,59 @@ def whole_number(text: str, what: str, line: int, log: FaultLog) -> int:
         return int(text)
     log.add(f"{what} is no whole number: {text!r}", line=line, cure="write digits only")
     return 0
+
+
+R = TypeVar("R")
+ENDINGS = (".xml", ".txt", ".tsv")
+RUN_ENDING = ".run"
+"""Stays in the column ``run`` of scores, whose names scripts depend on; the systems of a study go without it."""
+
+
+def system_name(run: str) -> str:
+    """Return what a study calls the system of a run: its name without a last ``.run``."""
+    return run.removesuffix(RUN_ENDING) or run
+
+
+def run_name(path: str | Path) -> str:
+    """Return the file's name without folder, without ``.gz``, and without a last ``.xml``, ``.txt`` or ``.tsv``."""
+    name = Path(path).name.removesuffix(".gz")
+    ending = next((ending for ending in ENDINGS if name.endswith(ending) and name != ending), "")
+    return name.removesuffix(ending)
+
+
+def named_runs(paths: Iterable[str | Path]) -> dict[str, Path]:
+    """Name each run file, in the order given.
+
+    Raises
+    ------
+    InputError
+        If two files go by one name, so that their scores could not be told apart.
+    """
+    named: dict[str, Path] = {}
+    for path in map(Path, paths):
+        other = named.setdefault(run_name(path), path)
+        if other is not path:
+            raise input_fault(
+                f"{other} is called {run_name(path)!r} too", path=path, cure="rename one of the two files"
+            )
+    return named
+
+
+def read_runs(paths: Iterable[str | Path], read: Callable[[Path, str], R]) -> list[R]:
+    """Read every run file by ``read(path, name)``, in the order given.
+
+    Raises
+    ------
+    InputError
+        With the faults of all files, or if two files go by one name.
+    """
+    runs: list[R] = []
+    faults: list[Fault] = []
+    for name, path in named_runs(paths).items():
+        try:
+            runs.append(read(path, name))
+        except InputError as error:
+            faults += error.faults
+    if faults:
+        raise InputError(faults)
+    return runs

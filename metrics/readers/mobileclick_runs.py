@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, raise_all
+from metrics.readers.lines import run_name
 from metrics.readers.mobileclick import DEFINED_IN
-from metrics.readers.run_files import run_name
-from metrics.readers.xml_tree import Element, read_xml
+from metrics.readers.trees import XmlElement, read_xml
 from metrics.summaries.two_layered import Collection, IUnit, Link, Query, Run, Summary
 from metrics.wording import nearest
 
@@ -50,7 +50,7 @@ def read_run(path: str | Path, collection: Collection, *, name: str | None = Non
     collection : Collection
         Whose queries, iUnits and intents the run is about.
     name : str, optional
-        What the run is called; by default like the file, see `metrics.readers.run_files.run_name`.
+        What the run is called; by default like the file, see `metrics.readers.lines.run_name`.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def read_run(path: str | Path, collection: Collection, *, name: str | None = Non
     )
 
 
-def _check_markup(element: Element, log: FaultLog) -> None:
+def _check_markup(element: XmlElement, log: FaultLog) -> None:
     """Note unknown and missing attributes and unknown tags, here and in all known tags below."""
     wanted = ATTRIBUTES.get(element.tag)
     others = [name for name in element.attributes if name != wanted]
@@ -104,7 +104,7 @@ class _RunReader:
     collection: Collection
     log: FaultLog
 
-    def only(self, parent: Element, tag: str) -> Element | None:
+    def only(self, parent: XmlElement, tag: str) -> XmlElement | None:
         """Return the one child with this tag; note when there is none or more than one."""
         found = [child for child in parent.children if child.tag == tag]
         if not found:
@@ -113,7 +113,7 @@ class _RunReader:
             self.log.add(f"a second <{tag}> in <{parent.tag}>", line=more.line, cure="delete one of the two")
         return found[0] if found else None
 
-    def results(self, root: Element) -> Iterator[tuple[Query, Element]]:
+    def results(self, root: XmlElement) -> Iterator[tuple[Query, XmlElement]]:
         """Yield every query with its result; note those unknown, twice or missing."""
         queries, lines = self.collection.queries, dict[str, int]()
         for name, result in _named(root, "result"):
@@ -130,10 +130,10 @@ class _RunReader:
                 cure = f'add a <result qid="{name}">'
                 self.log.add(f"query {name!r} is missing", line=root.line, cure=cure)
 
-    def summary(self, query: Query, result: Element) -> Summary:
+    def summary(self, query: Query, result: XmlElement) -> Summary:
         """Read one result."""
         first = self.only(result, "first")
-        second: dict[str, Element] = {}
+        second: dict[str, XmlElement] = {}
         for intent, layer in _named(result, "second"):
             if intent in second:
                 problem = f"{intent!r} has a second layer on line {second[intent].line} already"
@@ -150,7 +150,7 @@ class _RunReader:
             },
         )
 
-    def check_links(self, first: Element, second: Mapping[str, Element], query: Query) -> None:
+    def check_links(self, first: XmlElement, second: Mapping[str, XmlElement], query: Query) -> None:
         """Note links without a second layer, once an intent, and second layers without a link."""
         links = {
             intent: link for intent, link in reversed(list(_named(first, "link"))) if intent in query.intents
@@ -164,7 +164,7 @@ class _RunReader:
                 cure = f'add <link iid="{intent}"/> to <first>, or delete this layer'
                 self.log.add(f"no link leads to the second layer of {intent!r}", line=layer.line, cure=cure)
 
-    def elements(self, layer: Element, query: Query) -> Iterator[IUnit | Link]:
+    def elements(self, layer: XmlElement, query: Query) -> Iterator[IUnit | Link]:
         """Yield a layer's iUnits and links; note those that the query does not have."""
         for child in layer.children:
             attribute = ATTRIBUTES.get(child.tag, "")
@@ -193,7 +193,7 @@ class _RunReader:
         self.log.add(f"unknown {kind} {name!r}", line=line, cure=cure)
 
 
-def _named(parent: Element, tag: str) -> Iterator[tuple[str, Element]]:
+def _named(parent: XmlElement, tag: str) -> Iterator[tuple[str, XmlElement]]:
     """Yield the children with this tag that have the attribute naming them, with that name."""
     for child in parent.children:
         name = child.attributes.get(ATTRIBUTES[tag])

@@ -20,8 +20,8 @@ from typing import TypeVar
 from metrics.errors import FaultLog, InputError, raise_all
 from metrics.push.streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, every_day, parsed_day
 from metrics.readers.columns import read_columns, whole_numbers
-from metrics.readers.json_tree import Node, read_json
-from metrics.readers.run_files import run_name
+from metrics.readers.lines import run_name
+from metrics.readers.trees import Node, read_json
 from metrics.topics import TopicNames
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ def read_push_run(path: str | Path, *, name: str | None = None) -> PushRun:
     path : str or Path
         The file.
     name : str, optional
-        What the run is called; by default like the file, see `metrics.readers.run_files.run_name`.
+        What the run is called; by default like the file, see `metrics.readers.lines.run_name`.
 
     Raises
     ------

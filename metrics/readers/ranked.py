@@ -11,32 +11,66 @@ Fields are separated by white space, files are UTF-8, plain or gzip; a first lin
 judged topics are those of the qrels, named as they stand there. A line that stands twice is no fault, two lines that
 contradict each other are.
 
-What stands beside a document is the name of its window, unless every one of them is a timestamp (see
-`metrics.readers.timestamps`): then it is cut into calendar windows, of a day if nothing else is asked for. Names such as
+What stands beside a document is the name of its window, unless every one of them is a timestamp (below): then
+it is cut into calendar windows, of a day if nothing else is asked for. Names such as
 ``1990`` or ``1990-05`` are no timestamps.
+
+A timestamp is a date ``2001-09-11``, with or without a time of day in ISO 8601 (``2001-09-11T08:46:40Z``), or whole
+seconds since 1970-01-01 of at least nine digits, so that no year or date is taken for one. Everything is UTC; a time of
+day without an offset is taken as UTC.
 """
 
 import math
+import re
 from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
 from metrics.errors import FaultLog, raise_all
 from metrics.ranked.lists import CalendarUnit, RankedCollection, RankedRun
-from metrics.readers.columns import Columns, read_columns, whole_numbers
-from metrics.readers.lines import number
-from metrics.readers.run_files import run_name
-from metrics.readers.timestamps import calendar_window
+from metrics.readers.columns import FieldColumns, read_columns, whole_numbers
+from metrics.readers.lines import number, run_name
 from metrics.topics import TopicNames
+
+ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.,]+(Z|[+-][0-9:]+)?)?")
+EPOCH = re.compile(r"-?[0-9]{9,12}")
+START = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def calendar_window(text: str, unit: CalendarUnit) -> str | None:
+    """Return the year, month, ISO week or day that a timestamp lies in; None when the text is no timestamp.
+
+    Written ``2001``, ``2001-09``, ``2001-W37`` and ``2001-09-11``.
+    """
+    day = _utc_day(text)
+    if day is None:
+        return None
+    if unit == "week":
+        year, week, _ = day.isocalendar()
+        return f"{year:04}-W{week:02}"
+    return day.isoformat()[: {"year": 4, "month": 7, "day": 10}[unit]]
+
+
+def _utc_day(text: str) -> date | None:
+    """Return the UTC day of a timestamp, None when the text is none."""
+    try:
+        if EPOCH.fullmatch(text):
+            return (START + timedelta(seconds=int(text))).date()
+        if ISO.fullmatch(text):
+            time = datetime.fromisoformat(text)
+            return (time if time.tzinfo is None else time.astimezone(UTC)).date()
+    except (ValueError, OverflowError):
+        pass
+    return None
+
 
 QRELS = ("topic", "subtopic", "docid", "grade")
 WINDOWS = ("docid", "window")
 TIMESTAMPS = ("docid", "timestamp")
 INTENTS = ("topic", "subtopic", "P")
 RUN = ("topic", "Q0", "docid", "rank", "score", "tag")
-
 SUM_TOLERANCE = 0.01
-
 Grades: TypeAlias = dict[str, dict[str, dict[str, int]]]
 Probabilities: TypeAlias = dict[str, dict[str, float]]
 
@@ -104,7 +138,7 @@ def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None
         Topics as the judgments name them; a run may write the short form. Lines of other topics are checked, left
         out and counted.
     name : str, optional
-        What the run is called; by default like the file, see `metrics.readers.run_files.run_name`.
+        What the run is called; by default like the file, see `metrics.readers.lines.run_name`.
 
     Raises
     ------
@@ -135,16 +169,16 @@ def _ranked(scores: dict[str, float]) -> tuple[str, ...]:
     return tuple(sorted(scores, key=lambda document: (scores[document], document), reverse=True))
 
 
-def _read(log: FaultLog, *headers: tuple[str, ...]) -> Columns:
+def _read(log: FaultLog, *headers: tuple[str, ...]) -> FieldColumns:
     """Read a file column by column, without its header, which may be one of several."""
     columns = read_columns(headers[0], log)
     first = tuple(column[0] for column in columns.fields if column)
     if first not in headers:
         return columns
-    return Columns(lines=columns.lines[1:], fields=tuple(column[1:] for column in columns.fields))
+    return FieldColumns(lines=columns.lines[1:], fields=tuple(column[1:] for column in columns.fields))
 
 
-def _grades(columns: Columns, max_grade: int | None, log: FaultLog) -> Grades:
+def _grades(columns: FieldColumns, max_grade: int | None, log: FaultLog) -> Grades:
     """Return topic -> subtopic -> document -> grade."""
     topics, subtopics, documents, texts = columns.fields
     found = whole_numbers(texts, "grade", columns.lines, log).tolist()
@@ -183,7 +217,7 @@ def _read_windows(log: FaultLog, unit: CalendarUnit | None) -> tuple[dict[str, s
 
 
 def _check_windows(
-    columns: Columns, grades: Grades, window_of: dict[str, str], log: FaultLog, windows: str
+    columns: FieldColumns, grades: Grades, window_of: dict[str, str], log: FaultLog, windows: str
 ) -> None:
     """Note each relevant document that has no window, once, where it is relevant first."""
     topics, subtopics, documents, _ = columns.fields

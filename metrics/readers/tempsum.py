@@ -1,4 +1,4 @@
-"""Judgments of the TREC Temporal Summarization track, 2013 and 2014.
+"""Judgments of the TREC Temporal Summarization track, 2013 and 2014, runs of updates, and lengths of updates.
 
 | file | content |
 |---|---|
@@ -6,24 +6,104 @@
 | nuggets | query_id, nugget_id, timestamp, importance, nugget_len, nugget_text |
 | matches | query_id, update_id, nugget_id, match_start, match_end, auto_p |
 | updates | query_id, update_id, doc_id, sentence_id, update_len, duplicate_id (NULL: no copy), update_text |
+| run | ``qid team run doc sentence time confidence`` a line, separated by white space; the update is ``doc-sentence`` |
+| lengths | query_id, update_id, words: a table like the others |
 
 Tables are UTF-8, separated by tabs, without quoting, plain or gzip; a first line with the names of the columns is
 skipped. A topic is written in its long form (``TS14.11``) or its short one (``11``) and called as in the nuggets file.
-Judged are the topics of the XML with at least one nugget and one update; everything else is read and left out. Runs
-are read by `metrics.readers.tempsum_runs`.
+Judged are the topics of the XML with at least one nugget and one update; everything else is read and left out. Of a
+run, confidence may be ``inf``, but not NaN; a time is a finite number of seconds since 1970-01-01 UTC.
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+
 from metrics.errors import FaultLog, raise_all
-from metrics.events import Event, EventCollection, Match, Nugget, SkippedMatches, Update
-from metrics.readers.lines import number, rows, whole_number
-from metrics.readers.xml_tree import Element, read_xml
+from metrics.events import Event, EventCollection, Match, Nugget, SkippedMatches, Update, UpdateRun
+from metrics.readers.columns import read_columns
+from metrics.readers.lines import number, rows, run_name, whole_number
+from metrics.readers.trees import XmlElement, read_xml
 from metrics.topics import TopicNames
+
+RUN = ("qid", "team", "run", "doc", "sentence", "time", "confidence")
+LENGTHS = ("query_id", "update_id", "words")
+Lengths: TypeAlias = dict[str, dict[str, float]]
+"""Topic -> update -> words."""
+
+
+def read_update_run(path: str | Path, *, name: str | None = None) -> UpdateRun:
+    """Read and check a run; an empty file is a run that never gave anything out.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    name : str, optional
+        What the run is called; by default like the file, see `metrics.readers.lines.run_name`.
+
+    Raises
+    ------
+    InputError
+        With every fault: a line has another number of fields or is not UTF-8; a time or confidence is no number.
+    """
+    log = FaultLog(path)
+    columns = read_columns(RUN, log)
+    topics, _, _, documents, sentences, times, confidences = columns.fields
+    lines = columns.lines.tolist()
+    seconds = [number(text, "time", line, log) for text, line in zip(times, lines, strict=True)]
+    confidence = [
+        number(text, "confidence", line, log, infinite=True)
+        for text, line in zip(confidences, lines, strict=True)
+    ]
+    raise_all([log])
+    return UpdateRun(
+        name=name or run_name(path),
+        topics=tuple(topics),
+        updates=tuple(map("-".join, zip(documents, sentences, strict=True))),
+        seconds=np.array(seconds, dtype=np.float64),
+        confidence=np.array(confidence, dtype=np.float64),
+    )
+
+
+def read_lengths(path: str | Path, judged: Iterable[str]) -> Lengths:
+    """Read how many words updates have.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    judged : iterable of str
+        Topics as the judgments name them; rows of other topics are checked and left out.
+
+    Raises
+    ------
+    InputError
+        With every fault: a row has another number of fields or is not UTF-8; words is no number or negative; an
+        update stands twice with different lengths.
+    """
+    log = FaultLog(path)
+    names = TopicNames(judged)
+    lengths: Lengths = {}
+    for line, (written, update, text) in rows(path, LENGTHS, log):
+        words = number(text, "words", line, log)
+        if words < 0:
+            log.add(f"words is negative: {text}", line=line, cure="write 0 or more")
+        topic = names.find(written)
+        if topic is not None and _differs(lengths.setdefault(topic, {}).setdefault(update, words), words):
+            log.add(f"update {update} has another length above", line=line, cure="delete one of the two rows")
+    raise_all([log])
+    return lengths
+
+
+def _differs(known: float, words: float) -> bool:
+    """Say whether two lengths differ; NaN stands for one that has been noted as a fault already."""
+    return known < words or known > words
+
 
 NUGGETS = ("query_id", "nugget_id", "timestamp", "importance", "nugget_len", "nugget_text")
 MATCHES = ("query_id", "update_id", "nugget_id", "match_start", "match_end", "auto_p")
@@ -39,14 +119,13 @@ UPDATES = (
 NO_ORIGINAL = frozenset({"", "NULL"})
 MOST_IMPORTANT = 100
 EVENT_CURE = "write <event><id>...</id><start>...</start><end>...</end></event>, times in seconds"
-
 Nuggets: TypeAlias = dict[str, dict[str, Nugget]]
 Updates: TypeAlias = dict[str, dict[str, Update]]
 Matches: TypeAlias = dict[str, dict[str, tuple[Match, ...]]]
 """Topic -> id -> what it is."""
 
 
-class Span(NamedTuple):
+class MatchedSpan(NamedTuple):
     """When a topic begins and ends."""
 
     start: float
@@ -97,14 +176,14 @@ def read_events(
     return EventCollection(name=str(nuggets), topics=events, skipped=skipped, incomplete=incomplete)
 
 
-def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, Span]:
+def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, MatchedSpan]:
     """Read when each topic begins and ends; one without nuggets keeps its id as written."""
-    spans: dict[str, Span] = {}
+    spans: dict[str, MatchedSpan] = {}
     root = read_xml(log.path)
     events = [child for child in root.children if child.tag == "event"]
     for event in events:
         written = _content(event, "id", log)
-        span = Span(_time(event, "start", log), _time(event, "end", log))
+        span = MatchedSpan(_time(event, "start", log), _time(event, "end", log))
         topic = names.find(written) or written
         if written and topic in spans:
             log.add(f"topic {written!r} stands twice", line=event.line, cure="delete one of the two events")
@@ -118,7 +197,7 @@ def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, Span]:
     return spans
 
 
-def _content(event: Element, tag: str, log: FaultLog) -> str:
+def _content(event: XmlElement, tag: str, log: FaultLog) -> str:
     """Return the text of a child of an event; note when there is no such child, or nothing in it."""
     child = next((child for child in event.children if child.tag == tag), None)
     text = "" if child is None else child.text.strip()
@@ -127,7 +206,7 @@ def _content(event: Element, tag: str, log: FaultLog) -> str:
     return text
 
 
-def _time(event: Element, tag: str, log: FaultLog) -> float:
+def _time(event: XmlElement, tag: str, log: FaultLog) -> float:
     """Return a time of an event; what is wrong is noted and comes back as NaN."""
     text = _content(event, tag, log)
     return number(text, f"<{tag}>", event.line, log) if text else math.nan

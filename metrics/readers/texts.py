@@ -1,9 +1,26 @@
-"""Texts of tweets: ``tweet_id<TAB>text`` a line, UTF-8, plain or gzip, without quoting."""
+"""What people read: texts of tweets, queries in words, documents with title and text, and interest profiles.
 
+| file | content |
+|---|---|
+| tweets | ``tweet_id<TAB>text`` a line |
+| topics | ``topic<TAB>text`` a line, or ``topic<TAB>text<TAB>asked_at``: the day on which the query was asked |
+| texts | ``docid<TAB>title<TAB>text`` a line; title and text may be empty |
+| profiles | ``<top>`` blocks with ``<num>``, ``<title>``, ``<desc>``, ``<narr>``, as in TREC Microblog, such as 2015 |
+| profiles | JSON list of objects with ``topid``, ``title``, ``description``, ``narrative``, as in TREC Real-Time Summarization, such as 2016 |
+
+Files are UTF-8, plain or gzip, without quoting; a first line with the names of topics or texts above is a header. Which form
+profiles have is told by their first character. No measure needs any of these.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from metrics.errors import FaultLog
-from metrics.readers.lines import rows
+from metrics.readers.lines import read_bytes, rows, text_lines
+from metrics.readers.ranked import calendar_window
+from metrics.readers.trees import Node, read_json
 
 
 def read_texts(path: str | Path) -> dict[str, str]:
@@ -22,3 +39,193 @@ def read_texts(path: str | Path) -> dict[str, str]:
             log.add(f"tweet {tweet} has another text above", line=line, cure="delete one of the two lines")
     log.raise_if_any()
     return texts
+
+
+TOPIC = ("topic", "text", "asked_at")
+DOCUMENT = ("docid", "title", "text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedTopic:
+    """A query in words, and the day ``2001-09-11`` on which it was asked, where the file says so."""
+
+    text: str
+    asked_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentText:
+    """What is shown of a document."""
+
+    title: str
+    text: str
+
+
+def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
+    """Read the queries, in the order of the file.
+
+    ``asked_at`` is a date or a timestamp as in `metrics.readers.ranked`, or empty.
+
+    Raises
+    ------
+    InputError
+        With every line that has another number of fields or is not UTF-8, every topic without a text or that stands
+        twice, every ``asked_at`` that is no timestamp; or if there is no topic.
+    """
+    log = FaultLog(path)
+    topics: dict[str, AskedTopic] = {}
+    for line, written in text_lines(path, log):
+        fields = [field.strip() for field in written.split("\t")]
+        if not any(fields) or (line == 1 and tuple(fields) in {TOPIC, TOPIC[:2]}):
+            continue
+        if len(fields) not in {2, 3}:
+            cure = "write topic, text and, if it is known, asked_at, separated by tabs"
+            log.add(f"2 or 3 fields expected, got {len(fields)}", line=line, cure=cure)
+            continue
+        name, text, asked_at = (*fields, "")[:3]
+        if not text:
+            log.add(f"topic {name} has no text", line=line, cure="write the query in words")
+        if name in topics:
+            log.add(f"topic {name} stands twice", line=line, cure="delete one of the two lines")
+        topics[name] = AskedTopic(text=text, asked_at=_day(asked_at, line, log))
+    if not topics and not log.faults:
+        log.add("there are no topics", line=1, cure="write topic and text on each line")
+    log.raise_if_any()
+    return topics
+
+
+def read_document_texts(path: str | Path) -> dict[str, DocumentText]:
+    """Read title and text of each document, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        With every line that has another number of fields or is not UTF-8, and every document that stands twice.
+    """
+    log = FaultLog(path)
+    texts: dict[str, DocumentText] = {}
+    for line, (document, title, text) in rows(path, DOCUMENT, log):
+        if document in texts:
+            log.add(f"document {document} stands twice", line=line, cure="delete one of the two lines")
+        texts[document] = DocumentText(title=title.strip(), text=text.strip())
+    log.raise_if_any()
+    return texts
+
+
+def _day(text: str, line: int, log: FaultLog) -> str | None:
+    """Return the day of a timestamp, None for an empty one."""
+    day = calendar_window(text, "day")
+    if text and day is None:
+        cure = "write a date such as 2001-09-11, or leave it out"
+        log.add(f"asked_at is no date: {text!r}", line=line, cure=cure)
+    return day
+
+
+TAG = re.compile(r"<(/?)([A-Za-z]+)>")
+LABEL = re.compile(r"(?:Number|Description|Narrative):\s*")
+"""What stands before the text in the tracks' own files."""
+FORM = "write <top> <num> Number: TOPIC <title> TITLE <desc> TEXT <narr> TEXT </top> for each, or a JSON list of objects"
+MEMBERS = 'write {"topid": TOPIC, "title": TITLE, "description": TEXT, "narrative": TEXT}'
+OBJECT_OF_TAG = {"num": "topid", "title": "title", "desc": "description", "narr": "narrative"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterestProfile:
+    """What somebody wants to be told of; ``description`` and ``narrative`` may be empty."""
+
+    title: str
+    description: str
+    narrative: str
+
+
+def read_profiles(path: str | Path) -> dict[str, InterestProfile]:
+    """Read the profiles, by topic as written, in the order of the file.
+
+    White space counts as one blank wherever it stands. A comma after the last member of an object or list is no fault, since the
+    track's file of 2016 has some.
+
+    Raises
+    ------
+    InputError
+        With every fault: a line is not UTF-8; the file is not JSON, or its JSON has another form; a topic has no id, has no
+        title, is not closed or stands twice; there is no topic.
+    """
+    log = FaultLog(path)
+    is_json = read_bytes(path).lstrip()[:1] in {b"[", b"{"}
+    profiles: dict[str, InterestProfile] = {}
+    for line, parts in _from_json(log) if is_json else _from_blocks(log):
+        topic = parts["topid"]
+        if topic in profiles:
+            log.add(f"topic {topic} stands twice", line=line, cure="delete one of the two")
+        if not parts["title"]:
+            log.add(f"topic {topic} has no title", line=line, cure="write a few words that name the interest")
+        profiles[topic] = InterestProfile(
+            title=parts["title"], description=parts["description"], narrative=parts["narrative"]
+        )
+    if not profiles and not log.faults:
+        log.add("there are no topics", line=1, cure=FORM)
+    log.raise_if_any()
+    return profiles
+
+
+def _from_blocks(log: FaultLog) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield each block's line and its parts under the names of the JSON form."""
+    for line, fields in _blocks(log):
+        parts = {
+            name: " ".join(LABEL.sub("", fields.get(tag, "").strip(), count=1).split())
+            for tag, name in OBJECT_OF_TAG.items()
+        }
+        if parts["topid"]:
+            yield line, parts
+        else:
+            log.add("a topic without its number", line=line, cure="write <num> Number: TOPIC")
+
+
+def _blocks(log: FaultLog) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield each ``<top>`` block's line and the text after each of its tags."""
+    begun, fields, tag = 0, dict[str, str](), ""
+    for line, text in text_lines(log.path, log):
+        before, *rest = TAG.split(text)
+        if begun and tag:
+            fields[tag] = f"{fields.get(tag, '')} {before}"
+        for closing, name, after in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+            if name == "top":
+                if begun and not closing:
+                    _note_open(begun, log)
+                if begun and closing:
+                    yield begun, fields
+                begun, fields, tag = (0 if closing else line), {}, ""
+            elif begun:
+                tag = "" if closing else name
+                fields[name] = f"{fields.get(name, '')} {after}" if tag else fields.get(name, "")
+    if begun:
+        _note_open(begun, log)
+
+
+def _note_open(line: int, log: FaultLog) -> None:
+    log.add("a topic that is not closed", line=line, cure="write </top> at its end")
+
+
+def _from_json(log: FaultLog) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield each object's line and its parts."""
+    document = read_json(log, trailing_commas=True)
+    if not isinstance(document.value, list):
+        log.add("the topics are no list", line=document.line, cure=f"write [TOPIC, ...]; {MEMBERS}")
+        return
+    for node in document.value:
+        parts = {name: _text(node, name, log) for name in OBJECT_OF_TAG.values()}
+        if parts["topid"]:
+            yield node.line, parts
+        else:
+            log.add("a topic without its topid", line=node.line, cure=MEMBERS)
+
+
+def _text(node: Node, name: str, log: FaultLog) -> str:
+    """Return a member that is text, empty when there is none."""
+    member = node.value.get(name) if isinstance(node.value, dict) else None
+    if member is None or member.value is None:
+        return ""
+    if not isinstance(member.value, str):
+        log.add(f"{name} is no text", line=member.line, cure="write it in quotes")
+        return ""
+    return " ".join(member.value.split())

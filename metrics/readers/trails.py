@@ -9,7 +9,7 @@ from pathlib import Path
 
 from metrics.errors import FaultLog
 from metrics.msu.trails import GivenUsers, trails
-from metrics.readers.json_tree import Node, read_json
+from metrics.readers.trees import Node, read_json
 
 USERS_CURE = 'write {"users": [{"V": 3.6, "session_away": [[120, 10800], [60, 7200]]}]}'
 PAIR_CURE = "write [seconds of the session, seconds away], each 0 or more"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.registry import measure
+from metrics.registry import Measure, measure, short_number
 from metrics.results import Score, labelled, score_frame, with_means
 from metrics.summaries.readings import (
     FloatArray,
@@ -24,11 +24,9 @@ from metrics.summaries.readings import (
     readings,
     summed,
 )
-from metrics.summaries.taking_part import summaries_left_out, summary_collection_left_out
 from metrics.summaries.trailtext import Layers
-from metrics.summaries.two_layered import Collection, Run
+from metrics.summaries.two_layered import Collection, Run, summaries_left_out, summary_collection_left_out
 from metrics.taking_part import warn_of_most
-from metrics.types import Measure, short_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,7 +135,7 @@ def score_summaries(
 ) -> "pd.DataFrame":
     """Score runs by M-measure: every query, and the mean over all queries as topic `all`.
 
-    Kato et al. (EVIA 2016), eq. 2, with the readings that their programs take: characters as in `metrics.summaries.counting`,
+    Kato et al. (EVIA 2016), eq. 2, with the readings that their programs take: characters as in `metrics.summaries.trailtext`,
     N = 1, an iUnit met again brings nothing. A summary that reaches nothing important scores 0.
 
     Parameters

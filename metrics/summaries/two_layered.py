@@ -1,11 +1,15 @@
 """Collections and runs of two-layered summaries as values, whatever files they were read from.
 
 `metrics.readers.mobileclick` reads them, `metrics.summaries.score` scores them. Texts and ids are kept as written.
+
+At the end stands what of them takes no part in those scores.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
+
+from metrics.taking_part import LeftOut, left_out_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +89,46 @@ class Run:
     name: str
     description: str
     summaries: Mapping[str, Summary]
+
+
+IUNIT, QUERY = ("iUnit", "iUnits"), ("query", "queries")
+CAUSE = "importance may be that of another collection, or not be rated yet"
+
+
+def summaries_left_out(collection: Collection, run: Run) -> list[LeftOut]:
+    """Count the iUnits in a run's summaries whose importance nobody rated for any intent, which gain nothing.
+
+    Readers refuse what a collection does not have at all: queries, iUnits and intents that are unknown or missing.
+    """
+    shown = [
+        (query, element.id)
+        for query, summary in run.summaries.items()
+        for layer in (summary.first, *summary.second.values())
+        for element in layer
+        if isinstance(element, IUnit)
+    ]
+    rated = _rated(collection)
+    missing = [iunit for query, iunit in shown if iunit not in rated[query]]
+    return left_out_names(missing, len(shown), noun=IUNIT, says="have no importance", cause=CAUSE)
+
+
+def summary_collection_left_out(collection: Collection) -> list[LeftOut]:
+    """Count the queries without any importance above 0: every summary of them scores 0."""
+    bare = [
+        name
+        for name, query in collection.queries.items()
+        if not any(g > 0 for g in query.importance.values())
+    ]
+    return left_out_names(
+        bare,
+        len(collection.queries),
+        noun=QUERY,
+        says="have no iUnit of importance above 0",
+        cause=CAUSE,
+        then="score 0",
+    )
+
+
+def _rated(collection: Collection) -> dict[str, set[str]]:
+    """Return the iUnits of each query that were rated for an intent."""
+    return {name: {iunit for _, iunit in query.importance} for name, query in collection.queries.items()}

@@ -25,7 +25,7 @@ INFINITE_CONFIDENCE = 1000.0
 UNSAMPLED_WORDS = 1
 
 
-class Rules(NamedTuple):
+class CountingRules(NamedTuple):
     """How updates are counted.
 
     convention is the year of the track whose program is followed, binary makes every counted nugget equally relevant,
@@ -80,13 +80,13 @@ class JudgedTopic:
     ----------
     event : Event
         Judgments.
-    rules : Rules
+    rules : CountingRules
         How they are used. R(n) = exp(importance) / exp(3), or 1 if binary. In 2014 nuggets with importance <= 0 are
         dropped and words are counted in the texts; in 2013 all stay (R = 0 for importance 0 if binary) and the length
         columns hold words.
     """
 
-    def __init__(self, event: Event, rules: Rules) -> None:
+    def __init__(self, event: Event, rules: CountingRules) -> None:
         self.rules = rules
         self.updates = event.updates
         self.nuggets = _counted(event.nuggets, rules)
@@ -184,7 +184,7 @@ def latency_factor(late_seconds: float) -> float:
     return 1 - 2 / math.pi * math.atan(late_seconds / LATENCY_STEP_SECONDS)
 
 
-def _counted(nuggets: Mapping[str, Nugget], rules: Rules) -> dict[str, Nugget]:
+def _counted(nuggets: Mapping[str, Nugget], rules: CountingRules) -> dict[str, Nugget]:
     """Return the nuggets that count at all."""
     return {
         name: nugget
@@ -193,13 +193,13 @@ def _counted(nuggets: Mapping[str, Nugget], rules: Rules) -> dict[str, Nugget]:
     }
 
 
-def _relevance(nugget: Nugget, rules: Rules) -> float:
+def _relevance(nugget: Nugget, rules: CountingRules) -> float:
     """Return R."""
     if rules.binary:
         return float(nugget.importance != 0)
     return math.exp(nugget.importance) / math.exp(GREATEST_IMPORTANCE)
 
 
-def _nugget_words(nugget: Nugget, rules: Rules) -> int:
+def _nugget_words(nugget: Nugget, rules: CountingRules) -> int:
     """Return how long a nugget is."""
     return nugget.text.count(" ") + 1 if rules.convention == "2014" else nugget.words

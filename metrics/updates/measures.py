@@ -10,9 +10,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from metrics.registry import measure
-from metrics.types import Measure
-from metrics.updates.account import Account, Convention, FloatArray, Rules, Unsampled
+from metrics.registry import Measure, measure
+from metrics.updates.account import Account, Convention, CountingRules, FloatArray, Unsampled
 
 TRACK = "TREC Temporal Summarization track, evaluation programs of 2013 and 2014"
 PAPER = "Baruah, Smucker and Clarke, SIGIR 2015"
@@ -40,10 +39,10 @@ class UpdateMeasure(Measure, ABC):
     unsampled: Unsampled | None = None
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> CountingRules:
         """How updates are counted."""
         by_year: Unsampled = "count" if self.convention == "2014" else "skip"
-        return Rules(self.convention, self.binary, self.unsampled or by_year)
+        return CountingRules(self.convention, self.binary, self.unsampled or by_year)
 
     @abstractmethod
     def topic_value(self, account: Account) -> float:

@@ -1,7 +1,7 @@
 """Scoring runs of updates by the measures of the TREC Temporal Summarization track.
 
 The measures are in `metrics.updates.measures`, what they count in `metrics.updates.account`, files in
-`metrics.readers.tempsum` and `metrics.readers.tempsum_runs`.
+`metrics.readers.tempsum`.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metrics.event_taking_part import events_left_out, updates_left_out
-from metrics.events import EventCollection, UpdateRun
+from metrics.events import EventCollection, UpdateRun, events_left_out, updates_left_out
 from metrics.results import Score, Topics, labelled, score_frame, with_means
 from metrics.taking_part import warn_of_most
 from metrics.updates.account import Account, JudgedTopic

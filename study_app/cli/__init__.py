@@ -1,4 +1,7 @@
-"""The command line `prefcal`. Each command lives in a module of its own and is imported when it is called."""
+"""The command line `prefcal`: its groups, and the tables of their commands, which are imported when they are called.
+
+A command reads its options, calls the rooms before this one, and prints. Heavy imports stand inside functions.
+"""
 
 import importlib
 import sys
@@ -15,7 +18,8 @@ class LazyGroup(click.Group):
     Parameters
     ----------
     modules : mapping of str to (str, str)
-        Command name -> (module that holds it as `command`, one-line help), in the order to show.
+        Command name -> (module and function, as in `package.module:function`, one-line help), in the order to show.
+        Without a function it is `command`.
     """
 
     def __init__(self, name: str, modules: Mapping[str, tuple[str, str]], **attrs: object) -> None:
@@ -30,7 +34,8 @@ class LazyGroup(click.Group):
         """Import and return one command; None when there is no such name."""
         if cmd_name not in self.modules:
             return None
-        command: click.Command = importlib.import_module(self.modules[cmd_name][0]).command
+        module, _, function = self.modules[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), function or "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -58,65 +63,92 @@ SCORE = {
     "ranked": ("study_app.cli.score.ranked", "Time-aware and intent-aware measures of ranked lists."),
 }
 STUDY = {
-    "new": ("study_app.cli.study.new", "Write a first study file about a collection and runs."),
-    "check": ("study_app.cli.study.check", "Check a study file and everything it names; change nothing."),
-    "preview": ("study_app.cli.study.preview", "Open every page as workers see it; store nothing."),
-    "load": ("study_app.cli.study.load", "Check a study and put it into the database."),
-    "pause": ("study_app.cli.study.pause", "Let nobody new in; whoever has begun goes on."),
-    "resume": ("study_app.cli.study.resume", "Let new workers in again."),
+    "new": ("study_app.cli.study.new:new", "Write a first study file about a collection and runs."),
+    "check": (
+        "study_app.cli.study.commands:check",
+        "Check a study file and everything it names; change nothing.",
+    ),
+    "preview": ("study_app.cli.study.commands:preview", "Open every page as workers see it; store nothing."),
+    "load": ("study_app.cli.study.commands:load", "Check a study and put it into the database."),
+    "pause": ("study_app.cli.study.commands:pause", "Let nobody new in; whoever has begun goes on."),
+    "resume": ("study_app.cli.study.commands:resume", "Let new workers in again."),
 }
 PLAN = {
-    "agreement": ("study_app.cli.plan.agreement", "How well one measure's agreement will be known."),
-    "difference": ("study_app.cli.plan.difference", "Whether two measures will be told apart."),
-    "patience": ("study_app.cli.plan.patience", "How well the patience L will be known."),
-    "away": ("study_app.cli.plan.away", "How well the time away, M_A, will be known."),
-    "silence": ("study_app.cli.plan.silence", "Whether silence will be seen to be worth something (S_0)."),
+    "agreement": (
+        "study_app.cli.plan.agreement:agreement",
+        "How well one measure's agreement will be known.",
+    ),
+    "difference": ("study_app.cli.plan.agreement:difference", "Whether two measures will be told apart."),
+    "patience": ("study_app.cli.plan.patience:patience", "How well the patience L will be known."),
+    "away": ("study_app.cli.plan.away:away", "How well the time away, M_A, will be known."),
+    "silence": (
+        "study_app.cli.plan.silence:silence",
+        "Whether silence will be seen to be worth something (S_0).",
+    ),
 }
 CONVERT = {
     "tables-to-lines": (
-        "study_app.cli.convert.to_lines",
+        "study_app.cli.convert:tables_to_lines",
         "Preferences as lines of topic, a, b, worker, choice.",
     ),
-    "lines-to-tables": ("study_app.cli.convert.from_lines", "Such lines as a folder of tables."),
-    "scores-to-trec": ("study_app.cli.convert.to_trec", "Scores in trec_eval's columns, one file a run."),
-    "trec-to-scores": ("study_app.cli.convert.from_trec", "What trec_eval printed as one CSV of scores."),
+    "lines-to-tables": ("study_app.cli.convert:lines_to_tables", "Such lines as a folder of tables."),
+    "scores-to-trec": (
+        "study_app.cli.convert:scores_to_trec",
+        "Scores in trec_eval's columns, one file a run.",
+    ),
+    "trec-to-scores": (
+        "study_app.cli.convert:trec_to_scores",
+        "What trec_eval printed as one CSV of scores.",
+    ),
 }
 DB = {
-    "upgrade": ("study_app.cli.db.upgrade", "Bring the tables up to this prefcal."),
-    "backup": ("study_app.cli.db.backup", "Copy the database into a file, served or not."),
-    "restore": ("study_app.cli.db.restore", "Put a backup into the database."),
-    "check": ("study_app.cli.db.check", "Check that the database is whole."),
-    "rekey": ("study_app.cli.db.rekey", "Make new keys when the old ones leaked."),
+    "upgrade": ("study_app.cli.db:upgrade", "Bring the tables up to this prefcal."),
+    "backup": ("study_app.cli.db:backup", "Copy the database into a file, served or not."),
+    "restore": ("study_app.cli.db:restore", "Put a backup into the database."),
+    "check": ("study_app.cli.db:check", "Check that the database is whole."),
+    "rekey": ("study_app.cli.db:rekey", "Make new keys when the old ones leaked."),
 }
 COMMANDS = {
-    "demo": ("study_app.cli.trial.demo", "The whole loop on the bundled study, then keep serving it."),
-    "plan": ("study_app.cli.plan.group", "Say how large a study must be, by simulating it."),
-    "study": ("study_app.cli.study.group", "Begin, check, preview or load a study file."),
-    "serve": ("study_app.cli.serve.command", "Serve the loaded studies to workers."),
-    "simulate": ("study_app.cli.trial.simulate", "Let a simulated crowd go through a study."),
-    "status": ("study_app.cli.running.status", "Show how far each study is."),
+    "demo": ("study_app.cli.demo:demo", "The whole loop on the bundled study, then keep serving it."),
+    "plan": ("study_app.cli:plan_group", "Say how large a study must be, by simulating it."),
+    "study": ("study_app.cli:study_group", "Begin, check, preview or load a study file."),
+    "serve": ("study_app.cli.serve.command:serve", "Serve the loaded studies to workers."),
+    "simulate": ("study_app.cli.simulate:simulate", "Let a simulated crowd go through a study."),
+    "status": ("study_app.cli.status:status", "Show how far each study is."),
     "remind": (
-        "study_app.cli.running.remind",
+        "study_app.cli.platform_lists:remind",
         "List the followers of streams to remind, with their addresses.",
     ),
     "reconcile": (
-        "study_app.cli.running.reconcile",
+        "study_app.cli.platform_lists:reconcile",
         "Compare a platform's list of submissions with what is stored.",
     ),
-    "bonus": ("study_app.cli.running.bonus", "Write a list of bonuses by platform id."),
-    "retention": ("study_app.cli.running.retention", "Delete who workers are, and what the withdrawn left."),
-    "withdraw": ("study_app.cli.running.withdraw", "Take a worker's consent back, by the worker's code."),
-    "db": ("study_app.cli.db.group", "Upgrade, back up, restore, check or rekey the database."),
-    "doctor": ("study_app.cli.running.doctor", "Say whether this installation is fit for a study."),
-    "export": ("study_app.cli.running.export", "Write a study's tables as CSV and Parquet."),
-    "import": ("study_app.cli.tables.import_preferences", "Turn preferences from another tool into tables."),
+    "bonus": ("study_app.cli.platform_lists:bonus", "Write a list of bonuses by platform id."),
+    "retention": (
+        "study_app.cli.personal_data:retention",
+        "Delete who workers are, and what the withdrawn left.",
+    ),
+    "withdraw": (
+        "study_app.cli.personal_data:withdraw",
+        "Take a worker's consent back, by the worker's code.",
+    ),
+    "db": ("study_app.cli:db_group", "Upgrade, back up, restore, check or rekey the database."),
+    "doctor": ("study_app.cli.doctor:doctor", "Say whether this installation is fit for a study."),
+    "export": ("study_app.cli.tables.export:export", "Write a study's tables as CSV and Parquet."),
+    "import": (
+        "study_app.cli.tables.imports:import_preferences",
+        "Turn preferences from another tool into tables.",
+    ),
     "import-visits": (
-        "study_app.cli.tables.import_visits",
+        "study_app.cli.tables.imports:import_visits",
         "Turn visits that another tool logged into tables.",
     ),
-    "convert": ("study_app.cli.convert.group", "Hand preferences and scores on, or take them over."),
-    "check": ("study_app.cli.tables.check", "Check a folder of tables, whoever wrote it."),
-    "features": ("study_app.cli.tables.features", "Derive the tables that come from collections and runs."),
+    "convert": ("study_app.cli:convert_group", "Hand preferences and scores on, or take them over."),
+    "check": ("study_app.cli.tables.check:check", "Check a folder of tables, whoever wrote it."),
+    "features": (
+        "study_app.cli.tables.export:features",
+        "Derive the tables that come from collections and runs.",
+    ),
     "fit": ("study_app.cli.tables.fit", "Fit every user-model parameter the tables allow."),
     "score": ("study_app.cli.score", "Score runs; no study needed."),
     "measures": ("study_app.cli.results.measures", "List every measure with its parameters and source."),
@@ -138,6 +170,38 @@ def cli() -> None:
 
     Run a preference study, fit the user model from its logs, and score and compare metrics under it.
     """
+
+
+@click.group(cls=LazyGroup, modules=STUDY, name="study")
+def study_group() -> None:
+    """Begin a study, check it, look at it, load it, and pause it.
+
+    A study is one YAML file beside the collection and the runs that it names; docs/study-file.md says what stands in it. The commands
+    below have the order of use; after load comes prefcal serve.
+    """
+
+
+@click.group(cls=LazyGroup, modules=PLAN, name="plan")
+def plan_group() -> None:
+    """Say how large a study must be, by simulating it.
+
+    Each command invents studies of the size you have in mind, many times, in which the truth is what you say it is,
+    and shows what such studies would print: how wide the interval, how likely the answer, and how large the study
+    must be for what you want. Nothing is needed but a guess of the truth.
+    """
+
+
+@click.group(cls=LazyGroup, modules=CONVERT, name="convert")
+def convert_group() -> None:
+    """Hand preferences and scores on to other tools, or take them over.
+
+    prefcal import takes over preferences from a CSV with columns of any names.
+    """
+
+
+@click.group(cls=LazyGroup, modules=DB, name="db")
+def db_group() -> None:
+    """Upgrade, back up, restore, check or rekey the database."""
 
 
 def main() -> None:

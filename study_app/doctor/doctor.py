@@ -1,6 +1,7 @@
 """What an installation needs to run a study, looked at before the workers come; changes nothing.
 
-Each look is a function that returns findings; what is asked of a database server stands in `doctor_database`.
+Each look is a function that returns findings: about the machine, about the database (its schema, its keys, what it promises to
+keep, its clock), and about the workers' own address (HTTPS, and what the proxy in front of the server passes on).
 """
 
 import os
@@ -13,11 +14,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal
+from urllib.parse import urlsplit
 
+import httpx
 from filelock import FileLock, Timeout
+from sqlalchemy import Connection, text
 
-from study_app.store.disk_room import FULL_BYTES, LOW_BYTES, free_bytes
-from study_app.store.serving_lock import SUFFIX
+from metrics.errors import InputError
+from study_app.services.researcher.settings import KEY_LETTERS, SIGNING_KEY
+from study_app.store.database import (
+    FULL_BYTES,
+    LOW_BYTES,
+    Database,
+    free_bytes,
+    is_empty,
+    open_database,
+    shown_address,
+)
+from study_app.store.file_turns import LOCK_SUFFIX
+from study_app.store.schema import known_versions, stored_version
 
 OK: Final = "ok"
 WARNING: Final = "warning"
@@ -105,7 +120,7 @@ def _is_private(folder: Path) -> bool:
 
 def server_of(file: Path) -> Finding:
     """Say whether a server has the SQLite file now."""
-    lock = Path(f"{file}{SUFFIX}")
+    lock = Path(f"{file}{LOCK_SUFFIX}")
     is_served = False
     if lock.exists():
         try:
@@ -134,3 +149,198 @@ def encryption() -> Finding:
         found="prefcal serve speaks plain HTTP",
         cure="on the open net: a reverse proxy with HTTPS (docs/deploy.md); look at it with --address https://HOST",
     )
+
+
+SYNCHRONOUS = {0: "OFF", 1: "NORMAL", 2: "FULL", 3: "EXTRA"}
+FULL = 2
+CLOCK_DIFFERENCE_SECONDS = 5.0
+DURABLE = {
+    "fsync": ("on",),
+    "synchronous_commit": ("on", "remote_write", "remote_apply", "local"),
+    "full_page_writes": ("on",),
+}
+
+
+def examine(url: str) -> list[Finding]:
+    """Look at an installation; what cannot be looked at because the database is missing is left out."""
+    found = [programs(), clock(), encryption()]
+    try:
+        database = open_database(url)
+        if is_empty(database):
+            found.append(_nothing_loaded(database))
+            return found
+    except InputError as error:
+        fault = error.faults[0]
+        return [*found, Finding(what="database", state=FAULT, found=fault.problem, cure=fault.cure)]
+    file = Path(database.engine.url.database or "")
+    if database.is_sqlite:
+        found += [room(file.parent), file_rights(file), server_of(file)]
+    found += _asked(database)
+    database.engine.dispose()
+    return found
+
+
+def _asked(database: Database) -> list[Finding]:
+    version = stored_version(database)
+    with database.engine.connect() as connection:
+        keys = secret_key(connection)
+        kept = sqlite_durability(connection) if database.is_sqlite else postgresql_durability(connection)
+        clocks = [] if database.is_sqlite else [server_clock(connection)]
+    return [schema(version), keys, kept, *clocks]
+
+
+def _nothing_loaded(database: Database) -> Finding:
+    found = f"no study is loaded in {shown_address(database.engine.url)}"
+    return Finding(
+        what="database", state=FAULT, found=found, cure="prefcal study load FILE, or name --database"
+    )
+
+
+def schema(version: str | None) -> Finding:
+    """Compare the version of a database's schema with those that this prefcal knows."""
+    known = known_versions()
+    if version == known[-1]:
+        return Finding(what="schema", state=OK, found=f"version {version}, up to date")
+    if version in known:
+        found = f"version {version}, not {known[-1]}"
+        return Finding(
+            what="schema", state=WARNING, found=found, cure="prefcal db backup FILE, prefcal db upgrade"
+        )
+    return Finding(
+        what="schema",
+        state=FAULT,
+        found=f"version {version}, of a newer prefcal",
+        cure="install that prefcal",
+    )
+
+
+def secret_key(connection: Connection) -> Finding:
+    """Look whether the key that signs workers' addresses is there, and long enough; never shows it."""
+    query = text("SELECT length(value) FROM setting WHERE name = :name")
+    letters = connection.scalar(query, {"name": SIGNING_KEY})
+    if letters is None or letters < KEY_LETTERS[SIGNING_KEY]:
+        found = "is missing" if letters is None else f"has only {letters} letters"
+        return Finding(
+            what="secret key",
+            state=FAULT,
+            found=found,
+            cure="restore a backup, or load the study anew (new key)",
+        )
+    return Finding(what="secret key", state=OK, found="is in the database, for the database's readers only")
+
+
+def sqlite_durability(connection: Connection) -> Finding:
+    """Look at what SQLite does before it says that something is stored."""
+    journal = connection.scalar(text("PRAGMA journal_mode"))
+    level = connection.scalar(text("PRAGMA synchronous")) or 0
+    keys = connection.scalar(text("PRAGMA foreign_keys"))
+    found = f"journal_mode {journal}, synchronous {SYNCHRONOUS.get(level, level)}, foreign_keys {keys}"
+    if journal == "wal" and level >= FULL and keys:
+        return Finding(what="durability", state=OK, found=found)
+    cure = "put the file on a local disk: SQLite's log does not work on a network's"
+    return Finding(what="durability", state=FAULT, found=found, cure=cure)
+
+
+def postgresql_durability(connection: Connection) -> Finding:
+    """Look at what PostgreSQL does before it says that something is stored."""
+    values = {name: str(connection.scalar(text(f"SHOW {name}"))) for name in DURABLE}
+    weak = [name for name, value in values.items() if value not in DURABLE[name]]
+    found = ", ".join(f"{name} {value}" for name, value in values.items())
+    if not weak:
+        return Finding(what="durability", state=OK, found=found)
+    cure = f"in postgresql.conf: {', '.join(f'{name} = on' for name in weak)}; then reload the server"
+    return Finding(what="durability", state=FAULT, found=found, cure=cure)
+
+
+def server_clock(connection: Connection) -> Finding:
+    """Compare the clock of this machine with the database server's."""
+    before = time.time()
+    theirs = float(connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0.0)
+    difference = theirs - (before + time.time()) / 2
+    found = f"the database server's is {difference:+.1f} s from this machine's"
+    is_far = abs(difference) > CLOCK_DIFFERENCE_SECONDS
+    return Finding(
+        what="clocks",
+        state=WARNING if is_far else OK,
+        found=found,
+        cure="let the same time service set both: timedatectl set-ntp true" if is_far else "",
+    )
+
+
+TIMEOUT_SECONDS = 15.0
+UNASKED = (httpx.RequestError, httpx.InvalidURL)
+NGINX = {
+    "X-Forwarded-Proto": "proxy_set_header X-Forwarded-Proto $scheme;",
+    "Host": "proxy_set_header Host $server_name;",
+}
+
+
+def examine_address(address: str, http: httpx.Client | None = None) -> list[Finding]:
+    """Look at a served study as a worker's browser would.
+
+    Parameters
+    ----------
+    address : str
+        Where workers reach the server: ``https://study.example.org``, nothing behind the host.
+    http : httpx.Client, optional
+        Who asks; by default a client that believes the machine's certificates and follows no redirect.
+    """
+    with http or httpx.Client(timeout=TIMEOUT_SECONDS) as client:
+        try:
+            answer = client.get(f"{address}/healthz")
+        except UNASKED as error:
+            cure = "look at the proxy's configuration, its certificate, and whether its port is open"
+            found = f"{address} cannot be asked ({error})"
+            return [Finding(what="address", state=FAULT, found=found, cure=cure)]
+        link = _standing_link(answer)
+        if link is None:
+            found = f"{address}/healthz answers {answer.status_code}, and not as prefcal does"
+            cure = "let the proxy pass the whole host on to prefcal serve; is that running?"
+            return [Finding(what="address", state=FAULT, found=found, cure=cure)]
+        return [_encryption(address, client), _headers(address, link)]
+
+
+def _standing_link(answer: httpx.Response) -> str | None:
+    """Return the link that the server would show a worker, None when it is no prefcal that answers."""
+    try:
+        said = answer.json()
+    except ValueError:
+        return None
+    link = said.get("standing_link") if isinstance(said, dict) else None
+    return link if answer.is_success and isinstance(link, str) else None
+
+
+def _encryption(address: str, client: httpx.Client) -> Finding:
+    """Look whether workers can only come by HTTPS."""
+    if not address.startswith("https:"):
+        cure = "on the open net: a reverse proxy with HTTPS (docs/deploy.md)"
+        found = f"{address} is not encrypted: everybody on the way can read along"
+        return Finding(what="address", state=WARNING, found=found, cure=cure)
+    plain = f"http://{urlsplit(address).hostname}"
+    try:
+        is_plain = _standing_link(client.get(f"{plain}/healthz")) is not None
+    except UNASKED:
+        is_plain = False
+    if is_plain:
+        cure = "let port 80 only lead to https (docs/deploy.md)"
+        found = f"{address} answers, but {plain} shows the pages too, unencrypted"
+        return Finding(what="address", state=WARNING, found=found, cure=cure)
+    return Finding(what="address", state=OK, found=f"{address} answers; nothing is shown without HTTPS")
+
+
+def _headers(address: str, link: str) -> Finding:
+    """Compare the link that the server would show with the address that it was asked by."""
+    asked, shown = urlsplit(address), urlsplit(link)
+    lost = [
+        name
+        for name, differs in (
+            ("X-Forwarded-Proto", asked.scheme != shown.scheme),
+            ("Host", asked.netloc.lower() != shown.netloc.lower()),
+        )
+        if differs
+    ]
+    found = f"the server shows workers links like {link}"
+    if not lost:
+        return Finding(what="proxy headers", state=OK, found=found)
+    cure = f"let the proxy pass on {' and '.join(lost)}; nginx: {' '.join(NGINX[name] for name in lost)}"
+    return Finding(what="proxy headers", state=FAULT, found=found, cure=cure)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from study_app.export.people import takes_part
 from study_app.store.models import Assignment, Event, Judgment, PageLoad, Showing, Slot, Worker
-from study_app.store.stream_models import Follow, StreamView
+from study_app.store.task_models import Follow, StreamView
 
 STREAM_PAGES = ("stream_pages", "stream_pages_by_form_only", "silent_stream_pages")
 """Pages of streams that were served; those without a log of which the form tells, as without script; and those that are

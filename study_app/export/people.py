@@ -9,8 +9,7 @@ from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.orm import Session
 
 from calibration.tables.tables import TABLES
-from study_app.protocol.answer_flags import FLAGS, flags_by_worker
-from study_app.protocol.domain import EXCLUSION_RULE, exclusion_reasons, is_consistent
+from study_app.protocol.domain import EXCLUSION_RULE, FLAGS, exclusion_reasons, flags_by_worker, is_consistent
 from study_app.store.models import PlatformIdentity, Worker
 from study_app.store.plan import StudyPlan
 from study_app.study.entries import JudgedTask, SearchedTask

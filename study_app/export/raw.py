@@ -27,7 +27,7 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
-from study_app.store.stream_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
 
 EVENTS_SCHEMA = "events.schema.json"
 

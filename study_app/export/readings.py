@@ -12,8 +12,7 @@ from sqlalchemy.orm import Session, aliased
 
 from calibration.tables.tables import SIDES, TABLES
 from study_app.export.logs import logged_events
-from study_app.logs.dwell import LoggedEvent, PageReading, read_page
-from study_app.logs.page_clock import server_times
+from study_app.logs.dwell import LoggedEvent, PageReading, read_page, server_times
 from study_app.store.models import (
     EPOCH,
     MILLISECOND,

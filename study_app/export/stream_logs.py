@@ -12,11 +12,10 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
 from study_app.export.logs import logged_events
-from study_app.logs.dwell import LoggedEvent, PageReading, read_page
-from study_app.logs.page_clock import server_times
-from study_app.logs.visit_record import StreamPage, Visit, visits_of
+from study_app.logs.dwell import LoggedEvent, PageReading, read_page, server_times
+from study_app.logs.visit_record import LoggedPage, Visit, visits_of
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, System, Task, Topic, Worker
-from study_app.store.stream_models import Follow, Stream, StreamView
+from study_app.store.task_models import Follow, Stream, StreamView
 from study_app.tasks.kinds import kinds_with
 from study_app.tasks.text_items import Item
 from study_app.tasks.update_stream import SIDE, UpdateStream, places_of
@@ -92,7 +91,7 @@ class ViewLog:
     Attributes
     ----------
     key, entry, after, upto
-        As `study_app.store.stream_models.StreamView` has them.
+        As `study_app.store.task_models.StreamView` has them.
     read : frozenset of int
         Places that its form named as read.
     left_ms : int or None
@@ -277,9 +276,9 @@ def _follow_log(
     )
 
 
-def _page(view: StreamView, events: Sequence[LoggedEvent]) -> StreamPage:
+def _page(view: StreamView, events: Sequence[LoggedEvent]) -> LoggedPage:
     served_ms = _milliseconds(view.served_at)
-    return StreamPage(
+    return LoggedPage(
         served_ms=served_ms,
         left_ms=None if view.left_at is None else _milliseconds(view.left_at),
         events=events,
@@ -287,14 +286,14 @@ def _page(view: StreamView, events: Sequence[LoggedEvent]) -> StreamPage:
     )
 
 
-def _until(page: StreamPage, visits: Sequence[Visit]) -> StreamPage:
+def _until(page: LoggedPage, visits: Sequence[Visit]) -> LoggedPage:
     """Return what a page logged until the last visit was over."""
     known = bisect_right(page.times, visits[-1].end) if visits else 0
     return replace(page, events=page.events[:known], times=page.times[:known])
 
 
 def _view_log(
-    view: StreamView, page: StreamPage, text: StreamText, *, alive: set[int], pauses: set[int]
+    view: StreamView, page: LoggedPage, text: StreamText, *, alive: set[int], pauses: set[int]
 ) -> ViewLog:
     """Read one page; the heartbeats that are no sign of life do not count. ``pauses``: where visits ended."""
     events = [event for event in page.events if event.kind != "beat" or event.number in alive]

@@ -9,8 +9,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from calibration.tables.files import write_tables
-from calibration.tables.records import table_records
-from calibration.tables.study import STUDY_FILE, write_study
+from calibration.tables.study import STUDY_FILE, table_records, write_study
 from calibration.tables.tables import TABLES
 from study_app.export.answers import (
     intent_votes_table,

@@ -20,8 +20,7 @@ from study_app.store.models import (
     Study,
     Worker,
 )
-from study_app.store.stream_models import Follow, UsefulAnswer, UsefulQuestion
-from study_app.store.task_models import Rating, Reply, Sheet
+from study_app.store.task_models import Follow, Rating, Reply, Sheet, UsefulAnswer, UsefulQuestion
 from study_app.study.platforms import SIMULATED
 
 

@@ -52,7 +52,7 @@ class Sign(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamPage:
+class LoggedPage:
     """One page of a stream as it was served, and what came of it.
 
     Attributes
@@ -64,7 +64,7 @@ class StreamPage:
     events : sequence of LoggedEvent
         By ascending number, each once.
     times : sequence of int
-        When each happened: `study_app.logs.page_clock.server_times`.
+        When each happened: `study_app.logs.dwell.server_times`.
     """
 
     served_ms: int
@@ -114,12 +114,12 @@ class Visit:
         return any(sign.kind == "leave" and sign.page == self.signs[-1].page for sign in self.signs)
 
 
-def visits_of(pages: Sequence[StreamPage], *, started_ms: int, ended_ms: int, idle_ms: int) -> list[Visit]:
+def visits_of(pages: Sequence[LoggedPage], *, started_ms: int, ended_ms: int, idle_ms: int) -> list[Visit]:
     """Cut a follow's visits.
 
     Parameters
     ----------
-    pages : sequence of StreamPage
+    pages : sequence of LoggedPage
         All pages of the follow in the order in which they were served.
     started_ms, ended_ms : int
         Enrolment and end.
@@ -206,7 +206,7 @@ def _visit(run: Sequence[Sign], ended_ms: int) -> Visit:
     )
 
 
-def _signs(place: int, page: StreamPage, idle_ms: int) -> Iterator[Sign]:
+def _signs(place: int, page: LoggedPage, idle_ms: int) -> Iterator[Sign]:
     """Yield the signs of life of one page."""
     if page.events:
         yield from _Watch(place, idle_ms).signs(page)
@@ -223,7 +223,7 @@ def _signs(place: int, page: StreamPage, idle_ms: int) -> Iterator[Sign]:
             yield Sign(page.left_ms, place, 0, "leave", is_act=False)
 
 
-def _signs_after_forms(pages: Sequence[StreamPage]) -> Iterator[Sign]:
+def _signs_after_forms(pages: Sequence[LoggedPage]) -> Iterator[Sign]:
     """Yield the serving of pages that tell nothing themselves but were asked for right after a form."""
     forms = [page.left_ms for page in pages if page.left_ms is not None]
     for place, page in enumerate(pages):
@@ -246,7 +246,7 @@ class _Watch:
         self._until: int | None = None
         self._has_act = False
 
-    def signs(self, page: StreamPage) -> list[Sign]:
+    def signs(self, page: LoggedPage) -> list[Sign]:
         """Return the page's signs."""
         visible, before = True, 0
         following = [*page.events[1:], None]

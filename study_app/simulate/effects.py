@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from study_app.simulate.crowd import CrowdReport
 from study_app.store.models import Event, Judgment, PageLoad, Study, Worker
-from study_app.store.stream_models import StreamView, UsefulAnswer
+from study_app.store.task_models import StreamView, UsefulAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

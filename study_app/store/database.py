@@ -1,11 +1,12 @@
 """The engine, the only place that commits, and the migrations.
 
 Reads see one consistent state and wait for nobody. In SQLite, the writes of this process take turns and share commits
-(`study_app.store.shared_writes`) instead of waiting for SQLite's busy handler, which sleeps; the database's own lock holds other
+(`study_app.store.file_turns`) instead of waiting for SQLite's busy handler, which sleeps; the database's own lock holds other
 processes off. In PostgreSQL writes run side by side and wait for each other's rows only.
 """
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -18,12 +19,11 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 
 from metrics.errors import PrefcalError, input_fault
-from study_app.store.shared_writes import SharedWrites, refuse_half_a_write
+from study_app.store.file_turns import SharedWrites, refuse_half_a_write
 
 BUSY_TIMEOUT_MS = 10_000
 SQLITE_POOL_SIZE, POSTGRES_POOL_SIZE = 40, 20
 """How many connections are kept: of a file one for every thread of a server, of a database server what it can give to several."""
-
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 
 
@@ -224,3 +224,18 @@ def _begin_sqlite(connection: Connection) -> None:
     """Begin at once for writing when that is wanted, so that two writers never wait for each other's read."""
     writes = connection.get_execution_options().get("prefcal_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+LOW_BYTES, FULL_BYTES = 1 << 30, 100 << 20
+"""Below the first the doctor warns; below the second nobody new is let in, so that those who began can end."""
+
+
+def free_bytes(folder: Path) -> int:
+    """Return what may still be written there."""
+    return shutil.disk_usage(folder).free
+
+
+def is_nearly_full(database: Database) -> bool:
+    """Say whether there is too little room for more workers; a database server's room cannot be seen from here."""
+    path = database.engine.url.database
+    return database.is_sqlite and path is not None and free_bytes(Path(path).absolute().parent) < FULL_BYTES

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 
 from study_app.store.models import Pair, Study, Summary, Task, Topic
-from study_app.store.stream_models import Stream
+from study_app.store.task_models import Stream
 from study_app.study.entries import (
     FollowedTask,
     SearchedTask,

@@ -1,4 +1,4 @@
-"""The database's tables of introductions, ratings, questions, consent texts, and what platforms were told.
+"""The database's tables of what tasks hold: introductions, ratings, questions, streams; of consent texts and platforms.
 
 Beside `study_app.store.models`, whose rules hold here too.
 """
@@ -117,3 +117,105 @@ class PlatformRecord(Base):
     confirmed: Mapped[bool]
     paid: Mapped[bool]
     read_at: Mapped[datetime]
+
+
+class Stream(Base):
+    """A system's stream of one event, ready to show.
+
+    ``content`` is {"start", "end": seconds since 1970 of the event, "updates": [UPDATE, ...]}, oldest first (equal times
+    by confidence, then by line in the run), where UPDATE is {"id", "text", "words", "chars", "at": seconds since 1970,
+    "nuggets": [[nugget, seconds since 1970], ...]}. An update's *place* is its number in that list, from 1.
+    """
+
+    __tablename__ = "stream"
+    __table_args__ = (UniqueConstraint("topic_id", "system_id"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
+    system_id: Mapped[int] = mapped_column(ForeignKey("system.id"))
+    content: Mapped[dict[str, Any]]
+
+
+class Follow(Base):
+    """A worker following one system's stream of one event, from enrolment to the end of the stream days.
+
+    ``started_at``: this worker's own enrolment, at which the stream begins for them. ``ends_at``: wall time at which
+    its days are over.
+    """
+
+    __tablename__ = "follow"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    slot_id: Mapped[int] = mapped_column(ForeignKey("slot.id"), unique=True)
+    system_id: Mapped[int] = mapped_column(ForeignKey("system.id"), index=True)
+    started_at: Mapped[datetime]
+    ends_at: Mapped[datetime]
+    slot: Mapped[Slot] = relationship()
+    views: Mapped[list["StreamView"]] = relationship(back_populates="follow", order_by="StreamView.id")
+
+
+class StreamView(Base):
+    """One page of a stream as it was served; ``key`` is the page load's.
+
+    ``visit`` (from 1): the stay it belongs to. ``after``: place of the newest update read before this visit, 0 for
+    none. ``upto``: place of the newest update there was. ``first``, ``last``: places shown, ``first`` the older one;
+    both 0 when nothing was new. ``read``: places that the page's form named as read. ``left_at``: when that
+    form was sent last.
+    """
+
+    __tablename__ = "stream_view"
+    __table_args__ = (
+        CheckConstraint("entry IN ('own', 'reminder', 'invitation')", name="entry"),
+        CheckConstraint("after <= upto", name="places"),
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    follow_id: Mapped[int] = mapped_column(ForeignKey("follow.id"), index=True)
+    key: Mapped[str] = mapped_column(unique=True)
+    visit: Mapped[int]
+    served_at: Mapped[datetime]
+    entry: Mapped[str]
+    after: Mapped[int]
+    upto: Mapped[int]
+    first: Mapped[int]
+    last: Mapped[int]
+    read: Mapped[list[Any]]
+    left_at: Mapped[datetime | None]
+    follow: Mapped[Follow] = relationship(back_populates="views")
+
+
+class UsefulQuestion(Base):
+    """An update of which a worker is asked whether it was still of use; drawn and stored before it is shown."""
+
+    __tablename__ = "useful_question"
+    __table_args__ = (UniqueConstraint("follow_id", "nugget"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    follow_id: Mapped[int] = mapped_column(ForeignKey("follow.id"), index=True)
+    visit: Mapped[int]
+    place: Mapped[int]
+    nugget: Mapped[str]
+    visits_late: Mapped[int]
+    asked_at: Mapped[datetime]
+    answers: Mapped[list["UsefulAnswer"]] = relationship(
+        back_populates="question", order_by="UsefulAnswer.revision"
+    )
+
+
+class UsefulAnswer(Base):
+    """One revision of the answer to a question about an update."""
+
+    __tablename__ = "useful_answer"
+    __table_args__ = (UniqueConstraint("question_id", "revision"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("useful_question.id"))
+    revision: Mapped[int]
+    useful: Mapped[bool]
+    page_key: Mapped[str]
+    answered_at: Mapped[datetime]
+    question: Mapped[UsefulQuestion] = relationship(back_populates="answers")
+
+
+class Prompt(Base):
+    """A reminder that the researcher was given to send to the follower of a stream."""
+
+    __tablename__ = "prompt"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    follow_id: Mapped[int] = mapped_column(ForeignKey("follow.id"), index=True)
+    sent_at: Mapped[datetime]

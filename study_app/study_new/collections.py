@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from metrics.errors import Fault
-from metrics.readers.run_files import run_name, system_name
+from metrics.readers.lines import run_name, system_name
 from metrics.wording import listed
 from study_app.study_new.recognise import Recognised
 
@@ -18,7 +18,7 @@ Choice = Callable[[Recognised], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundCollection:
     """A whole collection: ``family`` (summaries, events, pushes, ranked), key of the study file -> file, and the runs."""
 
     family: str
@@ -58,9 +58,9 @@ class Search:
         return None
 
 
-def collections(pool: Sequence[Recognised]) -> tuple[list[Found], list[Search]]:
+def collections(pool: Sequence[Recognised]) -> tuple[list[FoundCollection], list[Search]]:
     """Return the collections that are whole, and the searches for those of which only a part is there."""
-    whole: list[Found] = []
+    whole: list[FoundCollection] = []
     partial: list[Search] = []
     left = list(pool)
     for find in (_pushes, _summaries, _ranked, _events):
@@ -70,7 +70,7 @@ def collections(pool: Sequence[Recognised]) -> tuple[list[Found], list[Search]]:
         if search.missing or search.doubtful or not runs:
             partial.append(search)
         else:
-            whole.append(Found(family=search.family, files=search.files, runs=tuple(runs)))
+            whole.append(FoundCollection(family=search.family, files=search.files, runs=tuple(runs)))
             used = {file.path for file in (*search.files.values(), *runs)}
             left = [file for file in left if file.path not in used]
     return whole, partial

@@ -1,43 +1,33 @@
-"""The text of a new study file: every key with its comment, paths relative to the file."""
+"""The text of a new study file: which tasks it could have, every key with what it means, paths relative to the file."""
 
+import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic_core import PydanticUndefined
 
+from study_app.protocol.domain import MIN_VALIDATIONS
 from study_app.study.entries import Entry
 from study_app.study.platforms import PLATFORMS
 from study_app.study.standard_words import consent_of
-from study_app.study_new.collections import Found, system_names
-from study_app.study_new.protocol import comments, protocol_values
+from study_app.study.text_language import looks_japanese
+from study_app.study_new.collections import FoundCollection, system_names
 from study_app.tasks.content import EventFiles, PushFiles, RankedFiles, SummaryFiles
+from study_app.tasks.kinds import KINDS
 from study_app.tasks.task_kind import NewTask, TaskKind
-
-COMMENT_COLUMN = 32
-FILES_OF_FAMILY: dict[str, type[Entry]] = {
-    "summaries": SummaryFiles,
-    "events": EventFiles,
-    "pushes": PushFiles,
-    "ranked": RankedFiles,
-}
-HEAD = """\
-# Written by `prefcal study new`. Make title and consent your own; every number below may be changed.
-# `prefcal study check` says what does not fit, what workers will do, for how long, and what it costs;
-# `prefcal study preview` opens every page as they will see it. All keys: docs/study-file.md
-"""
-SYSTEMS_COMMENT = "the names stand in every table; workers never see them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskPlan:
+class PossibleTask:
     """One task to write: its kind, what of that is for new study files, and what it is about."""
 
     kind: TaskKind
     new: NewTask
-    found: Found
+    found: FoundCollection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +44,77 @@ class Answers:
     keep: str | None
 
 
-def study_text(answers: Answers, tasks: list[TaskPlan], folder: Path) -> str:
+INTRODUCED = {
+    "instructions": "prefcal's own words before the task; or your own text, or null for no such page",
+    "example": "a worked example on that page",
+    "check": "null: prefcal's own questions, with two tries; [] for none; or a list of your own",
+}
+
+
+def comments(kind: TaskKind) -> Mapping[str, str]:
+    """Return key -> comment, in the order in which they are written."""
+    return {} if kind.new is None else {**INTRODUCED, **kind.new.comments}
+
+
+def protocol_values(kind: TaskKind, language: str) -> dict[str, Any]:
+    """Return every key of a kind that is written, with its default; days are not in it where they have none."""
+    fields = kind.entry.model_fields
+    values = {key: fields[key].default for key in comments(kind)}
+    values["instructions"] = "standard"
+    if values.get("validation_pairs") == 0:  # without repeats nobody could be told to be careless
+        values["validation_pairs"] = MIN_VALIDATIONS
+    if language in kind.criteria:
+        values["criteria"] = list(kind.criteria[language])
+    return {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in values.items()
+        if value is not PydanticUndefined
+    }
+
+
+def possible_tasks(whole: Sequence[FoundCollection]) -> list[PossibleTask]:
+    """Return every task that the collections have enough runs for, in the order in which workers would do them."""
+    return [
+        PossibleTask(kind=kind, new=kind.new, found=found)
+        for found in whole
+        for kind in KINDS.values()
+        if kind.new is not None and len(found.runs) >= kind.new.runs.get(found.family, math.inf)
+    ]
+
+
+def usual_tasks(possible: Sequence[PossibleTask]) -> list[PossibleTask]:
+    """Return the tasks to write where nobody says which."""
+    return [task for task in possible if task.new.usual(task.found)]
+
+
+def language_of(whole: Sequence[FoundCollection]) -> str:
+    """Return ja where the texts are mostly Japanese, else en."""
+    texts = (
+        row[-1]
+        for found in whole
+        for key, file in found.files.items()
+        if key in {"queries", "texts", "nuggets", "topics"}
+        for row in file.rows[:1_000]
+    )
+    return "ja" if looks_japanese(texts) else "en"
+
+
+COMMENT_COLUMN = 32
+FILES_OF_FAMILY: dict[str, type[Entry]] = {
+    "summaries": SummaryFiles,
+    "events": EventFiles,
+    "pushes": PushFiles,
+    "ranked": RankedFiles,
+}
+HEAD = """\
+# Written by `prefcal study new`. Make title and consent your own; every number below may be changed.
+# `prefcal study check` says what does not fit, what workers will do, for how long, and what it costs;
+# `prefcal study preview` opens every page as they will see it. All keys: docs/study-file.md
+"""
+SYSTEMS_COMMENT = "the names stand in every table; workers never see them"
+
+
+def study_text(answers: Answers, tasks: list[PossibleTask], folder: Path) -> str:
     """Return the study file that is to stand in ``folder``."""
     return (
         HEAD
@@ -63,7 +123,7 @@ def study_text(answers: Answers, tasks: list[TaskPlan], folder: Path) -> str:
     )
 
 
-def _study_lines(answers: Answers, tasks: list[TaskPlan]) -> Iterator[str]:
+def _study_lines(answers: Answers, tasks: list[PossibleTask]) -> Iterator[str]:
     language, main = answers.language, min((task.new for task in tasks), key=lambda new: new.telling)
     yield ""
     yield _line(0, "study", answers.study, "short name, used in addresses: /s/NAME")
@@ -89,7 +149,7 @@ def _study_lines(answers: Answers, tasks: list[TaskPlan]) -> Iterator[str]:
     yield "# platform_fee: 0.33            # what the platform takes on top, as a share of the reward"
 
 
-def _task_lines(answers: Answers, tasks: list[TaskPlan], folder: Path) -> Iterator[str]:
+def _task_lines(answers: Answers, tasks: list[PossibleTask], folder: Path) -> Iterator[str]:
     names: list[str] = []
     for task in tasks:
         name = task.new.name
@@ -111,13 +171,13 @@ def _task_lines(answers: Answers, tasks: list[TaskPlan], folder: Path) -> Iterat
         yield from _protocol_lines(task, answers.language)
 
 
-def _files_of(task: TaskPlan) -> Mapping[str, Path]:
+def _files_of(task: PossibleTask) -> Mapping[str, Path]:
     """Return key -> file in the order in which docs/study-file.md has them."""
     found = task.found.files
     return {key: found[key].path for key in FILES_OF_FAMILY[task.found.family].model_fields if key in found}
 
 
-def _protocol_lines(task: TaskPlan, language: str) -> Iterator[str]:
+def _protocol_lines(task: PossibleTask, language: str) -> Iterator[str]:
     values = protocol_values(task.kind, language)
     days = task.new.days(task.found)
     if days is not None:

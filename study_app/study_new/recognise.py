@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metrics.readers.lines import GZIP_MAGIC, NUMBER
-from metrics.readers.timestamps import calendar_window
+from metrics.readers.ranked import calendar_window
 
 HEAD_BYTES = 4_000_000
 LINES_JUDGED = 50

@@ -7,23 +7,23 @@ from pathlib import Path
 
 from metrics.errors import Fault, InputError, input_fault
 from study_app.estimate.content import read_whole_study
-from study_app.study_new.collections import Found, Search, collections, faults_of
-from study_app.study_new.compose import Answers, TaskPlan, study_text
+from study_app.study_new.collections import FoundCollection, Search, collections, faults_of
+from study_app.study_new.compose import Answers, PossibleTask, study_text
 from study_app.study_new.recognise import files_in, recognise
 
 FILE = "study.yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
+class StartingFiles:
     """What was found: whole collections, parts of others, and the files that play no part."""
 
-    whole: list[Found]
+    whole: list[FoundCollection]
     partial: list[Search]
     unused: list[Path]
 
 
-def find_material(places: Sequence[Path]) -> Material:
+def find_material(places: Sequence[Path]) -> StartingFiles:
     """Recognise what is in files and folders.
 
     Raises
@@ -48,7 +48,9 @@ def find_material(places: Sequence[Path]) -> Material:
     whole, partial = collections([found for path in paths if (found := recognise(path)) is not None])
     if whole:
         used = {file.path for found in whole for file in (*found.files.values(), *found.runs)}
-        return Material(whole=whole, partial=partial, unused=[path for path in paths if path not in used])
+        return StartingFiles(
+            whole=whole, partial=partial, unused=[path for path in paths if path not in used]
+        )
     if partial:
         raise InputError([fault for search in partial for fault in faults_of(search, places[0], paths)])
     raise input_fault(
@@ -70,7 +72,7 @@ def study_place(folder: Path) -> Path:
     return path
 
 
-def write_study(folder: Path, answers: Answers, tasks: list[TaskPlan]) -> Path:
+def write_study(folder: Path, answers: Answers, tasks: list[PossibleTask]) -> Path:
     """Write the study file, which then has no fault; where there is one, nothing is left behind.
 
     Raises

@@ -111,7 +111,7 @@ def _methods(task: FinishedTask) -> str:
 
 def _event_days(found: Collected) -> int:
     """Return the whole days of the longest event, at least one and at most `MOST_NEW_DAYS`."""
-    from metrics.readers.xml_tree import read_xml  # noqa: PLC0415 - only a new study needs it
+    from metrics.readers.trees import read_xml  # noqa: PLC0415 - only a new study needs it
 
     longest = 0.0
     for event in read_xml(found.files["topics"].path).children:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from metrics.summaries.counting import counted_chars
+from metrics.summaries.trailtext import counted_chars
 from study_app.study.entries import FollowedTask
 
 WORDS_PER_SECOND = 4.0

@@ -10,7 +10,7 @@ import pandas as pd
 from calibration.push.pairs import push_judgments
 from calibration.push.simulate import PushJudges, simulate_push_cells, simulate_push_preferences
 from calibration.tables.files import checked
-from calibration.tables.sources import SourceFile, TaskSources
+from calibration.tables.sources import NamedFile, TaskSources
 from calibration.tables.tables import TABLES
 
 TASK = "pushes"
@@ -90,8 +90,8 @@ def write_push_study(folder, seed=1):
         (folder / name).write_text(text + "\n")
     sources = TaskSources(
         kind="stream_pairs",
-        collection={kind: SourceFile(path=folder / name) for kind, name in PUSH_FILES.items()},
-        systems={name: SourceFile(path=folder / f"{name}.txt") for name in SYSTEMS},
+        collection={kind: NamedFile(path=folder / name) for kind, name in PUSH_FILES.items()},
+        systems={name: NamedFile(path=folder / f"{name}.txt") for name in SYSTEMS},
         protocol={"days": [DAYS[0], DAYS[-1]]},
     )
     return sources, choices(SYSTEMS, TOPICS, rng)

@@ -9,8 +9,7 @@ import pytest
 
 from metrics.events import Event, UpdateRun
 from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
+from metrics.readers.tempsum import read_events, read_update_run
 from metrics.updates.measures import Comprehensiveness, ExpectedLatencyGain
 from metrics.updates.score import update_scores
 from study_app.study.file import read_study_file

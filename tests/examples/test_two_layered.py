@@ -12,9 +12,8 @@ import pytest
 
 from metrics.readers.mobileclick import read_collection
 from metrics.readers.mobileclick_runs import read_run
-from metrics.summaries.counting import counted_chars
 from metrics.summaries.score import MMeasure, summary_scores
-from metrics.summaries.trailtext import trailtext
+from metrics.summaries.trailtext import counted_chars, trailtext
 from metrics.summaries.two_layered import IUnit, Link, Query, Run, Summary
 from study_app.study.file import read_study_file
 from study_app.tasks.kinds import KINDS

@@ -12,9 +12,8 @@ import pytest
 
 from metrics.readers.mobileclick import read_collection
 from metrics.readers.mobileclick_runs import read_run
-from metrics.summaries.counting import counted_chars
 from metrics.summaries.score import MMeasure, UMeasure, score_intents, score_summaries
-from metrics.summaries.trailtext import trailtext, truncated
+from metrics.summaries.trailtext import counted_chars, trailtext, truncated
 from metrics.summaries.two_layered import IUnit
 from tests.study_app.prefcal_command import run_here
 

@@ -14,8 +14,7 @@ import pytest
 
 from metrics.events import UpdateRun
 from metrics.msu.score import MSU, GivenUsers, msu_scores, msu_user_scores, trails
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_lengths, read_update_run
+from metrics.readers.tempsum import read_events, read_lengths, read_update_run
 from metrics.readers.trails import read_trails
 from tests.golden.test_tempsum import files
 from tests.study_app.prefcal_command import run_here

@@ -10,8 +10,7 @@ import json
 
 import pytest
 
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
+from metrics.readers.tempsum import read_events, read_update_run
 from metrics.updates.score import MEASURES, UpdateCount, update_scores
 from tests.study_app.prefcal_command import run_here
 

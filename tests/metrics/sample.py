@@ -2,8 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from metrics.registry import measure
-from metrics.types import Measure, short_number
+from metrics.registry import Measure, measure, short_number
 
 
 @measure

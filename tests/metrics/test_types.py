@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
-from metrics.registry import all_measures, measure, parse_measure
-from metrics.types import Measure, short_number
+from metrics.registry import Measure, all_measures, measure, parse_measure, short_number
 from tests.metrics.sample import Sample
 
 samples = st.builds(

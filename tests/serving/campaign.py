@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 
 from study_app.services.researcher.settings import SIGNING_KEY, setting
 from study_app.simulate.events import PageLog
-from study_app.store.check.check import check_database
+from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
 from study_app.store.models import (
     Assignment,

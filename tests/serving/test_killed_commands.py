@@ -15,7 +15,7 @@ from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
 from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Truth
-from study_app.store.check.check import check_database
+from study_app.store.check import check_database
 from study_app.store.database import is_empty, open_database, transaction
 from study_app.store.models import Study, Topic
 from tests.study_app.small_study import write_small_study

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import load_study
 from study_app.store.models import Study, System
-from study_app.store.stream_models import Follow, Stream, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.store.task_models import Follow, Stream, StreamView, UsefulAnswer, UsefulQuestion
 from tests.study_app.small_streams import Told, write_stream_study
 from tests.study_app.stored_study import LOADED, NOON, StoredStudy, opened, stored_engine
 

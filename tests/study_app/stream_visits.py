@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from study_app.store.stream_models import StreamView, UsefulQuestion
+from study_app.store.task_models import StreamView, UsefulQuestion
 from tests.study_app.small_streams import write_stream_study
 from tests.study_app.visitor import Visitor
 

@@ -10,10 +10,10 @@ import pandas as pd
 
 from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, side_by_side
 from metrics.arrays import Floats
+from metrics.registry import Measure, short_number
 from metrics.summaries.readings import Probabilities
 from metrics.summaries.score import MMeasure, m_from_positions
 from metrics.summaries.trailtext import Layers
-from metrics.types import Measure, short_number
 
 SWEEP_OCTAVES = 4
 """The paper's sweep ends at 16 times the default; ours begins at 1/16."""

@@ -10,9 +10,8 @@ from types import MappingProxyType
 
 from calibration.agree.measures.variants import CONVERTED_MARK
 from metrics.errors import InputError, input_fault
-from metrics.registry import all_measures, parse_measure
+from metrics.registry import Measure, all_measures, parse_measure
 from metrics.summaries.score import MMeasure
-from metrics.types import Measure
 from metrics.wording import listed
 
 CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(

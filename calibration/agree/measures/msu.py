@@ -21,7 +21,7 @@ from metrics.events import EventCollection, UpdateRun
 from metrics.msu.measures import StreamMeasure
 from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores
 from metrics.msu.trails import RANGES
-from metrics.types import Measure, short_number
+from metrics.registry import Measure, short_number
 from metrics.updates.score import (
     ExpectedLatencyGain,
     HarmonicMean,

@@ -12,7 +12,7 @@ from calibration.agree.measures.measure_names import CLASSES, measure_called, pr
 from calibration.agree.measures.variants import CONVERTED_MARK, Fit, Variant
 from calibration.patience.grid import PAPER_PATIENCE
 from metrics.errors import Fault, InputError
-from metrics.types import short_number
+from metrics.registry import short_number
 from metrics.wording import listed, nearest
 
 OPTIONS = "--primary, --compare"

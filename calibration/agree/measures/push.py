@@ -16,7 +16,7 @@ from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
 from metrics.push.score import CELLS, ELG, NCG, T11U, Contingency, PushCell, PushMeasure, push_scores
 from metrics.push.streams import PushCollection, PushRun
-from metrics.types import Measure
+from metrics.registry import Measure
 
 DEFAULT_ALPHA = 0.66
 ALPHAS = np.linspace(0.0, 1.0, 41)

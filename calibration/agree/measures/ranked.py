@@ -36,8 +36,8 @@ from metrics.ranked.score import (
     ranked_scores,
 )
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
+from metrics.registry import Measure
 from metrics.topics import TopicNames
-from metrics.types import Measure
 from metrics.wording import listed
 
 Shares = Mapping[str, Mapping[str, float]]

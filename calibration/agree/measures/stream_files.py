@@ -20,8 +20,7 @@ from metrics.readers.convert import (
     update_run_from_push,
 )
 from metrics.readers.push import read_push_collection, read_push_run
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
+from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.texts import read_texts
 
 

@@ -24,7 +24,7 @@ from calibration.push.pairs import DEFAULT_CONVENTION, SIGNS
 from calibration.user_model.measures import push_alpha
 from calibration.user_model.model import PUSH_WEIGHTS, lacking_push_weights
 from metrics.errors import input_fault
-from metrics.types import Measure
+from metrics.registry import Measure
 from metrics.wording import listed
 
 

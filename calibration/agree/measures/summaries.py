@@ -26,8 +26,8 @@ from calibration.patience.grid import PAPER_PATIENCE
 from calibration.patience.pairs import given_probabilities
 from calibration.user_model.measures import intent_shares, patience_chars
 from metrics.errors import input_fault
+from metrics.registry import Measure
 from metrics.summaries.readings import Probabilities
-from metrics.types import Measure
 from metrics.wording import listed
 
 FROM_PREFERENCES = frozenset({"preferences", "grid"})

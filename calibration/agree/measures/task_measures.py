@@ -11,7 +11,7 @@ from calibration.agree.measures.streams import stream_scorer
 from calibration.agree.measures.summaries import summary_scorer
 from calibration.agree.measures.variants import Fit, Role, Variant
 from calibration.agree.score_files import scores_of_task
-from metrics.types import Measure
+from metrics.registry import Measure
 
 SCORES_MARK = "from scores"
 """Stands behind the name of a measure from elsewhere that is called like one of ours."""

@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias
 
 import pandas as pd
 
+from metrics.registry import Measure
 from metrics.results import ALL, Score
 from metrics.topics import TopicNames
-from metrics.types import Measure
 
 CONVERTED_MARK = "(converted)"
 """Ends the name of every measure whose judgments were made for another kind of collection."""

@@ -1,15 +1,16 @@
-"""`prefcal plan agreement`: how well one measure's agreement with preferences will be known."""
+"""`prefcal plan agreement` and `difference`: how well agreement will be known, and whether two measures will be told apart."""
 
 from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.plan.options import Wanted, answer, check_apart, plan_options
+from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
 from study_app.cli.plan.people import HELPFUL, PAIR_SIZES, SHARE, judged_options, people_words, study_words
 
 if TYPE_CHECKING:
     from calibration.plan.agreement import People
     from metrics.agreement.agreement import Ties
+
 
 DEFAULT_WIDTH = 0.1
 
@@ -30,7 +31,7 @@ DEFAULT_WIDTH = 0.1
 )
 @judged_options
 @plan_options(vary=("queries", "pairs", "workers"), studies=400, kinds=("summary_pairs", "ranked_pairs"))
-def command(
+def agreement(
     *,
     true: float,
     tell_from: float | None,
@@ -38,14 +39,14 @@ def command(
     people: "People",
     sizes: dict[str, int],
     queries_a_worker: int,
-    wanted: Wanted,
+    wanted: PlanOptions,
 ) -> None:
     """Say how many queries, pairs and workers make the agreement of one measure known well enough.
 
     By default: at how many queries is its 95 % interval at most 0.1 wide?
     """
     from calibration.plan.agreement import AgreementDesign
-    from study_app.cli.plan.text import Question
+    from study_app.cli.plan.text import PlanQuestion
 
     check_apart("--tell-from", tell_from, true)
     wish = wanted.wish(default_width=DEFAULT_WIDTH, tells=tell_from is not None)
@@ -58,7 +59,7 @@ def command(
         judges=people,
         tell_from=tell_from,
     ).searched()
-    question = Question(
+    question = PlanQuestion(
         subject=f"an agreement of {true:g}",
         unit="",
         digits=3,
@@ -68,5 +69,81 @@ def command(
         helpful=HELPFUL,
         farthest=1.0,
         assumed=f"an agreement of {true:g} (ties: {ties}); {people_words(people)}",
+    )
+    answer(design, question, wish, wanted)
+
+
+@click.command("difference")
+@click.option(
+    "--true",
+    type=SHARE,
+    default=0.69,
+    show_default=True,
+    help="The agreement that you expect of the better measure.",
+)
+@click.option(
+    "--other",
+    type=SHARE,
+    default=0.65,
+    show_default=True,
+    help="The agreement that you expect of the other measure.",
+)
+@click.option(
+    "--same-choice",
+    type=SHARE,
+    default=0.8,
+    show_default=True,
+    help="Share of pairs in which both measures choose the same system. You can count it before the study, from their "
+    "scores: measures that are alike are easier to tell apart.",
+)
+@judged_options
+@plan_options(vary=("queries", "pairs", "workers"), studies=400, kinds=("summary_pairs", "ranked_pairs"))
+def difference(
+    *,
+    true: float,
+    other: float,
+    same_choice: float,
+    ties: "Ties",
+    people: "People",
+    sizes: dict[str, int],
+    queries_a_worker: int,
+    wanted: PlanOptions,
+) -> None:
+    """Say how many queries, pairs and workers tell two measures apart.
+
+    By default: at how many queries do four of five studies find that one measure agrees with people better than the
+    other (paired t test over queries at 5 %, two-sided)?
+    """
+    from calibration.plan.agreement import AgreementDesign, DifferenceDesign
+    from study_app.cli.plan.curve import percent
+    from study_app.cli.plan.text import PlanQuestion
+
+    wish = wanted.wish()
+    if other > true:
+        raise click.UsageError(f"--other {other:g} is above --true {true:g}, the better measure's: swap them")
+    if wish.power is not None:
+        check_apart("--other", other, true)
+    study = AgreementDesign(
+        **sizes,
+        queries_each=queries_a_worker,
+        pairs_each=wanted.pairs_each,
+        true=true,
+        ties=ties,
+        judges=people,
+    )
+    design = DifferenceDesign(study=study, other=other, same_choice=same_choice).searched()
+    question = PlanQuestion(
+        subject="the difference",
+        unit="",
+        digits=3,
+        found=f"finds the difference between {true:g} and {other:g}",
+        study=study_words(wanted.vary, sizes, queries_a_worker),
+        sizes=PAIR_SIZES.words,
+        helpful=HELPFUL,
+        farthest=1.0,
+        assumed=(
+            f"agreements of {true:g} and {other:g} (ties: {ties}), the same choice in {percent(same_choice)} of the pairs; "
+            f"{people_words(people)}"
+        ),
     )
     answer(design, question, wish, wanted)

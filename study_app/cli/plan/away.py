@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.plan.options import Wanted, answer, check_apart, plan_options
+from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
 from study_app.cli.plan.people import POSITIVE, Sizes
 
 if TYPE_CHECKING:
-    from calibration.plan.away import What
+    from calibration.plan.streams import What
 
 WIDTH_OF_TRUTH = 0.4
 """By default the interval shall be this share of the true value."""
@@ -56,7 +56,7 @@ SIZES = Sizes({"workers": ("worker", "workers"), "days": ("day", "days")})
     help="Days of the stream that each follows it.",
 )
 @plan_options(vary=("workers", "days"), studies=200, kinds=("stream_visits",))
-def command(
+def away(
     *,
     true: float,
     sd: float,
@@ -64,21 +64,21 @@ def command(
     tell_from: float | None,
     workers: int,
     days: int,
-    wanted: Wanted,
+    wanted: PlanOptions,
 ) -> None:
     """Say how many workers and days tell M_A, the mean time that people stay away.
 
     By default: at how many workers is the 95 % interval of M_A at most 0.4 M_A wide?
     """
-    from calibration.plan.away import AwayDesign
-    from study_app.cli.plan.text import Question
+    from calibration.plan.streams import AwayDesign
+    from study_app.cli.plan.text import PlanQuestion
 
     design = AwayDesign(
         workers=workers, days=days, mean_hours=true, sd_hours=sd, what=what, tell_from=tell_from
     )
     check_apart("--tell-from", tell_from, design.truth)
     name = "M_A" if what == "mean" else "S_A"
-    question = Question(
+    question = PlanQuestion(
         subject=f"{name} = {_hours(design.truth)}",
         unit=" hours",
         digits=max(0, 2 - math.floor(math.log10(design.truth))),

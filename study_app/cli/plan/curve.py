@@ -10,12 +10,12 @@ from calibration.plan.search import Plan, Wish
 from metrics.arrays import Floats
 
 if TYPE_CHECKING:
-    from study_app.cli.plan.text import Question
+    from study_app.cli.plan.text import PlanQuestion
 
 WIDE, HIGH = 60, 12
 
 
-def text_curve(found: Plan, question: "Question", wish: Wish) -> str:
+def text_curve(found: Plan, question: "PlanQuestion", wish: Wish) -> str:
     """Draw width, or chance where a power is wished, over size; sizes are spaced by their ratios.
 
     ``o`` is a size that was simulated, ``.`` lies between two of them, ``-`` is what is wished.
@@ -69,5 +69,5 @@ def curve(found: Plan, wish: Wish) -> tuple[Floats, Floats]:
     return kept[:, 0], kept[:, 1]
 
 
-def _label(question: "Question", wish: Wish, value: float) -> str:
+def _label(question: "PlanQuestion", wish: Wish, value: float) -> str:
     return question.number(value) if wish.power is None else percent(value)

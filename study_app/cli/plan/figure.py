@@ -13,7 +13,7 @@ from calibration.inference.drawing import LEGEND_BELOW
 from calibration.plan.search import Plan, Wish
 from calibration.plan.simulation import PlanRow
 from study_app.cli.plan.curve import percent
-from study_app.cli.plan.text import Question, headline
+from study_app.cli.plan.text import PlanQuestion, headline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ TITLE_CHARS = 68
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "prefcal", "pdf.fonttype": 42}
 
 
-def figure_bytes(found: Plan, question: Question, wish: Wish, kind: str) -> bytes:
+def figure_bytes(found: Plan, question: PlanQuestion, wish: Wish, kind: str) -> bytes:
     """Draw width, or chance where a power is wished, over size; the title is the answer.
 
     The same plan gives the same bytes.
@@ -47,7 +47,7 @@ def figure_bytes(found: Plan, question: Question, wish: Wish, kind: str) -> byte
     return content.getvalue()
 
 
-def _draw(ax: "Axes", found: Plan, question: Question, wish: Wish) -> None:
+def _draw(ax: "Axes", found: Plan, question: PlanQuestion, wish: Wish) -> None:
     if wish.power is None:
         _widths(ax, found, question, wish)
     else:
@@ -75,7 +75,7 @@ def _draw(ax: "Axes", found: Plan, question: Question, wish: Wish) -> None:
     )
 
 
-def _widths(ax: "Axes", found: Plan, question: Question, wish: Wish) -> None:
+def _widths(ax: "Axes", found: Plan, question: PlanQuestion, wish: Wish) -> None:
     rows = [row for row in found.rows if np.isfinite(row.width_of(0.9))]
     sizes = [row.size for row in rows]
     ax.fill_between(sizes, *_tails(rows), color=BAND, linewidth=0, label="eight of ten studies")

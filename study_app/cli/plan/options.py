@@ -11,14 +11,72 @@ import click
 
 from study_app.cli.output import FORMATS
 from study_app.cli.places import OutFile
-from study_app.cli.plan.study import study_of_plan, study_options
 
 if TYPE_CHECKING:
     from calibration.plan.search import Wish
     from calibration.plan.simulation import Design, Track
-    from study_app.cli.plan.text import Question
+    from study_app.cli.plan.text import PlanQuestion
+    from study_app.estimate.planned import PlannedStudy
+
 
 Command: TypeAlias = Callable[..., None]
+
+KEY = "prefcal.planned_study"
+BUSY = ("pairs", "queries_a_worker", "days")
+"""What moves how long one person is busy."""
+
+
+def study_options(kinds: Sequence[str]) -> tuple[Callable[[Command], Command], ...]:
+    """Return the options that fill in the sizes from a task of one of these kinds."""
+
+    def fill_in(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        both = {**ctx.params, param.name: value}
+        if both.get("study") and {"study", "task"} <= both.keys():
+            ctx.default_map = {
+                **(ctx.default_map or {}),
+                **_read(ctx, both["study"], kinds, both["task"]).sizes,
+            }
+        return value
+
+    return (
+        click.option(
+            "--study",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            is_eager=True,
+            callback=fill_in,
+            help="A study file: its sizes are the defaults here, and the answer says minutes and money.",
+        ),
+        click.option(
+            "--task",
+            metavar="NAME",
+            is_eager=True,
+            callback=fill_in,
+            help="Which task of --study, where several are of a kind that can be planned for.",
+        ),
+    )
+
+
+def _read(ctx: click.Context, file: Path, kinds: Sequence[str], task: str | None) -> "PlannedStudy":
+    from study_app.estimate.content import read_whole_study
+    from study_app.estimate.planned import planned_study
+
+    found: PlannedStudy = planned_study(read_whole_study(file), kinds, task)
+    ctx.meta[KEY] = found
+    return found
+
+
+def study_of_plan() -> "tuple[PlannedStudy | None, bool]":
+    """Return the study that the plan is of, if any, and whether one person's minutes are still those of its file."""
+    ctx = click.get_current_context()
+    study: PlannedStudy | None = ctx.meta.get(KEY)
+    if study is None and ctx.params.get("task"):
+        raise click.UsageError("--task needs --study: the file that the task is in")
+    if study is None:
+        return None, False
+    changed = {name for name, value in study.sizes.items() if ctx.params.get(name) != value}
+    return study, not changed & set(BUSY)
+
 
 FIGURES = (".svg", ".pdf", ".png")
 DEFAULT_POWER = 0.8
@@ -27,7 +85,7 @@ QUIET_SECONDS = 20.0
 
 
 def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> Callable[[Command], Command]:
-    """Add the options that every plan has; they come as one argument ``wanted`` of type `Wanted`.
+    """Add the options that every plan has; they come as one argument ``wanted`` of type `PlanOptions`.
 
     Parameters
     ----------
@@ -103,7 +161,7 @@ def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> 
             names = ("width", "sure", "power", "vary", "studies", "seed", "format_", "figure")
             for name in ("study", "task"):
                 given.pop(name)
-            command(*args, wanted=Wanted(**{name: given.pop(name) for name in names}), **given)
+            command(*args, wanted=PlanOptions(**{name: given.pop(name) for name in names}), **given)
 
         with_options: Command = wrapped
         for option in reversed(options):
@@ -113,7 +171,7 @@ def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> 
     return add
 
 
-class Wanted:
+class PlanOptions:
     """What the common options say.
 
     Attributes
@@ -152,18 +210,18 @@ class Wanted:
         """Pairs of a query that one person judges, where the study says that these are not all."""
         return None if self.study is None else self.study.pairs_each
 
-    def priced(self, question: "Question") -> "Question":
+    def priced(self, question: "PlanQuestion") -> "PlanQuestion":
         """Return a question that knows what a person of the study costs."""
         if self.study is None:
             return question
         from dataclasses import replace
 
-        from study_app.cli.plan.text import Person
+        from study_app.cli.plan.text import PersonCost
 
         seconds = self.study.seconds if self._same_minutes else None
         return replace(
             question,
-            person=Person(
+            person=PersonCost(
                 minutes=None if seconds is None else (seconds.low / 60, seconds.high / 60),
                 price=self.study.price,
                 currency=self.study.currency,
@@ -201,7 +259,7 @@ def check_apart(name: str, value: float | None, true: float) -> None:
         )
 
 
-def answer(design: "Design", question: "Question", wish: "Wish", wanted: Wanted) -> None:
+def answer(design: "Design", question: "PlanQuestion", wish: "Wish", wanted: PlanOptions) -> None:
     """Plan, print the answer and draw it."""
     from calibration.plan.search import plan
     from study_app.cli.output import Output

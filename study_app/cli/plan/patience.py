@@ -2,7 +2,7 @@
 
 import click
 
-from study_app.cli.plan.options import Wanted, answer, check_apart, plan_options
+from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
 from study_app.cli.plan.people import HELPFUL, PAIR_SIZES, POSITIVE, size_options, study_words
 
 WIDTH_OF_TRUTH = 0.4
@@ -50,7 +50,7 @@ LEAST_TEXT = 0.5
 )
 @size_options
 @plan_options(vary=("queries", "pairs", "workers"), studies=100, kinds=("summary_pairs",))
-def command(
+def patience(
     *,
     true: float,
     text_chars: float,
@@ -59,7 +59,7 @@ def command(
     unexplained: float,
     sizes: dict[str, int],
     queries_a_worker: int,
-    wanted: Wanted,
+    wanted: PlanOptions,
 ) -> None:
     """Say how many queries, pairs and workers tell the patience L from preferences.
 
@@ -67,7 +67,7 @@ def command(
     """
     from calibration.patience.simulate import Judges
     from calibration.plan.patience import MOST_PAIRS, PatienceDesign
-    from study_app.cli.plan.text import Question
+    from study_app.cli.plan.text import PlanQuestion
 
     if sizes["pairs"] > MOST_PAIRS:
         raise click.BadParameter(f"at most {MOST_PAIRS}", param_hint="--pairs")
@@ -89,7 +89,7 @@ def command(
         queries_each=queries_a_worker,
         pairs_each=wanted.pairs_each,
     )
-    question = Question(
+    question = PlanQuestion(
         subject=f"a patience of {true:,g}",
         unit=" characters",
         digits=0,

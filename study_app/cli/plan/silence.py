@@ -2,7 +2,7 @@
 
 import click
 
-from study_app.cli.plan.options import Wanted, answer, plan_options
+from study_app.cli.plan.options import PlanOptions, answer, plan_options
 from study_app.cli.plan.people import POSITIVE, Sizes
 
 SIZES = Sizes(
@@ -66,7 +66,7 @@ SIZES = Sizes(
     help="How much else matters: standard deviation, in log odds, of what people like about a stream beyond its cells.",
 )
 @plan_options(vary=("workers", "pairs", "topics"), studies=100, kinds=("stream_pairs",))
-def command(
+def silence(
     *,
     true: float,
     workers: int,
@@ -76,16 +76,16 @@ def command(
     silent: float,
     sharpness: float,
     unexplained: float,
-    wanted: Wanted,
+    wanted: PlanOptions,
 ) -> None:
     """Say how many workers and pairs tell whether silence on silent days is worth something: ELG-1 or ELG-0.
 
     By default: at how many workers do four of five studies print "reward supported" (S_0 above 0, one-sided at 5 %)?
     """
-    from calibration.plan.silence import SilenceDesign
+    from calibration.plan.streams import SilenceDesign
     from calibration.push.simulate import PushJudges
     from study_app.cli.plan.curve import percent
-    from study_app.cli.plan.text import Question
+    from study_app.cli.plan.text import PlanQuestion
 
     wish = wanted.wish()
     if true <= 0 and wish.power is not None:
@@ -102,7 +102,7 @@ def command(
         silent_share=silent,
         judges=PushJudges(sharpness=sharpness, unexplained_sd=unexplained),
     )
-    question = Question(
+    question = PlanQuestion(
         subject=f"S_0 = {true:g}",
         unit="",
         digits=2,

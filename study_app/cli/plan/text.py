@@ -30,7 +30,7 @@ OPEN = "open at one end"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class PersonCost:
     """What one person of a study asks for.
 
     Attributes
@@ -57,7 +57,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class PlanQuestion:
     """How a plan is talked about.
 
     Attributes
@@ -80,7 +80,7 @@ class Question:
         The sizes that are worth changing when another does not reach the wish.
     farthest : float
         No two values of it are farther apart: 1 for agreements.
-    person : Person or None
+    person : PersonCost or None
         Who takes part, where a study file says it.
     """
 
@@ -93,7 +93,7 @@ class Question:
     assumed: str
     helpful: tuple[str, ...]
     farthest: float = math.inf
-    person: Person | None = None
+    person: PersonCost | None = None
 
     def tells(self, row: PlanRow) -> bool:
         """Say whether there is a distance that four of five studies of a size would detect."""
@@ -118,14 +118,14 @@ class Question:
         return f"{size:,} {self.sizes[vary][size != 1]}"
 
 
-def plan_text(found: Plan, question: Question, wish: Wish, *, seed: int) -> str:
+def plan_text(found: Plan, question: PlanQuestion, wish: Wish, *, seed: int) -> str:
     """Put the answer together.
 
     Parameters
     ----------
     found : Plan
         What was found.
-    question : Question
+    question : PlanQuestion
         How it is talked about.
     wish : Wish
         What was wished.
@@ -145,7 +145,7 @@ def plan_text(found: Plan, question: Question, wish: Wish, *, seed: int) -> str:
     return "\n\n".join(_wrapped(part) for part in paragraphs) + "\n"
 
 
-def headline(found: Plan, question: Question, wish: Wish) -> str:
+def headline(found: Plan, question: PlanQuestion, wish: Wish) -> str:
     """Return the answer in a sentence.
 
     A chance is judged by the interval that the simulated studies leave it: what is not told from the one wished is neither enough
@@ -168,7 +168,7 @@ def headline(found: Plan, question: Question, wish: Wish) -> str:
     return f"Plan {needed}{_known_roughly(found, wish)} to get {goal}."
 
 
-def _beyond(found: Plan, question: Question, wish: Wish) -> str:
+def _beyond(found: Plan, question: PlanQuestion, wish: Wish) -> str:
     """Return the answer where the largest size that was simulated does not reach the wish."""
     largest = found.rows[-1]
     many = question.count(found.vary, largest.size)
@@ -208,7 +208,7 @@ def _known_roughly(found: Plan, wish: Wish) -> str:
     return f" (between {low:,} and {high:,}, {studies})"
 
 
-def machine_rows(found: Plan, question: Question) -> list[list[Cell]]:
+def machine_rows(found: Plan, question: PlanQuestion) -> list[list[Cell]]:
     """Return the rows for machines, under `COLUMNS`; without a value to be told from there is no power."""
     return [
         [
@@ -228,14 +228,14 @@ def machine_rows(found: Plan, question: Question) -> list[list[Cell]]:
     ]
 
 
-def _goal(question: Question, wish: Wish) -> str:
+def _goal(question: PlanQuestion, wish: Wish) -> str:
     if wish.width is None:
         return f"a chance of {percent(wish.power or 0)} that the study {question.found}"
     often = "typically" if wish.sure == 0.5 else f"in {percent(wish.sure)} of studies"
     return f"a 95 % interval of {question.subject} that is {often} at most {question.amount(wish.width)} wide"
 
 
-def _reached(question: Question, wish: Wish, row: PlanRow) -> str:
+def _reached(question: PlanQuestion, wish: Wish, row: PlanRow) -> str:
     if wish.width is None:
         return f"the chance that the study {question.found} is {percent(row.power)}, not {percent(wish.power or 0)}"
     often = "typically" if wish.sure == 0.5 else f"in {percent(wish.sure)} of studies up to"
@@ -244,12 +244,12 @@ def _reached(question: Question, wish: Wish, row: PlanRow) -> str:
     return f"the 95 % interval of {question.subject} is {often} {reached}, not {question.amount(wish.width)}"
 
 
-def _others(found: Plan, question: Question) -> str:
+def _others(found: Plan, question: PlanQuestion) -> str:
     others = [name for name in question.helpful if name != found.vary]
     return " or ".join(f"--vary {name}" for name in others)
 
 
-def _as_given(found: Plan, question: Question, row: PlanRow) -> Iterator[str]:
+def _as_given(found: Plan, question: PlanQuestion, row: PlanRow) -> Iterator[str]:
     people = _counted(row.people, "person", "people")
     judged = "" if row.judgments is None else f", {_counted(row.judgments, 'judgment', 'judgments')}"
     yield (
@@ -267,7 +267,7 @@ def _as_given(found: Plan, question: Question, row: PlanRow) -> Iterator[str]:
         yield f"In {percent(row.nothing)} of the studies it cannot be told at all."
 
 
-def _means(question: Question, row: PlanRow) -> Iterator[str]:
+def _means(question: PlanQuestion, row: PlanRow) -> Iterator[str]:
     """Say how long people are busy and what they cost."""
     person = question.person
     if person is not None and person.minutes is not None:
@@ -287,14 +287,14 @@ def _range(ends: Sequence[float], unit: str) -> str:
     return f"{low if low == high else f'{low} to {high}'} {unit if low == high == '1' else f'{unit}s'}"
 
 
-def _cost_of_needed(found: Plan, question: Question) -> str:
+def _cost_of_needed(found: Plan, question: PlanQuestion) -> str:
     if question.person is None or question.person.price is None or found.needed in {None, found.asked}:
         return ""
     row = found.row(found.needed or found.asked)
     return f" These are {_counted(row.people, 'person', 'people')}, for {question.person.money(row.people)}."
 
 
-def _widths(question: Question, row: PlanRow) -> str:
+def _widths(question: PlanQuestion, row: PlanRow) -> str:
     if math.isinf(row.width):
         return OPEN
     typical = f"{question.amount(row.width)} wide"
@@ -303,7 +303,7 @@ def _widths(question: Question, row: PlanRow) -> str:
     return f"{typical}, in four of five studies at most {question.amount(row.width_most)}"
 
 
-def _headers(found: Plan, question: Question) -> list[str]:
+def _headers(found: Plan, question: PlanQuestion) -> list[str]:
     headers = [question.sizes[found.vary][1], "people"]
     headers += [] if found.rows[0].judgments is None else ["judgments"]
     headers += [f"cost, {question.person.currency}"] if _priced(question) and question.person else []
@@ -312,7 +312,7 @@ def _headers(found: Plan, question: Question) -> list[str]:
     return [*headers, "detectable", ""]
 
 
-def _table_rows(found: Plan, question: Question) -> Iterator[list[Cell]]:
+def _table_rows(found: Plan, question: PlanQuestion) -> Iterator[list[Cell]]:
     words = {
         "asked": "<- as planned",
         "needed": "<- enough",
@@ -332,7 +332,7 @@ def _table_rows(found: Plan, question: Question) -> Iterator[list[Cell]]:
         ]
 
 
-def _priced(question: Question) -> bool:
+def _priced(question: PlanQuestion) -> bool:
     return question.person is not None and question.person.price is not None
 
 
@@ -341,7 +341,7 @@ def _role(found: Plan, row: PlanRow) -> str:
     return ", ".join(roles)
 
 
-def _how_to_read(found: Plan, question: Question) -> Iterator[str]:
+def _how_to_read(found: Plan, question: PlanQuestion) -> Iterator[str]:
     yield f"typical width: from end to end of the 95 % interval{question.unit and ' in' + question.unit}; half of the studies have a narrower one."
     yield "width, 4 of 5: four of five studies have an interval at most that wide."
     if any(math.isinf(row.width_most) for row in found.rows):
@@ -353,7 +353,7 @@ def _how_to_read(found: Plan, question: Question) -> Iterator[str]:
         yield "none: so small a study can tell no distance."
 
 
-def _precision(found: Plan, question: Question, wish: Wish, seed: int) -> str:
+def _precision(found: Plan, question: PlanQuestion, wish: Wish, seed: int) -> str:
     studies = found.rows[0].studies
     error = 1.96 * 0.4 / math.sqrt(studies)
     sizes = ""

@@ -18,8 +18,8 @@ def command(table: str, *, x: str, y: str, output: Output) -> None:
     """
     from metrics.agreement.correlation import COEFFICIENTS
     from metrics.errors import FaultLog
-    from metrics.readers.csv_columns import read_csv_columns
-    from metrics.readers.run_files import run_name
+    from metrics.readers.columns import read_csv_columns
+    from metrics.readers.lines import run_name
     from metrics.results import ALL, Score
 
     log = FaultLog(table)

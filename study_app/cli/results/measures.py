@@ -8,7 +8,7 @@ import click
 from study_app.cli.output import Output, output_options
 
 if TYPE_CHECKING:
-    from metrics.types import Measure
+    from metrics.registry import Measure
 
 COLUMNS = ("measure", "family", "column", "parameters", "definition", "source")
 
@@ -32,7 +32,7 @@ def command(*, output: Output) -> None:
 
 def _row(cls: "type[Measure]") -> tuple[str, ...]:
     """Describe one measure."""
-    from metrics.types import shown_value
+    from metrics.registry import shown_value
 
     parameters = ", ".join(f"{name}={shown_value(value)}" for name, value in cls.defaults().items())
     return cls.__name__, cls.family, cls().column, parameters, cls.definition, cls.source

@@ -10,7 +10,7 @@ from study_app.cli.score.left_out import say_left_out, say_of_runs
 
 if TYPE_CHECKING:
     from metrics.events import EventCollection, UpdateRun
-    from metrics.readers.tempsum_runs import Lengths
+    from metrics.readers.tempsum import Lengths
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,9 +43,9 @@ def read_update_runs(
     paths: "Iterable[str]", judged: "EventCollection", lengths: "Lengths | None" = None
 ) -> "list[UpdateRun]":
     """Read the runs, and say on stderr what of the judgments and of each run takes no part."""
-    from metrics.event_taking_part import events_left_out, updates_left_out
-    from metrics.readers.run_files import read_runs
-    from metrics.readers.tempsum_runs import read_update_run
+    from metrics.events import events_left_out, updates_left_out
+    from metrics.readers.lines import read_runs
+    from metrics.readers.tempsum import read_update_run
 
     paths = list(paths)
     runs = read_runs(paths, lambda path, name: read_update_run(path, name=name))

@@ -35,8 +35,8 @@ def say_left_out(name: "str | Path", found: "Iterable[LeftOut]", *, lines: bool 
 def say_of_runs(
     paths: Iterable[str], runs: Sequence[R], count: "Callable[[R], list[LeftOut]]", *, lines: bool = False
 ) -> None:
-    """Say what of each run takes no part; ``runs`` are those that `metrics.readers.run_files.read_runs` read."""
-    from metrics.readers.run_files import named_runs
+    """Say what of each run takes no part; ``runs`` are those that `metrics.readers.lines.read_runs` read."""
+    from metrics.readers.lines import named_runs
 
     for path, run in zip(named_runs(paths).values(), runs, strict=True):
         say_left_out(path, count(run), lines=lines)

@@ -93,7 +93,7 @@ def command(
 ) -> None:
     """MSU, its standard error and MSU per second of streams of updates, per topic and over all topics."""
     from metrics.msu.score import msu_scores, msu_user_scores
-    from metrics.readers.tempsum_runs import read_lengths
+    from metrics.readers.tempsum import read_lengths
 
     explicit = {**_explicit("away", away), **_explicit("session", session)}
     if given is not None and explicit:

@@ -92,9 +92,9 @@ def command(
 ) -> None:
     """ELG, nCG, T11U, silence precision and recall of push notifications, per topic and over all topics."""
     from metrics.push.score import push_scores
-    from metrics.push.taking_part import push_judgments_left_out, push_left_out
+    from metrics.push.streams import push_judgments_left_out, push_left_out
+    from metrics.readers.lines import read_runs
     from metrics.readers.push import read_push_collection, read_push_run
-    from metrics.readers.run_files import read_runs
 
     check_draws(model, draws)
     judged = read_push_collection(qrels=qrels, clusters=clusters, epochs=epochs, days=scored)

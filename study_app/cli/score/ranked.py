@@ -11,11 +11,11 @@ from study_app.cli.score.model_options import check_draws, model_options, scored
 
 if TYPE_CHECKING:
     from calibration.user_model.ranked import RankedModel
-    from metrics.ranked.cells import Gains, Stop
     from metrics.ranked.coverage import Covered
     from metrics.ranked.lists import CalendarUnit, RankedCollection
     from metrics.ranked.measures import Reading
     from metrics.ranked.score import RankedMeasure
+    from metrics.ranked.topics import Gains, Stop
     from metrics.results import Interval, Place, Topics
 
 DEFAULT_DEPTH = 10
@@ -106,10 +106,10 @@ def command(
     output: Output,
 ) -> None:
     """Time-aware and plain intent-aware measures of ranked lists, per topic and over all topics."""
+    from metrics.ranked.lists import ranked_judgments_left_out, ranked_left_out
     from metrics.ranked.score import largest_grade, ranked_scores
-    from metrics.ranked.taking_part import ranked_judgments_left_out, ranked_left_out
+    from metrics.readers.lines import read_runs
     from metrics.readers.ranked import read_ranked_collection, read_ranked_run
-    from metrics.readers.run_files import read_runs
 
     is_fitted = intents == FITTED
     _check_usage(model, draws, is_fitted=is_fitted)

@@ -81,11 +81,11 @@ def command(
     output: Output,
 ) -> None:
     """M-measure (M@L) of two-layered summaries, per query and over all queries."""
+    from metrics.readers.lines import read_runs
     from metrics.readers.mobileclick import read_collection
     from metrics.readers.mobileclick_runs import read_run
-    from metrics.readers.run_files import read_runs
     from metrics.summaries.score import MMeasure, summary_scores
-    from metrics.summaries.taking_part import summaries_left_out, summary_collection_left_out
+    from metrics.summaries.two_layered import summaries_left_out, summary_collection_left_out
 
     is_fitted = intents == "fitted"
     _check_usage(model, draws, takes_something=is_fitted or not patiences, is_fitted=is_fitted)

@@ -1,20 +1,100 @@
-"""`prefcal serve`: the loaded studies, for workers."""
+"""`prefcal serve`: the loaded studies, for workers, by one process; `processes` has several."""
 
 import errno
+import gc
 import logging
+import os
 import random
 import signal
 import socket
 import sys
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import click
+from sqlalchemy.orm import Session
 
 from study_app.cli.options import database_option
-from study_app.cli.serve.addresses import address_lines
+from study_app.services.researcher.settings import RESEARCHER_KEY, setting
+from study_app.services.worker.entry import loaded_studies
+from study_app.store.plan import Plans
+from study_app.study.platforms import platform_of
+from study_app.web.server_logs import quieted
 
 if TYPE_CHECKING:
     from flask import Flask
+
+
+def address_lines(session: Session, base: str) -> list[str]:
+    """Return, for every loaded study, the worker's address and the researcher's; ``base`` is http://HOST:PORT."""
+    key = setting(session, RESEARCHER_KEY)
+    lines = []
+    for plan in loaded_studies(session, Plans()):
+        query = platform_of(plan.entry).entrance_query
+        lines += [
+            f"{plan.name}: {plan.entry.title}",
+            f"  workers:    {base}/s/{plan.name}" + (f"?{query}" if query else ""),
+            f"  researcher: {base}/r/{plan.name}?key={key}",
+        ]
+    return lines
+
+
+THREADS = 32
+"""So many requests wait for the disk side by side, and share its commits; fewer than the database has connections."""
+CONNECTIONS = 2_000
+MAX_REQUEST_BYTES = 1024 * 1024
+
+
+def waitress_server(app: Any, sock: socket.socket, *, sockets: dict[int, Any] | None = None) -> Any:
+    """Return waitress's server of a WSGI app on a socket that listens; its threads run already.
+
+    Parameters
+    ----------
+    app : WSGI application
+    sock : socket
+    sockets : dict, optional
+        Gets every socket that is open, for who runs waitress's loop without the server's own method.
+    """
+    from waitress import create_server
+
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line for each request that waits
+    quieted("waitress")
+    return create_server(
+        app,
+        map=sockets,
+        sockets=[sock],
+        threads=THREADS,
+        connection_limit=CONNECTIONS,
+        asyncore_use_poll=True,
+        max_request_body_size=MAX_REQUEST_BYTES,
+        clear_untrusted_proxy_headers=False,  # else X-Forwarded-Proto would never get to the standing link
+    )
+
+
+def cores() -> list[int]:
+    """Return the cores that this process may use; none where the system does not say."""
+    return sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
+
+
+def stay_on(core: int) -> None:
+    """Keep the threads of this process on one core, where the system allows that.
+
+    Python runs one of them at a time, and the hand-over between two cores costs as much as the work. Not for servers of a
+    database on the same machine: its processes would wait for the core of whoever asked, and locks with them.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):  # a sandbox may forbid it
+            os.sched_setaffinity(0, {core})
+
+
+def spare_collections() -> None:
+    """Take everything that is there by now out of Python's rounds for garbage.
+
+    It stays as long as the server, and looking through it would keep every worker waiting for a tenth of a second.
+    """
+    gc.collect()
+    gc.freeze()
+
 
 BACKLOG = 1_024
 MOST_BY_DEFAULT = 2
@@ -48,7 +128,7 @@ MOST_BY_DEFAULT = 2
     help="Use Flask's development server: for those who change prefcal, not for studies.",
 )
 @database_option
-def command(host: str, port: int, processes: int | None, database: str | None, *, debug: bool) -> None:
+def serve(host: str, port: int, processes: int | None, database: str | None, *, debug: bool) -> None:
     """Serve every loaded study until stopped (Ctrl-C).
 
     Load a study first: prefcal study load FILE. Printed are, for each study, the address for workers and the one that shows you how
@@ -59,7 +139,7 @@ def command(host: str, port: int, processes: int | None, database: str | None, *
     """
     from study_app.config import Config, database_url
     from study_app.store.database import shown_address
-    from study_app.store.serving_lock import serving_lock
+    from study_app.store.file_turns import serving_lock
     from study_app.web.app import create_app
 
     logging.getLogger("alembic").setLevel(
@@ -84,8 +164,6 @@ def command(host: str, port: int, processes: int | None, database: str | None, *
 
 def usual_processes() -> int:
     """Return how many processes serve when nobody says how many; gunicorn, which looks after several, is not for Windows."""
-    from study_app.cli.serve.waitress_server import cores
-
     return min(MOST_BY_DEFAULT, max(1, len(cores()))) if sys.platform != "win32" else 1
 
 
@@ -105,7 +183,6 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
     InputError
         If the port is taken or the host is none of this machine.
     """
-    from study_app.cli.serve.waitress_server import cores, spare_collections, stay_on, waitress_server
     from study_app.web.serving import NAME
 
     sock = bound(host, port)

@@ -17,14 +17,14 @@ from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 from waitress import wasyncore
 
-from study_app.cli.serve.waitress_server import (
+from study_app.cli.serve.command import (
     CONNECTIONS,
     cores,
     spare_collections,
     stay_on,
     waitress_server,
 )
-from study_app.store.file_turn import FileTurn
+from study_app.store.file_turns import FileTurn
 from study_app.web.server_logs import quieted
 from study_app.web.serving import NAME
 

@@ -11,8 +11,8 @@ from study_app.study.platforms import PLATFORMS
 
 if TYPE_CHECKING:
     from study_app.study_new.collections import Search
-    from study_app.study_new.compose import TaskPlan
-    from study_app.study_new.write import Material
+    from study_app.study_new.compose import PossibleTask
+    from study_app.study_new.write import StartingFiles
 
 MOST_SHOWN = 8
 
@@ -45,7 +45,7 @@ MOST_SHOWN = 8
     multiple=True,
     help="Kind of a task, such as summary_pairs; once for each task, in order. Default: the usual ones for what was found.",
 )
-def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given: Any) -> None:
+def new(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given: Any) -> None:
     """Write DIR/study.yaml about the collections and runs in PATHs (files or folders; by default DIR itself).
 
     Files are recognised by what is in them: NTCIR MobileClick, TREC Temporal Summarization, Microblog and Real-Time
@@ -54,7 +54,7 @@ def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **gi
     is there already is never touched.
     """
     from study_app.study.standard_words import UNWRITTEN
-    from study_app.study_new.plan import possible_tasks
+    from study_app.study_new.compose import possible_tasks
     from study_app.study_new.write import find_material, study_place, write_study
 
     study_place(folder)
@@ -75,15 +75,15 @@ def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **gi
         click.echo(f"The check waits for your consent text: say what only you know where it has {words}.")
 
 
-def _show(material: "Material") -> None:
+def _show(material: "StartingFiles") -> None:
     """Say what was recognised as what."""
     from study_app.study_new.collections import system_names
 
-    for found in material.whole:
-        click.echo(f"{found.family}:")
-        for key, file in found.files.items():
+    for collection in material.whole:
+        click.echo(f"{collection.family}:")
+        for key, file in collection.files.items():
             click.echo(f"  {key:<12} {file.path}")
-        click.echo(f"  {'runs':<12} {', '.join(system_names(found.runs))}")
+        click.echo(f"  {'runs':<12} {', '.join(system_names(collection.runs))}")
     for search in material.partial:
         click.echo(f"{search.family}: left out, {_lacking(search)}")
     if material.unused:
@@ -99,9 +99,9 @@ def _lacking(search: "Search") -> str:
     return "since there is no run"
 
 
-def _chosen_tasks(possible: list["TaskPlan"], kinds: tuple[str, ...]) -> list["TaskPlan"]:
+def _chosen_tasks(possible: list["PossibleTask"], kinds: tuple[str, ...]) -> list["PossibleTask"]:
     from metrics.errors import input_fault
-    from study_app.study_new.plan import usual_tasks
+    from study_app.study_new.compose import usual_tasks
 
     usual = usual_tasks(possible)
     if not kinds and sys.stdin.isatty() and len(possible) > 1:
@@ -125,14 +125,13 @@ def _chosen_tasks(possible: list["TaskPlan"], kinds: tuple[str, ...]) -> list["T
     return chosen
 
 
-def _answers(folder: Path, material: "Material", given: dict[str, Any]) -> Any:
+def _answers(folder: Path, material: "StartingFiles", given: dict[str, Any]) -> Any:
     from metrics.errors import input_fault
-    from study_app.study_new.compose import Answers
-    from study_app.study_new.plan import language_of
+    from study_app.study_new.compose import Answers, language_of
 
     name = re.sub(r"[^a-z0-9]+", "-", folder.absolute().name.lower()).strip("-")[:40].strip("-") or "study"
-    language = _said(given["language"], "language", language_of(material.whole), click.Choice(["en", "ja"]))
-    platform = _said(given["platform"], "platform", "generic", click.Choice(list(PLATFORMS)))
+    language = _answer(given["language"], "language", language_of(material.whole), click.Choice(["en", "ja"]))
+    platform = _answer(given["platform"], "platform", "generic", click.Choice(list(PLATFORMS)))
     return_url = given["return_url"]
     form = PLATFORMS[platform].return_form
     if form is not None and return_url is None:
@@ -143,15 +142,17 @@ def _answers(folder: Path, material: "Material", given: dict[str, Any]) -> Any:
             )
         return_url = click.prompt(f"return_url, such as {form}")
     return Answers(
-        study=_said(given["study"], "study (short name)", name, None),
+        study=_answer(given["study"], "study (short name)", name, None),
         title=given["title"],
         language=language,
         platform=platform,
-        device=_said(given["device"], "device", "any", click.Choice(["any", "phone", "desktop"])),
+        device=_answer(given["device"], "device", "any", click.Choice(["any", "phone", "desktop"])),
         return_url=return_url,
-        contact=_line_of(_said(given["contact"], "who asks, and whom to write to (Enter: later)", "", None)),
+        contact=_line_of(
+            _answer(given["contact"], "who asks, and whom to write to (Enter: later)", "", None)
+        ),
         keep=_line_of(
-            _said(given["keep"], "how long data are kept, such as 'until 2030' (Enter: later)", "", None)
+            _answer(given["keep"], "how long data are kept, such as 'until 2030' (Enter: later)", "", None)
         ),
     )
 
@@ -161,7 +162,7 @@ def _line_of(text: str) -> str | None:
     return " ".join(text.split()) or None
 
 
-def _said(given: str | None, question: str, default: str, kind: click.Choice[str] | None) -> str:
+def _answer(given: str | None, question: str, default: str, kind: click.Choice[str] | None) -> str:
     """Return the option, else what is typed on a terminal, else the default."""
     if given is not None or not sys.stdin.isatty():
         return given or default

@@ -1,4 +1,4 @@
-"""`prefcal check`: a folder of tables, whoever wrote it."""
+"""A folder of tables, whoever wrote it: `prefcal check`, and what other commands warn of when they read one."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command("check")
 @click.argument("tables", type=click.Path(path_type=Path), metavar="TABLES")
 @output_options
-def command(tables: Path, *, output: Output) -> None:
+def check(tables: Path, *, output: Output) -> None:
     """Check a folder of tables and its study.json, and say what is in it.
 
     Faults are named with file, line and cure: tables that were cut after their export first, then those of a file's
@@ -35,20 +35,20 @@ def command(tables: Path, *, output: Output) -> None:
 
     study, faults = _study(tables)
     try:
-        found = read_tables(tables)
+        frames = read_tables(tables)
     except InputError as error:
         raise InputError([*faults, *error.faults]) from None
-    warnings = [*suspicions(tables, found), *_of_visits(tables, found, faults)]
+    warnings = [*suspicions(tables, frames), *_of_visits(tables, frames, faults)]
     if faults:
         raise InputError(faults)
     output.rows(
         ("table", "rows", "columns", "without values"),
-        [(name, len(frame), *_columns(frame)) for name, frame in found.items()],
+        [(name, len(frame), *_columns(frame)) for name, frame in frames.items()],
     )
     if output.format == "table":
         name = f"study {study.study!r}" if study else "no study.json (none is needed)"
-        click.echo(f"No fault in {counted(len(found), 'table')}; {name}.")
-    notes = [f"note: {line}" for line in in_no_result(tables, found)]
+        click.echo(f"No fault in {counted(len(frames), 'table')}; {name}.")
+    notes = [f"note: {line}" for line in in_no_result(tables, frames)]
     for line in [*notes, *(f"warning: {line}" for line in warnings)]:
         click.echo(line, err=output.format != "table")
 
@@ -64,23 +64,23 @@ def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
 
 
 def _of_visits(
-    folder: Path, found: "Mapping[str, pd.DataFrame]", faults: "list[Fault]"
+    folder: Path, frames: "Mapping[str, pd.DataFrame]", faults: "list[Fault]"
 ) -> "Iterator[Fault | str]":
     """Yield warnings of visits and follows that do not fit together; add a fault where most visits do not."""
     from calibration.tables.files import table_paths
     from calibration.visits.follows import FAULTY_ORPHANS, ends, orphans, orphans_in_words
 
-    if "visits" not in found or "follows" not in found or found["visits"].empty:
+    if "visits" not in frames or "follows" not in frames or frames["visits"].empty:
         return
-    visits, files = found["visits"], table_paths(folder)
-    strange = orphans(visits, found["follows"])
+    visits, files = frames["visits"], table_paths(folder)
+    strange = orphans(visits, frames["follows"])
     if strange.any():
         fault = _orphan_fault(visits, strange, files["visits"], orphans_in_words(strange.sum(), len(visits)))
         if strange.mean() > FAULTY_ORPHANS:
             faults.append(fault)
         else:
             yield fault
-    last = ends(visits, found["follows"])
+    last = ends(visits, frames["follows"])
     if last.is_suspicious:
         yield f"{files['follows']}: {last}; ended_at must be the end of the study, or times away come out too short"
 
@@ -108,3 +108,20 @@ def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
     """Return how many columns hold a value, and which hold none."""
     filled = frame.notna().any() | frame.empty
     return f"{int(filled.sum())} of {len(filled)}", ", ".join(filled.index[~filled])
+
+
+def read_with_warnings(folder: str | Path) -> "dict[str, pd.DataFrame]":
+    """Read a folder of tables, and warn of misspelt names, of changed tables and of ends that may be cut off.
+
+    Raises
+    ------
+    InputError
+        As `calibration.tables.files.read_tables` does.
+    """
+    from calibration.tables.files import read_tables
+    from calibration.tables.suspicions import suspicions_in_short
+
+    tables = read_tables(folder)
+    for line in suspicions_in_short(folder, tables):
+        click.echo(f"warning: {line}", err=True)
+    return tables

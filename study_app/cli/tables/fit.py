@@ -138,7 +138,7 @@ def command(
     from calibration.fit.material import FitOptions
     from calibration.user_model.model import write_user_model
     from metrics.files import check_file_place, check_folder_place
-    from study_app.cli.tables.table_notes import read_with_warnings
+    from study_app.cli.tables.check import read_with_warnings
 
     for name in (QUALITY, PLOTS):
         check_file_place(model_file.parent / name)
@@ -232,7 +232,7 @@ def _write_beside(
     """Write what else was found into the model's folder, and return the files."""
     from calibration.fit.kept import QUALITY, write_fit_plots
     from calibration.intents.collection_files import collection_files
-    from calibration.tables.exclusion import counted_tables
+    from calibration.tables.preferences import counted_tables
     from calibration.user_model.json_files import write_json
     from metrics.files import write_whole
 

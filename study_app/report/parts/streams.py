@@ -157,7 +157,7 @@ def _pairs(streams: TaskStreams, couples: tuple[tuple[str, str], ...], key: str)
         )
         yield Figure(
             name=f"{key}-{'-'.join(slug(metric.lower()) for metric in metrics)}",
-            title=ranked_alike(*names, tau, (low, high), int(known.sum())),
+            title=ranked_alike(names[0], names[1], tau, (low, high), int(known.sum())),
             draw=partial(one_against_other, against=drawn),
             alt=f"{names[1]} against {names[0]}: "
             + "; ".join(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from calibration.raters.consistency import consistency_by_worker
 from calibration.raters.position_bias import left_share_by_worker
-from calibration.tables.exclusion import left_out
+from calibration.tables.preferences import left_out
 from calibration.user_model.model import ParameterEntry
 from metrics.arrays import Bools
 from study_app.report.drawing.figures import Shares, worker_scatter, worker_shares

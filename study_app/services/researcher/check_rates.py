@@ -8,15 +8,15 @@ from sqlalchemy.orm import Session
 
 from study_app.export.answers import searches_by_task
 from study_app.export.people import validations, workers_table
-from study_app.protocol.answer_flags import (
+from study_app.protocol.domain import (
     FLAGS,
     HURRIED_SHARE,
     MIN_DECISION_SECONDS,
     MIN_STRAIGHT,
     MIN_TIMED,
+    MIN_VALIDATIONS,
     flags_by_worker,
 )
-from study_app.protocol.domain import MIN_VALIDATIONS
 from study_app.store.plan import StudyPlan
 
 CHECKS = {

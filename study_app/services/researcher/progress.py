@@ -16,7 +16,7 @@ from study_app.services.worker.follows import system_tallies
 from study_app.services.worker.quota import counts, pair_tallies, taken_units
 from study_app.store.models import Assignment, PageLoad, Pair, Showing, Slot, Study, Topic, Worker
 from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
-from study_app.store.stream_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.store.task_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

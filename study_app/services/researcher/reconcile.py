@@ -15,8 +15,7 @@ from study_app.services.worker.codes import visited_between
 from study_app.services.worker.whereabouts import locate
 from study_app.store.models import Assignment, PlatformEntry, PlatformIdentity, Slot, Study, Worker
 from study_app.store.plan import Plans, StudyPlan
-from study_app.store.stream_models import Follow
-from study_app.store.task_models import PlatformRecord
+from study_app.store.task_models import Follow, PlatformRecord
 from study_app.study.platform_list import Submission
 
 Finding: TypeAlias = Literal[

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from study_app.store.models import Assignment, Event, PageLoad, PlatformIdentity, Slot, Topic, Worker
 from study_app.store.plan import StudyPlan
-from study_app.store.stream_models import Follow, Prompt, StreamView
+from study_app.store.task_models import Follow, Prompt, StreamView
 from study_app.study.entries import FollowedTask
 
 

@@ -21,8 +21,19 @@ from study_app.store.models import (
     Slot,
     Worker,
 )
-from study_app.store.stream_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
-from study_app.store.task_models import CodeShown, Introduction, PlatformRecord, Rating, Reply, Sheet
+from study_app.store.task_models import (
+    CodeShown,
+    Follow,
+    Introduction,
+    PlatformRecord,
+    Prompt,
+    Rating,
+    Reply,
+    Sheet,
+    StreamView,
+    UsefulAnswer,
+    UsefulQuestion,
+)
 
 Ids: TypeAlias = Select[Any]
 Part: TypeAlias = tuple[type[Base], Any]

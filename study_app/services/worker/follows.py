@@ -14,7 +14,7 @@ from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import Assignment, Slot, Worker
 from study_app.store.plan import Plans, TaskPlan
 from study_app.store.rows import change
-from study_app.store.stream_models import Follow
+from study_app.store.task_models import Follow
 from study_app.study.entries import FollowedTask
 from study_app.tasks.update_stream import UpdateStream
 

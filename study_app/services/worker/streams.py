@@ -10,12 +10,11 @@ from operator import itemgetter
 from sqlalchemy import BigInteger, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
-from study_app.logs.dwell import LoggedEvent, read_page
-from study_app.logs.page_clock import server_times
+from study_app.logs.dwell import LoggedEvent, read_page, server_times
 from study_app.protocol.stream_rules import is_same_visit
 from study_app.services.worker.follows import Followed
 from study_app.store.models import EPOCH, MILLISECOND, Event, PageLoad
-from study_app.store.stream_models import StreamView
+from study_app.store.task_models import StreamView
 from study_app.tasks.update_stream import SIDE, places_of
 
 TELLING = ("open", "layout", "visible", "hidden", "beat", "see", "close")

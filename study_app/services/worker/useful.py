@@ -13,7 +13,7 @@ from study_app.services.worker.follows import Followed
 from study_app.services.worker.streams import places_read
 from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import Assignment, PageLoad, Slot, Worker
-from study_app.store.stream_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
 
 
 def ask(

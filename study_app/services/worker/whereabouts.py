@@ -12,8 +12,7 @@ from study_app.services.worker.quota import has_open
 from study_app.store.models import Assignment, Ballot, Judgment, Showing, Slot, Study, Worker
 from study_app.store.plan import Plans, StudyPlan, TaskPlan
 from study_app.store.rows import SlotRow, WorkerRow, columns
-from study_app.store.stream_models import Follow
-from study_app.store.task_models import Introduction, Rating, Reply, Sheet
+from study_app.store.task_models import Follow, Introduction, Rating, Reply, Sheet
 from study_app.tasks.task_kind import Page
 
 # Written once: these run with every page and every answer.

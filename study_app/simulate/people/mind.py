@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrics.summaries.counting import counted_chars
+from metrics.summaries.trailtext import counted_chars
 from study_app.simulate.site import Element
 
 MEAN_TICKS = 2.0

@@ -51,7 +51,7 @@ def told_event(streams: Mapping[str, Mapping[str, Any]], *, days: float, factor:
     Parameters
     ----------
     streams : mapping of str to mapping
-        System -> content, as `study_app.store.stream_models.Stream` describes it.
+        System -> content, as `study_app.store.task_models.Stream` describes it.
     days : float
         Stream days of a follow.
     factor : float

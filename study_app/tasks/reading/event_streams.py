@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 
 from metrics.errors import Fault, InputError
-from metrics.event_taking_part import UPDATE
-from metrics.events import Event, EventCollection, UpdateRun
-from metrics.msu.arrays import IntArray
+from metrics.events import UPDATE, Event, EventCollection, UpdateRun
 from metrics.msu.reading import text_words
+from metrics.msu.trails import IntArray
 from metrics.readers.columns import line_of_row
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
-from metrics.readers.xml_tree import read_xml
-from metrics.summaries.counting import counted_chars
+from metrics.readers.tempsum import read_events, read_update_run
+from metrics.readers.trees import read_xml
+from metrics.summaries.trailtext import counted_chars
 from metrics.taking_part import unjudged_entries
 from metrics.topics import TopicNames
 from metrics.wording import nearest

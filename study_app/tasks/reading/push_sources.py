@@ -13,11 +13,9 @@ from metrics.errors import Fault, FaultLog
 from metrics.events import EventCollection
 from metrics.push.streams import PushCollection, PushRun, days_between
 from metrics.readers.convert import push_from_events, push_run_from_updates
-from metrics.readers.profiles import Profile, read_profiles
 from metrics.readers.push import read_push_collection, read_push_run
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
-from metrics.readers.texts import read_texts
+from metrics.readers.tempsum import read_events, read_update_run
+from metrics.readers.texts import InterestProfile, read_profiles, read_texts
 from metrics.topics import TopicNames
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import EventFiles, tried
@@ -90,7 +88,9 @@ def _from_pushes(
     )
 
 
-def _profiles(path: Path, judged: PushCollection, written: Mapping[str, Profile]) -> dict[str, ShownProfile]:
+def _profiles(
+    path: Path, judged: PushCollection, written: Mapping[str, InterestProfile]
+) -> dict[str, ShownProfile]:
     """Return the profiles that were judged, by the names that the judgments have for them."""
     names, log = TopicNames(judged.days), FaultLog(path)
     found: dict[str, ShownProfile] = {}

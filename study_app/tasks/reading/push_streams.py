@@ -22,7 +22,7 @@ from metrics.push.days import account
 from metrics.push.measures import CONVENTIONS
 from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushRun
-from metrics.summaries.counting import counted_chars
+from metrics.summaries.trailtext import counted_chars
 from metrics.topics import TopicNames
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import TaskContent, TopicContent, source_files, tried

@@ -7,8 +7,8 @@ from typing import Any
 from metrics.errors import Fault, InputError
 from metrics.readers.mobileclick import read_collection_files
 from metrics.readers.mobileclick_runs import read_run
-from metrics.summaries.counting import counted_chars
 from metrics.summaries.score import summary_positions
+from metrics.summaries.trailtext import counted_chars
 from metrics.summaries.two_layered import Collection, Element, IUnit, Query, Run, Summary
 from study_app.study.entries import TaskEntry, collection_paths
 from study_app.tasks.content import TaskContent, TopicContent, source_files

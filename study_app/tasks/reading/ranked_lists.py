@@ -14,8 +14,8 @@ from typing import Any
 from metrics.errors import Fault, FaultLog, input_fault
 from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
-from metrics.readers.ranked_texts import AskedTopic, DocumentText, read_document_texts, read_ranked_topics
-from metrics.summaries.counting import counted_chars
+from metrics.readers.texts import AskedTopic, DocumentText, read_document_texts, read_ranked_topics
+from metrics.summaries.trailtext import counted_chars
 from metrics.topics import TopicNames
 from metrics.wording import nearest
 from study_app.study.entries import collection_paths

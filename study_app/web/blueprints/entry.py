@@ -7,8 +7,7 @@ from werkzeug.wrappers import Response
 from study_app.protocol.steps import CONSENT
 from study_app.services.researcher.pause import is_paused
 from study_app.services.worker.entry import Visitor, arrive, find_study, is_full, known_worker
-from study_app.store.database import transaction
-from study_app.store.disk_room import is_nearly_full
+from study_app.store.database import is_nearly_full, transaction
 from study_app.store.plan import StudyPlan
 from study_app.study.platforms import (
     frame_hosts,

@@ -11,7 +11,7 @@ from study_app.services.worker.follows import Followed, followed
 from study_app.services.worker.look import Look
 from study_app.services.worker.streams import Served
 from study_app.services.worker.useful import questions_on_page
-from study_app.store.stream_models import StreamView
+from study_app.store.task_models import StreamView
 from study_app.tasks.update_stream import key_of
 from study_app.web.pages.pages import (
     AwayPage,

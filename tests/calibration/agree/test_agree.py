@@ -12,7 +12,7 @@ from calibration.agree.judged_task import judged_tasks
 from calibration.agree.measures.cross_fit import patience_without_each_topic
 from calibration.agree.measures.m_variants import sweep
 from calibration.agree.study import agree
-from calibration.tables.sources import SourceFile, TaskSources
+from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel
 from metrics.errors import InputError
 from metrics.summaries.score import m_from_positions
@@ -434,7 +434,7 @@ def test_a_summary_that_meets_nothing_scores_zero(tables):
     """Its run is known from study.json although it has no row in positions."""
     positions = tables["positions"]
     bare = tables | {"positions": positions[positions["system"] != "delta"]}
-    runs = {system: SourceFile(path=Path("nowhere.xml")) for system in SYSTEMS}
+    runs = {system: NamedFile(path=Path("nowhere.xml")) for system in SYSTEMS}
     sources = {TASK: TaskSources(kind="summary_pairs", systems=runs)}
 
     pairs = measured(bare, sources=sources).pairs.set_index(["topic", "system_a", "system_b"])

@@ -8,7 +8,7 @@ import pytest
 from calibration.agree.evidence import Evidence
 from calibration.agree.measures.named_measures import POSSIBLE
 from calibration.agree.study import agree
-from calibration.tables.sources import SourceFile, TaskSources
+from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import IntentEntry, UserModel
 from metrics.errors import InputError
 from metrics.ranked.score import score_ranked
@@ -46,8 +46,8 @@ def ranked_study(tmp_path):
     files |= {"texts": "texts.tsv", "topics": "topics.tsv"}
     sources = TaskSources(
         kind="ranked_pairs",
-        collection={kind: SourceFile(path=tmp_path / name) for kind, name in files.items()},
-        systems={name: SourceFile(path=tmp_path / f"{name}.txt") for name in SYSTEMS},
+        collection={kind: NamedFile(path=tmp_path / name) for kind, name in files.items()},
+        systems={name: NamedFile(path=tmp_path / f"{name}.txt") for name in SYSTEMS},
     )
     preferences = choices(tuple(SYSTEMS), ("1", "2", "3"), np.random.default_rng(2), task=TASK)
     return sources, preferences
@@ -147,7 +147,7 @@ def test_without_usable_files_there_are_no_scores(ranked_study):
 
 def test_a_run_that_is_not_there_is_said_once_with_the_option_that_names_it(ranked_study, tmp_path):
     """Neither the table of preferences nor a line of it is at fault."""
-    systems = dict(ranked_study[0].systems) | {"one": SourceFile(path=tmp_path / "none.txt")}
+    systems = dict(ranked_study[0].systems) | {"one": NamedFile(path=tmp_path / "none.txt")}
 
     with pytest.raises(InputError) as caught:
         run_agree(ranked_study, systems=systems)

@@ -10,7 +10,7 @@ import pytest
 from calibration.agree.evidence import Evidence
 from calibration.agree.measures.named_measures import POSSIBLE
 from calibration.agree.study import agree
-from calibration.tables.sources import SourceFile, TaskSources
+from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.errors import InputError
 from metrics.msu.score import MSU, Population, SimulatedUsers, score_msu
@@ -18,8 +18,7 @@ from metrics.push.score import ELG, NCG, T11U, score_push
 from metrics.push.streams import days_between
 from metrics.readers.convert import push_from_events, push_run_from_updates
 from metrics.readers.push import read_push_collection, read_push_run
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
+from metrics.readers.tempsum import read_events, read_update_run
 from tests.calibration.judged_streams import (
     DAYS,
     SYSTEMS,
@@ -64,8 +63,8 @@ def events_study(tmp_path):
     runs = {name: write_updates(tmp_path, text, name=name) for name, text in texts.items()}
     sources = TaskSources(
         kind="stream_pairs",
-        collection={kind: SourceFile(path=path) for kind, path in paths.items()},
-        systems={name: SourceFile(path=path) for name, path in runs.items()},
+        collection={kind: NamedFile(path=path) for kind, path in paths.items()},
+        systems={name: NamedFile(path=path) for name, path in runs.items()},
     )
     preferences = choices(tuple(runs), ("TS14.1", "TS14.2"), np.random.default_rng(1))
     return sources, preferences, paths, runs
@@ -265,7 +264,7 @@ def test_days_cut_events_too(events_study):
 def test_updates_that_do_not_say_when_they_were_posted_are_no_pushes(events_study, tmp_path):
     """A collection of one's own may have other ids: MSU all the same, and a sentence."""
     sources, preferences, *_ = events_study
-    other = {kind: SourceFile(path=path) for kind, path in write_events(tmp_path).items()}
+    other = {kind: NamedFile(path=path) for kind, path in write_events(tmp_path).items()}
 
     found = agree(
         Evidence(tables={"preferences": preferences}, sources={TASK: replace(sources, collection=other)})
@@ -420,8 +419,8 @@ def test_the_tracks_own_scores_of_2015_come_out_through_agreement(shared):
     topics = {run: official[run]["reference"]["topics"] for run in runs}
     sources = TaskSources(
         kind="stream_pairs",
-        collection={kind: SourceFile(path=qrels / name) for kind, name in names.items()},
-        systems={run: SourceFile(path=gold / "runs" / run) for run in runs},
+        collection={kind: NamedFile(path=qrels / name) for kind, name in names.items()},
+        systems={run: NamedFile(path=gold / "runs" / run) for run in runs},
         protocol={"days": ["20150720", "20150729"]},
     )
     preferences = choices(runs, sorted(topics[runs[0]]), np.random.default_rng(1), workers=2)

@@ -5,7 +5,7 @@ import pytest
 
 from calibration.agree.disagreements import COLUMNS, ShownTexts, disagreement, disagreement_rows, shown_texts
 from calibration.agree.judged_task import judged_tasks
-from calibration.tables.sources import SourceFile, TaskSources
+from calibration.tables.sources import NamedFile, TaskSources
 from tests.calibration.judged_summaries import study
 from tests.metrics.two_layered_files import RUN, write_collection, write_run
 
@@ -44,9 +44,9 @@ def test_a_summary_reads_as_it_was_shown_with_its_second_layers_indented(tmp_pat
     write_run(tmp_path, RUN, name="one.xml")
     (task,) = judged_tasks(study(topics=2))
     task.pairs["topic"] = "Q1"
-    files = {kind: SourceFile(path=tmp_path / f"{kind}.tsv") for kind in ("queries", "iunits", "intents")}
+    files = {kind: NamedFile(path=tmp_path / f"{kind}.tsv") for kind in ("queries", "iunits", "intents")}
     sources = TaskSources(
-        kind="summary_pairs", collection=files, systems={"one": SourceFile(path=tmp_path / "one.xml")}
+        kind="summary_pairs", collection=files, systems={"one": NamedFile(path=tmp_path / "one.xml")}
     )
 
     texts = shown_texts(task, sources)

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from calibration.interchange.visit_rows import (
+from calibration.interchange.visits import (
     VisitColumns,
     VisitRules,
     follows_of_visits,

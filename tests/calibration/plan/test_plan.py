@@ -12,11 +12,10 @@ from calibration.durations.fit import fit_away
 from calibration.durations.simulate import Diary, simulate_visits
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.plan.agreement import AgreementDesign, DifferenceDesign, People, _two_measures, systems_for
-from calibration.plan.away import AwayDesign
 from calibration.plan.patience import MOST_PAIRS, PatienceDesign, _some_queries
 from calibration.plan.search import Wish, plan
-from calibration.plan.silence import SilenceDesign
 from calibration.plan.simulation import NOTHING, Outcome, plan_row
+from calibration.plan.streams import AwayDesign, SilenceDesign
 from calibration.push.fit import fit_weights_to
 from calibration.push.simulate import PushJudges, simulate_push_judgments
 from metrics.agreement.agreement import agreement

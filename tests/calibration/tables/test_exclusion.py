@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from calibration.tables.exclusion import FOLLOWING, counted_tables, left_out
 from calibration.tables.files import checked
+from calibration.tables.preferences import FOLLOWING, counted_tables, left_out
 from calibration.tables.tables import TABLES
 
 WORKERS = checked(

@@ -6,8 +6,15 @@ import pandas as pd
 import pytest
 
 from calibration.tables.files import read_tables, write_tables
-from calibration.tables.records import recorded_tables, renew_records, table_records
-from calibration.tables.study import STUDY_FILE, StudyRecord, read_study, write_study
+from calibration.tables.study import (
+    STUDY_FILE,
+    StudyRecord,
+    read_study,
+    recorded_tables,
+    renew_records,
+    table_records,
+    write_study,
+)
 from calibration.tables.suspicions import suspicions
 from metrics.errors import InputError
 

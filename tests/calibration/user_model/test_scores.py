@@ -26,8 +26,7 @@ from metrics.readers.mobileclick import read_collection
 from metrics.readers.mobileclick_runs import read_run
 from metrics.readers.push import read_push_collection, read_push_run
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
+from metrics.readers.tempsum import read_events, read_update_run
 from metrics.summaries import MMeasure, score_summaries
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"

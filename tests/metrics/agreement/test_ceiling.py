@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from metrics.agreement.agreement import TIES, agreement
-from metrics.agreement.ceiling import ceiling
-from metrics.agreement.vote_mixture import fit_vote_mixture
+from metrics.agreement.ceiling import ceiling, fit_vote_mixture
 from tests.metrics.simulated_votes import simulate
 
 STRENGTHS = {

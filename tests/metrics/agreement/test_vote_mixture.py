@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from metrics.agreement.vote_mixture import VoteMixture, fit_vote_mixture
+from metrics.agreement.ceiling import VoteMixture, fit_vote_mixture
 
 
 def mixture_of(*kinds):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
-from metrics.readers.profiles import Profile, read_profiles
+from metrics.readers.texts import InterestProfile, read_profiles
 
 BLOCKS = """<top>
 <num> Number: MB226
@@ -29,7 +29,7 @@ The user is a beginning quilter.
 <querytime> Tue Feb 08 2011 </querytime>
 </top>
 """
-QUILTS = Profile(
+QUILTS = InterestProfile(
     title="Hershey, PA quilt show",
     description="Find information on the quilt show being held in Hershey, PA",
     narrative="The user is a beginning quilter.",
@@ -52,7 +52,7 @@ def test_blocks_with_and_without_closing_tags(tmp_path):
     """Labels are dropped, lines are joined, what has no place in a profile is left out."""
     assert read_profiles(written(tmp_path, BLOCKS)) == {
         "MB226": QUILTS,
-        "227": Profile(title="side effects", description="", narrative=""),
+        "227": InterestProfile(title="side effects", description="", narrative=""),
     }
 
 
@@ -63,8 +63,10 @@ def test_json_of_the_real_time_track(tmp_path):
       {"topid": "RTS4", "title": "tennis", "narrative": null},
     ]"""
     assert read_profiles(written(tmp_path, text)) == {
-        "RTS3": Profile(title='"No Man\'s Sky" [2016],]', description="Find reviews", narrative="The user,"),
-        "RTS4": Profile(title="tennis", description="", narrative=""),
+        "RTS3": InterestProfile(
+            title='"No Man\'s Sky" [2016],]', description="Find reviews", narrative="The user,"
+        ),
+        "RTS4": InterestProfile(title="tennis", description="", narrative=""),
     }
 
 

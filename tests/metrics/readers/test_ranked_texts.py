@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
-from metrics.readers.ranked_texts import AskedTopic, DocumentText, read_document_texts, read_ranked_topics
+from metrics.readers.texts import AskedTopic, DocumentText, read_document_texts, read_ranked_topics
 
 
 def written(folder, content):

@@ -3,7 +3,7 @@
 import pytest
 
 from metrics.errors import InputError
-from metrics.readers.run_files import named_runs, run_name, system_name
+from metrics.readers.lines import named_runs, run_name, system_name
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
-from metrics.readers.tempsum_runs import read_lengths, read_update_run
+from metrics.readers.tempsum import read_lengths, read_update_run
 from tests.metrics.event_files import RUN, write_updates
 
 

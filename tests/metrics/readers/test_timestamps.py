@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.readers.timestamps import calendar_window
+from metrics.readers.ranked import calendar_window
 
 UNITS = ("year", "month", "week", "day")
 

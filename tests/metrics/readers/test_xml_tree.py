@@ -3,7 +3,7 @@
 import pytest
 
 from metrics.errors import InputError
-from metrics.readers.xml_tree import read_xml
+from metrics.readers.trees import read_xml
 
 
 @pytest.fixture

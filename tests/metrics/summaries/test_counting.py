@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from metrics.summaries.counting import NOT_COUNTED, counted_chars
+from metrics.summaries.trailtext import NOT_COUNTED, counted_chars
 
 SYMBOLS = [chr(code) for first, last in NOT_COUNTED for code in range(first, last + 1)]
 

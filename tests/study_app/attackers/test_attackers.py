@@ -12,8 +12,8 @@ from study_app.estimate.content import read_whole_study
 from study_app.preview.copies import Copies
 from study_app.services.researcher.settings import RESEARCHER_KEY
 from study_app.store.database import transaction
+from study_app.store.file_turns import serving_lock
 from study_app.store.models import Setting
-from study_app.store.serving_lock import serving_lock
 from study_app.store.tokens import PageToken
 from study_app.web.serving import NAME
 from tests.study_app.conftest import Campaign

@@ -8,10 +8,9 @@ import pytest
 
 from metrics.errors import Fault, FaultLog, InputError, printable
 from metrics.readers import lines
-from metrics.readers.csv_columns import read_csv_columns
-from metrics.readers.json_tree import read_json
-from metrics.readers.profiles import read_profiles
-from metrics.readers.xml_tree import read_xml
+from metrics.readers.columns import read_csv_columns
+from metrics.readers.texts import read_profiles
+from metrics.readers.trees import read_json, read_xml
 from study_app.cli.output import plain_cell, table_text
 from study_app.report.drawing.style_file import read_look
 from study_app.services.researcher.bonus import bonus_lines

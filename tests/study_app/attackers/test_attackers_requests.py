@@ -13,8 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from waitress import create_server, wasyncore
 
 from metrics.errors import InputError
-from study_app.cli.serve.command import command
-from study_app.cli.serve.waitress_server import MAX_REQUEST_BYTES, THREADS
+from study_app.cli.serve.command import MAX_REQUEST_BYTES, THREADS, serve
 from study_app.store.database import migrate, open_database
 from study_app.store.models import PlatformEntry, PlatformIdentity, Study
 from study_app.web.serving import MAX_BODY_BYTES
@@ -284,6 +283,6 @@ def test_the_debug_server_has_no_console(study, monkeypatch):
     given = {}
     monkeypatch.setattr("flask.Flask.run", lambda app, **options: given.update(options))
 
-    ended = CliRunner().invoke(command, ["--debug", "--database", study.url])
+    ended = CliRunner().invoke(serve, ["--debug", "--database", study.url])
     assert ended.exit_code == 0, ended.output
     assert given["use_debugger"] is False

@@ -13,7 +13,7 @@ from calibration.plan.simulation import PlanRow
 from study_app.cli import PLAN, cli
 from study_app.cli.plan import options as plan_options
 from study_app.cli.plan.figure import figure_bytes
-from study_app.cli.plan.text import COLUMNS, Question, headline, machine_rows, plan_text
+from study_app.cli.plan.text import COLUMNS, PlanQuestion, headline, machine_rows, plan_text
 from tests.study_app.prefcal_command import run_here
 
 SMALL = ("--queries", 8, "--pairs", 6, "--workers", 4, "--true", 0.6, "--studies", 20)
@@ -148,7 +148,7 @@ def test_no_option_is_left_unexplained(name):
     assert all(option.help.endswith(".") for option in command.params)
 
 
-QUESTION = Question(
+QUESTION = PlanQuestion(
     subject="the thing",
     unit=" hours",
     digits=1,

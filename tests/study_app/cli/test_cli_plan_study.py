@@ -11,7 +11,7 @@ import pytest
 
 from calibration.plan.agreement import AgreementDesign, People
 from calibration.plan.search import Wish
-from study_app.cli.plan.text import Person, headline, plan_text
+from study_app.cli.plan.text import PersonCost, headline, plan_text
 from tests.study_app.cli.test_cli_plan import QUESTION, of, row
 from tests.study_app.prefcal_command import run_here
 
@@ -84,7 +84,7 @@ def test_minutes_are_left_out_where_one_person_does_other_work(run):
     ended = run("agreement", "--study", file, "--queries-a-worker", 2, *FEW)
 
     assert "minutes" not in ended.out
-    priced = replace(QUESTION, person=Person(minutes=None, price=2.5, currency="GBP"))
+    priced = replace(QUESTION, person=PersonCost(minutes=None, price=2.5, currency="GBP"))
     text = flat(plan_text(of(row(20, 2.0)), priced, Wish(width=3.0), seed=1))
     assert (
         "they cost 50.00 GBP, at the reward of the study file, in which one person does other work." in text

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from calibration.tables.records import table_records
-from calibration.tables.study import StudyRecord, write_study
+from calibration.tables.study import StudyRecord, table_records, write_study
 from tests.study_app.prefcal_command import run_here
 
 HEADER = "worker,task,topic,pair,system_left,system_right,choice\n"

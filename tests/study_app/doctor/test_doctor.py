@@ -7,18 +7,25 @@ import pytest
 from filelock import FileLock
 from sqlalchemy import create_engine, text
 
-from study_app.doctor.database import (
+from study_app.doctor.doctor import (
+    FAULT,
+    OK,
+    WARNING,
+    clock,
     examine,
+    file_rights,
     postgresql_durability,
+    programs,
+    room,
     schema,
     secret_key,
     server_clock,
+    server_of,
     sqlite_durability,
 )
-from study_app.doctor.doctor import FAULT, OK, WARNING, clock, file_rights, programs, room, server_of
 from study_app.store.database import open_database, transaction
-from study_app.store.schema_version import known_versions
-from study_app.store.serving_lock import serving_lock
+from study_app.store.file_turns import serving_lock
+from study_app.store.schema import known_versions
 from tests.study_app.prefcal_command import run_here
 
 ON_SQLITE = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)

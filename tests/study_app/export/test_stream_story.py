@@ -17,12 +17,12 @@ from sqlalchemy import select
 from calibration.tables.files import read_table, read_tables
 from calibration.tables.study import read_study
 from calibration.visits.cut import visits_from_activity
-from study_app.cli.running.export import command
+from study_app.cli.tables.export import export
 from study_app.export import export_study
 from study_app.export.raw_tables import RAW_TABLES
 from study_app.store.database import transaction
 from study_app.store.models import EPOCH, MILLISECOND, Study
-from study_app.store.stream_models import Follow, Prompt
+from study_app.store.task_models import Follow, Prompt
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_streams import Told, write_stream_study
 from tests.study_app.stream_visits import ONE_EVENT, keys
@@ -350,7 +350,7 @@ def test_what_is_missing_is_counted(exported):
 
 def test_the_command_says_of_how_many_pages_nothing_is_known(exported, tmp_path):
     """Only a study with streams has them."""
-    done = CliRunner().invoke(command, [str(tmp_path / "tables"), "--database", exported.url])
+    done = CliRunner().invoke(export, [str(tmp_path / "tables"), "--database", exported.url])
 
     assert done.stdout.splitlines()[-1] == (
         "pages of streams served: 9; told of by their form only: 1; silent (unseen, or all lost): 2"

@@ -9,9 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calibration.visits.cut import visits_from_activity
-from study_app.logs.dwell import LoggedEvent
-from study_app.logs.page_clock import server_times
-from study_app.logs.visit_record import StreamPage, activity_rows, visits_of
+from study_app.logs.dwell import LoggedEvent, server_times
+from study_app.logs.visit_record import LoggedPage, activity_rows, visits_of
 from study_app.protocol.stream_rules import VISIT_GAP_SECONDS
 
 NOON = 1_772_366_400_000
@@ -27,7 +26,7 @@ def page(served, *happenings, left=None, lost=()):
         for number, (at, kind) in enumerate(happenings, start=1)
         if number not in lost
     ]
-    return StreamPage(
+    return LoggedPage(
         served_ms=served_ms,
         left_ms=None if left is None else NOON + 1000 * left,
         events=events,

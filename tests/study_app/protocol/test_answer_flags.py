@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from study_app.protocol.answer_flags import (
+from study_app.protocol.domain import (
     FLAGS,
     MIN_DECISION_SECONDS,
     flags_by_worker,

@@ -13,7 +13,7 @@ from metrics.readers.mobileclick_runs import read_run
 from metrics.summaries.score import summary_positions
 from study_app.estimate.content import read_whole_study
 from study_app.store.models import Intent, Pair, Setting, Study, Summary, System, Task, TaskTable, Topic
-from study_app.store.stream_models import Stream
+from study_app.store.task_models import Stream
 from tests.study_app.small_streams import EVENTS, write_stream_study
 from tests.study_app.small_study import pairs_task, votes_task
 

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from study_app.store.database import transaction
 from study_app.store.models import Worker
-from study_app.store.stream_models import Prompt
+from study_app.store.task_models import Prompt
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_streams import EVENTS
 from tests.study_app.stream_visits import HOUR, come_back, follow, log, stream_study, views

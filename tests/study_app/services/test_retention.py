@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from study_app.services.researcher.retention import worker_parts
-from study_app.store.check.check import check_database
+from study_app.store.check import check_database
 from study_app.store.database import transaction
 from study_app.store.models import Event, Judgment, PlatformEntry, PlatformIdentity, Slot, Worker
 from study_app.store.schema import METADATA

@@ -14,7 +14,7 @@ from study_app.export.study_export import export_study
 from study_app.simulate import trial as trial_module
 from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Behaviour, Truth
-from study_app.store.check.check import check_database
+from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Study
 from tests.study_app.every_task import SECRETS, every_task, write_every_task

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.summaries.counting import counted_chars
+from metrics.summaries.trailtext import counted_chars
 from study_app.simulate.people import mind
 from study_app.simulate.site import Element
 

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import text
 
 from metrics.errors import InputError, PrefcalError
-from study_app.store.backup.backup import back_up
-from study_app.store.check.check import check_database
-from study_app.store.check.rules import RULES
+from study_app.store.backup import back_up
+from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
+from study_app.store.rules import RULES
 from tests.study_app.conftest import Campaign
 from tests.study_app.prefcal_command import run_here
 

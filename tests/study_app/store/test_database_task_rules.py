@@ -4,9 +4,8 @@ import shutil
 
 import pytest
 
-from study_app.store.backup.backup import back_up
-from study_app.store.check.check import check_database
-from study_app.store.check.task_rules import TASK_RULES
+from study_app.store.backup import back_up
+from study_app.store.check import TASK_RULES, check_database
 from study_app.store.database import open_database
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_tasks import ANSWERS, pass_check, questions_task, rate_all, rating_task

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import event, func, select
 
-from study_app.store import disk_room
-from study_app.store.check.check import check_database
+from study_app.store import database
+from study_app.store.check import check_database
 from study_app.store.models import Event, Judgment, Worker
 from study_app.web.errors import LOGGER
 
@@ -118,13 +118,13 @@ def test_a_disk_that_cannot_be_written_keeps_the_form_usable(study, caplog):
 def test_with_little_room_left_nobody_new_comes_in_and_those_inside_go_on(study, monkeypatch):
     """Said before consent; a full disk would take the answers of everybody. A database server's disk cannot be seen."""
     ann = study.at_pairs()
-    monkeypatch.setattr(disk_room, "free_bytes", lambda _folder: disk_room.FULL_BYTES - 1)
+    monkeypatch.setattr(database, "free_bytes", lambda _folder: database.FULL_BYTES - 1)
     bob = study.arrive("bob")
     assert (bob.status, "little room left" in bob.text) == (503, True)
     study.judge_all(ann).send()
     assert ann.step == "done"
     assert study.rows(select(func.count()).select_from(Worker)) == [(1,)]
-    monkeypatch.setattr(disk_room, "free_bytes", lambda _folder: disk_room.FULL_BYTES)
+    monkeypatch.setattr(database, "free_bytes", lambda _folder: database.FULL_BYTES)
     assert study.arrive("bob").step == "consent"
 
 

@@ -10,15 +10,15 @@ import time
 
 import pytest
 
-import study_app.store.file_turn
+import study_app.store.file_turns
 from study_app.store.database import migrate, open_database, transaction
-from study_app.store.file_turn import FileTurn
+from study_app.store.file_turns import FileTurn
 from study_app.store.models import Setting
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="one process serves a file on Windows")
 HOLDER = """
 import sys
-from study_app.store.file_turn import FileTurn
+from study_app.store.file_turns import FileTurn
 FileTurn(sys.argv[1]).take()
 print("held", flush=True)
 sys.stdin.read()
@@ -141,14 +141,14 @@ def test_where_the_file_cannot_be_made_sqlite_keeps_the_order(tmp_path):
 def test_a_turn_that_cannot_be_freed_keeps_no_writer_waiting(file, monkeypatch):
     """What a file system says of its locks is no reason to lose an answer, or to tell nobody that it is stored."""
     database = opened(file)
-    real = study_app.store.file_turn.fcntl.flock
+    real = study_app.store.file_turns.fcntl.flock
 
     def refuse(descriptor, operation):
-        if operation == study_app.store.file_turn.fcntl.LOCK_UN:
+        if operation == study_app.store.file_turns.fcntl.LOCK_UN:
             raise OSError(errno.ENOLCK, "no locks")
         real(descriptor, operation)
 
-    monkeypatch.setattr("study_app.store.file_turn.fcntl.flock", refuse)
+    monkeypatch.setattr("study_app.store.file_turns.fcntl.flock", refuse)
     for name in ("first", "second"):
         with transaction(database, write=True) as session:
             session.add(Setting(name=name, value="1"))

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from study_app.store.stream_models import StreamView, UsefulQuestion
+from study_app.store.task_models import StreamView, UsefulQuestion
 from tests.study_app.small_streams import HOUR, Told
 from tests.study_app.stream_visits import follow, keys, log, marked, stream_study
 

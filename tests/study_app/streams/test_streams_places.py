@@ -16,7 +16,7 @@ from study_app.services.worker.whereabouts import locate
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Slot, System, Worker
 from study_app.store.plan import Plans
-from study_app.store.stream_models import Follow
+from study_app.store.task_models import Follow
 from study_app.store.tokens import seeded_tokens
 from tests.study_app.small_streams import EVENTS, write_stream_study
 from tests.study_app.stream_visits import HOUR, ONE_EVENT, come_back, follow, log, stream_study, views

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from study_app.store.database import transaction
 from study_app.store.models import Worker
-from study_app.store.stream_models import UsefulAnswer
+from study_app.store.task_models import UsefulAnswer
 from tests.study_app.small_streams import PROMPT, Told
 from tests.study_app.stream_visits import asked, come_back, follow, log, stream_study
 

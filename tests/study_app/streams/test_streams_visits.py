@@ -12,7 +12,7 @@ from study_app.services.worker.whereabouts import locate
 from study_app.store.database import open_database, transaction
 from study_app.store.models import PageLoad, Worker
 from study_app.store.plan import Plans
-from study_app.store.stream_models import Follow
+from study_app.store.task_models import Follow
 from tests.study_app.small_streams import HOURLY, PROMPT, Told
 from tests.study_app.stream_visits import (
     HOUR,

@@ -13,7 +13,7 @@ from study_app.estimate.content import read_whole_study
 from study_app.protocol.domain import MIN_VALIDATIONS
 from study_app.study.standard_words import UNWRITTEN
 from study_app.study_new import write
-from study_app.study_new.protocol import comments
+from study_app.study_new.compose import comments
 from study_app.study_new.recognise import recognise
 from study_app.tasks.kinds import KINDS
 from tests.study_app.small_pushes import write_push_files

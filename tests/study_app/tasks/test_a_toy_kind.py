@@ -18,7 +18,7 @@ from werkzeug.test import Client
 
 from calibration.tables.files import read_tables
 from metrics.errors import Fault, InputError, input_fault
-from metrics.summaries.counting import counted_chars
+from metrics.summaries.trailtext import counted_chars
 from study_app.cli import cli
 from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
@@ -26,7 +26,7 @@ from study_app.preview.app import Preview
 from study_app.preview.stations import Station
 from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Truth
-from study_app.store.check.check import check_database
+from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Study
 from study_app.study.entries import ChosenPairs, Count, Entry, Text, collection_paths, of_form

@@ -14,8 +14,7 @@ from metrics.push.score import CELLS, PushCell, score_push
 from metrics.push.streams import days_between
 from metrics.readers.convert import push_from_events, push_run_from_updates
 from metrics.readers.push import read_push_collection, read_push_run
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
+from metrics.readers.tempsum import read_events, read_update_run
 from metrics.results import ALL
 from study_app.estimate.content import read_whole_study
 from tests.study_app.small_pushes import DAYS, MIDNIGHT, MINUTE, PUSHED, write_push_study

@@ -5,9 +5,8 @@ import math
 import pytest
 
 from metrics.errors import InputError
-from metrics.msu.reading import Setting, StreamTopic
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
+from metrics.msu.reading import ReadingSetting, StreamTopic
+from metrics.readers.tempsum import read_events, read_update_run
 from study_app.estimate.content import read_whole_study
 from study_app.tasks.reading.event_streams import shown_stream
 from study_app.tasks.update_stream import UpdateStream, places_of
@@ -178,7 +177,7 @@ def test_the_order_is_the_measures_own(shared):
             event = events.topics[topic]
             sampled = [entry for entry in entries.tolist() if run.updates[entry] in event.updates]
             kept = entries[[entry in set(sampled) for entry in entries.tolist()]]
-            expected = StreamTopic(event, {}, Setting("since_last_read", 30)).stream(run, kept)
+            expected = StreamTopic(event, {}, ReadingSetting("since_last_read", 30)).stream(run, kept)
             updates = shown_stream(event, run, kept)["updates"]
             assert [one["at"] - event.start for one in updates] == expected.emitted.tolist()
             assert [one["words"] for one in updates] == expected.words.tolist()

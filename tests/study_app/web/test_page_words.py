@@ -7,7 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 from flask import render_template
 
-from study_app.cli.running.status import _sentences
+from study_app.cli.status import _sentences
 from study_app.resources import resource_folder
 from study_app.services.researcher.progress import study_progress
 from study_app.services.worker.entry import find_study

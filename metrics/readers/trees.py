@@ -1,0 +1,197 @@
+"""JSON and XML files as small trees in which every value knows its line, so that a fault in them has a place.
+
+A DOCTYPE is refused, no entity is ever resolved.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias, Union
+from xml.parsers import expat
+
+from metrics.errors import FaultLog, input_fault
+from metrics.readers.lines import read_bytes
+
+PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')
+TRAILING_COMMA = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))|,(\s*[\]}])', re.DOTALL)
+"""A string, taken to the end of the text when it is left open, so that nothing is looked at twice; or such a comma."""
+CURE = "mend the JSON here"
+Value: TypeAlias = Union["dict[str, Node]", "list[Node]", str, float, bool, None]
+
+
+@dataclass(slots=True)
+class Node:
+    """One value and the line it begins on.
+
+    Attributes
+    ----------
+    value : dict of str to Node, list of Node, str, int, float, bool or None
+        What stands there.
+    line : int
+        From 1.
+    """
+
+    value: Value
+    line: int
+
+
+def read_json(log: FaultLog, *, trailing_commas: bool = False) -> Node:
+    """Read the JSON file ``log.path`` (UTF-8, plain or gzip).
+
+    A member that an object has already is noted in the log; the later one counts. ``trailing_commas``: one after the last
+    member of an object or list is no fault.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be opened, or is not UTF-8 or not JSON.
+    """
+    path = log.path
+    data = read_bytes(path)
+    try:
+        text = data.decode()
+        if trailing_commas:
+            text = TRAILING_COMMA.sub(lambda found: found[1] or found[2], text)
+        json.dumps(json.loads(text), ensure_ascii=False).encode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise input_fault("not UTF-8", path=path, line=line, cure="save the file as UTF-8") from None
+    except UnicodeEncodeError:
+        raise input_fault("half of a character (a lone surrogate)", path=path, cure=CURE) from None
+    except json.JSONDecodeError as error:
+        raise input_fault(f"not JSON ({error.msg})", path=path, line=error.lineno, cure=CURE) from None
+    except (RecursionError, ValueError):
+        problem = "lists nested too deep, or a number with too many digits"
+        raise input_fault(problem, path=path, cure=CURE) from None
+    return _tree(text, log)
+
+
+def _tree(text: str, log: FaultLog) -> Node:
+    """Build the tree of a text that is known to be JSON."""
+    document: list[Node] = []
+    containers: list[dict[str, Node] | list[Node]] = [document]
+    names: list[str | None] = [None]  # of the member to come, for each open container
+    line = 1
+    for piece in PIECE.findall(text):
+        container = containers[-1]
+        if piece == "\n":
+            line += 1
+        elif piece in {"]", "}"}:
+            containers.pop()
+            names.pop()
+        elif isinstance(container, dict) and names[-1] is None:
+            names[-1] = _new_name(piece, container, line, log)
+        else:
+            node = _node(piece, line)
+            if isinstance(container, dict):
+                container[str(names[-1])] = node
+                names[-1] = None
+            else:
+                container.append(node)
+            if isinstance(node.value, dict | list):
+                containers.append(node.value)
+                names.append(None)
+    return document[0]
+
+
+def _node(piece: str, line: int) -> Node:
+    """Return the value that a piece begins, empty if it is an object or a list."""
+    if piece == "{":
+        return Node({}, line)
+    return Node([] if piece == "[" else json.loads(piece), line)
+
+
+def _new_name(piece: str, members: dict[str, Node], line: int, log: FaultLog) -> str:
+    """Read a member's name; note when the object has it already."""
+    name: str = json.loads(piece)
+    if name in members:
+        problem = f"the member {name!r} stands on line {members[name].line} already"
+        log.add(problem, line=line, cure="delete one of the two")
+    return name
+
+
+UNCLOSED = {
+    expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS],
+    expat.errors.codes[expat.errors.XML_ERROR_TAG_MISMATCH],
+}
+
+
+@dataclass(slots=True)
+class XmlElement:
+    """One element.
+
+    Attributes
+    ----------
+    tag : str
+        Its name as written.
+    attributes : dict of str to str
+        In the order written.
+    line : int
+        Where its start tag begins.
+    children : list of XmlElement
+        In the order written.
+    text : str
+        All character data directly inside it.
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list["XmlElement"] = field(default_factory=list)
+    text: str = ""
+
+
+def read_xml(path: str | Path) -> XmlElement:
+    """Read an XML file (UTF-8, whatever its declaration says) and return its root element.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be opened, is not well formed, or has a DOCTYPE.
+    """
+    builder = _Builder(path)
+    try:
+        builder.parser.Parse(read_bytes(path), True)  # noqa: FBT003 - expat takes no keywords
+    except expat.ExpatError as error:
+        problem = f"the XML is not well formed ({builder.reason(error)})"
+        raise input_fault(problem, path=path, line=error.lineno, cure="mend the markup here") from None
+    return builder.document.children[0]
+
+
+class _Builder:
+    """Grows the tree from expat's events."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = path
+        self.document = XmlElement("", {}, 1)
+        self.open = [self.document]
+        self.parser = expat.ParserCreate("UTF-8")
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.characters
+        self.parser.StartDoctypeDeclHandler = self.doctype
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        element = XmlElement(tag, attributes, self.parser.CurrentLineNumber)
+        self.open[-1].children.append(element)
+        self.open.append(element)
+
+    def end(self, tag: str) -> None:  # noqa: ARG002 - expat's signature
+        self.open.pop()
+
+    def characters(self, text: str) -> None:
+        self.open[-1].text += text
+
+    def doctype(self, *declaration: object) -> None:  # noqa: ARG002 - expat's signature
+        raise input_fault(
+            "a DOCTYPE is not allowed", path=self.path, line=self.parser.CurrentLineNumber, cure="delete it"
+        )
+
+    def reason(self, error: expat.ExpatError) -> str:
+        """Say what broke the markup: the tag that was left open, otherwise expat's own words."""
+        innermost = self.open[-1]
+        if error.code in UNCLOSED and innermost is not self.document:
+            return f"<{innermost.tag}> of line {innermost.line} is not closed"
+        return expat.ErrorString(error.code)

@@ -1,0 +1,155 @@
+"""`prefcal convert`: preferences as plain lines, and scores in trec_eval's columns, from our tables and back."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.output import Output
+from study_app.cli.places import OutFile, OutFolder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@click.command("tables-to-lines")
+@click.argument("tables", type=click.Path(path_type=Path))
+@click.option("--task", metavar="NAME", help="Of this task; needed where the tables have several.")
+@click.option(
+    "--exclude",
+    type=click.Choice(["rules", "none"]),
+    default="rules",
+    show_default=True,
+    help="Leave out the workers that the study's rules exclude, or keep them.",
+)
+@click.option(
+    "--winner-first",
+    is_flag=True,
+    help="Write four fields, the preferred system first, and leave out ties: for tools that know no others.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=OutFile(terminal=True),
+    metavar="FILE",
+    help="Write into FILE, not on the terminal.",
+)
+def tables_to_lines(
+    tables: Path, *, task: str | None, exclude: str, winner_first: bool, file: Path | None
+) -> None:
+    """Write the preferences in TABLES as lines of topic, a, b, worker, choice, separated by tabs.
+
+    a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Repeats for validation,
+    people who withdrew and people whom the study's rules exclude are left out.
+    """
+    from calibration.interchange.lines import preference_lines
+    from metrics.wording import counted
+    from study_app.cli.tables.check import read_with_warnings
+
+    read = read_with_warnings(tables)
+    judged = _of_task(read.get("preferences"), task, tables)
+    text = preference_lines(
+        judged, workers=read.get("workers"), exclude=exclude == "rules", winner_first=winner_first
+    )
+    left_out = len(judged) - text.count("\n")
+    if left_out:
+        click.echo(f"{left_out} of {counted(len(judged), 'judgment')} left out", err=True)
+    Output(file=file).text(text)
+
+
+def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path) -> "pd.DataFrame":
+    """Return the judgments of a task; raises `InputError` when there are none, or it is not said of which."""
+    from metrics.errors import input_fault
+    from metrics.wording import listed
+
+    path = folder / "preferences.csv"
+    if preferences is None or preferences.empty:
+        raise input_fault("there are no preferences", path=path, cure="give the tables of a study of pairs")
+    tasks = sorted(preferences["task"].unique())
+    if (len(tasks) > 1 and task is None) or (task is not None and task not in tasks):
+        problem = "there are several tasks" if task is None else f"there is no task {task!r}"
+        raise input_fault(problem, path=path, cure=f"give --task, one of {listed(tasks)}")
+    return preferences[preferences["task"] == (task or tasks[0])]
+
+
+@click.command("lines-to-tables")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--task", default="preferences", show_default=True, help="What the tables shall call the task.")
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=OutFolder(),
+    metavar="DIR",
+    required=True,
+    help="Folder for the tables.",
+)
+def lines_to_tables(file: Path, *, task: str, folder: Path) -> None:
+    """Turn FILE, lines of topic, a, b, worker and choice, into tables in DIR.
+
+    Fields are separated by tabs, or by blanks in a line without a tab. The choice is a, b, equally_good (or =) or
+    equally_bad; a line of four fields says that a was preferred.
+    """
+    from calibration.interchange.lines import read_preference_lines
+    from calibration.tables.files import write_tables
+    from calibration.tables.study import StudyRecord, write_study
+    from metrics.wording import counted
+
+    preferences = read_preference_lines(file, task=task)
+    write_tables({"preferences": preferences}, folder)
+    write_study(StudyRecord(study=task), folder)
+    click.echo(f"{folder}: {counted(len(preferences), 'preference')}")
+
+
+@click.command("scores-to-trec")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=OutFolder(),
+    metavar="DIR",
+    required=True,
+    help="Folder for the files.",
+)
+def scores_to_trec(file: Path, *, folder: Path) -> None:
+    """Write the scores in FILE as trec_eval prints them: metric, topic, value; one file DIR/RUN.eval a run.
+
+    FILE is a CSV with run, topic, metric, value, as prefcal score --format csv writes it.
+    """
+    from calibration.interchange.trec_eval import SUFFIX, read_long_scores, trec_eval_texts
+    from metrics.files import write_whole
+
+    scores = read_long_scores(file)
+    texts = trec_eval_texts(scores)
+    for run, text in texts.items():
+        write_whole(folder / f"{run}{SUFFIX}", text)
+    click.echo(f"{folder}: {len(scores)} scores of {len(texts)} runs")
+
+
+@click.command("trec-to-scores")
+@click.argument("files", nargs=-1, required=True, metavar="[RUN=]FILE...")
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=OutFile(terminal=True),
+    metavar="FILE",
+    help="Write into FILE, not on the terminal.",
+)
+def trec_to_scores(files: tuple[str, ...], *, file: Path | None) -> None:
+    """Put what trec_eval -q printed for several runs, one file a run, into a CSV with run, topic, metric, value.
+
+    The run is the one that the file names in its row runid, or else the file's name up to its first dot; RUN=FILE
+    says it. Runs must be called as the systems of the study are for prefcal agree --scores.
+    """
+    from calibration.interchange.trec_eval import COLUMNS, read_trec_evals
+
+    named: dict[str | Path, str | None] = {}
+    for given in files:
+        run, equals, path = given.partition("=")
+        is_named = equals and not Path(given).is_file()
+        named[path if is_named else given] = run if is_named else None
+    scores = read_trec_evals(named)
+    Output(format="csv", file=file).rows(COLUMNS, scores.to_numpy().tolist())

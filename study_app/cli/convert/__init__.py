@@ -1,1 +1,0 @@
-"""`prefcal convert`."""

@@ -1,0 +1,125 @@
+"""`prefcal db`: upgrade, back up, restore, check and rekey the database."""
+
+from pathlib import Path
+
+import click
+
+from study_app.cli.options import database_option, opened
+
+
+@click.command(name="upgrade")
+@database_option
+def upgrade(database: str | None) -> None:
+    """Bring the database's tables up to this prefcal, and say from which version to which.
+
+    Every command that opens a database does so too; this one does nothing else. Back up first.
+    """
+    from metrics.errors import input_fault
+    from study_app.config import database_url
+    from study_app.store.database import is_empty, migrate, open_database, shown_address
+    from study_app.store.schema import stored_version
+
+    opened = open_database(database_url(database))
+    address = shown_address(opened.engine.url)
+    if is_empty(opened):
+        raise input_fault(
+            f"there is nothing to upgrade in {address}",
+            cure="load a study (prefcal study load FILE), or name --database",
+        )
+    before = stored_version(opened)
+    migrate(opened)
+    after = stored_version(opened)
+    done = (
+        f"is at version {after} already" if before == after else f"upgraded from version {before} to {after}"
+    )
+    click.echo(f"{address}: {done}")
+
+
+@click.command(name="backup")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+@database_option
+def backup(file: Path, database: str | None, *, force: bool) -> None:
+    """Copy the database into FILE, while it is served or not.
+
+    FILE holds one moment of the database; it is checked, and appears complete or not at all. It holds the
+    workers' platform ids and the server's keys: keep it as you keep the database. PostgreSQL's databases are
+    copied by its own program pg_dump.
+    """
+    from study_app.config import database_url
+    from study_app.store.backup import back_up
+    from study_app.store.database import open_database, shown_address
+
+    opened = open_database(database_url(database))
+    back_up(opened, file, force=force)
+    address = shown_address(opened.engine.url)
+    click.echo(f"backed up {address} to {file.absolute()} ({file.stat().st_size:,} bytes)")
+
+
+@click.command(name="restore")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Replace the studies that are in the database now.")
+@database_option
+def restore(file: Path, database: str | None, *, force: bool) -> None:
+    """Put the backup FILE into the database, all of it or nothing.
+
+    FILE is checked first. The database must be empty, or --force given, and nobody may be serving it.
+    """
+    from study_app.config import database_url
+    from study_app.store.backup import restore as restore_database
+    from study_app.store.database import open_database, shown_address
+    from study_app.store.schema import known_versions
+
+    opened = open_database(database_url(database))
+    version = restore_database(opened, file, force=force)
+    click.echo(f"restored {file.absolute()} to {shown_address(opened.engine.url)} (version {version})")
+    newest = known_versions()[-1]
+    if version != newest:
+        click.echo(f"this prefcal works with version {newest}: prefcal db upgrade")
+
+
+@click.command(name="check")
+@database_option
+def check(database: str | None) -> None:
+    """Check that the database is whole, and change nothing.
+
+    Looks at the file (SQLite), at every reference from one row to another, at the tables and constraints of this
+    prefcal, and at rules that a schema cannot hold: a finished worker has a code, nobody answers after finishing.
+    One line each on stderr and exit 1 when something is wrong.
+    """
+    from metrics.errors import InputError
+    from study_app.config import database_url
+    from study_app.store.check import check_database
+    from study_app.store.database import open_database, shown_address
+
+    opened = open_database(database_url(database))
+    faults = check_database(opened)
+    if faults:
+        raise InputError(faults)
+    click.echo(f"{shown_address(opened.engine.url)} is whole")
+
+
+@click.command(name="rekey")
+@database_option
+def rekey(database: str | None) -> None:
+    """Make new keys: every address that was given out is void from then on, the workers' and the researcher's.
+
+    For when a key leaked, or a backup, which holds both. Nobody may be serving the database. No answer is touched: workers
+    who come by the platform's address again go on where they were; list followers of streams anew (prefcal remind).
+    """
+    from study_app.services.researcher.settings import replace_keys
+    from study_app.store.backup_postgres import refuse_when_used
+    from study_app.store.database import shown_address, transaction
+    from study_app.store.file_turns import serving_lock
+    from study_app.store.tokens import secret_token
+
+    store = opened(database)
+    address = shown_address(store.engine.url)
+    try:
+        if not store.is_sqlite:
+            refuse_when_used(store)
+        with serving_lock(str(store.engine.url)), transaction(store, write=True) as session:
+            replace_keys(session, new_token=secret_token)
+    finally:
+        store.engine.dispose()
+    click.echo(f"{address} has new keys; prefcal serve prints the addresses that are good now")

@@ -1,0 +1,214 @@
+"""`prefcal demo`: the main job from end to end, by the commands that a researcher would type."""
+
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from metrics.errors import input_fault
+from study_app.cli import cli
+from study_app.cli.places import OutFolder
+
+if TYPE_CHECKING:
+    from metrics.events import EventCollection, UpdateRun
+
+MARK = ".prefcal-demo"
+"""Stands in a folder that a demo made, so that a later one may replace it."""
+
+TRUE_PATIENCE_CHARS = 1000
+TRUE_FOLLOWERS = {
+    "away_mean_seconds": 8 * 3600,
+    "away_sd_seconds": 8 * 3600,
+    "session_mean_seconds": 90,
+    "session_sd_seconds": 90,
+    "reading_speed_mu": 1.29,
+    "reading_speed_sigma": 0.558,
+    "lateness_decay": 0.6,
+    "lateness_p0": 0.9,
+}
+BEHAVIOUR = {
+    "quit": 0.03,
+    "careless": 0.05,
+    "reload": 0.02,
+    "double_click": 0.02,
+    "offline": 0.02,
+    "retry": 0.05,
+    "two_tabs": 0.01,
+    "clock_jump": 0.01,
+    "no_script": 0.02,
+}
+SEED = 1
+STREAM_USERS = 2_000
+
+
+@click.command()
+@click.option(
+    "--out",
+    type=OutFolder(),
+    default=Path("prefcal-demo"),
+    show_default=True,
+    help="Folder for everything the demo makes; an earlier demo there is replaced.",
+)
+@click.option(
+    "--workers", type=click.IntRange(16, 110), default=60, show_default=True, help="Size of the crowd."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Where to serve afterwards.",
+)
+@click.option("--no-serve", is_flag=True, help="End after the report.")
+def demo(out: Path, workers: int, port: int, *, no_serve: bool) -> None:
+    """Go through the whole loop on the bundled study, then keep serving it.
+
+    A simulated crowd with known parameters takes part over HTTP: it judges summaries, then follows streams for days.
+    Its answers and logs are exported, the user model is fitted from them and set beside the truth, streams are scored
+    for the people that were fitted, M-measure and its ablations are compared with the preferences, and a report is
+    written. Then the study goes on being served, so that you can take part yourself.
+    """
+    begun = time.monotonic()
+    _prepare(out)
+    study, truth, database = out / "study" / "study.yaml", out / "truth.json", out / "prefcal.sqlite3"
+    _write_truth(truth, study)
+    crowd = f"--workers {workers} --truth {truth} --seed {SEED} --database {database}"
+    _run(f"simulate {study} {crowd}")
+    _run(f"export {out / 'tables'} --database {database}")
+    _run(f"fit {out / 'tables'} -o {out / 'user-model.json'}")
+    _show_recovery(out / "user-model.json", truth)
+    _show_stream_utility(study, fitted=out / "user-model.json", true=truth)
+    _run(f"agree {out / 'tables'} --model {out / 'user-model.json'} -o {out}")
+    _run(f"report {out}")
+    click.echo(f"\nThe whole loop took {time.monotonic() - begun:.0f} s. Open {out / 'report.html'}")
+    if not no_serve:
+        click.echo("The study is being served now: be the next worker. Ctrl-C ends it.")
+        _serve(database, port)
+
+
+def _run(line: str) -> None:
+    """Run one prefcal command as if it had been typed, and show it first."""
+    click.secho(f"\n$ prefcal {line}", bold=True)
+    sys.stdout.flush()
+    cli.main(line.split(" "), prog_name="prefcal", standalone_mode=False)
+
+
+def _prepare(out: Path) -> None:
+    """Make the folder with a copy of the bundled study; only an earlier demo's folder is replaced."""
+    from study_app.resources import resource_folder
+
+    if " " in str(out):
+        raise input_fault("the folder's name has a space", path=out, cure="choose a name without")
+    if out.exists() and any(out.iterdir()):
+        if not (out / MARK).is_file():
+            raise input_fault(
+                "the folder holds something else than a demo", path=out, cure="name a new folder with --out"
+            )
+        shutil.rmtree(out)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / MARK).touch()
+    shutil.copytree(resource_folder("examples") / "two_layered", out / "study")
+
+
+def _write_truth(path: Path, study: Path) -> None:
+    """Write what the crowd is like: a patience, the collection's P(i|q), a rhythm of visits, and a few bad habits."""
+    import json
+
+    from study_app.estimate.content import read_whole_study
+
+    content = read_whole_study(study)
+    truth = {
+        "format": "prefcal-user-model/1",
+        "study": content.file.entry.study,
+        "seed": SEED,
+        "parameters": {
+            name: {"estimate": TRUE_PATIENCE_CHARS, "unit": "counted characters", "method": "truth"}
+            for name in (
+                "patience_chars",
+                "patience_chars_preferences",
+                "patience_chars_stops",
+                "patience_chars_grid",
+            )
+        }
+        | {name: {"estimate": value, "method": "truth"} for name, value in TRUE_FOLLOWERS.items()},
+        "intents": {
+            topic.id: {intent: {"estimate": p} for intent, p in (topic.query.probability or {}).items()}
+            for task in content.tasks
+            for topic in task.topics
+            if topic.query is not None
+        },
+        "behaviour": BEHAVIOUR,
+    }
+    path.write_text(json.dumps(truth, indent=2) + "\n", encoding="utf-8")
+
+
+def _show_recovery(model: Path, truth: Path) -> None:
+    """Print fitted beside true values."""
+    from calibration.user_model.model import read_user_model
+    from study_app.simulate.recovery import recovery_rows, recovery_sentence
+
+    click.secho("\nFitted against true:", bold=True)
+    from tabulate import tabulate
+
+    fitted, true = read_user_model(model), read_user_model(truth)
+    rows = recovery_rows(fitted, true)
+    click.echo(
+        tabulate(
+            [
+                (row.name, row.truth, row.estimate, row.low, row.high, "yes" if row.holds else "no")
+                for row in rows
+                if row.topic is None
+            ],
+            headers=["parameter", "true", "fitted", "95% from", "to", "holds the truth"],
+            floatfmt=",.4g",
+            missingval="open",
+        )
+    )
+    click.echo(recovery_sentence(rows))
+    click.echo("One 95% interval in twenty misses by chance, and those of one crowd often miss together.")
+
+
+def _show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:
+    """Print MSU of every system of a study's streams, for the people who were fitted and for the true ones."""
+    from tabulate import tabulate
+
+    from metrics.readers.tempsum import read_events, read_update_run
+    from study_app.study.entries import FollowedTask, collection_paths
+    from study_app.study.file import read_study_file
+    from study_app.tasks.kinds import KINDS
+
+    click.secho("\nModeled Stream Utility, for the fitted people and for the true ones:", bold=True)
+    for task in read_study_file(study, KINDS).entry.tasks:
+        if isinstance(task, FollowedTask):
+            events = read_events(
+                **{kind: study.parent / path for kind, path in collection_paths(task).items()}
+            )
+            runs = [read_update_run(study.parent / path, name=name) for name, path in task.systems.items()]
+            columns = [_utilities(events, runs, str(model)) for model in (fitted, true)]
+            rows = [(run.name, *(column[run.name] for column in columns)) for run in runs]
+            click.echo(tabulate(rows, headers=["system", "MSU, fitted", "MSU, true"], floatfmt=".2f"))
+
+
+def _utilities(events: "EventCollection", runs: "list[UpdateRun]", model: str) -> dict[str, float]:
+    """Return system -> its mean MSU for the people of a user model."""
+    from calibration.user_model.msu import stream_model
+    from metrics.results import ALL
+
+    people = stream_model(model, events, count=STREAM_USERS, seed=SEED)
+    for note in people.notes:
+        click.echo(f"{model}: {note}", err=True)
+    return {
+        score.run: score.value for score in people.scores(runs, people.measures[:1]) if score.topic == ALL
+    }
+
+
+def _serve(database: Path, port: int) -> None:
+    """Serve on ``port``, or on a free one when it is taken."""
+    import socket
+
+    with socket.socket() as probe:
+        taken = probe.connect_ex(("127.0.0.1", port)) == 0
+    _run(f"serve --port {0 if taken else port} --database {database}")

@@ -1,0 +1,48 @@
+"""`prefcal doctor`: what an installation needs for a study, and what it lacks."""
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.options import database_option
+from study_app.cli.output import Output, output_options
+
+if TYPE_CHECKING:
+    from study_app.doctor.doctor import Finding
+
+COLUMNS = ("what", "state", "found", "cure")
+
+
+@click.command()
+@click.option(
+    "--address",
+    metavar="URL",
+    help="Also ask the served study by the workers' address, such as https://study.example.org: HTTPS, proxy headers.",
+)
+@database_option
+@output_options
+def doctor(database: str | None, address: str | None, *, output: Output) -> None:
+    """Look at what a study needs: keys, clock, disk, durability, schema, rights, HTTPS; change nothing.
+
+    A line each: ok, warning or fault, and the cure. Exit 1 when there is a fault.
+    """
+    from study_app.config import database_url
+    from study_app.doctor.doctor import FAULT, examine
+
+    findings = examine(database_url(database))
+    if address is not None:
+        findings += _asked(address.rstrip("/"))
+    output.rows(COLUMNS, [(finding.what, finding.state, finding.found, finding.cure) for finding in findings])
+    if any(finding.state == FAULT for finding in findings):
+        sys.exit(1)
+
+
+def _asked(address: str) -> "list[Finding]":
+    from metrics.errors import input_fault
+    from study_app.doctor.doctor import examine_address
+
+    if not re.fullmatch(r"https?://[^/?#@\s]+", address):
+        raise input_fault(f"not the address of a host: {address}", cure="write --address https://HOST")
+    return examine_address(address)

@@ -1,0 +1,159 @@
+"""What a study holds of people: `prefcal withdraw` takes a consent back, `retention` deletes what need not be kept."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.options import database_option, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+    from study_app.store.database import Database
+    from study_app.store.models import Study
+
+
+@click.command()
+@click.argument("study", metavar="[STUDY]", required=False)
+@click.option(
+    "--identities",
+    "days",
+    type=click.FloatRange(min=0),
+    metavar="DAYS",
+    help="The platform ids of workers without a sign of life for so many days.",
+)
+@click.option("--all-identities", is_flag=True, help="All platform ids, also of workers who are at work.")
+@click.option("--withdrawn", is_flag=True, help="Every answer, event and id of workers who withdrew.")
+@click.option("--even-unpaid", is_flag=True, help="Also of workers who are not known to be paid.")
+@click.option("--delete", "is_real", is_flag=True, help="Delete; without it only say what would be deleted.")
+@database_option
+def retention(
+    study: str | None,
+    days: float | None,
+    database: str | None,
+    *,
+    all_identities: bool,
+    withdrawn: bool,
+    even_unpaid: bool,
+    is_real: bool,
+) -> None:
+    """Say what STUDY holds of people, and delete what need not be kept.
+
+    Answers, events and pseudonyms stay, but for those of workers who withdrew. Pay workers, and make lists of bonuses, before
+    their platform ids are deleted: nobody can tell afterwards who they were, and somebody who comes again is then a new
+    worker. So nothing is deleted of those who have complete data, or work handed in, that no list read with `prefcal reconcile`
+    has as paid, without --even-unpaid. Backups made before still hold what is deleted here.
+    """
+    from study_app.services.researcher.retention import (
+        count_rows,
+        delete_rows,
+        identity_parts,
+        kept,
+        unpaid,
+        worker_parts,
+    )
+    from study_app.services.researcher.studies import chosen_study
+    from study_app.store.database import transaction
+    from study_app.store.tokens import utc_now
+
+    if days is not None and all_identities:
+        raise click.UsageError("name --identities or --all-identities, not both")
+    store = opened(database)
+    try:
+        with transaction(store, write=is_real) as session:
+            chosen = chosen_study(session, study)
+            gone, nameless = _whose(
+                session, chosen, days, now=utc_now(), all_identities=all_identities, withdrawn=withdrawn
+            )
+            if not even_unpaid:
+                _check_paid(unpaid(session, [*gone, *nameless]), is_real=is_real)
+            parts = [*(worker_parts(gone) if gone else []), *(identity_parts(nameless) if nameless else [])]
+            rows = count_rows(session, parts)
+            if is_real:
+                _overwrite(session, store)
+                delete_rows(session, parts)
+            held, name = kept(session, chosen.id), chosen.name
+        if is_real:
+            _empty_journal(store)
+    finally:
+        store.engine.dispose()
+    click.echo(
+        _in_words(rows, is_real=is_real, is_asked=bool(all_identities or withdrawn or days is not None))
+    )
+    click.echo(
+        f"{name} {'keeps' if is_real else 'holds'} {held.workers} workers under pseudonyms, {held.identified} "
+        f"of them with a platform id, {held.withdrawn} withdrawn"
+    )
+
+
+def _whose(
+    session: "Session",
+    study: "Study",
+    days: float | None,
+    *,
+    now: "datetime",
+    all_identities: bool,
+    withdrawn: bool,
+) -> "tuple[Sequence[int], list[int]]":
+    """Return the workers of whom everything goes, and those of whom only the platform id goes."""
+    from study_app.services.researcher.retention import identified_before, withdrawn_workers
+
+    gone = session.scalars(withdrawn_workers(study.id)).all() if withdrawn else []
+    if not all_identities and days is None:
+        return gone, []
+    old = session.scalars(identified_before(study.id, days=days, now=now)).all()
+    return gone, [worker for worker in old if worker not in set(gone)]
+
+
+def _check_paid(owed: int, *, is_real: bool) -> None:
+    """Say that some may not be paid yet; raises `InputError` before anything is deleted."""
+    from metrics.errors import input_fault
+
+    if not owed:
+        return
+    problem = f"{owed} of these workers {'is' if owed == 1 else 'are'} not known to be paid, and nobody could tell afterwards who they are"
+    cure = "read the platform's newest list with `prefcal reconcile`, or add --even-unpaid"
+    if is_real:
+        raise input_fault(problem, cure=cure)
+    click.echo(f"note: {problem}; {cure}", err=True)
+
+
+def _in_words(rows: dict[str, int], *, is_real: bool, is_asked: bool) -> str:
+    if not is_asked:
+        return "nothing was asked for: name --identities DAYS, --all-identities or --withdrawn"
+    listed = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
+    return f"deleted: {listed}" if is_real else f"would delete: {listed}; add --delete to do it"
+
+
+def _overwrite(session: "Session", store: "Database") -> None:
+    """Have SQLite write zeros over what it deletes."""
+    if store.is_sqlite:
+        session.connection().exec_driver_sql("PRAGMA secure_delete = ON")
+
+
+def _empty_journal(store: "Database") -> None:
+    """Have SQLite move its write-ahead log into the file, so that no older page stays in it; a busy server does that later."""
+    if store.is_sqlite:
+        with store.engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+@click.command()
+@click.argument("code", metavar="CODE")
+@database_option
+def withdraw(code: str, database: str | None) -> None:
+    """Withdraw the worker who holds CODE: no export, fit or count includes their answers from now on."""
+    from metrics.errors import input_fault
+    from study_app.services.worker import withdraw as withdrawals
+    from study_app.store.database import transaction
+    from study_app.store.tokens import utc_now
+
+    with transaction(opened(database), write=True) as session:
+        done = withdrawals.withdraw(session, code, now=utc_now())
+    if done is None:
+        raise input_fault(f"nobody holds the code {code!r}", cure="ask the worker to check it")
+    was = "had withdrawn already" if done.again else "has withdrawn"
+    click.echo(f"{done.study}: worker {done.pseudonym} {was}")

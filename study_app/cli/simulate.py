@@ -1,0 +1,145 @@
+"""`prefcal simulate`: a rehearsal of a study with a crowd whose parameters are known."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.options import database_option
+
+if TYPE_CHECKING:
+    from study_app.estimate.content import StudyContent
+    from study_app.simulate.crowd import CrowdReport
+    from study_app.simulate.truth import Truth
+
+
+REAL_ARRIVAL_SECONDS = 60.0
+
+
+@click.command(short_help="Let a simulated crowd go through a study.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--workers", type=click.IntRange(1), required=True, help="How many people take part.")
+@click.option(
+    "--truth",
+    type=click.Path(path_type=Path),
+    help="What they are like: a user-model file, with an optional block 'behaviour'. Default: the values that "
+    "docs/simulation.md lists, and no bad habits.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Same seed, same crowd.")
+@click.option(
+    "--url", help="Go to the study server that runs there, such as http://127.0.0.1:8000, on the real clock."
+)
+@click.option(
+    "--arrive-within",
+    type=click.FloatRange(0),
+    metavar="SECONDS",
+    help=f"With --url: so long until the last of them has come. Default: {REAL_ARRIVAL_SECONDS:g}.",
+)
+@database_option
+def simulate(
+    file: Path,
+    workers: int,
+    truth: Path | None,
+    *,
+    seed: int,
+    url: str | None,
+    arrive_within: float | None,
+    database: str | None,
+) -> None:
+    """Load the study FILE and let a simulated crowd go through it.
+
+    The crowd fetches the real pages over HTTP, on a virtual clock: days pass in seconds. It votes, reads and judges
+    as people with the parameters of --truth would, by default with those of docs/simulation.md. The database must not hold workers of this study yet.
+
+    With --url nothing is loaded: the crowd goes to a server on which FILE is loaded already, and waits as people do.
+    """
+    from tqdm import tqdm
+
+    from study_app.estimate.content import read_whole_study
+    from study_app.simulate.truth import Truth, read_truth
+
+    if url is not None and database is not None:
+        raise click.UsageError("--database is not used with --url: answers go to that server's database.")
+    if url is None and arrive_within is not None:
+        raise click.UsageError("--arrive-within is for --url only.")
+    content, people = read_whole_study(file), read_truth(truth) if truth else Truth()
+    if truth is None:
+        click.echo(f"no --truth: {people.sentence()} (docs/simulation.md lists every value)", err=True)
+    with tqdm(total=workers, unit="worker", disable=None, leave=False) as bar:
+        if url is None:
+            _on_a_virtual_clock(content, people, workers, seed=seed, database=database, on_end=bar.update)
+        else:
+            within = REAL_ARRIVAL_SECONDS if arrive_within is None else arrive_within
+            _on_a_server(
+                content,
+                people,
+                workers,
+                seed=seed,
+                url=url.partition("/s/")[0],
+                within=within,
+                on_end=bar.update,
+            )
+
+
+def _on_a_virtual_clock(
+    content: "StudyContent",
+    truth: "Truth",
+    workers: int,
+    *,
+    seed: int,
+    database: str | None,
+    on_end: Callable[[], object],
+) -> None:
+    from study_app.config import database_url
+    from study_app.simulate.trial import run_trial
+    from study_app.store.database import shown_address
+
+    address = database_url(database)
+    report, _ = run_trial(content, address, workers=workers, truth=truth, seed=seed, on_end=on_end)
+    click.echo(report.sentence())
+    _show_effects(address, report)
+    click.echo(f"Answers are in {shown_address(address)}")
+
+
+def _on_a_server(
+    content: "StudyContent",
+    truth: "Truth",
+    workers: int,
+    *,
+    seed: int,
+    url: str,
+    within: float,
+    on_end: Callable[[], object],
+) -> None:
+    from study_app.simulate.clock import WallClock
+    from study_app.simulate.trial import run_on_server
+
+    report = run_on_server(
+        content,
+        url,
+        workers=workers,
+        truth=truth,
+        seed=seed,
+        arrival_seconds=within,
+        clock=WallClock(),
+        on_end=on_end,
+    )
+    click.echo(report.sentence())
+    for habit, times in sorted(report.habits.items()):
+        click.echo(f"{habit.replace('_', ' ')}: {times}")
+    click.echo(f"Answers are with the server at {url}")
+
+
+def _show_effects(url: str, report: "CrowdReport") -> None:
+    """Print what each disturbance did to the data."""
+    from study_app.cli.output import table_text
+    from study_app.simulate.effects import effects
+    from study_app.store.database import open_database, transaction
+
+    database = open_database(url)
+    with transaction(database, write=False) as session:
+        rows = [(one.habit, one.times, one.said) for one in effects(session, report)]
+    database.engine.dispose()
+    if rows:
+        click.echo("\n" + table_text(("disturbance", "times", "in the data"), rows))

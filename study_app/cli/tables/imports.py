@@ -1,0 +1,337 @@
+"""`prefcal import` and `import-visits`: preferences and visits of other tools become a folder of tables."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from study_app.cli.places import OutFolder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calibration.interchange.preferences import Imported
+
+
+Command = Callable[..., Any]
+_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|"}
+
+
+def meanings_of(known: Callable[[], Sequence[str]]) -> Callable[..., dict[str, str]]:
+    """Return a callback that splits values like SAID=CHOICE at the last equals sign; ``known`` gives the choices."""
+
+    def split(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+        meanings, words = {}, known() if values else ()
+        for value in values:
+            written, equals, meant = value.rpartition("=")
+            if not equals or meant not in words:
+                kind = str(param.metavar).partition("=")[2]
+                wrong = f"{value!r} is not like {param.metavar}, {kind} one of {', '.join(words)}"
+                raise click.BadParameter(wrong, ctx=ctx, param=param)
+            meanings[written] = meant
+        return meanings
+
+    return split
+
+
+def _delimiter(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Return a delimiter that may be written as a word."""
+    character = _WORDS.get(value, value)
+    if len(character) != 1 or character in '"\r\n':
+        wrong = (
+            f"{value!r} is no single character; write it between quotes, or one of comma, semicolon, tab, bar"
+        )
+        raise click.BadParameter(wrong, ctx=ctx, param=param)
+    return character
+
+
+def _time_format(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    from calibration.interchange.times import EPOCHS
+
+    if value is not None and "%" not in value and value not in EPOCHS:
+        wrong = f"{value!r} is neither {' nor '.join(EPOCHS)}, nor has it a % as in '%d/%m/%Y %H:%M'"
+        raise click.BadParameter(wrong, ctx=ctx, param=param)
+    return value
+
+
+def delimiter_option(command: Command) -> Command:
+    """Add --delimiter."""
+    return click.option(
+        "--delimiter",
+        metavar="CHARACTER",
+        default=",",
+        callback=_delimiter,
+        help="What stands between two fields of FILE, such as ';', or in a word: comma, semicolon, tab, bar. Default: "
+        "comma.",
+    )(command)
+
+
+def time_format_option(command: Command) -> Command:
+    """Add --time-format."""
+    return click.option(
+        "--time-format",
+        metavar="FORMAT",
+        callback=_time_format,
+        help="How times are written: epoch-s or epoch-ms for seconds or milliseconds since 1970, else as Python's "
+        "strptime says it, such as '%d/%m/%Y %H:%M'. Default: ISO 8601, or numbers that can only be one of the two. "
+        "Times without a zone are UTC.",
+    )(command)
+
+
+def folder_option(command: Command) -> Command:
+    """Add -o."""
+    return click.option(
+        "-o",
+        "--output",
+        "folder",
+        type=OutFolder(),
+        metavar="DIR",
+        required=True,
+        help="Folder for the tables.",
+    )(command)
+
+
+def tell(file: Path, notes: Sequence[str]) -> None:
+    """Say on stderr what was taken for granted about a file."""
+    for note in notes:
+        click.echo(f"note: {file}: {note}", err=True)
+
+
+def _answers() -> tuple[str, ...]:
+    from calibration.interchange.preferences import ANSWERS
+
+    return ANSWERS
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--topic", metavar="COLUMN", required=True, help="The column with the query or topic.")
+@click.option("--worker", metavar="COLUMN", required=True, help="The column with who judged.")
+@click.option(
+    "--left", metavar="COLUMN", required=True, help="The column with the system shown on the left, or first."
+)
+@click.option(
+    "--right",
+    metavar="COLUMN",
+    required=True,
+    help="The column with the system shown on the right, or second.",
+)
+@click.option("--choice", metavar="COLUMN", required=True, help="The column with the answer.")
+@click.option(
+    "--answer",
+    "answers",
+    metavar="SAID=CHOICE",
+    callback=meanings_of(_answers),
+    multiple=True,
+    help="What an answer means: left, right, equally_good, equally_bad, or none for no answer. Give it once for each "
+    "answer. These words, the names of the two systems and an empty cell are understood without it.",
+)
+@click.option("--pair", metavar="COLUMN", help="The column with an id of the couple of systems.")
+@click.option("--judgment", metavar="COLUMN", help="The column with an id of the row.")
+@click.option("--shown-at", metavar="COLUMN", help="The column with the time at which the pair was shown.")
+@click.option("--decided-at", metavar="COLUMN", help="The column with the time at which it was judged.")
+@click.option(
+    "--seconds",
+    metavar="COLUMN",
+    help="The column with the seconds from one to the other. Default: computed from both times.",
+)
+@click.option(
+    "--visit-gap",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Make tables follows and visits too, of when people worked: a longer pause ends a visit. Needs both times.",
+)
+@click.option("--task", default="preferences", show_default=True, help="What the tables shall call the task.")
+@click.option("--language", type=click.Choice(["en", "ja"]), help="Language of the texts.")
+@time_format_option
+@delimiter_option
+@folder_option
+def import_preferences(
+    file: Path,
+    *,
+    answers: dict[str, str],
+    time_format: str | None,
+    delimiter: str,
+    visit_gap: float | None,
+    task: str,
+    language: str | None,
+    folder: Path,
+    seconds: str | None,
+    **columns: str | None,
+) -> None:
+    """Turn FILE, a CSV of preferences from another tool, into tables in DIR.
+
+    FILE has a header and one row a judgment; say which of its columns is what. Every row that cannot be read is named
+    with its line, and then nothing is written. docs/interoperability.md goes through an example. Visits that another
+    tool logged are taken over by prefcal import-visits.
+    """
+    from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
+    from metrics.wording import counted
+
+    if visit_gap is not None and not (columns["shown_at"] and columns["decided_at"]):
+        raise click.UsageError("--visit-gap needs --shown-at and --decided-at")
+    named = PreferenceColumns(**columns, decision_seconds=seconds)  # type: ignore[arg-type]
+    rules = ImportRules(
+        answers=answers, time_format=time_format, delimiter=delimiter, task=task, language=language
+    )
+    imported = read_foreign_preferences(file, named, rules)
+    tables = {"preferences": imported.preferences}
+    if visit_gap is not None and imported.spans is not None:
+        from calibration.interchange.visits import visits_of_work
+
+        tables |= visits_of_work(imported.spans, visit_gap, stream=task)
+    _write_preferences(folder, imported, tables, task, visit_gap)
+    tell(file, imported.notes)
+    made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
+    unanswered = [f"{imported.unanswered:,} without an answer"] if imported.unanswered else []
+    click.echo(f"{folder}: {', '.join([*made, *unanswered])}")
+
+
+def _write_preferences(
+    folder: Path, imported: "Imported", tables: "dict[str, pd.DataFrame]", task: str, visit_gap: float | None
+) -> None:
+    from calibration.tables.files import write_tables
+    from calibration.tables.study import StudyRecord, write_study
+
+    spans = imported.spans if imported.spans is not None and len(imported.spans) else None
+    study = StudyRecord(
+        study=task,
+        started_at=None if spans is None else spans["start"].min().to_pydatetime(),
+        ended_at=None if spans is None else spans["end"].max().to_pydatetime(),
+        visit_gap_seconds=visit_gap or 0.0,
+    )
+    write_tables(tables, folder)
+    write_study(study, folder)
+
+
+def _reasons() -> tuple[str, ...]:
+    from calibration.tables.tables import END_REASONS
+
+    return END_REASONS
+
+
+def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    """Read a time in ISO 8601; without a zone it is UTC."""
+    if value is None:
+        return None
+    try:
+        time = datetime.fromisoformat(value)
+    except ValueError:
+        wrong = f"{value!r} is no time in ISO 8601, such as 2026-03-01T09:30:00Z"
+        raise click.BadParameter(wrong, ctx=ctx, param=param) from None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time
+
+
+@click.command("import-visits")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--topic", metavar="COLUMN", required=True, help="The column with the stream that was visited.")
+@click.option("--worker", metavar="COLUMN", required=True, help="The column with who came.")
+@click.option(
+    "--start", metavar="COLUMN", required=True, help="The column with the time at which a visit began."
+)
+@click.option("--end", metavar="COLUMN", help="The column with the time at which it ended.")
+@click.option("--seconds", metavar="COLUMN", help="The column with its length in seconds, in place of --end.")
+@click.option("--system", metavar="COLUMN", help="The column with the system whose stream it was.")
+@click.option(
+    "--visit",
+    metavar="COLUMN",
+    help="The column with the visit's number within worker and topic, from 1. Default: counted by time.",
+)
+@click.option(
+    "--end-reason",
+    metavar="COLUMN",
+    help="The column that says why a visit ended. Default: every visit was left by its worker, and is complete.",
+)
+@click.option(
+    "--reason",
+    "reasons",
+    metavar="SAID=REASON",
+    callback=meanings_of(_reasons),
+    multiple=True,
+    help="What a reason means: left or idle for complete visits; exhausted, lost or study_end for those that were cut "
+    "short. Give it once for each reason. These words are understood without it.",
+)
+@click.option(
+    "--study-end",
+    metavar="TIME",
+    callback=_moment,
+    help="Until when people could come back, in ISO 8601. Default: the end of anybody's last visit.",
+)
+@click.option(
+    "--no-follows", is_flag=True, help="Do not make table follows; one that is in DIR stays as it is."
+)
+@click.option("--study", default="visits", show_default=True, help="What study.json shall call the study.")
+@time_format_option
+@delimiter_option
+@folder_option
+def import_visits(
+    file: Path,
+    *,
+    reasons: dict[str, str],
+    study_end: datetime | None,
+    no_follows: bool,
+    study: str,
+    time_format: str | None,
+    delimiter: str,
+    folder: Path,
+    **columns: str | None,
+) -> None:
+    """Turn FILE, a CSV of visits from another tool, into tables visits and follows in DIR.
+
+    FILE has a header and one row a visit; say which of its columns is what. Every row that cannot be read is named with
+    its line, and then nothing is written. Other tables in DIR, and a study.json, stay as they are.
+    docs/interoperability.md goes through an example.
+    """
+    from calibration.interchange.visits import (
+        VisitColumns,
+        VisitRules,
+        follows_of_visits,
+        read_foreign_visits,
+    )
+    from metrics.wording import counted
+
+    if (columns["end"] is None) == (columns["seconds"] is None):
+        raise click.UsageError("give one of --end and --seconds")
+    rules = VisitRules(reasons=reasons, time_format=time_format, delimiter=delimiter)
+    imported = read_foreign_visits(file, VisitColumns(**columns), rules)  # type: ignore[arg-type]
+    end = _end(imported.visits, study_end)
+    follows = {} if no_follows else {"follows": follows_of_visits(imported.visits, end)}
+    tables = {"visits": imported.visits} | follows
+    _write_visits(folder, tables, study, end)
+    tell(file, [*imported.notes, *_unknown_end(end, study_end, is_used=not no_follows)])
+    made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
+    click.echo(f"{folder}: {', '.join(made)}")
+
+
+def _end(visits: "pd.DataFrame", study_end: datetime | None) -> "pd.Timestamp":
+    """Return until when people were followed; raises where somebody came later."""
+    import pandas as pd
+
+    last = visits["end"].max()
+    end = last if study_end is None else pd.Timestamp(study_end).tz_convert("UTC").as_unit("ms")
+    if end < last:
+        raise click.UsageError(f"--study-end is before the end of the last visit, {last.isoformat()}")
+    return end
+
+
+def _unknown_end(end: "pd.Timestamp", study_end: datetime | None, *, is_used: bool) -> list[str]:
+    """Return what to say where nobody said when the study ended."""
+    if study_end is not None or not is_used:
+        return []
+    return [
+        f"everybody is followed until {end:%Y-%m-%dT%H:%M:%SZ}, the end of the last visit; --study-end says otherwise"
+    ]
+
+
+def _write_visits(folder: Path, tables: "dict[str, pd.DataFrame]", study: str, end: "pd.Timestamp") -> None:
+    from calibration.tables.files import write_tables
+    from calibration.tables.study import STUDY_FILE, StudyRecord, renew_records, write_study
+
+    write_tables(tables, folder)
+    if (folder / STUDY_FILE).exists():
+        renew_records(folder, {name: len(table) for name, table in tables.items()})
+        return
+    begun = tables["visits"]["start"].min().to_pydatetime()
+    write_study(StudyRecord(study=study, started_at=begun, ended_at=end.to_pydatetime()), folder)

@@ -1,1 +1,0 @@
-"""`prefcal demo` and `prefcal simulate`."""

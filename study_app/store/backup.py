@@ -1,0 +1,233 @@
+"""A copy of the database in one file, and back again, whichever kind of database it is.
+
+A backup is taken while the server writes and holds one moment: every row of it was committed, and whatever a row refers
+to is in it. It appears complete and checked, or not at all. It holds the keys of the installation and the platform's
+worker ids, so only its owner may read it. How it is done stands in `backup_sqlite` and `backup_postgres`.
+
+A backup of one kind becomes a database of the other kind, too, for a campaign that moves: the tables are made as the
+backup's version had them, and every row is put into them with its number, so that addresses and tokens that workers hold
+stay good. Both kinds store times as whole numbers and structures as JSON; truth and bytes they write differently.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import JSON, Boolean, Connection, LargeBinary, MetaData, select
+
+from metrics.errors import input_fault
+from study_app.store import backup_postgres, backup_sqlite
+from study_app.store.backup_sqlite import appearing
+from study_app.store.database import (
+    MIGRATIONS,
+    Database,
+    faults_named,
+    is_empty,
+    open_database,
+    schema_change,
+    shown_address,
+    transaction,
+)
+from study_app.store.models import Study
+from study_app.store.schema import refuse_newer, stored_version
+
+Rows: TypeAlias = Callable[[Sequence[str]], Iterator[tuple[str, tuple[str, ...], Iterable[Sequence[Any]]]]]
+"""Gives, for the tables of these names, in this order where the backup leaves a choice: name, columns, rows."""
+PORTION = 1_000
+TRUE = (1, "t")
+HEX = "\\x"
+
+
+def put_across(database: Database, version: str, rows: Rows) -> None:
+    """Replace a database that nobody uses by the rows of a checked backup of the other kind, all of them or none.
+
+    Parameters
+    ----------
+    database : Database
+        Of the kind that the backup is not of.
+    version : str
+        The schema's version in the backup, known to this prefcal.
+    rows : callable
+        What is in the backup.
+
+    Raises
+    ------
+    InputError
+        If somebody uses the database, or it refuses a row.
+    """
+    if not database.is_sqlite:
+        backup_postgres.refuse_when_used(database)
+        _fill(database, version, rows)
+        return
+    with tempfile.TemporaryDirectory(prefix="prefcal-restore-") as folder:
+        file = Path(folder) / "made.sqlite3"
+        made = open_database(f"sqlite:///{file}")
+        try:
+            _fill(made, version, rows)
+        finally:
+            made.engine.dispose()
+        backup_sqlite.put_back(database, file)
+
+
+def _fill(database: Database, version: str, rows: Rows) -> None:
+    with faults_named(database), schema_change(database) as connection:
+        if not database.is_sqlite:
+            connection.exec_driver_sql(backup_postgres.drop_tables())
+        tables = _made(connection, version)
+        names = [table.name for table in tables.sorted_tables]
+        for name, columns, values in rows(names):
+            _insert(connection, tables, name, columns, values)
+        if not database.is_sqlite:
+            for name in names:
+                _go_on_counting(connection, tables, name)
+
+
+def _made(connection: Connection, version: str) -> MetaData:
+    """Make empty tables as they were in a version of the schema, and return them."""
+    settings = Config()
+    settings.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    settings.attributes["connection"] = connection
+    command.upgrade(settings, version)
+    tables = MetaData()
+    tables.reflect(connection)
+    tables.remove(tables.tables[backup_postgres.VERSION_TABLE])
+    return tables
+
+
+def _insert(
+    connection: Connection,
+    tables: MetaData,
+    name: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+) -> None:
+    kinds = [tables.tables[name].columns[column].type for column in columns]
+    mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
+    quoted = ", ".join(f'"{column}"' for column in columns)
+    marks = ", ".join(mark for _ in columns)
+    statement = f'INSERT INTO "{name}" ({quoted}) VALUES ({marks})'  # noqa: S608 - names of our own tables
+    values = (tuple(map(_value, kinds, row)) for row in rows)
+    while portion := list(islice(values, PORTION)):
+        connection.exec_driver_sql(statement, portion)
+
+
+def _value(kind: Any, stored: Any) -> Any:
+    """Return a stored value as the other database takes it; texts that are numbers become numbers by the column."""
+    if stored is None:
+        return None
+    if isinstance(kind, Boolean):
+        return stored in TRUE
+    if isinstance(kind, JSON) and not isinstance(stored, str):
+        return json.dumps(stored)  # SQLite keeps a bare number as one
+    if isinstance(kind, LargeBinary) and isinstance(stored, str):
+        return bytes.fromhex(stored.removeprefix(HEX))
+    return stored
+
+
+def _go_on_counting(connection: Connection, tables: MetaData, name: str) -> None:
+    """Let PostgreSQL number new rows after those that came with their numbers."""
+    if "id" in tables.tables[name].columns:
+        connection.exec_driver_sql(
+            f"SELECT setval(pg_get_serial_sequence('\"{name}\"', 'id'), max(id))"  # noqa: S608 - our own table
+            f' FROM "{name}" HAVING max(id) IS NOT NULL'
+        )
+
+
+KINDS: dict[str, ModuleType] = {
+    "SQLite": backup_sqlite,
+    "PostgreSQL": backup_postgres,
+}
+MAGIC_BYTES = 16
+
+
+def back_up(database: Database, file: Path, *, force: bool = False) -> None:
+    """Copy a database into a file that is checked before it gets its name.
+
+    Parameters
+    ----------
+    database : Database
+        May be served and written to meanwhile.
+    file : Path
+        To be made, in a folder that exists.
+    force : bool
+        Replace an older file.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to copy, the file exists, it cannot be written, or the copy fails its check.
+    """
+    if is_empty(database):
+        raise input_fault(
+            f"no study is loaded in {shown_address(database.engine.url)}", cure="name --database"
+        )
+    if file.exists() and not (force and file.is_file()):
+        raise input_fault(
+            "is there already", path=file, cure="choose another name, or replace it with --force"
+        )
+    with appearing(file) as part:
+        KINDS[_kind_of(database)].copy_into(database, part)
+
+
+def restore(database: Database, file: Path, *, force: bool = False) -> str:
+    """Put a backup into a database that nobody serves, all of it or nothing; returns its schema's version.
+
+    Raises
+    ------
+    InputError
+        If the file is no intact backup, the database has studies and ``force`` is off, or somebody uses it.
+    PrefcalError
+        If the file or the database was written by a newer prefcal.
+    """
+    kind = _kind_of_file(file)
+    if not is_empty(database):
+        _refuse_to_replace(database, shown_address(database.engine.url), force=force)
+    with KINDS[kind].checked(file) as (version, content):
+        refuse_newer(version, str(file))
+        if kind == _kind_of(database):
+            KINDS[kind].put_back(database, content)
+        else:
+            put_across(database, version, partial(KINDS[kind].rows, content))
+        return str(version)
+
+
+def _refuse_to_replace(database: Database, address: str, *, force: bool) -> None:
+    """Raise unless the tables that are there are prefcal's, and hold no study or may be replaced."""
+    version = stored_version(database)
+    refuse_newer(version, address)
+    if version is None:
+        raise input_fault(
+            f"the tables in {address} are none of prefcal's", cure="name another database with --database"
+        )
+    with transaction(database, write=False) as session:
+        has_studies = session.scalar(select(Study.id).limit(1)) is not None
+    if has_studies and not force:
+        raise input_fault(
+            f"there are studies in {address} already",
+            cure="name another database, or replace everything in it with --force",
+        )
+
+
+def _kind_of(database: Database) -> str:
+    return "SQLite" if database.is_sqlite else "PostgreSQL"
+
+
+def _kind_of_file(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            start = stream.read(MAGIC_BYTES)
+    except OSError as error:
+        raise input_fault(
+            f"cannot be read ({error.strerror})", path=file, cure="check the name and who may read it"
+        ) from error
+    for kind, module in KINDS.items():
+        if start.startswith(module.MAGIC):
+            return kind
+    raise input_fault("is no backup", path=file, cure="name a file that prefcal db backup made")

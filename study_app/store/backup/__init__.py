@@ -1,1 +1,0 @@
-"""A copy of a database in use, and back."""

@@ -1,1 +1,0 @@
-"""What must hold in a database beyond what its schema says."""

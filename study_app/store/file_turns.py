@@ -1,0 +1,304 @@
+"""Whose turn it is at one SQLite file: one server, its processes one after the other, their writers several in one commit.
+
+A commit waits for the disk, some milliseconds in which nobody else can write. So writers that are there at the same time
+work one after the other in one transaction, each behind a savepoint of its own, and share its commit. A writer is told
+that its work is stored only after that commit: what was acknowledged is on the disk, and what was not may be lost.
+
+SQLite itself lets one process write at a time, but who is kept off sleeps and asks again, and a busy neighbour is always
+faster. So where several processes serve the file, each batch waits for its turn among them: for a lock on a file beside the
+database, which wakes them. Writers of other commands are held off by SQLite's own lock.
+
+Which server runs, and which is to be stopped, must not be a riddle: a server, with all its processes, holds a second lock that
+the operating system frees when its holder ends, however it ends. Other commands (load, status, export, withdraw) may run
+beside a server.
+
+Nothing but the order of writers hangs on the file of turns: SQLite's own lock keeps writers apart. The system frees the file
+when its holder ends, and who looks after the processes ends a holder that hangs.
+"""
+
+import os
+import sys
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any
+
+from filelock import FileLock, Timeout
+from sqlalchemy import Connection, Engine
+from sqlalchemy.engine import make_url
+from sqlalchemy.orm import Session
+
+from metrics.errors import input_fault
+
+if sys.platform != "win32":
+    import fcntl
+
+
+TURN_SUFFIX = ".writing"
+
+
+class FileTurn:
+    """A turn that processes take one after the other; threads of one process share it out by themselves.
+
+    Parameters
+    ----------
+    database : str
+        Path of the SQLite file.
+    """
+
+    def __init__(self, database: str) -> None:
+        self._path = f"{database}{TURN_SUFFIX}"
+        self._held: int | None = None
+
+    def take(self) -> None:
+        """Wait for the turn. Where the file cannot be made there is no turn: SQLite will say what is wrong with the folder."""
+        if sys.platform == "win32":
+            return
+        with suppress(OSError):
+            opened = os.open(self._path, os.O_RDONLY | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX)
+            except BaseException:
+                os.close(opened)
+                raise
+            self._held = opened
+
+    def hand_on(self) -> None:
+        """Let the next process write."""
+        held, self._held = self._held, None
+        if held is not None and sys.platform != "win32":
+            with suppress(OSError):
+                fcntl.flock(held, fcntl.LOCK_UN)  # closing frees nothing while a copy of this process lives
+            with suppress(OSError):
+                os.close(held)
+
+
+LOCK_SUFFIX = ".serving"
+
+
+@contextmanager
+def serving_lock(url: str) -> Iterator[None]:
+    """Hold the right to serve a database while the block lasts; a database server needs none.
+
+    Raises
+    ------
+    InputError
+        If another server has the same SQLite file, or its folder is not there.
+    """
+    parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite" or not parsed.database:
+        yield
+        return
+    folder = Path(parsed.database).absolute().parent
+    if not folder.is_dir():  # the lock would make it
+        raise input_fault(f"{folder} is no folder", cure="make it, or name another place with --database")
+    lock = FileLock(f"{parsed.database}{LOCK_SUFFIX}")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise input_fault(
+            f"{parsed.database} is being served already",
+            cure="stop the other prefcal serve (--processes gives one server more processes)",
+        ) from None
+    except OSError as error:
+        raise input_fault(
+            f"{parsed.database}{LOCK_SUFFIX} cannot be written ({error.strerror})",
+            cure="let the server write into the database's folder; SQLite needs that too",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+MOST_IN_A_BATCH = 64
+"""So many writers share a commit at most, so that nobody waits for a queue that never ends."""
+
+
+class _Turn:
+    """A lock that goes to who has waited longest, and wakes nobody else: threads that wake for nothing cost more than the work."""
+
+    def __init__(self) -> None:
+        self._guard = Lock()
+        self._is_held = False
+        self._waiting: deque[Lock] = deque()
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody waits for it."""
+        return bool(self._waiting)
+
+    def take(self) -> None:
+        """Wait for the turn."""
+        with self._guard:
+            if not self._is_held:
+                self._is_held = True
+                return
+            gate = Lock()
+            gate.acquire()
+            self._waiting.append(gate)
+        gate.acquire()
+
+    def hand_on(self) -> None:
+        """Give the turn to the next."""
+        with self._guard:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._is_held = False
+
+
+class _Batch:
+    """An open transaction, and how many writers' work is in it.
+
+    ``ended`` is set when it is on the disk, or when nothing of it is: then ``error`` says why.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.connection: Connection = engine.connect().execution_options(prefcal_write=True)
+        self.writers = 0
+        self.ended = Event()
+        self.error: Exception | None = None
+        try:
+            self.connection.begin()
+        except BaseException:
+            self.connection.close()
+            raise
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the transaction lives: SQLite ends it by itself when the disk fails."""
+        raw: Any = self.connection.connection.dbapi_connection
+        return bool(raw.in_transaction)
+
+    def commit(self) -> None:
+        """Commit; raises RuntimeError if the transaction has ended by itself, where a commit would do nothing silently."""
+        if not self.is_open:
+            raise RuntimeError("the database ended the transaction by itself")
+        self.connection.commit()
+
+
+def refuse_half_a_write(session: Session) -> None:
+    """Raise RuntimeError for a writer who went on after the database had refused a part: none of it will be stored."""
+    if not session.is_active:
+        raise RuntimeError("a writer went on after the database refused something")
+
+
+def _joining(batch: _Batch) -> Session:
+    """Return a session for one writer's part; the first can take the whole transaction back, and needs no savepoint."""
+    return Session(
+        batch.connection,
+        join_transaction_mode="create_savepoint" if batch.writers else "rollback_only",
+        expire_on_commit=False,
+    )
+
+
+class SharedWrites:
+    """The writers of one SQLite file in this process.
+
+    Parameters
+    ----------
+    engine : Engine
+        Whose connections begin a transaction for writing at once where their option ``prefcal_write`` says so.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._turn = _Turn()
+        self._between: FileTurn | None = None
+        self._batch: _Batch | None = None
+
+    def take_turns_with(self, others: FileTurn) -> None:
+        """Wait for the turn among several processes before each batch from now on."""
+        self._between = others
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """Open a session that writes; what it did is on the disk when the block has ended, or nothing of it stays.
+
+        Raises
+        ------
+        sqlalchemy.exc.DatabaseError
+            If the commit fails: then for every writer that shared it.
+        """
+        self._turn.take()
+        try:
+            batch = self._work_in()
+            with self._kept_whole(batch), _joining(batch) as session, session.begin():
+                yield session
+            batch.writers += 1
+        finally:
+            self._end_turn()
+        batch.ended.wait()
+        if batch.error is not None:
+            raise batch.error
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep every writer off, with nothing left uncommitted."""
+        self._turn.take()
+        try:
+            if self._batch is not None:
+                self._commit(self._batch)
+            yield
+        finally:
+            self._turn.hand_on()
+
+    def _work_in(self) -> _Batch:
+        """Return the open batch, a new one when there is none."""
+        if self._batch is None:
+            if self._between is not None:
+                self._between.take()
+            try:
+                self._batch = _Batch(self._engine)
+            finally:
+                if self._batch is None:
+                    self._hand_on()
+        return self._batch
+
+    @contextmanager
+    def _kept_whole(self, batch: _Batch) -> Iterator[None]:
+        """Drop a batch that has nobody's work in it, or that SQLite has given up, when a writer fails."""
+        try:
+            yield
+        except BaseException as error:
+            if not batch.is_open:
+                batch.error = error if isinstance(error, Exception) else RuntimeError(str(error))
+            if batch.error is not None or batch.writers == 0:
+                self._close(batch)
+            raise
+
+    def _end_turn(self) -> None:
+        """Commit the open batch, or leave that to the next writer, who joins it."""
+        try:
+            batch = self._batch
+            if batch is not None and not (self._turn.is_wanted and batch.writers < MOST_IN_A_BATCH):
+                self._commit(batch)
+        finally:
+            self._turn.hand_on()
+
+    def _commit(self, batch: _Batch) -> None:
+        """Commit; whoever's work is in the batch is told when that fails. Only for who has the turn."""
+        try:
+            batch.commit()
+        except BaseException as error:  # every writer of the batch raises it
+            batch.error = error if isinstance(error, Exception) else RuntimeError(str(error))
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            self._close(batch)
+
+    def _close(self, batch: _Batch) -> None:
+        self._batch = None
+        try:
+            batch.connection.close()
+        finally:
+            batch.ended.set()
+            self._hand_on()
+
+    def _hand_on(self) -> None:
+        """Let another process write."""
+        if self._between is not None:
+            self._between.hand_on()

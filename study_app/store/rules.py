@@ -1,0 +1,268 @@
+"""Rules between rows that the schema cannot hold.
+
+The server keeps them: rows that break one were changed by hand, or by a fault that should be reported.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Select, and_, exists, func, or_, select
+from sqlalchemy.orm import aliased
+
+from study_app.store.models import (
+    Assignment,
+    Ballot,
+    Event,
+    Judgment,
+    PageLoad,
+    Pair,
+    Showing,
+    Slot,
+    System,
+    Task,
+    Topic,
+    Worker,
+)
+from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
+
+BY_HAND = "undo what was changed by hand, or restore a backup from before"
+REPORT = "keep the database and report this with the server's log"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rule:
+    """What must hold of every row of a table.
+
+    Attributes
+    ----------
+    table : str
+        Whose rows.
+    problem : str
+        What is wrong with a row that breaks it.
+    breaking : Select
+        Ids of the rows that break it, in order.
+    cure : str
+        What to do then.
+    """
+
+    table: str
+    problem: str
+    breaking: Select[int]
+    cure: str = BY_HAND
+
+
+END = func.coalesce(Worker.completed_at, Worker.stopped_at)
+_WORK = select(Worker.id).order_by(Worker.id)
+_ANSWERED = exists().where(Judgment.showing_id == Showing.id)
+_REPEATED, _REPEATED_SLOT = aliased(Showing), aliased(Slot)
+
+
+def _numbered(answer: type[Judgment | Ballot | UsefulAnswer], parent: str) -> Select[int]:
+    """Return the ids of what has revisions that are not 1, 2, 3 and so on."""
+    key = getattr(answer, parent)
+    return select(key).group_by(key).having(func.max(answer.revision) != func.count()).order_by(key)
+
+
+def _after_end(answer: type[Judgment | Ballot]) -> Select[int]:
+    """Return the ids of answers that came after their worker's part had ended."""
+    slot = Showing.slot_id if answer is Judgment else Ballot.slot_id
+    query = select(answer.id)
+    if answer is Judgment:
+        query = query.join(Showing, Showing.id == Judgment.showing_id)
+    return (
+        query.join(Slot, Slot.id == slot)
+        .join(Assignment, Assignment.id == Slot.assignment_id)
+        .join(Worker, Worker.id == Assignment.worker_id)
+        .where(answer.decided_at > END)
+        .order_by(answer.id)
+    )
+
+
+_OTHERS_PAGE = (
+    select(Judgment.id)
+    .join(Showing, Showing.id == Judgment.showing_id)
+    .join(Slot, Slot.id == Showing.slot_id)
+    .join(Assignment, Assignment.id == Slot.assignment_id)
+    .join(PageLoad, PageLoad.key == Judgment.page_key)
+    .where(or_(PageLoad.worker_id != Assignment.worker_id, PageLoad.showing_id != Judgment.showing_id))
+    .order_by(Judgment.id)
+)
+_OTHER_SYSTEMS = (
+    select(Showing.id)
+    .join(Pair)
+    .where(
+        ~or_(
+            and_(Showing.left_system_id == Pair.system_a_id, Showing.right_system_id == Pair.system_b_id),
+            and_(Showing.left_system_id == Pair.system_b_id, Showing.right_system_id == Pair.system_a_id),
+        )
+    )
+    .order_by(Showing.id)
+)
+_STORED_UPTO = (
+    select(func.count())
+    .where(Event.page_load_id == PageLoad.id, Event.number <= PageLoad.upto)
+    .scalar_subquery()
+)
+
+RULES = (
+    Rule(
+        table="worker",
+        problem="finished without a completion code, or have one without an end",
+        breaking=_WORK.where(
+            or_(
+                and_(Worker.completed_at.is_not(None), Worker.completion_code.is_(None)),
+                and_(
+                    Worker.completed_at.is_(None),
+                    Worker.stopped_at.is_(None),
+                    Worker.completion_code.is_not(None),
+                ),
+            )
+        ),
+    ),
+    Rule(
+        table="worker",
+        problem="have two ends, or one without a time",
+        breaking=_WORK.where(
+            or_(
+                and_(Worker.completed_at.is_not(None), Worker.stopped_at.is_not(None)),
+                Worker.stopped_at.is_(None) != Worker.stopped_as.is_(None),
+            )
+        ),
+    ),
+    Rule(
+        table="worker",
+        problem="finished, or were given work, without consent",
+        breaking=_WORK.where(
+            Worker.consented_at.is_(None),
+            or_(Worker.completed_at.is_not(None), exists().where(Assignment.worker_id == Worker.id)),
+        ),
+    ),
+    Rule(
+        table="worker",
+        problem="have consented to no text, or to a text without a time",
+        breaking=_WORK.where(Worker.consented_at.is_(None) != Worker.consent_sha256.is_(None)),
+    ),
+    Rule(
+        table="worker",
+        problem="finished although a pair shown to them has no answer",
+        breaking=_WORK.where(
+            Worker.completed_at.is_not(None),
+            select(Showing.id)
+            .join(Slot, Slot.id == Showing.slot_id)
+            .join(Assignment, Assignment.id == Slot.assignment_id)
+            .where(Assignment.worker_id == Worker.id, ~_ANSWERED)
+            .exists(),
+        ),
+        cure=REPORT,
+    ),
+    Rule(
+        table="assignment",
+        problem="of a worker of one study to a task of another",
+        breaking=select(Assignment.id)
+        .join(Worker, Worker.id == Assignment.worker_id)
+        .join(Task, Task.id == Assignment.task_id)
+        .where(Worker.study_id != Task.study_id)
+        .order_by(Assignment.id),
+    ),
+    Rule(
+        table="slot",
+        problem="holds a query of another task",
+        breaking=select(Slot.id)
+        .join(Assignment, Assignment.id == Slot.assignment_id)
+        .join(Topic, Topic.id == Slot.topic_id)
+        .where(Topic.task_id != Assignment.task_id)
+        .order_by(Slot.id),
+    ),
+    Rule(
+        table="slot",
+        problem="done although a pair of it has no answer",
+        breaking=select(Slot.id)
+        .where(Slot.done_at.is_not(None), exists().where(Showing.slot_id == Slot.id, ~_ANSWERED))
+        .order_by(Slot.id),
+        cure=REPORT,
+    ),
+    Rule(
+        table="showing",
+        problem="shows a pair of another query",
+        breaking=select(Showing.id)
+        .join(Slot, Slot.id == Showing.slot_id)
+        .join(Pair, Pair.id == Showing.pair_id)
+        .where(Pair.topic_id != Slot.topic_id, Showing.repeats_id.is_(None))
+        .order_by(Showing.id),
+    ),
+    Rule(table="showing", problem="shows other systems than its pair has", breaking=_OTHER_SYSTEMS),
+    Rule(
+        table="showing",
+        problem="repeats another pair, or another worker's",
+        breaking=select(Showing.id)
+        .join(_REPEATED, _REPEATED.id == Showing.repeats_id)
+        .join(Slot, Slot.id == Showing.slot_id)
+        .join(_REPEATED_SLOT, _REPEATED_SLOT.id == _REPEATED.slot_id)
+        .where(
+            or_(
+                _REPEATED.pair_id != Showing.pair_id,
+                _REPEATED_SLOT.assignment_id != Slot.assignment_id,
+            )
+        )
+        .order_by(Showing.id),
+    ),
+    Rule(
+        table="judgment",
+        problem="came from a page of another worker or pair",
+        breaking=_OTHERS_PAGE,
+        cure=REPORT,
+    ),
+    Rule(
+        table="judgment",
+        problem="came after its worker's part had ended (was the clock set back?)",
+        breaking=_after_end(Judgment),
+        cure=REPORT,
+    ),
+    Rule(
+        table="ballot",
+        problem="came after its worker's part had ended (was the clock set back?)",
+        breaking=_after_end(Ballot),
+        cure=REPORT,
+    ),
+    Rule(
+        table="showing",
+        problem="has answers whose revisions are not 1, 2, 3 and so on",
+        breaking=_numbered(Judgment, "showing_id"),
+    ),
+    Rule(
+        table="slot",
+        problem="has votes whose revisions are not 1, 2, 3 and so on",
+        breaking=_numbered(Ballot, "slot_id"),
+    ),
+    Rule(
+        table="useful_question",
+        problem="has answers whose revisions are not 1, 2, 3 and so on",
+        breaking=_numbered(UsefulAnswer, "question_id"),
+    ),
+    Rule(
+        table="page_load",
+        problem="says that it has events which are not stored",
+        breaking=select(PageLoad.id).where(PageLoad.upto != _STORED_UPTO).order_by(PageLoad.id),
+    ),
+    Rule(
+        table="follow",
+        problem="follows a system of another task",
+        breaking=select(Follow.id)
+        .join(Slot, Slot.id == Follow.slot_id)
+        .join(Topic, Topic.id == Slot.topic_id)
+        .join(System, System.id == Follow.system_id)
+        .where(System.task_id != Topic.task_id)
+        .order_by(Follow.id),
+    ),
+    Rule(
+        table="useful_question",
+        problem="asks about an update that no page showed",
+        breaking=select(UsefulQuestion.id)
+        .where(
+            ~exists().where(
+                StreamView.follow_id == UsefulQuestion.follow_id,
+                UsefulQuestion.place.between(StreamView.first, StreamView.last),
+            )
+        )
+        .order_by(UsefulQuestion.id),
+    ),
+)
