@@ -42,8 +42,10 @@ def truth_of(content: StudyContent) -> UserModel:
     return UserModel(
         parameters={name: ParameterEntry(estimate=PATIENCE_CHARS) for name in PATIENCES},
         intents={
-            query.id: {intent: IntentEntry(estimate=p) for intent, p in (query.probability or {}).items()}
-            for query in content.tasks[0].queries
+            topic.id: {
+                intent: IntentEntry(estimate=topic.probability(intent) or 0.0) for intent in topic.intents
+            }
+            for topic in content.tasks[0].topics
         },
     )
 

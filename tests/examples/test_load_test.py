@@ -14,7 +14,7 @@ def test_it_is_one_query_with_twenty_pairs_and_nothing_to_wait_for():
     content = read_whole_study(EXAMPLE / "study.yaml")
     (task,) = content.tasks
     assert content.file.entry.platform == "generic"
-    assert len(task.queries) == 1
+    assert len(task.topics) == 1
     assert (task.entry.pairs, task.entry.validation_pairs, task.entry.search_seconds) == (20, 0, 0)
     assert task.entry.workers_per_query is None
     assert len(task.systems) == 7
