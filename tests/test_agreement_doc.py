@@ -6,6 +6,7 @@ from pathlib import Path
 from calibration.agree.disagreements import COLUMNS as DISAGREEMENTS
 from calibration.agree.evidence import Evidence
 from calibration.agree.measures.named_measures import POSSIBLE
+from calibration.agree.stream_results import CORRELATION_COLUMNS, SCORE_COLUMNS
 from calibration.agree.study import agree
 from metrics.agreement.agreement import TIES
 from metrics.agreement.correlation import COEFFICIENTS
@@ -36,7 +37,15 @@ def test_it_names_every_column_measure_option_convention_and_coefficient():
     options = [name for option in command.params for name in option.opts if name.startswith("--")]
 
     measures = [name for names in POSSIBLE.values() for name in names if not name.startswith("M@500 ")]
-    for name in (*columns, *DISAGREEMENTS, *TIES, *COEFFICIENTS, *measures):
+    for name in (
+        *columns,
+        *DISAGREEMENTS,
+        *SCORE_COLUMNS,
+        *CORRELATION_COLUMNS,
+        *TIES,
+        *COEFFICIENTS,
+        *measures,
+    ):
         assert f"`{name}`" in text, name
     for name in options:
         assert name in text or name == "--output", name

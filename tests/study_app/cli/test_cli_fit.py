@@ -189,7 +189,7 @@ def test_the_folder_of_the_model_is_made(prefcal, drawn, tmp_path):
     assert "patience_chars_stops" in read_user_model(tmp_path / "new" / "deep" / "m.json").parameters
 
 
-@pytest.mark.parametrize("beside", ["quality.json", "collection"])
+@pytest.mark.parametrize("beside", ["quality.json", "fit-plots.json", "collection"])
 def test_what_stands_beside_the_model_needs_its_place_too(beside, prefcal, tables, tmp_path, monkeypatch):
     """It is written last: the work would have been for nothing."""
     monkeypatch.setattr("calibration.tables.files.read_tables", _not_reached)
