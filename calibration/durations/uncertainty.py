@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import stdtrit
 
-from calibration.durations.likelihood import Totals, expansion
+from calibration.durations.likelihood import Totals
 from calibration.durations.maximum import (
     LEAST_LOG_SIGMA,
     MOST_LOG_SIGMA,
@@ -20,6 +20,7 @@ from calibration.durations.maximum import (
     MeanCurve,
     SdCurve,
     along,
+    given_sigma,
     log_jacobian,
     maximum,
 )
@@ -93,7 +94,7 @@ class DurationProfile:
     @cached_property
     def _drop_at_zero(self) -> float:
         """2 (l_max - l) where everybody has the same mean."""
-        return 2 * (self.top.top.loglik - _given_sigma(self.totals, LEAST_LOG_SIGMA, self.top.mu)[0])
+        return 2 * (self.top.top.loglik - given_sigma(self.totals, LEAST_LOG_SIGMA, self.top.mu)[0])
 
     @property
     def _may_be_zero(self) -> bool:
@@ -110,7 +111,7 @@ class DurationProfile:
         log_sigmas = np.linspace(low, high, GRID)
         rows, mu = [], self.top.mu
         for log_sigma in log_sigmas:
-            loglik, mu, spread = _given_sigma(self.totals, float(log_sigma), mu)
+            loglik, mu, spread = given_sigma(self.totals, float(log_sigma), mu)
             rows.append((2 * (self.top.top.loglik - loglik), mu, spread))
         drop, centre, spreads = np.array(rows).T
         return log_sigmas, drop, centre, spreads
@@ -158,18 +159,6 @@ class DurationProfile:
         if variance <= 0:
             return 0.5, 0.0
         return min(max(reach * math.sqrt(variance), 1e-3), 2.0), float(with_parameter[1]) / variance
-
-
-def _given_sigma(totals: Totals, log_sigma: float, mu: float) -> tuple[float, float, float]:
-    """Return the largest log-likelihood with this sigma, its mu, and the standard error of mu there."""
-    for _ in range(50):
-        here = expansion(totals, mu, log_sigma)
-        curvature = max(-float(here.hessian[0, 0]), 1e-12)
-        step = float(here.gradient[0]) / curvature
-        if abs(step) < 1e-7:
-            break
-        mu += min(max(step, -1.0), 1.0)
-    return here.loglik, mu, 1 / math.sqrt(curvature)
 
 
 @dataclass(frozen=True, kw_only=True)

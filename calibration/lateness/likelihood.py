@@ -16,10 +16,11 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import xlog1py, xlogy
 
+from calibration.inference.maximise import Height, Rule, climb
 from metrics.arrays import Floats, Places
 
 TOLERANCE = 1e-12
-MAX_STEPS = 100
+_RULE = Rule(least_promise=TOLERANCE, most_halvings=100)
 SMALLEST_LOG = -700.0
 """The logarithm of the smallest decay above 0 that is looked at."""
 
@@ -137,26 +138,23 @@ def _gradient(log_decay: float, log_p0: float, level: Floats, asked: Floats, use
 
 
 def _inside(level: Floats, asked: Floats, useful: Floats, log_pooled: float) -> tuple[float, float]:
-    """Climb by Newton's method with halved steps from the pooled share, staying inside."""
+    """Climb in (log L, log p0) from the pooled share, staying inside."""
     design = np.stack([level, np.ones_like(level)])
-    point = np.array([-0.05, log_pooled])
-    loglik = log_likelihood(math.exp(point[0]), math.exp(point[1]), level, asked, useful)
-    for _ in range(MAX_STEPS):
+
+    def look(point: Floats) -> Height:
+        if not (point < 0).all():
+            return Height(-math.inf)
+        return Height(log_likelihood(math.exp(point[0]), math.exp(point[1]), level, asked, useful))
+
+    def step(point: Floats, _: Height) -> tuple[Floats, float]:
         p = np.exp(point @ design)
         gradient = design @ (useful - (asked - useful) * p / (1 - p))
         curvature = (design * ((asked - useful) * p / (1 - p) ** 2)) @ design.T + TOLERANCE * np.eye(2)
-        step = np.linalg.solve(curvature, gradient)
-        if gradient @ step < TOLERANCE:
-            break
-        for _ in range(MAX_STEPS):
-            tried = point + step
-            if (tried < 0).all():
-                found = log_likelihood(math.exp(tried[0]), math.exp(tried[1]), level, asked, useful)
-                if found >= loglik:
-                    point, loglik = tried, found
-                    break
-            step /= 2
-    return math.exp(point[0]), math.exp(point[1])
+        whole = np.linalg.solve(curvature, gradient)
+        return whole, float(gradient @ whole)
+
+    log_decay, log_p0 = climb(look, np.array([-0.05, log_pooled]), step, _RULE).point
+    return math.exp(log_decay), math.exp(log_p0)
 
 
 def scores_and_information(decay: float, p0: float, counts: LatenessCounts) -> tuple[Floats, Floats]:

@@ -19,13 +19,13 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
 from calibration.inference.davidson import choice_probabilities
+from calibration.inference.maximise import Height, Rule, climb
 from metrics.arrays import Floats
 
 Ties: TypeAlias = Literal["davidson", "rao_kupper", "half", "drop"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 
-TOLERANCE = 1e-10
-MAX_STEPS = 60
+_RULE = Rule(least_promise=1e-10, most_steps=60)
 RIDGE = 1e-12
 IMPOSSIBLE = -1e300
 FLAT = 1e-5
@@ -276,19 +276,12 @@ def _maximum(model: ChoiceModel, point: Floats, unit: Floats) -> Maximum:
     )
 
 
-def _climbed(model: ChoiceModel, point: Floats) -> Floats:
-    value = model.log_likelihood(point)
-    ridge = RIDGE * model.times.sum() * np.eye(len(point))
-    for _ in range(MAX_STEPS):
+def _climbed(model: ChoiceModel, start: Floats) -> Floats:
+    ridge = RIDGE * model.times.sum() * np.eye(len(start))
+
+    def step(point: Floats, _: Height) -> tuple[Floats, float]:
         gradient, information = model.derivatives(point)
-        step = np.linalg.solve(information + ridge, gradient)
-        if gradient @ step < TOLERANCE:
-            break
-        found = model.log_likelihood(point + step)
-        while not found >= value and np.abs(step).max() > TOLERANCE:
-            step = step / 2
-            found = model.log_likelihood(point + step)
-        if not found > value:
-            break
-        point, value = point + step, found
-    return point
+        whole = np.linalg.solve(information + ridge, gradient)
+        return whole, float(gradient @ whole)
+
+    return climb(lambda point: Height(model.log_likelihood(point)), start, step, _RULE).point
