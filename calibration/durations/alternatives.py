@@ -16,6 +16,7 @@ from scipy.special import chdtrc, gamma, gammaln, log_ndtr
 from calibration.durations.exposure import LEAST_SECONDS, Exposure
 from calibration.durations.likelihood import Totals
 from calibration.durations.maximum import Maximum, maximum
+from calibration.inference.goodness import REJECTED
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
 from metrics.arrays import Bools, Floats, Places
 
@@ -247,7 +248,7 @@ def weibull_test(laws: tuple[Alternative, ...]) -> GoodnessOfFit | None:
         return None
     ratio = max(2 * (by_name[FRAILTY].loglik - by_name[COMPOUND].loglik), 0.0)
     p_value, shape = float(chdtrc(1, ratio)), by_name[FRAILTY].shape
-    verdict = "are consistent with an exponential law" if p_value >= 0.05 else "are not exponential"
+    verdict = "are consistent with an exponential law" if p_value >= REJECTED else "are not exponential"
     return GoodnessOfFit(
         test="within_worker",
         statistic=ratio,

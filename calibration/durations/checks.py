@@ -13,6 +13,7 @@ from scipy.special import gammaincinv, ndtr
 from calibration.durations.exposure import Design, Exposure, total
 from calibration.durations.likelihood import Totals, log_likelihoods, scores
 from calibration.durations.maximum import LEAST_LOG_SIGMA, Maximum, log_jacobian, maximum
+from calibration.inference.goodness import REJECTED, anderson_darling, tested_by_simulation
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
 from metrics.arrays import Floats
 
@@ -59,7 +60,7 @@ def within_worker_test(exposure: Exposure) -> GoodnessOfFit | None:
 
 
 def _within_sentence(z: float, p_value: float) -> str:
-    if p_value >= 0.05:
+    if p_value >= REJECTED:
         return f"Within workers the intervals are consistent with an exponential law (Greenwood z = {z:.1f}, p = {p_value:.2g})."
     how = "more uneven" if z > 0 else "more regular"
     return f"Within workers the intervals are {how} than an exponential law allows (Greenwood z = {z:.1f}, p = {p_value:.2g})."
@@ -128,19 +129,18 @@ def between_worker_test(
         except NotIdentifiedError:
             continue
         simulated.append(anderson_darling(mid_pit(drawn, refit, design)))
-    p_value = (1 + sum(value >= observed for value in simulated)) / (1 + len(simulated))
-    verdict = (
-        "Between workers the means are consistent with a log-normal law"
-        if p_value >= 0.05
-        else "Between workers the means do not follow a log-normal law, so S depends on it more than the data support"
-    )
-    return GoodnessOfFit(
-        test="between_workers",
-        statistic=observed,
-        p_value=p_value,
-        n_boot=len(simulated),
-        sentence=f"{verdict} (Anderson-Darling {observed:.2f}, p = {p_value:.2g}, {len(simulated)} simulations).",
-    )
+
+    def sentence(p_value: float) -> str:
+        verdict = (
+            "Between workers the means do not follow a log-normal law, so S depends on it more than the data support"
+            if p_value < REJECTED
+            else "Between workers the means are consistent with a log-normal law"
+        )
+        return (
+            f"{verdict} (Anderson-Darling {observed:.2f}, p = {p_value:.2g}, {len(simulated)} simulations)."
+        )
+
+    return tested_by_simulation("between_workers", observed, simulated, sentence)
 
 
 def mid_pit(totals: Totals, top: Maximum, design: Design) -> Floats:
@@ -175,14 +175,6 @@ def _below(shape: Floats, z: Floats, sigma: float) -> Floats:
     shapes, which = np.unique(shape, return_inverse=True)
     log_gamma = np.log(np.maximum(gammaincinv(shapes[:, None], (points + 1) / 2), 1e-300))
     return np.asarray(ndtr(z[:, None] - log_gamma[which] / sigma) @ (weights / 2), dtype=np.float64)
-
-
-def anderson_darling(values: Floats) -> float:
-    """Return A^2 of values that should be uniform on (0, 1)."""
-    u = np.clip(np.sort(values), 1e-12, 1 - 1e-12)
-    size = len(u)
-    odd = 2 * np.arange(1, size + 1) - 1
-    return float(-size - (odd * (np.log(u) + np.log1p(-u[::-1]))).sum() / size)
 
 
 class Excess(NamedTuple):

@@ -9,7 +9,9 @@ from calibration.durations.checks import Excess, half_window, silent_end, simula
 from calibration.durations.exposure import Exposure
 from calibration.durations.likelihood import Totals
 from calibration.durations.result import DurationFit
+from calibration.inference.goodness import REJECTED
 from calibration.inference.results import info, warning
+from calibration.inference.wording import shown_time
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
 
@@ -18,7 +20,6 @@ CLEAR = 2.5
 MOST_SILENT = 0.5
 SIMULATIONS = 99
 SIMULATED_WORKERS = 1_000_000
-REJECTED = 0.05
 
 
 def diagnose(fit: DurationFit, exposure: Exposure) -> tuple[Diagnostic, ...]:
@@ -82,7 +83,7 @@ def _design(fit: DurationFit, exposure: Exposure) -> Iterator[Diagnostic]:
     if fit.top.mean > watched / 2:
         yield warning(
             "extrapolated",
-            f"The mean is {fit.top.mean / watched:.1f} times as long as workers were watched ({in_words(watched)}): it "
+            f"The mean is {fit.top.mean / watched:.1f} times as long as workers were watched ({shown_time(watched)}): it "
             "rests on the form of the distribution, not on observed times.",
         )
 
@@ -107,7 +108,7 @@ def _laws(fit: DurationFit) -> Iterator[Diagnostic]:
     yield warning(
         "better_law",
         f"The law '{best.name}'{shape} describes the durations better (AIC lower by {ours.aic - best.aic:.0f}); its mean "
-        f"is {in_words(best.mean)}, its standard deviation {in_words(best.sd)}.",
+        f"is {shown_time(best.mean)}, its standard deviation {shown_time(best.sd)}.",
     )
 
 
@@ -126,8 +127,8 @@ def _grows(excess: Excess | None) -> Iterator[Diagnostic]:
     how = "longer" if excess.z > 0 else "shorter"
     yield warning(
         "window_dependent",
-        f"From the first half of everybody's time the mean would be {in_words(excess.expected)}, from all of it "
-        f"{in_words(excess.observed)}: times became {how} in the course of the study.",
+        f"From the first half of everybody's time the mean would be {shown_time(excess.expected)}, from all of it "
+        f"{shown_time(excess.observed)}: times became {how} in the course of the study.",
     )
 
 
@@ -138,13 +139,3 @@ def _topics(excess: Excess | None) -> Iterator[Diagnostic]:
             f"One worker's rates differ between topics {excess.observed / excess.expected:.1f} times as much as chance "
             "explains; the model has one mean for all topics of a worker.",
         )
-
-
-def in_words(seconds: float) -> str:
-    """Return a time in a unit that suits it: `24.1 h`."""
-    if not np.isfinite(seconds):
-        return "infinite"
-    for unit, size in (("days", 86400 * 3), ("h", 3600 * 2), ("min", 120)):
-        if seconds >= size:
-            return f"{seconds / {'days': 86400, 'h': 3600, 'min': 60}[unit]:.3g} {unit}"
-    return f"{seconds:.3g} s"

@@ -19,6 +19,7 @@ from calibration.durations.likelihood import Totals
 from calibration.durations.maximum import Maximum, maximum
 from calibration.durations.result import DurationFit
 from calibration.durations.uncertainty import DurationProfile, WorkerBootstrap
+from calibration.inference.goodness import REJECTED
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import Scale, StudentT, Uncertainty
 
@@ -28,7 +29,6 @@ METHOD = "marginal likelihood"
 RESAMPLES = 500
 MANY_WORKERS = 20_000
 MANY_PIECES = 200_000
-REJECTED = 0.05
 
 
 def fit_away(  # noqa: PLR0913 - the options of prefcal fit

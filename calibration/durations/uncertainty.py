@@ -24,7 +24,7 @@ from calibration.durations.maximum import (
     log_jacobian,
     maximum,
 )
-from calibration.inference.bootstrap import cluster_counts
+from calibration.inference.clusters import cluster_counts
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import Interval, Replicates, Scale
 from metrics.arrays import Floats

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from calibration.fit.material import Material
 from calibration.inference.attempts import Unmade, guarded
+from calibration.inference.goodness import REJECTED
 from calibration.inference.results import CalibrationResult, GoodnessOfFit, info, warning
 from calibration.intents.fit import IntentFit
 from calibration.user_model.model import Diagnostic
-
-REJECTED = 0.05
 
 
 def tested(fit: CalibrationResult, material: Material) -> CalibrationResult:

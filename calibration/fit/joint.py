@@ -7,7 +7,8 @@ negative and whose sign the data leave open have no logarithm worth speaking of:
 
 import numpy as np
 
-from calibration.inference.results import CalibrationResult, short
+from calibration.inference.results import CalibrationResult
+from calibration.inference.wording import short
 from calibration.user_model.model import JointEntry, JointScale, plain_name
 from metrics.arrays import Floats
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.inference.results import short
+from calibration.inference.wording import short
 from calibration.intents.fit import IntentFit
 from calibration.intents.importance import mean_importance
 

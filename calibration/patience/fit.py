@@ -19,10 +19,10 @@ from calibration.inference.results import (
     NotIdentifiedError,
     Skipped,
     info,
-    shown_interval,
     warning,
 )
 from calibration.inference.uncertainty import Interval
+from calibration.inference.wording import shown_interval
 from calibration.patience import grid as patience_grid
 from calibration.patience import preferences as patience_preferences
 from calibration.patience import stops as patience_stops

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibration.inference.bootstrap import cluster_counts
-from calibration.inference.drawing import BAND, finish, percent
+from calibration.inference.clusters import cluster_counts
+from calibration.inference.drawing import BAND, finish
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates
+from calibration.inference.wording import shown_level
 from calibration.patience.pairs import SummaryPairs
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import pair_credit, score_difference
@@ -71,7 +72,7 @@ class GridFit(CalibrationResult):
     def plot_agreement(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Draw the agreement over patience with its simultaneous band; the best patience is marked."""
         agreement, low, high = self.agreement_curve(np.random.default_rng(1), level=level)
-        ax.fill_between(self.grid, low, high, color=BAND, label=f"{percent(level)} band")
+        ax.fill_between(self.grid, low, high, color=BAND, label=f"{shown_level(level)} band")
         ax.step(self.grid, agreement, where="mid", color="#0072b2", label="agreement")
         ax.axvline(self.estimates[0], color="0.25", linestyle="--", linewidth=0.8, label="middle of the best")
         ax.set(

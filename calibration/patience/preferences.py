@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from calibration.inference.bootstrap import jackknife_groups, jackknife_variance
+from calibration.inference.clusters import jackknife_covariance, jackknife_groups, sandwich
 from calibration.inference.davidson import DavidsonFit, Votes, choice_probabilities, fit_davidson
 from calibration.inference.results import NotIdentifiedError, warning
 from calibration.inference.uncertainty import LikelihoodCurve, Scale, StudentT, Uncertainty
@@ -167,12 +167,10 @@ def _design_effect(pairs: SummaryPairs, profile: Profile) -> float:
     scores, information = scores_and_information(
         pairs, profile.kappa[profile.best], profile.slope[profile.best], profile.log_tie[profile.best]
     )
-    q = len(scores)
     model = np.linalg.pinv(information)
-    if q < 2 or model[0, 0] <= 0:
+    if len(scores) < 2 or model[0, 0] <= 0:
         return 1.0
-    clustered = model @ (scores.T @ scores * q / (q - 1)) @ model
-    return float(clustered[0, 0] / model[0, 0])
+    return float(sandwich(scores, information)[0, 0] / model[0, 0])
 
 
 def scores_and_information(
@@ -221,7 +219,7 @@ def _uncertainty(
     replicates = without_each_group(pairs, differences)
     jackknife = StudentT(
         centre=profile.kappa[[profile.best]],
-        cov=np.array([[jackknife_variance(replicates)]]),
+        cov=jackknife_covariance(replicates[:, None]),
         df=len(replicates) - 1,
         scale=Scale.INVERSE,
     )
@@ -229,7 +227,7 @@ def _uncertainty(
 
 
 def without_each_group(pairs: SummaryPairs, differences: Floats) -> Floats:
-    """Return kappa fitted without each topic, or without each group of `calibration.inference.bootstrap.jackknife_groups`.
+    """Return kappa fitted without each topic, or without each group of `calibration.inference.clusters.jackknife_groups`.
 
     Parameters
     ----------

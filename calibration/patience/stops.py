@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from calibration.inference.bootstrap import cluster_counts
+from calibration.inference.clusters import cluster_counts
 from calibration.inference.drawing import BAND, finish, of_studies, tails
+from calibration.inference.goodness import REJECTED, tested_by_simulation
 from calibration.inference.results import (
     LEVEL,
     CalibrationResult,
@@ -42,7 +43,6 @@ RESAMPLES = 1000
 ENVELOPES = 199
 CELLS_AT_ONCE = 4_000_000
 MOST_SURVIVORS = 0.3
-REJECTED = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,22 +89,19 @@ class StopsFit(CalibrationResult):
         rng = np.random.default_rng(seed)
         distance = float(np.sqrt(np.mean((self.curve - self.line) ** 2)))
         simulated = [self._distance_of_a_simulation(rng) for _ in range(n_boot)]
-        p = (1 + sum(one >= distance for one in simulated)) / (n_boot + 1)
-        verdict = (
-            "people's patience varies, or some of them always finish"
-            if p < REJECTED
-            else "a line describes it"
-        )
-        return (
-            GoodnessOfFit(
-                test="straight_survival_curve",
-                statistic=distance,
-                p_value=p,
-                n_boot=n_boot,
-                sentence=f"The share still reading lies {distance:.3f} from the fitted line on average "
-                f"(p = {p:.2f} by {n_boot} simulated studies): {verdict}.",
-            ),
-        )
+
+        def sentence(p_value: float) -> str:
+            verdict = (
+                "people's patience varies, or some of them always finish"
+                if p_value < REJECTED
+                else "a line describes it"
+            )
+            return (
+                f"The share still reading lies {distance:.3f} from the fitted line on average "
+                f"(p = {p_value:.2f} by {n_boot} simulated studies): {verdict}."
+            )
+
+        return (tested_by_simulation("straight_survival_curve", distance, simulated, sentence),)
 
     def _simulated(self, rng: np.random.Generator) -> tuple[Floats, Bools]:
         """Return positions and who stopped there, ascending, of readers of the same texts."""

@@ -6,7 +6,7 @@ one pair with the same outcome are one row that counts several times: a sample c
 
 import numpy as np
 
-from calibration.inference.bootstrap import cluster_counts
+from calibration.inference.clusters import cluster_counts
 from calibration.push.data import OUTCOMES, PairVotes
 from calibration.push.likelihood import Ties, maximise, maximise_nonnegative
 from calibration.push.search import WeightSearch

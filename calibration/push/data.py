@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from calibration.inference.goodness import REJECTED, tested_by_simulation
 from calibration.inference.results import GoodnessOfFit
 from calibration.inference.wording import shown_p
 from calibration.push.likelihood import ChoiceModel, Maximum, Ties, maximise
@@ -16,7 +17,6 @@ from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from metrics.arrays import Floats
 
-ALPHA = 0.05
 TASK = "pushes"
 
 
@@ -98,20 +98,19 @@ def unexplained_test(
         _refitted_deviance(difference, rng.multinomial(total, shares).astype(np.float64), maximum, ties)
         for _ in range(n_boot)
     ]
-    p_value = (1 + sum(value >= observed for value in simulated)) / (1 + n_boot)
-    verdict = (
-        "People prefer streams for more than their cells"
-        if p_value < ALPHA
-        else "The cells explain the preferences as far as these votes can tell"
-    )
-    return GoodnessOfFit(
-        test="unexplained_preference",
-        statistic=observed,
-        p_value=p_value,
-        n_boot=n_boot,
-        sentence=f"{verdict} (deviance {observed:.1f} over {len(votes)} pairs, {shown_p(p_value)}); intervals allow for "
-        "what is unexplained.",
-    )
+
+    def sentence(p_value: float) -> str:
+        verdict = (
+            "People prefer streams for more than their cells"
+            if p_value < REJECTED
+            else "The cells explain the preferences as far as these votes can tell"
+        )
+        return (
+            f"{verdict} (deviance {observed:.1f} over {len(votes)} pairs, {shown_p(p_value)}); intervals allow for "
+            "what is unexplained."
+        )
+
+    return tested_by_simulation("unexplained_preference", observed, simulated, sentence)
 
 
 def _deviance(votes: Floats, shares: Floats) -> float:

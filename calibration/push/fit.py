@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from calibration.inference.drawing import finish, percent
+from calibration.inference.drawing import finish
 from calibration.inference.results import (
     LEVEL,
     CalibrationResult,
@@ -24,7 +24,8 @@ from calibration.inference.results import (
     Skipped,
     info,
 )
-from calibration.inference.uncertainty import StudentT, Uncertainty
+from calibration.inference.uncertainty import Replicates, StudentT, Uncertainty
+from calibration.inference.wording import shown_level
 from calibration.push.bootstrap import bootstrap_weights
 from calibration.push.checks import notes_on_collinearity, variance_inflation
 from calibration.push.data import (
@@ -34,7 +35,7 @@ from calibration.push.data import (
     simulated_tables,
     unexplained_test,
 )
-from calibration.push.errors import STRONG_GAIN, FiellerRatios, RatioReplicates, RawWeights
+from calibration.push.errors import STRONG_GAIN, FiellerRatios, RawWeights
 from calibration.push.likelihood import Maximum, Ties
 from calibration.push.notes import (
     SilentDays,
@@ -136,7 +137,7 @@ class PushFit(CalibrationResult):
             ax.plot(ends, [place, place], color="black", linestyle=style)
         ax.set_yticks(range(len(weights)), [name.removeprefix("push_") for name, _ in weights])
         ax.set(xlim=(left, right), ylim=(len(weights) - 0.5, -0.5))
-        ax.set_xlabel(f"weight relative to gain ({percent(level)} interval, dashed: open)")
+        ax.set_xlabel(f"weight relative to gain ({shown_level(level)} interval, dashed: open)")
         finish(ax, "Push weights beside gain", "an interval that holds 0 leaves the sign of a weight open")
 
     def simulate(self, n: int, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
@@ -263,7 +264,7 @@ def _uncertainty(
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = samples[:, 1:] / samples[:, :1]
         ratios[samples[:, 0] <= 0] = np.inf
-        replicates["bootstrap"] = RatioReplicates(values=ratios, clusters=topics)
+        replicates["bootstrap"] = Replicates(values=ratios, clusters=topics, between="inverted_cdf")
     if nonneg or found.raw is None:
         return replicates
     ratios_of = found.raw

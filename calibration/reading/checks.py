@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import stdtr
 
+from calibration.inference.clusters import between_clusters
 from calibration.inference.results import warning
 from calibration.reading.medians import MAD_TO_SD, MedianFit
 from calibration.reading.rows import Readings
@@ -86,7 +87,7 @@ def length_slope(data: Readings, medians: MedianFit) -> tuple[float, float]:
         return math.nan, math.nan
     slope = float(x @ y) / square
     score = np.bincount(worker, x * (y - slope * x))
-    error = math.sqrt(float(score @ score) * workers / (workers - 1)) / square
+    error = math.sqrt(float(between_clusters(score))) / square
     if error == 0:  # every worker's reads are in proportion to each other, as where times were computed
         return math.nan, math.nan
     return slope, float(2 * stdtr(workers - 1, -abs(slope) / error))

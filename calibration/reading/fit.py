@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.inference.bootstrap import cluster_counts
+from calibration.inference.clusters import cluster_counts
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
 from calibration.reading.checks import outlying_share, reading_notes

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from calibration.inference.clusters import sandwich
 from calibration.reading.law import ReadLaw
 from calibration.reading.medians import MedianFit
 from calibration.reading.rows import Readings
@@ -258,8 +259,7 @@ def fit_mixture(data: Readings, start: MedianFit) -> MixtureFit | None:
     step = score.sum(axis=0) + likelihood.penalty(p)[1]
     if step @ inverse @ step > _DECREMENT:
         return None
-    workers = likelihood.n_workers
-    robust = inverse @ (score.T @ score) @ inverse * workers / (workers - 1)
+    robust = sandwich(score, information)
     shares = ReadLaw(p).shares
     return MixtureFit(
         mu=float(p[0]),

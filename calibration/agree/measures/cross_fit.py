@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from calibration.inference.bootstrap import jackknife_groups
+from calibration.inference.clusters import jackknife_groups
 from calibration.inference.results import NotIdentifiedError
 from calibration.patience import grid as patience_grid
 from calibration.patience.pairs import SummaryPairs, summary_pairs

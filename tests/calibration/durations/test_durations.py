@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from calibration.durations.diagnostics import in_words
 from calibration.durations.exposure import Exposure
 from calibration.durations.exposures import away_exposure, session_exposure
 from calibration.durations.fit import AWAY, SESSION, fit_away, fit_exposure, fit_session
@@ -17,6 +16,7 @@ from calibration.durations.result import DurationFit
 from calibration.durations.simulate import Diary, simulate_visits
 from calibration.durations.uncertainty import DurationProfile, WorkerBootstrap
 from calibration.inference.results import NotIdentifiedError
+from calibration.inference.wording import shown_time
 from metrics.msu.score import Population
 
 HOUR = 3600
@@ -399,4 +399,4 @@ def test_nothing_is_drawn_where_many_sessions_were_cut(plot):
 )
 def test_times_are_told_in_a_unit_that_suits_them(seconds, said):
     """A sentence for a paper does not say 86400 seconds."""
-    assert in_words(seconds) == said
+    assert shown_time(seconds) == said

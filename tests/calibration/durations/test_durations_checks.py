@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from calibration.durations.checks import (
-    anderson_darling,
     between_worker_test,
     half_window,
     mid_pit,
@@ -21,6 +20,7 @@ from calibration.durations.exposures import away_exposure, session_exposure
 from calibration.durations.likelihood import Totals
 from calibration.durations.maximum import maximum
 from calibration.durations.simulate import Diary, simulate_visits
+from calibration.inference.goodness import anderson_darling
 from metrics.msu.score import Population
 
 HOUR = 3600
