@@ -13,8 +13,7 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import chdtrc, gamma, gammaln, log_ndtr
 
-from calibration.durations.exposure import LEAST_SECONDS, Exposure
-from calibration.durations.likelihood import Totals
+from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals
 from calibration.durations.maximum import Maximum, maximum
 from calibration.inference.goodness import REJECTED
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaincinv, ndtr
 
-from calibration.durations.exposure import Design, Exposure, total
-from calibration.durations.likelihood import Totals, log_likelihoods, scores
+from calibration.durations.likelihood import Design, Exposure, Totals, log_likelihoods, scores, total
 from calibration.durations.maximum import LEAST_LOG_SIGMA, Maximum, log_jacobian, maximum
 from calibration.inference.goodness import REJECTED, anderson_darling, tested_by_simulation
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError

@@ -24,11 +24,10 @@ from calibration.inference.results import (
     GoodnessOfFit,
     NotIdentifiedError,
     info,
-    short,
     warning,
 )
 from calibration.inference.uncertainty import Replicates
-from calibration.inference.wording import shown_level
+from calibration.inference.wording import short, shown_level
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import Diagnostic, IntentEntry

@@ -20,8 +20,8 @@ from calibration.inference.clusters import jackknife_covariance, jackknife_group
 from calibration.inference.davidson import DavidsonFit, Votes, choice_probabilities, fit_davidson
 from calibration.inference.results import NotIdentifiedError, warning
 from calibration.inference.uncertainty import LikelihoodCurve, Scale, StudentT, Uncertainty
-from calibration.patience.maximum import PreferencesFit, misfit
 from calibration.patience.pairs import SummaryPairs
+from calibration.patience.preference_result import PreferencesFit, misfit
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Bools, Floats
 
@@ -96,15 +96,17 @@ def fit_patience_from_preferences(
             "the metric runs against the preferences: even at the best patience people prefer what scores lower"
         )
     effect = _design_effect(pairs, profile)
+    unrelated = float(fit_davidson(np.zeros((1, len(pairs.votes.ties))), pairs.votes).loglik[0])
     details = {
         "slope": float(profile.slope[best]),
         "tie_weight": float(np.exp(profile.log_tie[best])),
         "lr_no_decay": float(2 * (profile.loglik[best] - profile.loglik[0])),
-        "lr_no_relation": float(2 * (profile.loglik[best] - _loglik_without_metric(pairs.votes))),
+        "lr_no_relation": float(2 * (profile.loglik[best] - unrelated)),
         "design_effect": effect,
         "topics": float(len(pairs.topics)),
     }
     kappa = float(profile.kappa[best])
+    log_odds = profile.slope[best] * pairs.differences(profile.kappa[[best]])[0]
     return PreferencesFit(
         params=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
         unit="counted characters",
@@ -118,9 +120,9 @@ def fit_patience_from_preferences(
         diagnostics=tuple(_diagnostics(pairs, profile, details)),
         kappa=profile.kappa,
         drop=2 * (profile.loglik.max() - profile.loglik),
-        log_odds=profile.slope[best] * pairs.differences(profile.kappa[[best]])[0],
+        log_odds=log_odds,
         votes=pairs.votes.total,
-        misfit=misfit(profile.slope[best] * pairs.differences(profile.kappa[[best]])[0], pairs.votes),
+        misfit=misfit(log_odds, pairs.votes),
     )
 
 
@@ -152,10 +154,6 @@ def _maximised(pairs: SummaryPairs, votes: Votes, profile: Profile, used: Bools 
             _profile(kappa, differences if used is None else differences[:, used], votes, nearby)
         )
     return profile
-
-
-def _loglik_without_metric(votes: Votes) -> float:
-    return float(fit_davidson(np.zeros((1, len(votes.ties))), votes).loglik[0])
 
 
 def _design_effect(pairs: SummaryPairs, profile: Profile) -> float:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from calibration.inference.clusters import cluster_counts
 from calibration.inference.drawing import finish
 from calibration.inference.results import (
     LEVEL,
@@ -26,17 +27,8 @@ from calibration.inference.results import (
 )
 from calibration.inference.uncertainty import Replicates, StudentT, Uncertainty
 from calibration.inference.wording import shown_level
-from calibration.push.bootstrap import bootstrap_weights
-from calibration.push.checks import notes_on_collinearity, variance_inflation
-from calibration.push.data import (
-    PairVotes,
-    expected_shares,
-    pair_votes_of,
-    simulated_tables,
-    unexplained_test,
-)
 from calibration.push.errors import STRONG_GAIN, FiellerRatios, RawWeights
-from calibration.push.likelihood import Maximum, Ties
+from calibration.push.likelihood import Maximum, Ties, maximise, maximise_nonnegative
 from calibration.push.notes import (
     SilentDays,
     note_on_sides,
@@ -45,12 +37,25 @@ from calibration.push.notes import (
     notes_on_weights,
     silent_days,
 )
-from calibration.push.pairs import WEIGHTS, PushJudgments, notes_on_judgments, push_judgments
+from calibration.push.pairs import (
+    OUTCOMES,
+    WEIGHTS,
+    PairVotes,
+    PushJudgments,
+    expected_shares,
+    notes_on_judgments,
+    pair_votes_of,
+    push_judgments,
+    simulated_tables,
+    unexplained_test,
+)
 from calibration.push.search import (
     Judged,
     WeightSearch,
     judged_by,
+    notes_on_collinearity,
     search_weights,
+    variance_inflation,
 )
 from calibration.user_model.model import PARAMETERS, Diagnostic
 from metrics.arrays import Floats
@@ -313,3 +318,51 @@ def _diagnostics(
                 f"In {judgments.revealed:.0%} of the judgments the page said which days were silent; elsewhere people "
                 "cannot know it.",
             )
+
+
+def bootstrap_weights(
+    votes: PairVotes,
+    found: WeightSearch,
+    ties: Ties,
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+    nonneg: bool = False,
+) -> Floats:
+    """Fit the weights again to samples of topics.
+
+    Parameters
+    ----------
+    votes : PairVotes
+        The judgments.
+    found : WeightSearch
+        Their fit.
+    ties : str
+        How ties enter.
+    resamples : int
+        Number of samples.
+    rng : Generator
+        Source of the samples.
+    nonneg : bool
+        Allow no negative weight.
+
+    Returns
+    -------
+    (resamples, k) ndarray of float
+        Weights that can be told, in log odds.
+    """
+    outcome = np.tile(OUTCOMES, len(votes.votes))
+    count = votes.votes.ravel()
+    used = (count > 0) & ((outcome != 0) | (ties != "drop"))
+    design = np.repeat(votes.difference[:, found.kept], len(OUTCOMES), axis=0)[used]
+    topic = np.unique(np.repeat(votes.topic, len(OUTCOMES))[used], return_inverse=True)[1]
+    places = [found.kept.index(place) for place in found.told]
+    search = maximise_nonnegative if nonneg else maximise
+    return np.array(
+        [
+            search(
+                design, outcome[used], ties, times=times[topic] * count[used], start=found.maximum.point
+            ).weights[places]
+            for times in cluster_counts(int(topic.max()) + 1, resamples, rng)
+        ]
+    )

@@ -11,10 +11,10 @@ from calibration.inference.clusters import jackknife_covariance
 from calibration.inference.results import info, warning
 from calibration.inference.uncertainty import Interval, Uncertainty
 from calibration.inference.wording import shown_p
-from calibration.push.checks import without_maximum
 from calibration.push.errors import STRONG_GAIN, RawWeights, changes_without_each, two_way_covariance
 from calibration.push.likelihood import ChoiceModel, Ties, maximise
 from calibration.push.pairs import PushJudgments
+from calibration.push.search import without_maximum
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
 

@@ -51,7 +51,7 @@ def quadratic_weighted_kappa(one: ArrayLike, other: ArrayLike) -> float:
 def fit_importance(
     ratings: pd.DataFrame, *, rng: np.random.Generator, resamples: int = RESAMPLES
 ) -> CalibrationResult:
-    """Measure how far assessors agree on importance; the importance itself is `calibration.intents.importance.mean_importance`.
+    """Measure how far assessors agree on importance; the importance itself is `calibration.intents.collection_files.mean_importance`.
 
     Parameters
     ----------

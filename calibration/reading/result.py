@@ -16,10 +16,9 @@ from scipy.stats import norm
 from calibration.inference.drawing import BAND, finish, of_studies, tails
 from calibration.inference.goodness import REJECTED, anderson_darling_of_logs, tested_by_simulation
 from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit
-from calibration.reading.law import ANYTHING, EXTRA_VARIANCES, OFFSETS
+from calibration.reading.law import ANYTHING, EXTRA_VARIANCES, OFFSETS, Readers, simulate_reads
 from calibration.reading.medians import MedianFit, normal_population, worker_medians
 from calibration.reading.rows import Readings
-from calibration.reading.simulate import Readers, simulate_reads
 from metrics.arrays import Floats
 
 if TYPE_CHECKING:

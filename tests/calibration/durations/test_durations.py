@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from calibration.durations.exposure import Exposure
 from calibration.durations.exposures import away_exposure, session_exposure
 from calibration.durations.fit import AWAY, SESSION, fit_away, fit_exposure, fit_session
-from calibration.durations.likelihood import Totals
+from calibration.durations.likelihood import Exposure, Totals
 from calibration.durations.maximum import Maximum, MeanCurve, along, maximum
-from calibration.durations.result import DurationFit
+from calibration.durations.result import DurationFit, DurationProfile, WorkerBootstrap
 from calibration.durations.simulate import Diary, simulate_visits
-from calibration.durations.uncertainty import DurationProfile, WorkerBootstrap
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.wording import shown_time
 from metrics.msu.score import Population

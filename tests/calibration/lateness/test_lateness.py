@@ -21,15 +21,17 @@ from calibration.lateness.fit import DECAY, P0, fit_lateness, fit_lateness_count
 from calibration.lateness.intervals import decay_uncertainty
 from calibration.lateness.likelihood import (
     LatenessCounts,
+    LatenessRaters,
     chances,
     lateness_counts,
     log_likelihood,
     maximum,
     scores_and_information,
+    simulate_lateness,
+    simulate_lateness_counts,
 )
 from calibration.lateness.naive import NAIVE, naive_unclustered, unclustered_error
 from calibration.lateness.shape import level_shares
-from calibration.lateness.simulate import LatenessRaters, simulate_lateness, simulate_lateness_counts
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 

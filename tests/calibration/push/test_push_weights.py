@@ -14,7 +14,6 @@ from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import Replicates
 from calibration.push.alpha import NAME as ALPHA
 from calibration.push.alpha import fit_alpha_to
-from calibration.push.checks import identified, variance_inflation
 from calibration.push.errors import (
     FiellerRatios,
     RawWeights,
@@ -25,6 +24,7 @@ from calibration.push.fit import fit_push_weights, fit_weights_to
 from calibration.push.likelihood import ChoiceModel, maximise
 from calibration.push.naive import NAIVE, unclustered
 from calibration.push.pairs import WEIGHTS, PushJudgments
+from calibration.push.search import identified, variance_inflation
 from calibration.push.simulate import (
     TRUTH,
     PushJudges,
