@@ -12,8 +12,8 @@ from metrics.readers.mobileclick import read_collection
 from metrics.readers.mobileclick_runs import read_run
 from metrics.readers.run_files import read_runs
 from metrics.registry import measure
+from metrics.summaries import MMeasure, score_summaries
 from metrics.summaries.readings import FloatArray
-from metrics.summaries.score import MMeasure, score_summaries
 
 STUDY = Path(__file__).parent / "two_layered"
 

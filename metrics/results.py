@@ -19,6 +19,11 @@ ALL = "all"
 Topics: TypeAlias = Literal["judged", "run"]
 """Topics of a mean: every judged one, or those that the run has something for."""
 
+Place: TypeAlias = tuple[str, str, str]
+"""Run, topic and metric of a score."""
+Interval: TypeAlias = tuple[float, float]
+"""Its low and high end."""
+
 M = TypeVar("M", bound=Measure)
 
 

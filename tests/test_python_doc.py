@@ -52,5 +52,5 @@ def test_every_block_runs_and_prints_what_is_shown(monkeypatch, tmp_path):
                 assert_shown(value, comment)
                 checked += 1
 
-    assert checked == 7
+    assert checked == 8
     assert (tmp_path / "patience.svg").read_bytes().startswith(b"<?xml")

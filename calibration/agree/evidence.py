@@ -10,7 +10,7 @@ from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import Sweep, Variant
 from calibration.agree.score_files import raise_unless_same
 from calibration.tables.sources import TaskSources
-from calibration.user_model.model import ParameterEntry, UserModel
+from calibration.user_model.model import UserModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,10 +46,6 @@ class Evidence:
     seed: int = 1
     place: str = "preferences"
     scores_place: str = "scores"
-
-    def entry(self, name: str, language: str) -> ParameterEntry | None:
-        """Return a fitted parameter, that of the language where there are several; None where there is none."""
-        return fitted_entry(self.model, name, language) if self.model else None
 
     def of_task(self, name: str, task: str) -> pd.DataFrame | None:
         """Return the rows of a table that are about a task, without the column task; None where there are none."""
@@ -102,8 +98,3 @@ class FixedScorer:
     def measured(self, task: JudgedTask) -> Measured:  # noqa: ARG002 - whichever judgments count
         """Return the measures."""
         return self.found
-
-
-def fitted_entry(model: UserModel, name: str, language: str) -> ParameterEntry | None:
-    """Return a parameter of a model, that of the language where there are several; None where there is none."""
-    return model.parameters.get(f"{name}[{language}]") or model.parameters.get(name)

@@ -1,7 +1,7 @@
 """The errors of parameters that were fitted together, as they stand in user-model.json for drawing.
 
 Mean and deviation of one fit correlate strongly, so their marginal intervals cannot be drawn from. A block has the
-covariance of the logarithms; `LOGARITHMS` are logarithms already and stand in it as they are. Parameters that may be
+covariance of the logarithms; `LOGARITHM` is one already and stands in it as it is. Parameters that may be
 negative and whose sign the data leave open have no logarithm worth speaking of: their block is on the identity scale.
 """
 
@@ -9,11 +9,10 @@ import numpy as np
 
 from calibration.inference.results import CalibrationResult
 from calibration.inference.wording import short
-from calibration.user_model.model import JointEntry, JointScale, plain_name
+from calibration.user_model.model import LOGARITHM, PUSH_WEIGHTS, JointEntry, JointScale, plain_name
 from metrics.arrays import Floats
 
-LOGARITHMS = frozenset({"reading_speed_mu"})
-SIGNED = frozenset({"push_P_E", "push_S_E", "push_P_0", "push_S_0"})
+SIGNED = frozenset(PUSH_WEIGHTS)
 """Parameters that may be negative."""
 CLEAR_OF_ZERO = 2.0
 """Standard errors between 0 and an estimate whose sign is taken as known."""
@@ -37,7 +36,7 @@ def joint_entry(fit: CalibrationResult) -> JointEntry | None:
     signed = {plain_name(name) for name in names} <= SIGNED
     if signed and (fit.estimates < CLEAR_OF_ZERO * np.sqrt(np.diag(natural))).any():
         return _block(names, natural, "identity")
-    of = np.array([1.0 if plain_name(name) in LOGARITHMS else fit.params[name] for name in names])
+    of = np.array([1.0 if plain_name(name) == LOGARITHM else fit.params[name] for name in names])
     with np.errstate(divide="ignore", invalid="ignore"):
         return _block(names, natural / np.outer(of, of), "log")
 

@@ -4,6 +4,7 @@ A hand-written file with nothing but estimates is a valid one too: the truth of 
 """
 
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal
@@ -42,8 +43,14 @@ PARAMETERS = MappingProxyType(
 )
 """Every parameter a user model may have -> its unit, in the order in which they are written."""
 
+PATIENCE = "patience_chars"
+ALPHA = "push_alpha"
 PUSH_WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 """Of the contingency utility, relative to G_E = 1, in the order of the cells after gain."""
+LATENESS = "lateness_decay"
+LOGARITHM = "reading_speed_mu"
+"""The one parameter that is a logarithm already: in a `JointEntry` of logarithms it stands as it is."""
+SPEED = (LOGARITHM, "reading_speed_sigma")
 
 _LANGUAGE = re.compile(r"\[[a-z]{2}\]$")
 
@@ -180,6 +187,17 @@ class UserModel(_Part):
     joint: tuple[JointEntry, ...] = ()
     intents: dict[str, dict[str, IntentEntry]] = {}
 
+    def entry(self, name: str, language: str | None = None) -> ParameterEntry | None:
+        """Return a parameter, that of the language where there are several; None where there is none."""
+        return self.parameters.get(f"{name}[{language}]") or self.parameters.get(name)
+
+    def part(
+        self, names: Iterable[str], intents: Mapping[str, Mapping[str, IntentEntry]] | None = None
+    ) -> "UserModel":
+        """Return the same model with nothing but some parameters, in this order, and some P(i|q) or none."""
+        parameters = {name: self.parameters[name] for name in names if name in self.parameters}
+        return self.model_copy(update={"parameters": parameters, "intents": intents or {}})
+
 
 class _File(UserModel):
     """What a file must say of itself."""
@@ -196,6 +214,19 @@ def read_user_model(path: str | Path) -> UserModel:
         If the file cannot be read or is none: every fault with its line, key and cure.
     """
     return read_model(path, _File, cure="write the file with prefcal fit, or as docs/calibration.md says")
+
+
+def given_model(model: UserModel | str | Path) -> tuple[UserModel, str]:
+    """Return a user model that is given as itself or as a file, and what messages call it.
+
+    Raises
+    ------
+    InputError
+        As `read_user_model`.
+    """
+    if isinstance(model, UserModel):
+        return model, "user model"
+    return read_user_model(model), str(model)
 
 
 def lacking_push_weights(model: UserModel) -> str:

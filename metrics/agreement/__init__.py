@@ -1,1 +1,19 @@
 """Agreement of measures with preferences, its ceiling, comparisons of measures, rank correlation."""
+
+from typing import TYPE_CHECKING
+
+from metrics.exports import lazily
+
+if TYPE_CHECKING:
+    from metrics.agreement.agreement import agreements
+    from metrics.agreement.comparison import compare
+    from metrics.agreement.correlation import bootstrap_interval, kendall_tau_b, tau_ap
+
+__all__ = [
+    "agreements",
+    "bootstrap_interval",
+    "compare",
+    "kendall_tau_b",
+    "tau_ap",
+]
+__getattr__, __dir__ = lazily(__name__, __all__, "agreement", "comparison", "correlation")

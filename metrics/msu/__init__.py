@@ -1,1 +1,27 @@
 """Modeled Stream Utility: simulated people who come back to a stream of updates."""
+
+from typing import TYPE_CHECKING
+
+from metrics.exports import lazily
+
+if TYPE_CHECKING:
+    from metrics.msu.score import (
+        MSU,
+        GivenUsers,
+        MSUPerSecond,
+        MSUStandardError,
+        Population,
+        SimulatedUsers,
+        score_msu,
+    )
+
+__all__ = [
+    "MSU",
+    "GivenUsers",
+    "MSUPerSecond",
+    "MSUStandardError",
+    "Population",
+    "SimulatedUsers",
+    "score_msu",
+]
+__getattr__, __dir__ = lazily(__name__, __all__, "score")

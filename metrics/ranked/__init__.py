@@ -1,1 +1,38 @@
 """Ranked lists: time-aware and intent-aware measures."""
+
+from typing import TYPE_CHECKING
+
+from metrics.exports import lazily
+
+if TYPE_CHECKING:
+    from metrics.ranked.lists import RankedCollection, RankedRun
+    from metrics.ranked.score import (
+        IAERR,
+        IANDCG,
+        IAP,
+        SBR,
+        TIAAP,
+        TIAERR,
+        TIANDCG,
+        TIAP,
+        TIASBR,
+        TSBR,
+        score_ranked,
+    )
+
+__all__ = [
+    "IAERR",
+    "IANDCG",
+    "IAP",
+    "SBR",
+    "TIAAP",
+    "TIAERR",
+    "TIANDCG",
+    "TIAP",
+    "TIASBR",
+    "TSBR",
+    "RankedCollection",
+    "RankedRun",
+    "score_ranked",
+]
+__getattr__, __dir__ = lazily(__name__, __all__, "lists", "score")

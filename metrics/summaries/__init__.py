@@ -1,1 +1,32 @@
 """Two-layered summaries: the trailtext, its offsets, U- and M-measure."""
+
+from typing import TYPE_CHECKING
+
+from metrics.exports import lazily
+
+if TYPE_CHECKING:
+    from metrics.summaries.score import (
+        MMeasure,
+        UMeasure,
+        m_from_positions,
+        score_intents,
+        score_summaries,
+        summary_positions,
+    )
+    from metrics.summaries.two_layered import Collection, IUnit, Link, Query, Run, Summary
+
+__all__ = [
+    "Collection",
+    "IUnit",
+    "Link",
+    "MMeasure",
+    "Query",
+    "Run",
+    "Summary",
+    "UMeasure",
+    "m_from_positions",
+    "score_intents",
+    "score_summaries",
+    "summary_positions",
+]
+__getattr__, __dir__ = lazily(__name__, __all__, "two_layered", "score")

@@ -1,1 +1,37 @@
 """Updates about events: the Temporal Summarization measures."""
+
+from typing import TYPE_CHECKING
+
+from metrics.exports import lazily
+
+if TYPE_CHECKING:
+    from metrics.updates.score import (
+        MEASURES,
+        Comprehensiveness,
+        ExpectedGain,
+        ExpectedLatency,
+        ExpectedLatencyGain,
+        ExpectedVerbosity,
+        HarmonicMean,
+        LatencyComprehensiveness,
+        NormalisedGain,
+        NormalisedLatencyGain,
+        UpdateCount,
+        score_updates,
+    )
+
+__all__ = [
+    "MEASURES",
+    "Comprehensiveness",
+    "ExpectedGain",
+    "ExpectedLatency",
+    "ExpectedLatencyGain",
+    "ExpectedVerbosity",
+    "HarmonicMean",
+    "LatencyComprehensiveness",
+    "NormalisedGain",
+    "NormalisedLatencyGain",
+    "UpdateCount",
+    "score_updates",
+]
+__getattr__, __dir__ = lazily(__name__, __all__, "score")

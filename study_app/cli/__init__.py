@@ -118,7 +118,7 @@ COMMANDS = {
     "check": ("study_app.cli.tables.check", "Check a folder of tables, whoever wrote it."),
     "features": ("study_app.cli.tables.features", "Derive the tables that come from collections and runs."),
     "fit": ("study_app.cli.tables.fit", "Fit every user-model parameter the tables allow."),
-    "score": ("study_app.cli.score.group", "Score runs; no study needed."),
+    "score": ("study_app.cli.score", "Score runs; no study needed."),
     "measures": ("study_app.cli.results.measures", "List every measure with its parameters and source."),
     "correlate": ("study_app.cli.results.correlate", "Correlate two columns of scores of the same systems."),
     "agree": ("study_app.cli.results.agree", "Measure how well metrics agree with the preferences."),

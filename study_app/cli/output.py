@@ -18,11 +18,10 @@ import click
 
 from metrics.errors import printable
 from metrics.files import write_whole
-from metrics.results import ALL, Score
+from metrics.results import ALL, Interval, Place, Score
 from study_app.cli.places import OutFile
 
 Cell: TypeAlias = str | float | int | None
-Interval: TypeAlias = tuple[float, float]
 
 FORMATS = ("table", "csv", "json")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
@@ -53,19 +52,19 @@ class Output:
         """Write rows of cells under their columns."""
         self.text({"csv": csv_text, "json": json_text, "table": table_text}[self.format](columns, list(rows)))
 
-    def scores(self, scores: Sequence[Score], intervals: Mapping[Score, Interval] | None = None) -> None:
+    def scores(self, scores: Sequence[Score], intervals: Mapping[Place, Interval] | None = None) -> None:
         """Write scores: a row each for machines; for people a column each metric, and the means unless asked for more.
 
         Parameters
         ----------
         scores : sequence of Score
             With or without users.
-        intervals : mapping of Score to (low, high), optional
-            Adds columns low and high.
+        intervals : mapping of (run, topic, metric) to (low, high), optional
+            Adds columns low and high; a score without an entry was not moved by any draw.
         """
         if self.format == "table":
             shown = [score for score in scores if self.per_topic or score.topic == ALL]
-            self.rows(*_wide(shown, intervals or {}))
+            self.rows(*_wide(shown, intervals))
         else:
             self.rows(*_long(scores, intervals))
 
@@ -156,7 +155,7 @@ def _shown(cell: Cell) -> Cell:
 
 
 def _long(
-    scores: Sequence[Score], intervals: Mapping[Score, Interval] | None
+    scores: Sequence[Score], intervals: Mapping[Place, Interval] | None
 ) -> tuple[list[str], list[list[Cell]]]:
     """Return (columns, rows) with one row a score."""
     columns = ["run", "topic", "user", "metric", "value"]
@@ -166,19 +165,25 @@ def _long(
     if intervals is None:
         return columns, rows
     return [*columns, "low", "high"], [
-        [*row, *intervals[score]] for row, score in zip(rows, scores, strict=True)
+        [*row, *_interval(score, intervals)] for row, score in zip(rows, scores, strict=True)
     ]
 
 
-def _wide(scores: Sequence[Score], intervals: Mapping[Score, Interval]) -> tuple[list[str], list[list[Cell]]]:
+def _interval(score: Score, intervals: Mapping[Place, Interval]) -> Interval:
+    return intervals.get(score[:3], (score.value, score.value))
+
+
+def _wide(
+    scores: Sequence[Score], intervals: Mapping[Place, Interval] | None
+) -> tuple[list[str], list[list[Cell]]]:
     """Return (columns, rows) with one column a metric and one row a run, topic and user."""
     metrics = list(dict.fromkeys(score.metric for score in scores))
     keys = ["run", "topic", "user"] if any(score.user is not None for score in scores) else ["run", "topic"]
     rows: dict[tuple[Cell, ...], dict[str, Cell]] = {}
     for score in scores:
         shown: Cell = score.value
-        if score in intervals:
-            low, high = intervals[score]
+        if intervals is not None:
+            low, high = _interval(score, intervals)
             shown = f"{score.value:.4f} [{low:.4f}, {high:.4f}]"
         rows.setdefault(tuple(getattr(score, key) for key in keys), {})[score.metric] = shown
     return [*keys, *_headings(metrics)], [[*row, *map(cells.get, metrics)] for row, cells in rows.items()]

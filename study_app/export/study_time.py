@@ -44,7 +44,7 @@ def ended_at(session: Session, study: Study, *, now: datetime) -> datetime:
 def is_simulated(session: Session, study_id: int) -> bool:
     """Say whether the first who came was simulated: a crowd goes through databases only that held nobody yet.
 
-    Unknown, and so False, once platform ids are deleted, and on SONA, where every id is a number.
+    Unknown, and so False, once platform ids are deleted, and where every id is a number.
     """
     first = (
         select(PlatformIdentity.platform_worker)

@@ -5,7 +5,7 @@ what comes of it is marked as converted.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -14,12 +14,12 @@ import numpy as np
 from calibration.agree.measures.msu import REASONABLE, REASONABLE_LATENESS
 from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
 from calibration.tables.sources import TaskSources
+from calibration.user_model.measures import clipped_population, lateness_decay, stream_people
 from calibration.user_model.model import UserModel
 from metrics.agreement.correlation import bootstrap_interval, kendall_tau_b
 from metrics.arrays import Floats
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.score import MSU, MSUPerSecond, Population, SimulatedUsers, StreamMeasure, msu_scores
-from metrics.msu.trails import RANGES
 from metrics.push.score import ELG, NCG, T11U, PushMeasure, SilencePrecision, SilenceRecall, push_scores
 from metrics.push.streams import PushCollection, PushRun
 from metrics.readers.tempsum import read_events
@@ -276,22 +276,12 @@ def _mixed(values: Mapping[str, Floats], alpha: float) -> dict[str, Floats]:
 
 def _people(model: UserModel | None) -> tuple[Population, float, bool]:
     """Return the model's population and lateness decay; the paper's where it lacks the one or the other."""
-    known = {} if model is None else model.parameters
-    found = {
-        name: entry.estimate
-        for name, entry in known.items()
-        if name in RANGES and entry.estimate is not None and "character" not in entry.unit
-    }
-    decay = known["lateness_decay"].estimate if "lateness_decay" in known else None
+    decay = None if model is None else lateness_decay(model)
     lateness = REASONABLE_LATENESS if decay is None else decay
-    if not {"away_mean_seconds", "session_mean_seconds"} <= set(found):
+    people = {} if model is None else stream_people(model)
+    if not {"away_mean_seconds", "session_mean_seconds"} <= set(people):
         return REASONABLE, lateness, False
-    people: dict[str, float] = {name: getattr(REASONABLE, name) for name in RANGES} | found
-    return (
-        Population(**{name: float(np.clip(value, *RANGES[name])) for name, value in people.items()}),
-        lateness,
-        True,
-    )
+    return clipped_population(asdict(REASONABLE) | people), lateness, True
 
 
 def _swept(streams: _Updates) -> Sweep:

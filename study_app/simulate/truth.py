@@ -7,9 +7,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from calibration.user_model.model import read_user_model
+from calibration.user_model.measures import intent_shares
+from calibration.user_model.model import LATENESS, PATIENCE, read_user_model
 from metrics.errors import input_fault
 from metrics.msu.score import Population
+from metrics.msu.trails import RANGES
 from metrics.wording import listed, nearest
 
 DEFAULT_PATIENCE_CHARS = 1500.0
@@ -113,29 +115,26 @@ def read_truth(path: str | Path) -> Truth:
     """Read a user-model file as the truth of a crowd; raises `InputError` when it is none."""
     model = read_user_model(path)
     known = {name: entry.estimate for name, entry in model.parameters.items() if entry.estimate is not None}
-    patience = known.get("patience_chars", DEFAULT_PATIENCE_CHARS)
+    patience = known.get(PATIENCE, DEFAULT_PATIENCE_CHARS)
     return Truth(
         patience_preferences=known.get("patience_chars_preferences", patience),
         patience_stops=known.get("patience_chars_stops", patience),
         people=_people(known, path),
         lateness=Lateness(
-            decay=known.get("lateness_decay", DEFAULT_LATENESS_DECAY), p0=known.get("lateness_p0", 1.0)
+            decay=known.get(LATENESS, DEFAULT_LATENESS_DECAY), p0=known.get("lateness_p0", 1.0)
         ),
         push_weights={
             name: known.get(f"push_{name}", weight) for name, weight in DEFAULT_PUSH_WEIGHTS.items()
         },
-        intents={
-            topic: {intent: entry.estimate for intent, entry in entries.items()}
-            for topic, entries in model.intents.items()
-        },
+        intents=intent_shares(model),
         behaviour=_behaviour(path),
     )
 
 
 def _people(known: Mapping[str, float], path: str | Path) -> Population:
-    names = [entry.name for entry in fields(Population)]
+    """Return who comes; half a law of speed, written by hand, is as good as a whole one."""
     try:
-        return replace(DEFAULT_PEOPLE, **{name: known[name] for name in names if name in known})
+        return replace(DEFAULT_PEOPLE, **{name: known[name] for name in RANGES if name in known})
     except ValueError as error:
         raise input_fault(str(error), path=path, cure="correct the estimate") from error
 

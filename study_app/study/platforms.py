@@ -1,11 +1,13 @@
-"""Platforms that send workers, as data: how each announces a worker, what an id looks like, and how workers return. Pure."""
+"""Platforms that send workers, one table: how each announces a worker, what an id looks like, and how workers return. Pure."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from study_app.study.entries import StudyEntry
+if TYPE_CHECKING:
+    from study_app.study.entries import StudyEntry
 
 MAX_PARAMETER_LENGTH = 255
 PHONE_WORDS = re.compile(r"Mobi|Android|iPhone|iPad|iPod", re.IGNORECASE)
@@ -36,6 +38,12 @@ class Platform:
         What to write behind the study's address at the platform; empty where the platform adds it.
     return_url : str or None
         Where workers return to, with ``{code}`` for the code; None where only the researcher knows.
+    return_form : str or None
+        What the ``return_url`` of a study looks like, where a study cannot do without one of its own.
+    fixed_code : bool
+        The platform compares what a worker brings with one code.
+    own_keys : tuple of str
+        Keys of the study file that are for this platform alone.
     worker_form : str
         Regular expression of a worker's id.
     takes_form : bool
@@ -49,6 +57,9 @@ class Platform:
     other_parameters: tuple[str, ...]
     entrance_query: str
     return_url: str | None = None
+    return_form: str | None = None
+    fixed_code: bool = False
+    own_keys: tuple[str, ...] = ()
     worker_form: str = r"[A-Za-z0-9_-]+"
     takes_form: bool = False
     frame_hosts: tuple[str, ...] = ()
@@ -70,6 +81,7 @@ PLATFORMS = {
         other_parameters=("session", "batch"),
         entrance_query=f"id={PLACEHOLDER}",
         worker_form=r".+",
+        own_keys=("id_parameter", "extra_parameters"),
     ),
     "prolific": Platform(
         name="prolific",
@@ -77,18 +89,21 @@ PLATFORMS = {
         other_parameters=("STUDY_ID", "SESSION_ID"),
         entrance_query="PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
         return_url="https://app.prolific.com/submissions/complete?cc={code}",
+        fixed_code=True,
     ),
     "connect": Platform(
         name="connect",
         worker_parameter="participantId",
         other_parameters=("assignmentId", "projectId"),
         entrance_query="",
+        fixed_code=True,
     ),
     "sona": Platform(
         name="sona",
         worker_parameter="id",
         other_parameters=(),
         entrance_query="id=%SURVEY_CODE%",
+        return_form="https://SCHOOL.sona-systems.com/webstudy_credit.aspx?experiment_id=…&credit_token=…&survey_code={id}",
         worker_form=r"[1-9][0-9]{1,6}",
     ),
     "mturk": Platform(
@@ -97,12 +112,13 @@ PLATFORMS = {
         other_parameters=("assignmentId", "hitId", "turkSubmitTo"),
         entrance_query="",
         takes_form=True,
+        own_keys=("submit_hosts",),
         frame_hosts=("worker.mturk.com",),
     ),
 }
 
 
-def platform_of(entry: StudyEntry) -> Platform:
+def platform_of(entry: "StudyEntry") -> Platform:
     """Return the platform of a study; the generic one with the study's own parameters."""
     platform = PLATFORMS[entry.platform]
     if platform.name != "generic":
@@ -133,7 +149,7 @@ def is_preview(platform: Platform, parameters: Mapping[str, str]) -> bool:
     return platform.takes_form and parameters.get("assignmentId", NOT_ACCEPTED) == NOT_ACCEPTED
 
 
-def submit_host(entry: StudyEntry, parameters: Mapping[str, str]) -> str | None:
+def submit_host(entry: "StudyEntry", parameters: Mapping[str, str]) -> str | None:
     """Return the host to which a worker's code goes: the one that the platform names if the study file allows it.
 
     The study's first when none is named; None for one that is not allowed, or not by https.
@@ -149,20 +165,20 @@ def submit_host(entry: StudyEntry, parameters: Mapping[str, str]) -> str | None:
     return host if address.scheme == "https" and host in entry.submit_hosts else None
 
 
-def frame_hosts(entry: StudyEntry) -> tuple[str, ...]:
+def frame_hosts(entry: "StudyEntry") -> tuple[str, ...]:
     """Return the hosts in whose frames the study's pages may stand; none for a platform that opens them by themselves."""
     platform = platform_of(entry)
     return (*entry.submit_hosts, *platform.frame_hosts) if platform.takes_form else ()
 
 
 def way_back(
-    entry: StudyEntry, end: str, code: str | None, *, worker: str | None, parameters: Mapping[str, str]
+    entry: "StudyEntry", end: str, code: str | None, *, worker: str | None, parameters: Mapping[str, str]
 ) -> WayBack | None:
     """Return how a worker hands in a code; None when there is no address for that.
 
     Parameters
     ----------
-    entry : StudyEntry
+    entry : "StudyEntry"
         The study.
     end : str
         complete, visit, screened_out, failed_checks or partial. An address that does not depend on the code says that the work
@@ -194,7 +210,7 @@ def is_phone(user_agent: str, mobile_hint: str | None) -> bool:
     return PHONE_WORDS.search(user_agent) is not None
 
 
-def _form_back(entry: StudyEntry, code: str | None, parameters: Mapping[str, str]) -> WayBack | None:
+def _form_back(entry: "StudyEntry", code: str | None, parameters: Mapping[str, str]) -> WayBack | None:
     host, assignment = submit_host(entry, parameters), parameters.get("assignmentId")
     if host is None or not assignment or code is None:
         return None

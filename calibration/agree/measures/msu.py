@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 import pandas as pd
 
-from calibration.agree.evidence import fitted_entry
 from calibration.agree.measures.variants import (
     Fit,
     Role,
@@ -16,7 +15,8 @@ from calibration.agree.measures.variants import (
     scores_by_metric,
     side_by_side,
 )
-from calibration.user_model.model import UserModel
+from calibration.user_model.measures import clipped_population, lateness_decay, stream_people
+from calibration.user_model.model import LATENESS, UserModel
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.measures import StreamMeasure
 from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores
@@ -38,8 +38,8 @@ REASONABLE = Population(
 )
 """People who come for 2 minutes every 3 hours: what Baruah et al. (SIGIR 2015, section 4) call a reasonable setting."""
 REASONABLE_LATENESS = 0.5
-LATENESS = "lateness_decay"
-SPEED = ("reading_speed_mu", "reading_speed_sigma")
+TAKEN = (*RANGES, LATENESS)
+"""What MSU takes from a user model."""
 LATENESSES = np.linspace(0.0, 1.0, 21)
 USERS = 1000
 
@@ -104,7 +104,7 @@ class UpdateStreams:
 
         What the model lacks is the paper's; `missing` names it.
         """
-        if not self._parameters(model):
+        if len(self.missing(model)) == len(TAKEN):
             return None
         lateness = self._lateness(model)
         draws = [self._msu(self._population(one), [self._lateness(one)]).iloc[:, 0] for one in drawn]
@@ -113,7 +113,9 @@ class UpdateStreams:
 
     def missing(self, model: UserModel) -> list[str]:
         """Return what MSU takes from a model and this one has not."""
-        return [name for name in (*RANGES, LATENESS) if name not in self._parameters(model)]
+        people = stream_people(model, self.language)
+        has_decay = lateness_decay(model, self.language) is not None
+        return [name for name in TAKEN if not (has_decay if name == LATENESS else name in people)]
 
     def sweep(self, model: UserModel | None) -> Sweep:
         """Return MSU over the lateness decay, of the fitted population if there is one."""
@@ -134,23 +136,11 @@ class UpdateStreams:
         return scores_by_metric(msu_scores(self.events, self.runs, measures, users), self.judged)
 
     def _population(self, model: UserModel) -> Population:
-        found = self._parameters(model)
-        people = {name: found.get(name, default) for name, default in asdict(REASONABLE).items()}
-        return Population(**{name: float(np.clip(value, *RANGES[name])) for name, value in people.items()})
+        return clipped_population(asdict(REASONABLE) | stream_people(model, self.language))
 
     def _lateness(self, model: UserModel) -> float:
-        return self._parameters(model).get(LATENESS, REASONABLE_LATENESS)
-
-    def _parameters(self, model: UserModel) -> Mapping[str, float]:
-        """Return what the model says of the population; half a law of speed, or one in characters, is of no use."""
-        entries = {name: fitted_entry(model, name, self.language) for name in (*RANGES, LATENESS)}
-        found = {
-            name: entry.estimate
-            for name, entry in entries.items()
-            if entry is not None and entry.estimate is not None and "character" not in entry.unit
-        }
-        has_speed = set(SPEED) <= set(found)
-        return {name: value for name, value in found.items() if has_speed or name not in SPEED}
+        decay = lateness_decay(model, self.language)
+        return REASONABLE_LATENESS if decay is None else decay
 
     def _variant(
         self,

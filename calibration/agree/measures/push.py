@@ -11,7 +11,8 @@ import pandas as pd
 
 from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, name_of, scores_by_metric
 from calibration.push.pairs import SIGNS
-from calibration.user_model.model import PUSH_WEIGHTS, UserModel
+from calibration.user_model.measures import contingency, push_alpha
+from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
 from metrics.push.score import CELLS, ELG, NCG, T11U, Contingency, PushCell, PushMeasure, push_scores
 from metrics.push.streams import PushCollection, PushRun
@@ -19,7 +20,6 @@ from metrics.types import Measure
 
 DEFAULT_ALPHA = 0.66
 ALPHAS = np.linspace(0.0, 1.0, 41)
-ALPHA = "push_alpha"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -179,14 +179,13 @@ def fitted_utility(
 
 def fitted_t11u(
     scores: PushScores,
-    model: UserModel,
+    alpha: float,
     drawn: Sequence[UserModel],
     without: Mapping[str, float] | None,
     fit: Fit,
 ) -> Iterator[Variant]:
-    """Yield T11U at the model's alpha; parameters as in `fitted_utility`."""
-    alpha = _alpha(model)
-    moved = np.array([_alpha(one) for one in drawn]) if drawn else None
+    """Yield T11U at the fitted alpha; other parameters as in `fitted_utility`."""
+    moved = np.array([push_alpha(one) for one in drawn], dtype=np.float64) if drawn else None
 
     def variant(name: str, own: Floats, fit: Fit) -> Variant:
         draws = None if moved is None else scores.frame(scores.t11u(_moved(own[:, None], alpha, moved)))
@@ -213,13 +212,8 @@ def _utility(scores: PushScores, values: Floats, moved: Floats | None, name: str
 
 def _weights(model: UserModel) -> Floats:
     """Return the five weights of a model, (5,)."""
-    found = [model.parameters.get(name) for name in PUSH_WEIGHTS]
-    return np.array([1.0, *(0.0 if one is None or one.estimate is None else one.estimate for one in found)])
-
-
-def _alpha(model: UserModel) -> float:
-    estimate = model.parameters[ALPHA].estimate
-    return 1.0 if estimate is None else estimate
+    utility = contingency(model) or Contingency()
+    return np.array(list(utility.weights.values()), dtype=np.float64)
 
 
 def _moved(own: Floats, estimate: float, drawn: Floats) -> Floats:

@@ -17,6 +17,7 @@ from calibration.agree.measures.variants import (
 )
 from calibration.agree.score_files import judged_summaries
 from calibration.tables.sources import TaskSources
+from calibration.user_model.measures import intent_shares
 from calibration.user_model.model import UserModel
 from metrics.errors import input_fault
 from metrics.ranked.lists import RankedCollection, RankedRun
@@ -154,9 +155,9 @@ class _Lists:
 def _shares(model: UserModel, collection: RankedCollection) -> Shares:
     """Return the fitted P(c|q) of every topic of the collection whose subtopics the model knows all of."""
     names = TopicNames(collection.grades)
-    fitted = {names.find(topic): shares for topic, shares in model.intents.items()}
+    fitted = {names.find(topic): shares for topic, shares in intent_shares(model).items()}
     return {
-        topic: {name: share.estimate for name, share in fitted[topic].items()}
+        topic: fitted[topic]
         for topic in collection.grades
         if topic in fitted and set(collection.grades[topic]) <= set(fitted[topic])
     }

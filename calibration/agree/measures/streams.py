@@ -9,7 +9,6 @@ from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.msu import UpdateStreams
 from calibration.agree.measures.push import (
-    ALPHA,
     PushScores,
     fitted_t11u,
     fitted_utility,
@@ -22,6 +21,7 @@ from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, witho
 from calibration.agree.score_files import judged_summaries
 from calibration.inference.results import NotIdentifiedError
 from calibration.push.pairs import DEFAULT_CONVENTION, SIGNS
+from calibration.user_model.measures import push_alpha
 from calibration.user_model.model import PUSH_WEIGHTS, lacking_push_weights
 from metrics.errors import input_fault
 from metrics.types import Measure
@@ -83,13 +83,14 @@ class StreamScorer:
             yield from fitted_utility(pushes, model, drawn, without_weights, fit)
             lacking = lacking_push_weights(model)
             notes += [f"{task.task}: {lacking}"] if lacking else []
-        if ALPHA in model.parameters:
+        alpha = push_alpha(model)
+        if alpha is not None:
             try:
                 if fit is Fit.IN_SAMPLE:
                     without_alpha = alpha_without_each_topic(task, pushes.cells)
             except NotIdentifiedError as error:
                 notes.append(f"{task.task}: alpha is not cross-fitted, since {error}")
-            yield from fitted_t11u(pushes, model, drawn, without_alpha, fit)
+            yield from fitted_t11u(pushes, alpha, drawn, without_alpha, fit)
 
 
 def stream_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:

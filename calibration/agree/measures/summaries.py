@@ -1,13 +1,12 @@
 """Everything that scores the two-layered summaries of one task: M, its ablations, its fitted parameters, its sweep."""
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer, fitted_entry
+from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.cross_fit import patience_without_each_topic
 from calibration.agree.measures.m_variants import (
@@ -25,7 +24,7 @@ from calibration.agree.score_files import judged_summaries
 from calibration.inference.results import NotIdentifiedError
 from calibration.patience.grid import PAPER_PATIENCE
 from calibration.patience.pairs import given_probabilities
-from calibration.user_model.model import ParameterEntry, UserModel
+from calibration.user_model.measures import intent_shares, patience_chars
 from metrics.errors import input_fault
 from metrics.summaries.readings import Probabilities
 from metrics.types import Measure
@@ -107,8 +106,8 @@ def summary_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Mea
         return FixedScorer(found=Measured(notes=tuple(notes)))
     topics = set(task.topics.tolist())
     fitted = FittedShares(
-        estimate=_intents(evidence.model, topics),
-        drawn=[_intents(model, topics) for model in evidence.drawn],
+        estimate=intent_shares(evidence.model, topics) if evidence.model else {},
+        drawn=[intent_shares(model, topics) for model in evidence.drawn],
     )
     given = given_probabilities(evidence.tables.get("intents"), fitted.estimate, positions["both"])
     notes += [f"{task.task}: {note}" for note in _taken(task, positions["both"], evidence, fitted, given)]
@@ -181,23 +180,11 @@ def _check_topics(task: JudgedTask, positions: pd.DataFrame, evidence: Evidence)
 
 
 def _patience(evidence: Evidence, source: str, language: str) -> FittedPatience | None:
-    """Return a fitted patience, infinity for an estimate without bound, None where there is none."""
-    name = f"patience_chars_{source}"
-    entry = evidence.entry(name, language)
-    if entry is None:
+    """Return a fitted patience, None where there is none."""
+    estimate = patience_chars(evidence.model, source, language) if evidence.model else None
+    if estimate is None:
         return None
-    drawn = [_chars(fitted_entry(model, name, language)) for model in evidence.drawn]
-    return FittedPatience(source=source, estimate=_chars(entry), drawn=np.array(drawn) if drawn else None)
-
-
-def _chars(entry: ParameterEntry | None) -> float:
-    return math.inf if entry is None or entry.estimate is None else entry.estimate
-
-
-def _intents(model: UserModel | None, topics: set[str]) -> dict[str, dict[str, float]]:
-    intents = model.intents if model else {}
-    return {
-        topic: {intent: entry.estimate for intent, entry in entries.items()}
-        for topic, entries in intents.items()
-        if topic in topics
-    }
+    drawn = [patience_chars(model, source, language) for model in evidence.drawn]
+    return FittedPatience(
+        source=source, estimate=estimate, drawn=np.array(drawn, dtype=np.float64) if drawn else None
+    )

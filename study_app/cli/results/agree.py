@@ -196,12 +196,12 @@ def _draws(model: "UserModel | None", draws: int | None, seed: int) -> "list[Use
     """Draw the user model as often as asked for, and say on stderr what of it cannot be drawn."""
     if model is None or draws is None:
         return []
-    from study_app.cli.results.agree_draws import drawn_models
+    from calibration.user_model.draws import draw_model
 
-    drawn, notes = drawn_models(model, draws, seed)
-    for note in notes:
-        click.echo(note, err=True)
-    return drawn
+    drawn = draw_model(model, draws, seed)
+    for what, why in drawn.kept.items():
+        click.echo(f"--draws keeps {what}, since {why}", err=True)
+    return drawn.models(model)
 
 
 def _commands(folder: str) -> dict[str, list[str]]:

@@ -8,12 +8,11 @@ import click
 
 from study_app.cli.output import Output, score_output_options
 from study_app.cli.score.event_files import event_options, read_judged_events, read_update_runs
-from study_app.cli.score.model_options import model_options, topics_option
+from study_app.cli.score.model_options import model_options, say_notes, scored_under, topics_option
 
 if TYPE_CHECKING:
     from metrics.msu.score import MSU, MSUPerSecond, StreamMeasure, Users
     from metrics.results import Topics
-    from study_app.cli.score.stream_model import StreamModel
 
 DEFAULT_LATENESS = 0.5
 DEFAULT_USERS = 1000
@@ -107,33 +106,35 @@ def command(
     judged = read_judged_events(**files)
     words = None if lengths is None else read_lengths(lengths, judged.topics)
     systems = read_update_runs(runs, judged, words)
+    people = None if given is None else _given(given, count)
     user = None
     if model is not None:
-        from study_app.cli.score.stream_model import read_stream_model
+        from calibration.user_model.msu import stream_model
 
-        user = read_stream_model(model, explicit, population=given is None, lateness=not decays)
-    people: Users = (
-        _simulated(explicit, user, count=count or DEFAULT_USERS, seed=seed)
-        if given is None
-        else _given(given, count)
-    )
+        user = stream_model(
+            model,
+            judged,
+            explicit=explicit,
+            users=people,
+            count=count or DEFAULT_USERS,
+            seed=seed,
+            lateness=not decays,
+            lengths=words,
+        )
+        say_notes(user)
+        people = user.users
+    elif people is None:
+        people = _simulated(explicit, count=count or DEFAULT_USERS, seed=seed)
     if not decays:
         decays = (DEFAULT_LATENESS if user is None or user.lateness is None else user.lateness,)
     if per_user:
         output.scores(
             msu_user_scores(judged, systems, _user_measures(decays), people, lengths=words, topics=topics)
         )
-        return
-    measures = _measures(decays)
-    scores = msu_scores(judged, systems, measures, people, lengths=words, topics=topics)
-    if user is None or draws is None:
-        output.scores(scores)
+    elif user is None:
+        output.scores(msu_scores(judged, systems, _measures(decays), people, lengths=words, topics=topics))
     else:
-        from study_app.cli.score.stream_model import quantiles
-
-        drawn = user.draws(measures, people, count=draws, seed=seed)
-        values = [msu_scores(judged, systems, *one, lengths=words, topics=topics) for one in drawn]
-        output.scores(scores, quantiles(scores, values))
+        output.scores(*scored_under(user, systems, _measures(decays), draws=draws, seed=seed, topics=topics))
 
 
 def _explicit(what: str, given: tuple[float, float] | None) -> dict[str, float]:
@@ -154,12 +155,10 @@ def _check_draws(model: str | None, draws: int | None, *, per_user: bool, takes_
         raise click.UsageError("--draws has nothing to draw: leave out --trails or --lateness")
 
 
-def _simulated(explicit: dict[str, float], user: "StreamModel | None", *, count: int, seed: int) -> "Users":
-    """Draw users from the population of the model or of the options."""
+def _simulated(explicit: dict[str, float], *, count: int, seed: int) -> "Users":
+    """Draw users from the population of the options."""
     from metrics.msu.score import Population, SimulatedUsers
 
-    if user is not None and user.population is not None:
-        return SimulatedUsers(population=user.population, count=count, seed=seed)
     try:
         return SimulatedUsers(population=Population(**explicit), count=count, seed=seed)
     except ValueError as error:

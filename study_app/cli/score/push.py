@@ -7,14 +7,20 @@ import click
 
 from study_app.cli.output import Output, score_output_options
 from study_app.cli.score.left_out import say_left_out, say_of_runs
-from study_app.cli.score.model_options import check_draws, model_options, topics_option
+from study_app.cli.score.model_options import (
+    check_draws,
+    model_options,
+    say_notes,
+    scored_under,
+    topics_option,
+)
 
 if TYPE_CHECKING:
+    from calibration.user_model.push import PushModel
     from metrics.push.days import Unpooled
     from metrics.push.measures import Convention
     from metrics.push.score import PushMeasure
     from metrics.results import Topics
-    from study_app.cli.score.push_model import PushModel
 
 DEFAULT_ALPHA = 0.66
 
@@ -95,15 +101,15 @@ def command(
     systems = read_runs(runs, lambda path, name: read_push_run(path, name=name))
     user = None
     if model is not None:
-        from study_app.cli.score.push_model import read_push_model
+        from calibration.user_model.push import push_model
 
-        user = read_push_model(model, alpha=alpha is None)
+        user = push_model(model, judged, alpha=alpha is None)
     measures = _measures(alpha, user, cells=cells, convention=convention, unpooled=unpooled)
-    scores = push_scores(judged, systems, measures, topics=topics)
-    intervals = None
-    if user is not None and draws is not None:
-        moved = user.intervals(judged, systems, measures, topics=topics, count=draws, seed=seed)
-        intervals = {score: moved.get(score[:3], (score.value, score.value)) for score in scores}
+    if user is None:
+        scores, intervals = push_scores(judged, systems, measures, topics=topics), None
+    else:
+        say_notes(user)
+        scores, intervals = scored_under(user, systems, measures, draws=draws, seed=seed, topics=topics)
     say_left_out(qrels, push_judgments_left_out(judged))
     say_of_runs(runs, systems, lambda run: push_left_out(judged, run), lines=True)
     output.scores(scores, intervals)

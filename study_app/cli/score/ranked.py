@@ -7,16 +7,16 @@ import click
 
 from study_app.cli.output import Output, score_output_options
 from study_app.cli.score.left_out import say_left_out, say_of_runs
-from study_app.cli.score.model_options import check_draws, model_options, topics_option
+from study_app.cli.score.model_options import check_draws, model_options, scored_under, topics_option
 
 if TYPE_CHECKING:
+    from calibration.user_model.ranked import RankedModel
     from metrics.ranked.cells import Gains, Stop
     from metrics.ranked.coverage import Covered
     from metrics.ranked.lists import CalendarUnit, RankedCollection
     from metrics.ranked.measures import Reading
     from metrics.ranked.score import RankedMeasure
-    from metrics.results import Topics
-    from study_app.cli.score.ranked_model import RankedModel
+    from metrics.results import Interval, Place, Topics
 
 DEFAULT_DEPTH = 10
 FITTED = "fitted"
@@ -127,11 +127,11 @@ def command(
     user = None if model is None else _read_model(model, judged, is_fitted=is_fitted)
     judged = judged if user is None else user.collection
     _say_what_was_decided(windows, judged, unit, reading)
-    scores = ranked_scores(judged, systems, measures, topics=topics)
-    intervals = None if draws is None else {score: (score.value, score.value) for score in scores}
-    if user is not None and draws is not None:
-        moved = user.intervals(systems, measures, topics=topics, count=draws, seed=seed)
-        intervals = {score: moved[score[:3]] for score in scores}
+    if user is None:
+        scores = ranked_scores(judged, systems, measures, topics=topics)
+        intervals: dict[Place, Interval] | None = None if draws is None else {}
+    else:
+        scores, intervals = scored_under(user, systems, measures, draws=draws, seed=seed, topics=topics)
     say_left_out(qrels, ranked_judgments_left_out(judged))
     deepest = max(depths, default=DEFAULT_DEPTH)
     say_of_runs(runs, systems, lambda run: ranked_left_out(judged, run, depth=deepest))
@@ -174,9 +174,9 @@ def _measures(
 def _read_model(path: str, judged: "RankedCollection", *, is_fitted: bool) -> "RankedModel | None":
     """Read the user model; None, and a line on stderr, where nothing of it is asked for."""
     if is_fitted:
-        from study_app.cli.score.ranked_model import read_ranked_model
+        from calibration.user_model.ranked import ranked_model
 
-        return read_ranked_model(path, judged)
+        return ranked_model(path, judged)
     from calibration.user_model.model import read_user_model
 
     read_user_model(path)

@@ -7,7 +7,7 @@ import click
 
 from study_app.cli.output import Output, score_output_options
 from study_app.cli.score.left_out import say_left_out, say_of_runs
-from study_app.cli.score.model_options import check_draws, model_options
+from study_app.cli.score.model_options import check_draws, model_options, scored_under
 
 if TYPE_CHECKING:
     from metrics.summaries.readings import Intents
@@ -93,18 +93,17 @@ def command(
     systems = read_runs(runs, lambda path, name: read_run(path, judged, name=name))
     user = None
     if model is not None:
-        from study_app.cli.score.summary_model import read_summary_model
+        from calibration.user_model.summaries import summary_model
 
-        user = read_summary_model(model, judged, patience=not patiences, intents=is_fitted)
+        user = summary_model(model, judged, patience=not patiences, intents=is_fitted)
     measures = [
         MMeasure(patience=one, truncate=truncate, layers=layers, intents=intents)
-        for one in patiences or [DEFAULT_PATIENCE if user is None else user.patience_chars()]
+        for one in patiences or [DEFAULT_PATIENCE if user is None or user.patience is None else user.patience]
     ]
-    scores = summary_scores(judged, systems, measures, fitted=None if user is None else user.shares)
-    intervals = None
-    if user is not None and draws is not None:
-        moved = user.intervals(judged, systems, measures, count=draws, seed=seed)
-        intervals = {score: moved[score[:3]] for score in scores}
+    if user is None:
+        scores, intervals = summary_scores(judged, systems, measures), None
+    else:
+        scores, intervals = scored_under(user, systems, measures, draws=draws, seed=seed)
     say_left_out(collection, summary_collection_left_out(judged))
     say_of_runs(runs, systems, lambda run: summaries_left_out(judged, run))
     output.scores(scores, intervals)

@@ -62,4 +62,4 @@ def command(
         sys.stderr.write(f"{model}: no parameter of a user model enters these measures\n")
     measures = [one(convention=convention, binary=binary, unsampled=unsampled) for one in MEASURES]
     scores = update_scores(judged, systems, measures, topics=topics)
-    output.scores(scores, None if draws is None else {score: (score.value, score.value) for score in scores})
+    output.scores(scores, None if draws is None else {})

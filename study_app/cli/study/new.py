@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from study_app.study.platforms import PLATFORMS
+
 if TYPE_CHECKING:
     from study_app.study_new.collections import Search
     from study_app.study_new.compose import TaskPlan
     from study_app.study_new.write import Material
 
 MOST_SHOWN = 8
-PLATFORMS = ("generic", "prolific", "connect", "sona", "mturk")
 
 
 @click.command(name="new")
@@ -26,7 +27,9 @@ PLATFORMS = ("generic", "prolific", "connect", "sona", "mturk")
     type=click.Choice(["en", "ja"]),
     help="Language of texts and pages. Default: that of the texts.",
 )
-@click.option("--platform", type=click.Choice(PLATFORMS), help="Who sends the workers. Default: generic.")
+@click.option(
+    "--platform", type=click.Choice(list(PLATFORMS)), help="Who sends the workers. Default: generic."
+)
 @click.option(
     "--device", type=click.Choice(["any", "phone", "desktop"]), help="What workers must use. Default: any."
 )
@@ -61,8 +64,8 @@ def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **gi
     tasks = _chosen_tasks(possible, kinds)
     answers = _answers(folder, material, given)
     path = write_study(folder, answers, tasks)
-    click.echo(f"\nwrote {path} with {', '.join(task.kind for task in tasks)}")
-    left = [task.kind for task in possible if task not in tasks]
+    click.echo(f"\nwrote {path} with {', '.join(task.kind.name for task in tasks)}")
+    left = [task.kind.name for task in possible if task not in tasks]
     if left:
         click.echo(f"possible too: {', '.join(f'--task {kind}' for kind in left)}")
     click.echo(f"\nNext:\n  prefcal study preview {path}   every page as workers will see it")
@@ -102,15 +105,17 @@ def _chosen_tasks(possible: list["TaskPlan"], kinds: tuple[str, ...]) -> list["T
 
     usual = usual_tasks(possible)
     if not kinds and sys.stdin.isatty() and len(possible) > 1:
-        named = dict.fromkeys(task.kind for task in possible)
+        named = dict.fromkeys(task.kind.name for task in possible)
         click.echo(f"\ntasks that are possible: {', '.join(named)}")
-        typed = click.prompt("tasks, in order", default=", ".join(dict.fromkeys(task.kind for task in usual)))
+        typed = click.prompt(
+            "tasks, in order", default=", ".join(dict.fromkeys(task.kind.name for task in usual))
+        )
         kinds = tuple(re.split(r"[,\s]+", typed.strip()))
-    wanted = [task for kind in kinds for task in possible if task.kind == kind]
+    wanted = [task for kind in kinds for task in possible if task.kind.name == kind]
     chosen = wanted if kinds else usual
-    unknown = sorted(set(kinds) - {task.kind for task in possible})
+    unknown = sorted(set(kinds) - {task.kind.name for task in possible})
     if unknown or not chosen:
-        known = ", ".join(dict.fromkeys(task.kind for task in possible)) or "nothing yet: add runs"
+        known = ", ".join(dict.fromkeys(task.kind.name for task in possible)) or "nothing yet: add runs"
         what = (
             f"no task {unknown[0]!r} can be made of these files"
             if unknown
@@ -122,21 +127,21 @@ def _chosen_tasks(possible: list["TaskPlan"], kinds: tuple[str, ...]) -> list["T
 
 def _answers(folder: Path, material: "Material", given: dict[str, Any]) -> Any:
     from metrics.errors import input_fault
-    from study_app.study.rules import NEEDS_RETURN_URL
     from study_app.study_new.compose import Answers
     from study_app.study_new.plan import language_of
 
     name = re.sub(r"[^a-z0-9]+", "-", folder.absolute().name.lower()).strip("-")[:40].strip("-") or "study"
     language = _said(given["language"], "language", language_of(material.whole), click.Choice(["en", "ja"]))
-    platform = _said(given["platform"], "platform", "generic", click.Choice(PLATFORMS))
+    platform = _said(given["platform"], "platform", "generic", click.Choice(list(PLATFORMS)))
     return_url = given["return_url"]
-    if platform in NEEDS_RETURN_URL and return_url is None:
+    form = PLATFORMS[platform].return_form
+    if form is not None and return_url is None:
         if not sys.stdin.isatty():
             raise input_fault(
                 f"platform {platform} needs an address to return to",
-                cure=f"--return-url '{NEEDS_RETURN_URL[platform]}'",
+                cure=f"--return-url '{form}'",
             )
-        return_url = click.prompt(f"return_url, such as {NEEDS_RETURN_URL[platform]}")
+        return_url = click.prompt(f"return_url, such as {form}")
     return Answers(
         study=_said(given["study"], "study (short name)", name, None),
         title=given["title"],

@@ -5,14 +5,14 @@ from pathlib import Path
 import click
 from tabulate import tabulate
 
+from calibration.user_model.msu import stream_model
 from metrics.events import EventCollection, UpdateRun
-from metrics.msu.score import MSU, SimulatedUsers, msu_scores
 from metrics.readers.tempsum import read_events
 from metrics.readers.tempsum_runs import read_update_run
 from metrics.results import ALL
-from study_app.cli.score.stream_model import read_stream_model
-from study_app.study.entries import StreamVisits, collection_paths
+from study_app.study.entries import FollowedTask, collection_paths
 from study_app.study.file import read_study_file
+from study_app.tasks.kinds import KINDS
 
 USERS = 2_000
 SEED = 1
@@ -21,8 +21,8 @@ SEED = 1
 def show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:
     """Print MSU of every system of a study's streams under two user models, side by side."""
     click.secho("\nModeled Stream Utility, for the fitted people and for the true ones:", bold=True)
-    for task in read_study_file(study).entry.tasks:
-        if isinstance(task, StreamVisits):
+    for task in read_study_file(study, KINDS).entry.tasks:
+        if isinstance(task, FollowedTask):
             events = read_events(
                 **{kind: study.parent / path for kind, path in collection_paths(task).items()}
             )
@@ -34,13 +34,9 @@ def show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:
 
 def _utilities(events: EventCollection, runs: list[UpdateRun], model: str) -> dict[str, float]:
     """Return system -> its mean MSU for the people of a user model."""
-    user = read_stream_model(model, {}, population=True, lateness=True)
-    if user.population is None or user.lateness is None:
-        raise TypeError("the model has no population")
-    scores = msu_scores(
-        events,
-        runs,
-        [MSU(lateness=user.lateness)],
-        SimulatedUsers(population=user.population, count=USERS, seed=SEED),
-    )
-    return {score.run: score.value for score in scores if score.topic == ALL}
+    people = stream_model(model, events, count=USERS, seed=SEED)
+    for note in people.notes:
+        click.echo(f"{model}: {note}", err=True)
+    return {
+        score.run: score.value for score in people.scores(runs, people.measures[:1]) if score.topic == ALL
+    }

@@ -8,8 +8,8 @@ import pytest
 from calibration.fit.joint import joint_entry
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Replicates, Scale, StudentT
+from calibration.user_model.draws import draw_model
 from calibration.user_model.model import UserModel
-from study_app.cli.score.joint_draws import joint_draws
 
 WORKING = np.array([[0.04, 0.03], [0.03, 0.09]])
 
@@ -95,7 +95,7 @@ def test_draws_from_the_file_have_the_covariance_of_the_fit(params, scale):
     """Through user-model.json: fit -> block -> draws, as `score --model --draws` does it."""
     one = fit(params, WORKING, scale)
     model = UserModel(parameters=one.entries(), joint=(joint_entry(one),))
-    drawn = joint_draws(model, params, 40_000, np.random.default_rng(1))
+    drawn = draw_model(model, 40_000, 1).parameters
 
     kept = np.array([drawn[name] for name in params])
     if joint_entry(one).scale == "log":

@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from calibration.user_model import summary_model
+from metrics.readers.mobileclick import read_collection
+from metrics.readers.mobileclick_runs import read_run
 from tests.metrics.two_layered_files import RUN, write_collection, write_run
 from tests.study_app.prefcal_command import run_apart, run_here
 
@@ -296,3 +299,16 @@ def test_nothing_heavy_is_imported_for_help_or_small_scores(files):
         imported = {line.rpartition("|")[2].strip() for line in started.err.splitlines()}
         assert started.code == 0
         assert not imported & {"pandas", "scipy", "numba", "matplotlib", "flask", "sqlalchemy", "pydantic"}
+
+
+def test_the_command_prints_what_a_notebook_gets(score, files):
+    """The same draws, the same digits."""
+    collection = read_collection(files)
+    scored = summary_model(files / "model.json", collection, intents=True).score(
+        [read_run(files / "run.xml", collection)], draws=7, seed=4
+    )
+    ended = score(
+        *("--model", files / "model.json", "--intents", "fitted"),
+        *("--draws", "7", "--seed", "4", "--format", "csv"),
+    )
+    assert ended.out == scored.to_csv(index=False, float_format="%.13g")

@@ -135,7 +135,7 @@ def test_status_and_the_researchers_page_show_the_four_states(study, run):
     run(study, "reconcile", "small", written(study, LIST))
     told = "data complete 5, code shown 5, confirmed by the platform 7, paid 1"
     assert told in run(study, "status").out
-    assert "ended early: screened_out 0, failed_checks 0, partial 1" in run(study, "status").out
+    assert "ended early: screened out 0, failed checks 0, partial 1" in run(study, "status").out
     run(study, "study", "pause", "small")
     assert "; paused since 2026-03-01 12:00 UTC" in run(study, "status").out
     assert run(study, "study", "resume", "small").out == "small lets new workers in again\n"

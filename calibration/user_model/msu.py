@@ -1,0 +1,199 @@
+"""What a user model gives to Modeled Stream Utility: the population, the lateness decay, and the uncertainty of both."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import ClassVar
+
+import numpy as np
+
+from calibration.user_model.draws import Draws, Part
+from calibration.user_model.measures import clipped_population
+from calibration.user_model.model import LATENESS, SPEED, UserModel, given_model
+from calibration.user_model.scores import FamilyModel, Spread
+from metrics.errors import FaultLog, input_fault
+from metrics.events import EventCollection, UpdateRun
+from metrics.msu.score import (
+    MSU,
+    Lengths,
+    MSUPerSecond,
+    MSUStandardError,
+    Population,
+    SimulatedUsers,
+    StreamMeasure,
+    Users,
+    msu_scores,
+)
+from metrics.msu.trails import RANGES
+from metrics.results import Score, Topics
+
+NOTHING: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamModel(FamilyModel[UpdateRun, StreamMeasure]):
+    """MSU under a user model; see `FamilyModel`.
+
+    The users of all draws have the same random numbers, so that they differ by the population alone.
+
+    Attributes
+    ----------
+    collection : EventCollection
+        Judgments.
+    users : Users
+        Simulated from the model's population, or given.
+    lateness : float or None
+        None when it is not taken, or the model has none.
+    lengths : mapping of topic to mapping of update to float, or None
+        Words of updates.
+    """
+
+    parts: ClassVar[tuple[Part, ...]] = ("population", "lateness")
+
+    collection: EventCollection
+    users: Users
+    lateness: float | None
+    lengths: Lengths | None
+
+    @property
+    def measures(self) -> list[StreamMeasure]:
+        """MSU, its standard error and MSU per second at the fitted lateness decay."""
+        lateness = MSU().lateness if self.lateness is None else self.lateness
+        return [kind(lateness=lateness) for kind in (MSU, MSUStandardError, MSUPerSecond)]
+
+    def _scores(
+        self, runs: Sequence[UpdateRun], labels: Mapping[str, StreamMeasure], topics: Topics
+    ) -> list[Score]:
+        return msu_scores(self.collection, runs, labels, self.users, lengths=self.lengths, topics=topics)
+
+    def _spreads(
+        self, draws: Draws, runs: Sequence[UpdateRun], labels: Mapping[str, StreamMeasure], topics: Topics
+    ) -> Iterator[Spread]:
+        found = [
+            msu_scores(
+                self.collection,
+                runs,
+                {label: self._moved(one, draws, number) for label, one in labels.items()},
+                self._users(draws, number),
+                lengths=self.lengths,
+                topics=topics,
+            )
+            for number in range(draws.count)
+        ]
+        values = np.array([[score.value for score in scores] for scores in found])
+        yield [score[:3] for score in found[0]], values
+
+    def _moved(self, one: StreamMeasure, draws: Draws, number: int) -> StreamMeasure:
+        """Return a measure that has the fitted lateness decay with one drawn."""
+        if LATENESS not in draws.parameters or one.lateness != self.lateness:
+            return one
+        return replace(one, lateness=float(draws.parameters[LATENESS][number]))
+
+    def _users(self, draws: Draws, number: int) -> Users:
+        """Return users of a population drawn; given ones stay."""
+        if not isinstance(self.users, SimulatedUsers):
+            return self.users
+        people = {name: float(values[number]) for name, values in draws.parameters.items() if name in RANGES}
+        return replace(self.users, population=clipped_population(asdict(self.users.population) | people))
+
+
+def stream_model(
+    model: UserModel | str | Path,
+    collection: EventCollection,
+    *,
+    explicit: Mapping[str, float] = NOTHING,
+    users: Users | None = None,
+    count: int = 1000,
+    seed: int = 1,
+    lateness: bool = True,
+    lengths: Lengths | None = None,
+) -> StreamModel:
+    """Take from a user model what scores streams of updates.
+
+    A reading speed that it lacks, or has in characters, is replaced by the default one, and a lateness decay that it
+    lacks by the default too; its ``notes`` say so.
+
+    Parameters
+    ----------
+    model : UserModel, str or Path
+        As `prefcal fit` makes it, or its file.
+    collection : EventCollection
+        Judgments.
+    explicit : mapping of str to float
+        Parameters of the population in place of the model's.
+    users : Users, optional
+        Given users; by default they are simulated from the model's population.
+    count, seed : int
+        How many are simulated, and their seed.
+    lateness : bool
+        Whether the lateness decay is taken.
+    lengths : mapping of topic to mapping of update to float, optional
+        Words of updates; of others the words in their texts are counted.
+
+    Raises
+    ------
+    InputError
+        If the file is no user model, lacks what has no default, or has a value that is infinite or out of range.
+    """
+    found, path = given_model(model)
+    log = FaultLog(path)
+    notes: list[str] = []
+    decay = _estimate(found, LATENESS, log) if lateness and LATENESS in found.parameters else None
+    if decay is not None and not 0 <= decay <= 1:
+        log.add(f"{LATENESS} is {decay}", cure="it must be from 0 to 1")
+    fitted: dict[str, float] = {}
+    if users is None:
+        fitted = _fitted(found, explicit, notes, log)
+        log.raise_if_any()
+        users = SimulatedUsers(population=_checked(explicit, fitted, path), count=count, seed=seed)
+    log.raise_if_any()
+    if lateness and decay is None:
+        notes.append(f"no {LATENESS}; the default is used")
+    return StreamModel(
+        path=path,
+        model=found.part([*fitted, *([] if decay is None else [LATENESS])]),
+        collection=collection,
+        users=users,
+        lateness=decay,
+        lengths=lengths,
+        notes=tuple(notes),
+    )
+
+
+def _fitted(
+    model: UserModel, explicit: Mapping[str, float], notes: list[str], log: FaultLog
+) -> dict[str, float]:
+    """Return the parameters of the population that the model has and nobody names."""
+    fitted: dict[str, float] = {}
+    for name in RANGES:
+        if name in explicit or name in SPEED:
+            continue
+        if name in model.parameters:
+            fitted[name] = _estimate(model, name, log)
+        else:
+            option = name.partition("_")[0]
+            log.add(f"the model has no {name}", cure=f"say which with --{option} M,S")
+    if all(name in model.parameters and "character" not in model.parameters[name].unit for name in SPEED):
+        fitted |= {name: _estimate(model, name, log) for name in SPEED}
+    else:
+        default = ", ".join(f"{one.name} {one.default:g}" for one in fields(Population) if one.name in SPEED)
+        notes.append(f"no reading speed in words per second; the default is used: {default}")
+    return fitted
+
+
+def _estimate(model: UserModel, name: str, log: FaultLog) -> float:
+    """Return an estimate; note when it is infinite."""
+    estimate = model.parameters[name].estimate
+    if estimate is None:
+        log.add(f"{name} is infinite", cure="give it a number")
+        return np.nan
+    return estimate
+
+
+def _checked(explicit: Mapping[str, float], fitted: Mapping[str, float], path: str) -> Population:
+    """Make the population, or say which value is out of range."""
+    try:
+        return Population(**explicit, **fitted)
+    except ValueError as error:
+        raise input_fault(str(error), path=path, cure="mend it in the model or in the options") from None

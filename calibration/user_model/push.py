@@ -1,0 +1,127 @@
+"""What a user model gives to the scores of push notifications: alpha, the contingency weights, and their uncertainty."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from calibration.user_model.draws import Draws, Part
+from calibration.user_model.measures import contingency
+from calibration.user_model.model import ALPHA, PUSH_WEIGHTS, UserModel, given_model, lacking_push_weights
+from calibration.user_model.scores import FamilyModel, Spread
+from metrics.errors import input_fault
+from metrics.push.days import account
+from metrics.push.pool import push_pool
+from metrics.push.score import T11U, Contingency, PushMeasure, counted_topics, push_scores
+from metrics.push.streams import PushCollection, PushRun
+from metrics.results import ALL, Score, Topics
+from metrics.wording import listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushModel(FamilyModel[PushRun, PushMeasure]):
+    """T11U and the contingency utility under a user model; see `FamilyModel`.
+
+    Attributes
+    ----------
+    collection : PushCollection
+        Judgments.
+    alpha : float or None
+        None when it is not taken, or the model has none.
+    contingency : Contingency or None
+        With the model's weights; None when it has none.
+    """
+
+    parts: ClassVar[tuple[Part, ...]] = ("alpha", "weights")
+
+    collection: PushCollection
+    alpha: float | None
+    contingency: Contingency | None
+
+    @property
+    def measures(self) -> list[PushMeasure]:
+        """T11U at the fitted alpha and the utility with the fitted weights, as far as the model has them."""
+        t11u = None if self.alpha is None else T11U(alpha=self.alpha)
+        return [one for one in (t11u, self.contingency) if one is not None]
+
+    def _scores(
+        self, runs: Sequence[PushRun], labels: Mapping[str, PushMeasure], topics: Topics
+    ) -> list[Score]:
+        return push_scores(self.collection, runs, labels, topics=topics)
+
+    def _spreads(
+        self, draws: Draws, runs: Sequence[PushRun], labels: Mapping[str, PushMeasure], topics: Topics
+    ) -> Iterator[Spread]:
+        moved = {label: self._moved(one, draws) for label, one in labels.items()}
+        pool = push_pool(self.collection)
+        for run in runs:
+            counted = counted_topics(pool, run, topics)
+            for label, variants in moved.items():
+                if variants:
+                    table = account(pool, run, variants[0].rules)
+                    values = np.array([one.topic_values(table) for one in variants])
+                    means = (
+                        values[:, counted].mean(axis=1) if counted.any() else np.full(draws.count, math.nan)
+                    )
+                    places = [(run.name, topic, label) for topic in [*pool.topics, ALL]]
+                    yield places, np.column_stack([values, means])
+
+    def _moved(self, one: PushMeasure, draws: Draws) -> list[PushMeasure]:
+        """Return a measure that has the fitted parameters once for each draw; none of one that has not."""
+        if isinstance(one, T11U) and one.alpha == self.alpha:
+            return [replace(one, alpha=alpha) for alpha in draws.parameters[ALPHA].tolist()]
+        if isinstance(one, Contingency) and self.contingency and one.weights == self.contingency.weights:
+            names = [name for name in PUSH_WEIGHTS if name in draws.parameters]
+            rows = zip(*(draws.parameters[name].tolist() for name in names), strict=True)
+            keys = [name.removeprefix("push_") for name in names]
+            return [replace(one, **dict(zip(keys, row, strict=True))) for row in rows]
+        return []
+
+
+def push_model(model: UserModel | str | Path, collection: PushCollection, *, alpha: bool = True) -> PushModel:
+    """Take from a user model what scores push notifications: the contingency weights, and alpha.
+
+    Weights that it lacks count as 0 beside others that it has; the ``notes`` say so.
+
+    Parameters
+    ----------
+    model : UserModel, str or Path
+        As `prefcal fit` makes it, or its file.
+    collection : PushCollection
+        Judgments.
+    alpha : bool
+        Whether alpha is taken.
+
+    Raises
+    ------
+    InputError
+        If the file is no user model, has nothing for push notifications, or a value that is infinite or out of range.
+    """
+    whole, path = given_model(model)
+    wanted = (ALPHA, *PUSH_WEIGHTS) if alpha else PUSH_WEIGHTS
+    found = {name: _finite(whole, name, path) for name in wanted if name in whole.parameters}
+    if not found:
+        cure = "leave out --model, or fit preferences about pushes"
+        raise input_fault(f"the model has none of {listed(wanted)}", path=path, cure=cure)
+    if not 0 <= found.get(ALPHA, 0) <= 1:
+        raise input_fault(f"{ALPHA} is {found[ALPHA]}", path=path, cure="it must be from 0 to 1")
+    utility, lacking = contingency(whole), lacking_push_weights(whole)
+    return PushModel(
+        path=path,
+        model=whole.part(wanted),
+        notes=(lacking,) if utility and lacking else (),
+        collection=collection,
+        alpha=found.get(ALPHA),
+        contingency=utility,
+    )
+
+
+def _finite(model: UserModel, name: str, path: str) -> float:
+    """Return a parameter's estimate."""
+    estimate = model.parameters[name].estimate
+    if estimate is None:
+        raise input_fault(f"{name} is infinite", path=path, cure="give it a finite estimate")
+    return float(estimate)

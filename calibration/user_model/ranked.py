@@ -1,0 +1,118 @@
+"""What a user model gives to the scores of ranked lists: fitted P(c|q), and its uncertainty."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from calibration.user_model.draws import Draws, Part
+from calibration.user_model.measures import intent_shares, sum_fault
+from calibration.user_model.model import UserModel, given_model
+from calibration.user_model.scores import FamilyModel, Spread
+from metrics.arrays import Floats
+from metrics.errors import FaultLog
+from metrics.ranked.lists import RankedCollection, RankedRun
+from metrics.ranked.score import TIAERR, TIANDCG, TIASBR, RankedMeasure, ranked_scores
+from metrics.results import ALL, Place, Score, Topics
+from metrics.topics import TopicNames
+from metrics.wording import listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedModel(FamilyModel[RankedRun, RankedMeasure]):
+    """Measures of ranked lists under a user model; see `FamilyModel`.
+
+    A score is the mean, under P(c|q), of the scores of users who have one subtopic each in mind: under the draws these
+    alone are computed.
+
+    Attributes
+    ----------
+    collection : RankedCollection
+        The judgments, with the fitted P(c|q).
+    """
+
+    parts: ClassVar[tuple[Part, ...]] = ("intents",)
+
+    collection: RankedCollection
+
+    @property
+    def measures(self) -> list[RankedMeasure]:
+        """The measures that P(c|q) enters."""
+        return [TIANDCG(), TIAERR(), TIASBR()]
+
+    def _scores(
+        self, runs: Sequence[RankedRun], labels: Mapping[str, RankedMeasure], topics: Topics
+    ) -> list[Score]:
+        return ranked_scores(self.collection, runs, labels, topics=topics)
+
+    def _spreads(
+        self, draws: Draws, runs: Sequence[RankedRun], labels: Mapping[str, RankedMeasure], topics: Topics
+    ) -> Iterator[Spread]:
+        drawn = {
+            topic: np.array(
+                [[shares[topic][one] for one in self.collection.subtopics(topic)] for shares in draws.shares]
+            )
+            for topic in self.model.intents
+        }
+        one_each = self._scores_of_one_subtopic(runs, labels)
+        for run in runs:
+            counted = [topic for topic in drawn if topics == "judged" or topic in run.rankings]
+            for metric in labels:
+                values = {topic: drawn[topic] @ one_each[run.name, topic, metric] for topic in drawn}
+                of_counted = [values[topic] for topic in counted] or [np.full(draws.count, math.nan)]
+                values[ALL] = np.mean(of_counted, axis=0)
+                yield [(run.name, topic, metric) for topic in values], np.column_stack([*values.values()])
+
+    def _scores_of_one_subtopic(
+        self, runs: Sequence[RankedRun], labels: Mapping[str, RankedMeasure]
+    ) -> dict[Place, Floats]:
+        """Each place -> (C,): the score if P(c|q) were 1 for one subtopic, for each of the topic's."""
+        subtopics = {topic: self.collection.subtopics(topic) for topic in self.model.intents}
+        scores: dict[Place, list[float]] = {}
+        for chosen in range(max(map(len, subtopics.values()))):
+            certain = {
+                topic: {one: float(place == chosen) for place, one in enumerate(of)}
+                for topic, of in subtopics.items()
+            }
+            for score in ranked_scores(replace(self.collection, probability=certain), runs, labels):
+                if score.topic != ALL and chosen < len(subtopics[score.topic]):
+                    scores.setdefault(score[:3], []).append(score.value)
+        return {place: np.array(values) for place, values in scores.items()}
+
+
+def ranked_model(model: UserModel | str | Path, collection: RankedCollection) -> RankedModel:
+    """Take the P(c|q) of every judged topic from a user model.
+
+    Parameters
+    ----------
+    model : UserModel, str or Path
+        As `prefcal fit` makes it, or its file.
+    collection : RankedCollection
+        Judgments; their own P(c|q) is left aside.
+
+    Raises
+    ------
+    InputError
+        If the file is no user model; if it has no P(c|q) of a judged topic, none of one of its subtopics, or some that
+        do not add up to 1.
+    """
+    whole, path = given_model(model)
+    names = TopicNames(collection.grades)
+    fitted = {names.find(written): of for written, of in whole.intents.items()}
+    intents = {topic: fitted.get(topic, {}) for topic in collection.grades}
+    model = whole.part([], intents)
+    shares = intent_shares(model)
+    log = FaultLog(path)
+    for topic, of in shares.items():
+        missing = [one for one in collection.grades[topic] if one not in of]
+        wrong = sum_fault(topic, of)
+        if missing:
+            problem = f"the model has no probability of subtopic {listed(missing)} of topic {topic!r}"
+            log.add(problem, cure="score without --intents fitted")
+        elif wrong:
+            log.add(wrong.problem, cure=wrong.cure)
+    log.raise_if_any()
+    return RankedModel(path=path, model=model, collection=replace(collection, probability=shares))

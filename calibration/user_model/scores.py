@@ -1,0 +1,142 @@
+"""Scores under a user model, with their intervals: one loop for all families of measures.
+
+A family says what it takes from a model, which measures that makes, and what they are under each of many draws of it.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
+
+import numpy as np
+
+from calibration.user_model.draws import Draws, Part, draw_model
+from calibration.user_model.model import UserModel
+from metrics.arrays import Floats
+from metrics.errors import input_fault
+from metrics.results import Interval, Place, Score, Topics, labelled, score_frame
+from metrics.types import Measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL_ENDS = (0.025, 0.975)
+"""Quantiles over the draws: a 95 % interval."""
+
+R = TypeVar("R")
+M = TypeVar("M", bound=Measure)
+Spread: TypeAlias = tuple[Sequence[Place], Floats]
+"""Some places, and their scores under each draw, (draws, places)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyModel(ABC, Generic[R, M]):
+    """What a user model gives to the scores of one family.
+
+    Attributes
+    ----------
+    path : str
+        What messages call the model.
+    model : UserModel
+        Nothing but what enters the scores: this is what is drawn.
+    notes : tuple of str
+        What the model lacks and what stands in for it, one clause each.
+    """
+
+    parts: ClassVar[tuple[Part, ...]]
+    """What is drawn, in this order."""
+
+    path: str
+    model: UserModel
+    notes: tuple[str, ...] = ()
+
+    @property
+    @abstractmethod
+    def measures(self) -> list[M]:
+        """The measures that the model has a part in, with its estimates."""
+
+    @abstractmethod
+    def _scores(self, runs: Sequence[R], labels: Mapping[str, M], topics: Topics) -> list[Score]:
+        """Score runs under the model's estimates, by measures with their labels."""
+
+    @abstractmethod
+    def _spreads(
+        self, draws: Draws, runs: Sequence[R], labels: Mapping[str, M], topics: Topics
+    ) -> Iterator[Spread]:
+        """Yield the scores under each draw, of what the draws move; runs and measures all meet the same draws."""
+
+    def scores(
+        self, runs: Sequence[R], measures: Iterable[M] | Mapping[str, M], *, topics: Topics = "judged"
+    ) -> list[Score]:
+        """Score runs under the model's estimates; `score` gives the same as a frame."""
+        return self._scores(runs, labelled(measures), topics)
+
+    def intervals(
+        self,
+        runs: Sequence[R],
+        measures: Iterable[M] | Mapping[str, M],
+        *,
+        draws: int,
+        seed: int = 1,
+        topics: Topics = "judged",
+    ) -> dict[Place, Interval]:
+        """Return the 95 % interval of each score that the model moves, `all` included: quantiles over draws of the model.
+
+        Raises
+        ------
+        InputError
+            If the model has no interval to draw from.
+        """
+        models = draw_model(self.model, draws, seed, parts=self.parts)
+        if models.kept:
+            raise input_fault(next(iter(models.kept.values())), path=self.path, cure="leave out --draws")
+        found: dict[Place, Interval] = {}
+        for places, values in self._spreads(models, runs, labelled(measures), topics):
+            low, high = np.quantile(values, LEVEL_ENDS, axis=0).tolist()
+            found |= dict(zip(places, zip(low, high, strict=True), strict=True))
+        return found
+
+    def score(
+        self,
+        runs: Iterable[R],
+        measures: Iterable[M] | Mapping[str, M] | None = None,
+        *,
+        draws: int | None = None,
+        seed: int = 1,
+        topics: Topics = "judged",
+    ) -> "pd.DataFrame":
+        """Score runs under the model, with intervals that tell how far its uncertainty moves each score.
+
+        Parameters
+        ----------
+        runs : iterable of runs
+            Of the family.
+        measures : iterable of measures, or mapping of label to measure, optional
+            By default `measures`. A measure with parameters of its own, other than the model's estimates, stays as it
+            is and has an interval without width.
+        draws : int, optional
+            How often the model is drawn; without it there are no intervals.
+        seed : int
+            Of the draws.
+        topics : {'judged', 'run'}
+            What `all` is taken over.
+
+        Returns
+        -------
+        DataFrame
+            run, topic, metric, value; with draws also low and high, a 95 % interval.
+
+        Raises
+        ------
+        InputError
+            If draws are wanted and the model has no interval to draw from.
+        """
+        runs = list(runs)
+        measures = self.measures if measures is None else measures
+        scores = self.scores(runs, measures, topics=topics)
+        frame = score_frame(scores)
+        if draws is None:
+            return frame
+        moved = self.intervals(runs, measures, draws=draws, seed=seed, topics=topics)
+        low, high = zip(*(moved.get(one[:3], (one.value, one.value)) for one in scores), strict=True)
+        return frame.assign(low=low, high=high)
