@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import gammaincinv, ndtr
 
 from calibration.durations.likelihood import Design, Exposure, Totals, log_likelihoods, scores, total
-from calibration.durations.maximum import LEAST_LOG_SIGMA, Maximum, log_jacobian, maximum
+from calibration.durations.maximum import LEAST_LOG_SIGMA, DurationMaximum, log_jacobian, maximum
 from calibration.inference.goodness import REJECTED, anderson_darling, tested_by_simulation
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
 from metrics.arrays import Floats
@@ -112,7 +112,7 @@ def _counts(seconds: Floats, mu: float, sigma: float, rng: np.random.Generator) 
 
 
 def between_worker_test(
-    totals: Totals, top: Maximum, design: Design, *, n_boot: int, seed: int
+    totals: Totals, top: DurationMaximum, design: Design, *, n_boot: int, seed: int
 ) -> GoodnessOfFit:
     """Test whether workers differ as a log-normal law says, by Anderson and Darling's statistic of mid-PIT values.
 
@@ -142,7 +142,7 @@ def between_worker_test(
     return tested_by_simulation("between_workers", observed, simulated, sentence)
 
 
-def mid_pit(totals: Totals, top: Maximum, design: Design) -> Floats:
+def mid_pit(totals: Totals, top: DurationMaximum, design: Design) -> Floats:
     """Return where each person stands in the fitted distribution, between 0 and 1; who has no event is left out of count.
 
     Window: (P(N <= n | T) + P(N < n | T)) / 2. Count: P(T <= t | n). With G ~ Gamma(k) and log A normal,
@@ -184,7 +184,7 @@ class Excess(NamedTuple):
     z: float
 
 
-def silent_end(exposure: Exposure, top: Maximum, share: float = 2 / 3) -> Excess | None:
+def silent_end(exposure: Exposure, top: DurationMaximum, share: float = 2 / 3) -> Excess | None:
     """Return how many follows have no event after a share of their time, against what is expected.
 
     P(none | before) = L(n, T + T') / L(n, T), n and T of the worker before, T' the time of the follow after. The
@@ -206,7 +206,7 @@ def silent_end(exposure: Exposure, top: Maximum, share: float = 2 / 3) -> Excess
     return _excess(float(silent.sum()), float(chance.sum()), float((of_workers**2).sum()))
 
 
-def half_window(exposure: Exposure, top: Maximum) -> Excess | None:
+def half_window(exposure: Exposure, top: DurationMaximum) -> Excess | None:
     """Return M and the M of the first half of everybody's time, their difference in logs tested worker by worker.
 
     The standard error is that of the sum over workers of the difference of both influences on log M,
@@ -229,7 +229,7 @@ def half_window(exposure: Exposure, top: Maximum) -> Excess | None:
     return Excess(top.mean, first.mean, math.log(top.mean / first.mean) / error if error > 0 else 0.0)
 
 
-def _influence(totals: Totals, top: Maximum) -> Floats:
+def _influence(totals: Totals, top: DurationMaximum) -> Floats:
     """(u,) how much each person moves log M."""
     information = np.linalg.inv(-top.top.hessian)
     return np.asarray(

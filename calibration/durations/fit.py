@@ -22,7 +22,7 @@ from calibration.durations.checks import (
 )
 from calibration.durations.exposures import Dropout, Inclusion, Unit, Window, away_exposure, session_exposure
 from calibration.durations.likelihood import Exposure, Totals
-from calibration.durations.maximum import Maximum, maximum
+from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.durations.result import DurationFit, DurationProfile, WorkerBootstrap
 from calibration.inference.goodness import REJECTED
 from calibration.inference.results import NotIdentifiedError, info, warning
@@ -181,7 +181,7 @@ def fit_exposure(
     return fit.noted(*exposure.notes, *diagnose(fit, exposure))
 
 
-def fit_durations(totals: Totals) -> Maximum:
+def fit_durations(totals: Totals) -> DurationMaximum:
     """Maximise the likelihood of (n, T): the core, on arrays.
 
     Parameters
@@ -191,7 +191,7 @@ def fit_durations(totals: Totals) -> Maximum:
 
     Returns
     -------
-    Maximum
+    DurationMaximum
         M, S, mu, sigma, log-likelihood; in the unit of T.
 
     Raises
@@ -207,14 +207,14 @@ def fit_durations(totals: Totals) -> Maximum:
     return _in_seconds(maximum(totals.in_units_of(scale)), scale, float(totals.events.sum()))
 
 
-def _in_seconds(top: Maximum, scale: float, events: float) -> Maximum:
+def _in_seconds(top: DurationMaximum, scale: float, events: float) -> DurationMaximum:
     """Return a maximum found in units of ``scale``; each event's density has a second in its unit."""
     moved = top.top._replace(loglik=top.top.loglik - events * math.log(scale))
-    return Maximum(mu=top.mu + math.log(scale), log_sigma=top.log_sigma, top=moved)
+    return DurationMaximum(mu=top.mu + math.log(scale), log_sigma=top.log_sigma, top=moved)
 
 
 def interval_methods(
-    totals: Totals, top: Maximum, *, rejected: bool, resamples: int, seed: int
+    totals: Totals, top: DurationMaximum, *, rejected: bool, resamples: int, seed: int
 ) -> dict[str, Uncertainty]:
     """Return every interval method, the default first.
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from calibration.durations.likelihood import Expansion, Totals, expansion
-from calibration.inference.maximise import Rule, climb
+from calibration.inference.maximise import StoppingRule, climb
 from calibration.inference.results import NotIdentifiedError
 from metrics.arrays import Floats
 
@@ -22,13 +22,13 @@ LEAST_LOG_SIGMA = math.log(1e-3)
 MOST_LOG_SIGMA = math.log(4.0)
 LONGEST_STEP = 2.0
 _LEAST, _MOST = np.array([-np.inf, LEAST_LOG_SIGMA]), np.array([np.inf, MOST_LOG_SIGMA])
-_RULE = Rule(least_promise=1e-11, most_steps=200)
-_RULE_ALONG = Rule(least_promise=1e-9, most_steps=200)
-_RULE_IN_MU = Rule(least_promise=1e-7, least_gain=-math.inf, most_steps=50, slack=1e-12)
+_RULE = StoppingRule(least_promise=1e-11, most_steps=200)
+_RULE_ALONG = StoppingRule(least_promise=1e-9, most_steps=200)
+_RULE_IN_MU = StoppingRule(least_promise=1e-7, least_gain=-math.inf, most_steps=50, slack=1e-12)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Maximum:
+class DurationMaximum:
     """The top of the likelihood.
 
     Attributes
@@ -73,7 +73,7 @@ def log_jacobian(log_sigma: float) -> Floats:
 
 def maximum(
     totals: Totals, weights: Floats | None = None, start: tuple[float, float] | None = None
-) -> Maximum:
+) -> DurationMaximum:
     """Maximise the likelihood by Newton steps on the absolute curvature, each shortened until it climbs.
 
     Parameters
@@ -97,7 +97,7 @@ def maximum(
             "the search for the likeliest distribution does not end; look for impossible durations"
         )
     mu, log_sigma = top.point.tolist()
-    return _checked(Maximum(mu=mu, log_sigma=log_sigma, top=top.place))
+    return _checked(DurationMaximum(mu=mu, log_sigma=log_sigma, top=top.place))
 
 
 def moments(totals: Totals, weights: Floats | None = None) -> tuple[float, float]:
@@ -132,7 +132,7 @@ def _step(point: Floats, here: Expansion) -> tuple[Floats, float]:
     return np.append(free_step, [0.0] * (2 - free)), promise
 
 
-def _checked(found: Maximum) -> Maximum:
+def _checked(found: DurationMaximum) -> DurationMaximum:
     if found.log_sigma >= MOST_LOG_SIGMA:
         raise NotIdentifiedError(
             "the workers differ beyond any log-normal distribution (its sigma would exceed 4): "
@@ -143,7 +143,7 @@ def _checked(found: Maximum) -> Maximum:
     return found
 
 
-class Curve(Protocol):
+class ParameterCurve(Protocol):
     """All (mu, log sigma) at which one parameter has one value: mu = value - shift(log sigma)."""
 
     def shift(self, log_sigma: float) -> tuple[float, float, float]:
@@ -171,14 +171,14 @@ class SdCurve:
         return (v + log_expm1) / 2, v + v / part, second
 
 
-def along(totals: Totals, curve: Curve, value: float, log_sigma: float) -> Maximum:
+def along(totals: Totals, curve: ParameterCurve, value: float, log_sigma: float) -> DurationMaximum:
     """Maximise the likelihood over log sigma on a curve.
 
     Parameters
     ----------
     totals : Totals
         The data.
-    curve : Curve
+    curve : ParameterCurve
         Of log M or of log S.
     value : float
         That logarithm.
@@ -187,7 +187,7 @@ def along(totals: Totals, curve: Curve, value: float, log_sigma: float) -> Maxim
 
     Returns
     -------
-    Maximum
+    DurationMaximum
         Its log_sigma may be a bound.
     """
     top = climb(
@@ -198,7 +198,7 @@ def along(totals: Totals, curve: Curve, value: float, log_sigma: float) -> Maxim
         (_LEAST[1:], _MOST[1:]),
     )
     found = float(top.point[0])
-    return Maximum(mu=value - curve.shift(found)[0], log_sigma=found, top=top.place.expansion)
+    return DurationMaximum(mu=value - curve.shift(found)[0], log_sigma=found, top=top.place.expansion)
 
 
 class _OnCurve(NamedTuple):
@@ -220,7 +220,7 @@ def _step_along(point: Floats, here: _OnCurve) -> tuple[Floats, float]:
     return whole, abs(here.slope * float(whole[0]))
 
 
-def _on(totals: Totals, curve: Curve, value: float, log_sigma: float) -> _OnCurve:
+def _on(totals: Totals, curve: ParameterCurve, value: float, log_sigma: float) -> _OnCurve:
     shift, first, second = curve.shift(log_sigma)
     there = expansion(totals, value - shift, log_sigma)
     (by_mu, by_sigma), h = there.gradient, there.hessian

@@ -20,9 +20,9 @@ from calibration.durations.likelihood import BLOCK, Design, Totals, posterior
 from calibration.durations.maximum import (
     LEAST_LOG_SIGMA,
     MOST_LOG_SIGMA,
-    Curve,
-    Maximum,
+    DurationMaximum,
     MeanCurve,
+    ParameterCurve,
     SdCurve,
     along,
     given_sigma,
@@ -56,7 +56,7 @@ class DurationFit(CalibrationResult):
     ----------
     totals : Totals
         n and T of each worker, in no order that means anything.
-    top : Maximum
+    top : DurationMaximum
         mu, sigma and the likelihood there.
     design : {'window', 'count'}
         What the study fixed: how long each worker was watched, or how many intervals there are.
@@ -69,7 +69,7 @@ class DurationFit(CalibrationResult):
     """
 
     totals: Totals
-    top: Maximum
+    top: DurationMaximum
     design: Design
     within: GoodnessOfFit | None
     many_cut: bool
@@ -192,14 +192,14 @@ class DurationFit(CalibrationResult):
         for _ in range(ENVELOPES if len(self.totals) <= MANY_WORKERS else FEW_ENVELOPES):
             yield simulate_totals(self.totals, self.top.mu, self.top.sigma, self.design, rng)
 
-    def _refitted(self, study: Totals) -> Maximum:
+    def _refitted(self, study: Totals) -> DurationMaximum:
         try:
             return maximum(study, start=(self.top.mu, max(self.top.log_sigma, -2.0)))
         except NotIdentifiedError:
             return self.top
 
 
-def posterior_means(totals: Totals, top: Maximum) -> Floats:
+def posterior_means(totals: Totals, top: DurationMaximum) -> Floats:
     """(u,) posterior mean of each worker's log mean."""
     sigma = float(np.exp(top.log_sigma))
     pieces = []
@@ -220,14 +220,14 @@ class DurationProfile:
     ----------
     totals : Totals
         n and T of each worker.
-    top : Maximum
+    top : DurationMaximum
         The maximum of their likelihood.
     df : float
         Workers - 1.
     """
 
     totals: Totals
-    top: Maximum
+    top: DurationMaximum
     df: float
     scale: Scale = Scale.LOG
 
@@ -287,11 +287,11 @@ class DurationProfile:
         drop, centre, spreads = np.array(rows).T
         return log_sigmas, drop, centre, spreads
 
-    def _ends(self, curve: Curve, estimate: float, reach: float) -> Interval:
+    def _ends(self, curve: ParameterCurve, estimate: float, reach: float) -> Interval:
         ends = [self._end(curve, estimate, sign, reach) for sign in (-1, 1)]
         return ends[0], ends[1]
 
-    def _end(self, curve: Curve, estimate: float, sign: int, reach: float) -> float | None:
+    def _end(self, curve: ParameterCurve, estimate: float, sign: int, reach: float) -> float | None:
         """Return where the root of the drop crosses ``reach``: bracketed by growing steps, then regula falsi."""
         inside, at_inside, log_sigma = 0.0, 0.0, self.top.log_sigma
         outside, at_outside = math.inf, math.inf
@@ -320,7 +320,7 @@ class DurationProfile:
             trial = inside + (outside - inside) * min(max(share, 0.05), 0.95)
         return None
 
-    def _first_step(self, curve: Curve, reach: float) -> tuple[float, float]:
+    def _first_step(self, curve: ParameterCurve, reach: float) -> tuple[float, float]:
         """Return a first guess of the distance to an end, and of how log sigma changes on the way there."""
         if not self.top.sigma:
             return 0.5, 0.0
@@ -347,7 +347,7 @@ class WorkerBootstrap:
     """
 
     totals: Totals
-    top: Maximum
+    top: DurationMaximum
     resamples: int
     seed: int
     scale: Scale = Scale.LOG

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.inference.maximise import Height, Rule, climb
+from calibration.inference.maximise import Height, StoppingRule, climb
 from metrics.arrays import Floats
 
 LARGEST_SCALED_SLOPE = 40.0
 """Bound of |b| x the metric's spread: votes that follow the metric without exception have no finite slope."""
 _LARGEST = np.array([LARGEST_SCALED_SLOPE, np.inf])
-_RULE = Rule(least_promise=1e-10, least_gain=1e-10, slack=1e-12)
+_RULE = StoppingRule(least_promise=1e-10, least_gain=1e-10, slack=1e-12)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

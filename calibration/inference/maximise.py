@@ -32,7 +32,7 @@ P = TypeVar("P", bound=Place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class StoppingRule:
     """When a climb has arrived.
 
     Attributes
@@ -77,7 +77,7 @@ def climb(
     look: Callable[[Floats], P],
     start: Floats,
     step: Callable[[Floats, P], tuple[Floats, float | Floats]],
-    rule: Rule,
+    rule: StoppingRule,
     bounds: tuple[Floats, Floats] | None = None,
 ) -> Climbed[P]:
     """Climb from ``start`` as far as ``rule`` says.
@@ -91,7 +91,7 @@ def climb(
     step : callable
         Point and place -> the whole step, of the shape of the point, and what it promises (Newton's decrement): a number,
         or (k,) of them.
-    rule : Rule
+    rule : StoppingRule
         When to stop.
     bounds : ((p,), (p,)) ndarrays of float, optional
         Least and largest values; a step ends there.
@@ -112,7 +112,7 @@ def _halved(
     look: Callable[[Floats], P],
     here: tuple[Floats, P],
     whole: Floats,
-    rule: Rule,
+    rule: StoppingRule,
     bounds: tuple[Floats, Floats] | None,
 ) -> tuple[Floats, P]:
     """Go as much of a step as climbs: all of it, a half, a quarter ..., or nothing."""

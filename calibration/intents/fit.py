@@ -72,16 +72,16 @@ class IntentFit:
 
     def entries(self, level: float = LEVEL) -> dict[str, dict[str, IntentEntry]]:
         """Return topic -> intent -> entry of a user model."""
-        found: dict[str, dict[str, IntentEntry]] = {}
+        by_topic: dict[str, dict[str, IntentEntry]] = {}
         intervals = self.result.conf_int(level).values()
         for (topic, intent), raw, estimate, interval in zip(
             self.intents, self.raw, self.result.params.values(), intervals, strict=True
         ):
             low, high = (None if end is None else short(end) for end in interval)
-            found.setdefault(topic, {})[intent] = IntentEntry(
+            by_topic.setdefault(topic, {})[intent] = IntentEntry(
                 estimate=short(estimate), interval=(low, high), raw=None if raw is None else short(raw)
             )
-        return found
+        return by_topic
 
     def noted(self, *notes: Diagnostic) -> "IntentFit":
         """Return the fit with more diagnostics."""
@@ -154,10 +154,10 @@ class IntentFit:
     @property
     def probabilities(self) -> dict[str, dict[str, float]]:
         """Topic -> intent -> estimate."""
-        found: dict[str, dict[str, float]] = {}
+        by_topic: dict[str, dict[str, float]] = {}
         for (topic, intent), estimate in zip(self.intents, self.result.params.values(), strict=True):
-            found.setdefault(topic, {})[intent] = estimate
-        return found
+            by_topic.setdefault(topic, {})[intent] = estimate
+        return by_topic
 
 
 def fit_intents(

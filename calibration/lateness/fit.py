@@ -187,8 +187,8 @@ def _bootstrap(counts: LatenessCounts, rng: np.random.Generator, resamples: int)
     usable = (asked[:, 0] > 0) & (asked[:, 1:].sum(axis=1) > 0) & (useful.sum(axis=1) > 0)
     fits = []
     for n, s in zip(asked[usable], useful[usable], strict=True):
-        there = n > 0
-        fits.append(maximum(counts.level[there], n[there], s[there]))
+        asked_at = n > 0
+        fits.append(maximum(counts.level[asked_at], n[asked_at], s[asked_at]))
     return Replicates(values=np.array(fits), clusters=counts.workers)
 
 

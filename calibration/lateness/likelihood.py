@@ -16,13 +16,13 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import expit, logit, xlog1py, xlogy
 
-from calibration.inference.maximise import Height, Rule, climb
+from calibration.inference.maximise import Height, StoppingRule, climb
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from metrics.arrays import Floats, Places
 
 TOLERANCE = 1e-12
-_RULE = Rule(least_promise=TOLERANCE, most_halvings=100)
+_RULE = StoppingRule(least_promise=TOLERANCE, most_halvings=100)
 SMALLEST_LOG = -700.0
 """The logarithm of the smallest decay above 0 that is looked at."""
 

@@ -17,7 +17,7 @@ from calibration.inference.drawing import BAND, finish
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates
 from calibration.inference.wording import shown_level
-from calibration.patience.pairs import SummaryPairs
+from calibration.patience.pairs import JudgedSummaries
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import pair_credit, score_difference
 from metrics.agreement.query_mean import QueryMean, simultaneous_band
@@ -86,7 +86,7 @@ class GridFit(CalibrationResult):
 
 
 def fit_patience_on_grid(
-    pairs: SummaryPairs,
+    pairs: JudgedSummaries,
     *,
     n_workers: int,
     rng: np.random.Generator,
@@ -97,7 +97,7 @@ def fit_patience_on_grid(
 
     Parameters
     ----------
-    pairs : SummaryPairs
+    pairs : JudgedSummaries
         Judged pairs with the positions of their summaries.
     n_workers : int
         How many people gave the votes.
@@ -155,12 +155,12 @@ def patience_grid(language: str | None) -> Floats:
     return np.asarray(PAPER_PATIENCE.get(language or "en", PAPER_PATIENCE["en"]) * 2.0**exponents)
 
 
-def credit_by_topic(pairs: SummaryPairs, patience: Floats) -> Floats:
+def credit_by_topic(pairs: JudgedSummaries, patience: Floats) -> Floats:
     """Return the number of pairs of each topic whose majority M_L shares; ties count against, as in the paper.
 
     Parameters
     ----------
-    pairs : SummaryPairs
+    pairs : JudgedSummaries
         p pairs of q topics.
     patience : (k,) ndarray of float
         Values of L; may be infinite.
@@ -177,7 +177,7 @@ def credit_by_topic(pairs: SummaryPairs, patience: Floats) -> Floats:
     return np.array([np.bincount(pairs.topic, row, len(pairs.topics)) for row in credit], dtype=np.float64).T
 
 
-def without_each_topic(pairs: SummaryPairs, *, language: str | None = None) -> dict[str, float]:
+def without_each_topic(pairs: JudgedSummaries, *, language: str | None = None) -> dict[str, float]:
     """Return topic -> patience of highest agreement on the other topics, for judging it by what the others say.
 
     Raises
@@ -215,7 +215,7 @@ def _uncertainty(
 
 
 def _diagnostics(
-    pairs: SummaryPairs, grid: Floats, best: "np.ndarray[tuple[int], np.dtype[np.intp]]", agreement: float
+    pairs: JudgedSummaries, grid: Floats, best: "np.ndarray[tuple[int], np.dtype[np.intp]]", agreement: float
 ) -> Iterator[Diagnostic]:
     yield info(
         "best_set",

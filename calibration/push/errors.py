@@ -146,8 +146,8 @@ class FiellerRatios:
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """(n, k) ratios of normal draws of the weights, those with a positive G_E."""
-        found = np.empty((0, len(self.raw.weights)))
-        while len(found) < n:
+        kept = np.empty((0, len(self.raw.weights)))
+        while len(kept) < n:
             drawn = rng.multivariate_normal(self.raw.weights, self.raw.cov, size=2 * n)
-            found = np.concatenate([found, drawn[drawn[:, 0] > 0]])
-        return np.asarray(found[:n, 1:] / found[:n, :1])
+            kept = np.concatenate([kept, drawn[drawn[:, 0] > 0]])
+        return np.asarray(kept[:n, 1:] / kept[:n, :1])

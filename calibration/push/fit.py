@@ -28,7 +28,7 @@ from calibration.inference.results import (
 from calibration.inference.uncertainty import Replicates, StudentT, Uncertainty
 from calibration.inference.wording import shown_level
 from calibration.push.errors import STRONG_GAIN, FiellerRatios, RawWeights
-from calibration.push.likelihood import Maximum, Ties, maximise, maximise_nonnegative
+from calibration.push.likelihood import ChoiceMaximum, Ties, maximise, maximise_nonnegative
 from calibration.push.notes import (
     SilentDays,
     note_on_sides,
@@ -87,8 +87,8 @@ class PushFit(CalibrationResult):
     silent : SilentDays or None
         Whether a silent day should be rewarded; None where that cannot be told, or was presumed by ``nonneg``.
     places : tuple of int
-        Columns of `WEIGHTS` that were fitted.
-    maximum : Maximum
+        FittedColumns of `WEIGHTS` that were fitted.
+    maximum : ChoiceMaximum
         The fit to these columns.
     ties : str
         How ties were treated.
@@ -100,7 +100,7 @@ class PushFit(CalibrationResult):
     raw: RawWeights | None
     silent: SilentDays | None
     places: tuple[int, ...]
-    maximum: Maximum
+    maximum: ChoiceMaximum
     ties: Ties
     votes: PairVotes
 

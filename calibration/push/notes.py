@@ -145,7 +145,7 @@ def notes_on_tie_labels(judgments: PushJudgments, places: list[int], weights: Fl
     judgments : PushJudgments
         All of them.
     places : list of int
-        Columns that were fitted.
+        FittedColumns that were fitted.
     weights : (k,) ndarray of float
         Their raw weights.
     """

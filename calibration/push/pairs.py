@@ -19,7 +19,7 @@ import pandas as pd
 from calibration.inference.goodness import REJECTED, tested_by_simulation
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError, info, warning
 from calibration.inference.wording import shown_p
-from calibration.push.likelihood import ChoiceModel, Maximum, Ties, maximise
+from calibration.push.likelihood import ChoiceMaximum, ChoiceModel, Ties, maximise
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import Diagnostic
@@ -251,7 +251,7 @@ def pair_votes_of(judgments: PushJudgments) -> PairVotes:
     return PairVotes(first=first, second=second, topic=judgments.topic[seen], votes=votes)
 
 
-def expected_shares(difference: Floats, maximum: Maximum, ties: Ties) -> Floats:
+def expected_shares(difference: Floats, maximum: ChoiceMaximum, ties: Ties) -> Floats:
     """Return the probability of each outcome of each pair: (m, k) -> (m, 3), or (m, 2) without ties."""
     outcomes = OUTCOMES if maximum.tie is not None else OUTCOMES[:2]
     m = len(difference)
@@ -265,7 +265,7 @@ def expected_shares(difference: Floats, maximum: Maximum, ties: Ties) -> Floats:
 
 
 def unexplained_test(
-    difference: Floats, votes: Floats, maximum: Maximum, ties: Ties, *, n_boot: int, seed: int
+    difference: Floats, votes: Floats, maximum: ChoiceMaximum, ties: Ties, *, n_boot: int, seed: int
 ) -> GoodnessOfFit:
     """Test whether pairs are judged as their cells say, by the deviance of all pairs and a parametric bootstrap.
 
@@ -275,7 +275,7 @@ def unexplained_test(
         The columns that were fitted.
     votes : (m, 2 or 3) ndarray of float
         As many columns as the model has outcomes.
-    maximum : Maximum
+    maximum : ChoiceMaximum
         The fit.
     ties : str
         How ties were treated.
@@ -311,7 +311,7 @@ def _deviance(votes: Floats, shares: Floats) -> float:
     return float(2 * (votes[seen] * np.log(votes[seen] / expected[seen])).sum())
 
 
-def _refitted_deviance(difference: Floats, votes: Floats, start: Maximum, ties: Ties) -> float:
+def _refitted_deviance(difference: Floats, votes: Floats, start: ChoiceMaximum, ties: Ties) -> float:
     outcomes = votes.shape[1]
     has_tie = start.tie is not None
     again = maximise(

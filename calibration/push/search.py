@@ -14,8 +14,8 @@ from calibration.inference.results import NotIdentifiedError, warning
 from calibration.push.errors import RawWeights, two_way_covariance
 from calibration.push.likelihood import (
     TIES,
+    ChoiceMaximum,
     ChoiceModel,
-    Maximum,
     Ties,
     maximise,
     maximise_nonnegative,
@@ -32,7 +32,7 @@ LARGEST_ERROR = 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class FittedColumns:
     """Which columns of a design enter a fit.
 
     Attributes
@@ -40,14 +40,14 @@ class Columns:
     kept : tuple of int
         Independent columns that span all others.
     unclear : mapping of int to str
-        Columns whose own weight cannot be told -> why.
+        FittedColumns whose own weight cannot be told -> why.
     """
 
     kept: tuple[int, ...]
     unclear: dict[int, str]
 
 
-def identified(design: Floats, names: tuple[str, ...]) -> Columns:
+def identified(design: Floats, names: tuple[str, ...]) -> FittedColumns:
     """Tell which weights a design can tell apart.
 
     Parameters
@@ -71,11 +71,13 @@ def identified(design: Floats, names: tuple[str, ...]) -> Columns:
             continue
         share = np.linalg.lstsq(scaled[:, kept], scaled[:, place], rcond=None)[0]
         # x_place = sum of share_j x_j, so that w_j + share_j w_place is what can be told
-        parts = {one: part * length[place] / length[one] for one, part in zip(kept, share, strict=True)}
-        tied = {one: part for one, part in parts.items() if abs(part) * length[one] > 1e-6 * length[place]}
+        parts = {known: part * length[place] / length[known] for known, part in zip(kept, share, strict=True)}
+        tied = {
+            known: part for known, part in parts.items() if abs(part) * length[known] > 1e-6 * length[place]
+        }
         reason = _combination(names, place, tied)
         unclear |= dict.fromkeys([*tied, place], reason)
-    return Columns(kept=tuple(kept), unclear=unclear)
+    return FittedColumns(kept=tuple(kept), unclear=unclear)
 
 
 def _cell(name: str) -> str:
@@ -88,8 +90,8 @@ def _rank(scaled: Floats) -> int:
 
 
 def _combination(names: tuple[str, ...], place: int, tied: dict[int, float]) -> str:
-    told = [_sum(names[one], part, names[place]) for one, part in tied.items()]
-    return f"only {' and '.join(told)} can be told, because these cells change together in every judged pair"
+    sums = [_sum(names[kept], part, names[place]) for kept, part in tied.items()]
+    return f"only {' and '.join(sums)} can be told, because these cells change together in every judged pair"
 
 
 def _sum(one: str, part: float, other: str) -> str:
@@ -103,7 +105,7 @@ def variance_inflation(design: Floats) -> Floats:
     return np.asarray(np.diag(np.linalg.inv(scaled.T @ scaled)))
 
 
-def without_maximum(maximum: Maximum, design: Floats) -> tuple[int, ...]:
+def without_maximum(maximum: ChoiceMaximum, design: Floats) -> tuple[int, ...]:
     """Return the columns whose weight grows without end, because some votes follow them without exception."""
     k = design.shape[1]
     typical = np.append(np.sqrt((design**2).mean(axis=0)), np.ones(len(maximum.point) - k))
@@ -208,10 +210,10 @@ class WeightSearch:
     raw : RawWeights or None
         The same with their covariance; None where nothing is known about differences between workers or topics.
     kept, told : tuple of int
-        Columns that were fitted, and those among them whose weights can be told.
+        FittedColumns that were fitted, and those among them whose weights can be told.
     unclear : dict of int to str
         The other columns -> why.
-    maximum : Maximum
+    maximum : ChoiceMaximum
         The fit to the columns kept.
     """
 
@@ -221,7 +223,7 @@ class WeightSearch:
     kept: tuple[int, ...]
     told: tuple[int, ...]
     unclear: dict[int, str]
-    maximum: Maximum
+    maximum: ChoiceMaximum
 
 
 def search_weights(

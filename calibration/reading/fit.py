@@ -21,7 +21,7 @@ from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncer
 from calibration.reading.medians import MAD_TO_SD, MedianFit, bootstrap_medians, fit_medians, worker_medians
 from calibration.reading.mixture import N_FREE, MixtureFit, bootstrap_mixture, fit_mixture
 from calibration.reading.result import ReadingSpeedFit, ReadingSummary
-from calibration.reading.rows import Readings, length_unit, readings
+from calibration.reading.rows import TimedReads, length_unit, readings
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
 
@@ -176,7 +176,7 @@ def _of_medians(fit: MedianFit) -> _Fitted:
     )
 
 
-def _check_identified(data: Readings, unit: str) -> None:
+def _check_identified(data: TimedReads, unit: str) -> None:
     complete = np.bincount(data.worker[~data.cut], minlength=data.n_workers)
     why = ", ".join(f"{count} {reason}" for reason, count in data.left_out.items())
     left_out = f" (rows not used: {why})" if why else ""
@@ -203,14 +203,14 @@ def _check_identified(data: Readings, unit: str) -> None:
 
 
 def _bootstrap(
-    data: Readings, medians: MedianFit, resamples: int, rng: np.random.Generator, *, mixed: bool
+    data: TimedReads, medians: MedianFit, resamples: int, rng: np.random.Generator, *, mixed: bool
 ) -> Replicates:
     counts = cluster_counts(data.n_workers, resamples, rng)
     values = bootstrap_mixture(data, medians, counts) if mixed else bootstrap_medians(medians, counts)
     return Replicates(values=values, scale=SCALES, clusters=data.n_workers)
 
 
-def _details(data: Readings, fit: _Fitted) -> dict[str, float]:
+def _details(data: TimedReads, fit: _Fitted) -> dict[str, float]:
     low, high = np.quantile(np.exp(data.log_length), [0.025, 0.975])
     return {
         "residual_scale": fit.tau,
@@ -224,7 +224,7 @@ def _details(data: Readings, fit: _Fitted) -> dict[str, float]:
 
 
 def _diagnostics(
-    data: Readings, medians: MedianFit, fit: _Fitted, unit: str, *, failed: bool
+    data: TimedReads, medians: MedianFit, fit: _Fitted, unit: str, *, failed: bool
 ) -> Iterator[Diagnostic]:
     per_second = math.exp(fit.mu)
     yield info(
@@ -253,7 +253,7 @@ def _diagnostics(
     yield from reading_notes(data, medians)
 
 
-def reading_notes(data: Readings, medians: MedianFit) -> Iterator[Diagnostic]:
+def reading_notes(data: TimedReads, medians: MedianFit) -> Iterator[Diagnostic]:
     """Yield a diagnostic for every assumption that the reads speak against, or cannot speak about."""
     if data.of_lists:
         yield warning(
@@ -274,7 +274,7 @@ def reading_notes(data: Readings, medians: MedianFit) -> Iterator[Diagnostic]:
     yield from _shortest_note(data)
 
 
-def _length_notes(data: Readings, medians: MedianFit) -> Iterator[Diagnostic]:
+def _length_notes(data: TimedReads, medians: MedianFit) -> Iterator[Diagnostic]:
     low, high = np.exp(np.quantile(data.log_length, [0.025, 0.975]))
     if high < LEAST_RANGE * low:
         yield warning(
@@ -293,7 +293,7 @@ def _length_notes(data: Readings, medians: MedianFit) -> Iterator[Diagnostic]:
         )
 
 
-def length_slope(data: Readings, medians: MedianFit) -> tuple[float, float]:
+def length_slope(data: TimedReads, medians: MedianFit) -> tuple[float, float]:
     """Return the slope of log speed on log length within workers, and its p-value; (nan, nan) where it cannot be told.
 
     Least squares on reads within 3 tau of their worker's median, both sides centred by worker; variance
@@ -322,7 +322,7 @@ def length_slope(data: Readings, medians: MedianFit) -> tuple[float, float]:
     return slope, float(2 * stdtr(workers - 1, -abs(slope) / error))
 
 
-def _shortest_note(data: Readings) -> Iterator[Diagnostic]:
+def _shortest_note(data: TimedReads) -> Iterator[Diagnostic]:
     """Warn of many complete dwell times next to the shortest one."""
     seconds = np.exp(data.log_length - data.log_speed)[~data.cut]
     shortest = float(seconds.min())
@@ -335,7 +335,7 @@ def _shortest_note(data: Readings) -> Iterator[Diagnostic]:
         )
 
 
-def outlying_share(data: Readings, medians: MedianFit) -> float:
+def outlying_share(data: TimedReads, medians: MedianFit) -> float:
     """Return the share of complete reads further than 3 MAD from their worker's median; 4 % of normal ones are."""
     residual = (data.log_speed - medians.medians[data.worker])[~data.cut]
     return float((np.abs(residual) > _OUTLYING * medians.tau / MAD_TO_SD).mean())

@@ -18,7 +18,7 @@ from calibration.inference.goodness import REJECTED, anderson_darling_of_logs, t
 from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit
 from calibration.reading.law import ANYTHING, EXTRA_VARIANCES, OFFSETS, Readers, simulate_reads
 from calibration.reading.medians import MedianFit, normal_population, worker_medians
-from calibration.reading.rows import Readings
+from calibration.reading.rows import TimedReads
 from metrics.arrays import Floats
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class ReadingSummary:
     lengths: Floats
 
     @classmethod
-    def of(cls, data: Readings, fit: MedianFit, centres: Floats) -> "ReadingSummary":
+    def of(cls, data: TimedReads, fit: MedianFit, centres: Floats) -> "ReadingSummary":
         """Summarise reads; ``centres`` are the workers' log speeds, (workers,)."""
         known = np.isfinite(fit.variances)
         complete = np.bincount(data.worker[~data.cut], minlength=data.n_workers)
@@ -201,7 +201,7 @@ class ReadingSpeedFit(CalibrationResult):
         place = np.arange(len(worker)) - np.repeat(np.cumsum(reads) - reads, reads)
         cut = place >= complete[worker]
         seen = np.where(cut, speed - np.log(rng.uniform(size=len(worker))), speed)
-        drawn = Readings(
+        drawn = TimedReads(
             worker=worker,
             log_speed=seen,
             cut=cut,

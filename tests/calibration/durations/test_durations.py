@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from calibration.durations.exposures import away_exposure, session_exposure
 from calibration.durations.fit import AWAY, SESSION, fit_away, fit_exposure, fit_session
 from calibration.durations.likelihood import Exposure, Totals
-from calibration.durations.maximum import Maximum, MeanCurve, along, maximum
+from calibration.durations.maximum import DurationMaximum, MeanCurve, along, maximum
 from calibration.durations.result import DurationFit, DurationProfile, WorkerBootstrap
 from calibration.durations.simulate import Diary, simulate_visits
 from calibration.inference.results import NotIdentifiedError
@@ -37,7 +37,7 @@ def names(fit: DurationFit) -> list[str]:
     return [note.name for note in fit.diagnostics]
 
 
-def profile(totals: Totals) -> tuple[Maximum, DurationProfile]:
+def profile(totals: Totals) -> tuple[DurationMaximum, DurationProfile]:
     top = maximum(totals)
     return top, DurationProfile(totals=totals, top=top, df=len(totals) - 1)
 

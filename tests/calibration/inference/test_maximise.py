@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from calibration.inference.maximise import Height, Rule, climb
+from calibration.inference.maximise import Height, StoppingRule, climb
 from metrics.arrays import Floats
 
-RULE = Rule(least_promise=1e-12)
+RULE = StoppingRule(least_promise=1e-12)
 
 
 def height(point: Floats) -> Height:
@@ -58,4 +58,4 @@ def test_where_a_point_is_not_allowed_the_step_is_halved_too():
 
 def test_a_climb_that_runs_out_of_steps_has_not_arrived():
     """The caller says what that means."""
-    assert not climb(height, np.array([40.0]), step, Rule(least_promise=1e-12, most_steps=2)).arrived
+    assert not climb(height, np.array([40.0]), step, StoppingRule(least_promise=1e-12, most_steps=2)).arrived
