@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from scipy.stats import binomtest
 
 from calibration.agree.judged_task import judged_tasks
-from calibration.agree.weighted_interval import votes_by_person
+from calibration.agree.task_agreement import votes_by_person
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from metrics.agreement.agreement import agreement, pair_credit

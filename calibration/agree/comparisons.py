@@ -61,7 +61,7 @@ class Standing(StrEnum):
     EXPLORATORY = "exploratory"
 
 
-class Named(StrEnum):
+class NamedAt(StrEnum):
     """Where a comparison was named."""
 
     STUDY_FILE = "study_file"
@@ -77,7 +77,7 @@ class Couple:
     measure: str
     against: str
     in_family: bool
-    named: Named
+    named: NamedAt
 
 
 def couples(wanted: Wanted, variants: Sequence[Variant], *, constant: Collection[str] = ()) -> list[Couple]:
@@ -106,11 +106,11 @@ def couples(wanted: Wanted, variants: Sequence[Variant], *, constant: Collection
     ]
     family, reference = _family(wanted, native, main)
     standing = Standing.FAMILY if wanted.primary is None else Standing.EXPLORATORY
-    where = Named.ANALYSIS if wanted.at_analysis else Named.STUDY_FILE
-    of_family = where if wanted.compare else Named.NOWHERE
+    where = NamedAt.ANALYSIS if wanted.at_analysis else NamedAt.STUDY_FILE
+    of_family = where if wanted.compare else NamedAt.NOWHERE
     made = [] if wanted.primary is None else [(Standing.PRIMARY, *wanted.primary, wanted.at_analysis, where)]
     made += [(standing, one, reference, True, of_family) for one in family]
-    made += [(Standing.EXPLORATORY, one, main, False, Named.NOWHERE) for one in fair]
+    made += [(Standing.EXPLORATORY, one, main, False, NamedAt.NOWHERE) for one in fair]
     first: dict[frozenset[str], Couple] = {}
     for why, measure, against, in_family, named in made:
         if measure != against:

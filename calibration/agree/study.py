@@ -15,13 +15,12 @@ import pandas as pd
 
 from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
 from calibration.agree.comparisons import comparison_rows, couples
-from calibration.agree.disagreements import COLUMNS, disagreement_rows
+from calibration.agree.disagreements import COLUMNS, disagreement_rows, shown_texts
 from calibration.agree.evidence import Evidence, Measured
 from calibration.agree.judged_task import JudgedTask, has_exclusions, judged_tasks
 from calibration.agree.measures.named_measures import Wanted, resolved, resolved_for_all, wanted_by_study
 from calibration.agree.measures.task_measures import TaskScorer, task_kind, task_scorer
 from calibration.agree.score_files import check_runs, with_system_names
-from calibration.agree.shown_texts import shown_texts
 from calibration.agree.task_agreement import (
     CURVE_COLUMNS,
     DRAW_COLUMNS,

@@ -1,1 +1,6 @@
-"""Every parameter that the tables of a study allow."""
+"""Every parameter of the user model that a folder of tables allows.
+
+In come tables and what a researcher chose (`material`); out go a user model with its fits (`study.fit_user_model`), drawings
+(`plots`), and what is kept beside the model for the report (`kept`). `families` has a line for each family of
+parameters. It may use every room of `calibration` but `plan` and `simulate`.
+"""

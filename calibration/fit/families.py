@@ -9,7 +9,7 @@ import pandas as pd
 
 from calibration.durations.fit import RESAMPLES as DURATION_RESAMPLES
 from calibration.durations.fit import fit_away, fit_session
-from calibration.fit.material import Material, by_language
+from calibration.fit.material import FitMaterial, by_language
 from calibration.inference.attempts import Fitted, attempt
 from calibration.inference.results import CalibrationResult, Skipped
 from calibration.intents.fit import IntentFit
@@ -42,7 +42,7 @@ FAMILY_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Family -> its parameters, in the order in which they are fitted."""
 
 
-def away(material: Material) -> Fitted:
+def away(material: FitMaterial) -> Fitted:
     """Fit how long people stay away."""
     sampling = _sampling(material, "away")
     return attempt(
@@ -50,7 +50,7 @@ def away(material: Material) -> Fitted:
     )
 
 
-def session(material: Material) -> Fitted:
+def session(material: FitMaterial) -> Fitted:
     """Fit how long people stay."""
     sampling, unit = _sampling(material, "session"), material.options.unit
     return attempt(
@@ -58,7 +58,7 @@ def session(material: Material) -> Fitted:
     )
 
 
-def away_options(material: Material) -> dict[str, Any]:
+def away_options(material: FitMaterial) -> dict[str, Any]:
     """Return what study.json and the researcher say about times away, as `fit_away` takes it."""
     record, options = material.record, material.options
     window = (record.started_at, record.ended_at) if record else (None, None)
@@ -72,25 +72,25 @@ def away_options(material: Material) -> dict[str, Any]:
     }
 
 
-def _sampling(material: Material, name: str) -> dict[str, Any]:
+def _sampling(material: FitMaterial, name: str) -> dict[str, Any]:
     resamples = material.options.resamples or DURATION_RESAMPLES
     return {"rng": material.rng(name), "resamples": resamples}
 
 
-def _bootstrapped(material: Material, fit: CalibrationResult) -> CalibrationResult:
+def _bootstrapped(material: FitMaterial, fit: CalibrationResult) -> CalibrationResult:
     """Return the fit with its bootstrap in front, where one was asked for."""
     method = next((how for how in fit.uncertainty if "bootstrap" in how), None)
     return fit.preferring(method) if material.options.resamples and method else fit
 
 
-def gap_seconds(material: Material) -> float:
+def gap_seconds(material: FitMaterial) -> float:
     """Return the wall seconds that every away time exceeds, by the way in which visits were cut."""
     if material.options.idle_threshold_seconds is not None:
         return material.options.idle_threshold_seconds
     return material.record.visit_gap_seconds if material.record else 0.0
 
 
-def reading(material: Material) -> Fitted:
+def reading(material: FitMaterial) -> Fitted:
     """Fit how fast people read, language by language."""
     if "reads" not in material.tables:
         return Fitted(skipped=(Skipped(names=READING, reason="there is no table reads"),))
@@ -104,14 +104,14 @@ def reading(material: Material) -> Fitted:
     return found
 
 
-def _reading_speed(material: Material, reads: pd.DataFrame, language: str | None) -> CalibrationResult:
+def _reading_speed(material: FitMaterial, reads: pd.DataFrame, language: str | None) -> CalibrationResult:
     resamples = material.options.resamples or 0
     rng = material.rng(f"reading[{language}]")
     fit = fit_reading_speed(reads, language=language, resamples=resamples, rng=rng)
     return _bootstrapped(material, fit)
 
 
-def lateness(material: Material) -> Fitted:
+def lateness(material: FitMaterial) -> Fitted:
     """Fit how fast updates lose their use."""
     resamples = material.options.resamples
 
@@ -124,7 +124,7 @@ def lateness(material: Material) -> Fitted:
     return attempt(LATENESS, fit)
 
 
-def push(material: Material) -> Fitted:
+def push(material: FitMaterial) -> Fitted:
     """Fit what pushes and silence are worth, and alpha."""
     weights = attempt(
         WEIGHTS,
@@ -142,7 +142,7 @@ def push(material: Material) -> Fitted:
     return weights + Fitted(skipped=partly) + alpha
 
 
-def patience(material: Material, intents: IntentFit | None) -> Fitted:
+def patience(material: FitMaterial, intents: IntentFit | None) -> Fitted:
     """Fit patience, language by language."""
     return fit_patience(
         material.tables,
@@ -152,6 +152,6 @@ def patience(material: Material, intents: IntentFit | None) -> Fitted:
     )
 
 
-FAMILIES: Mapping[str, Callable[[Material], Fitted]] = MappingProxyType(
+FAMILIES: Mapping[str, Callable[[FitMaterial], Fitted]] = MappingProxyType(
     {"away": away, "session": session, "reading": reading, "lateness": lateness, "push": push}
 )

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from calibration.durations.naive import NaiveDurations, naive_away, naive_session
 from calibration.fit.families import AWAY, SESSION, away_options
-from calibration.fit.material import Material, by_language
+from calibration.fit.material import FitMaterial, by_language
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import CalibrationResult
 from calibration.lateness.naive import NAIVE as LATENESS
@@ -45,12 +45,12 @@ class NaiveEstimate:
     about: str
 
 
-def naive_estimates(material: Material, fitted: Collection[str]) -> tuple[NaiveEstimate, ...]:
+def naive_estimates(material: FitMaterial, fitted: Collection[str]) -> tuple[NaiveEstimate, ...]:
     """Return what the baselines say of the parameters that were fitted.
 
     Parameters
     ----------
-    material : Material
+    material : FitMaterial
         What the fits were made from.
     fitted : collection of str
         Their parameters, in order; nothing is said of others. A baseline that comes to nothing is left out.
@@ -61,7 +61,7 @@ def naive_estimates(material: Material, fitted: Collection[str]) -> tuple[NaiveE
     return tuple(sorted(kept, key=lambda one: order.index(one.name)))
 
 
-def _durations(material: Material, fitted: list[str]) -> Iterator[NaiveEstimate]:
+def _durations(material: FitMaterial, fitted: list[str]) -> Iterator[NaiveEstimate]:
     makers: list[tuple[tuple[str, str], Callable[[], tuple[NaiveDurations, ...]]]] = [
         (AWAY, lambda: naive_away(material.tables, **away_options(material))),
         (SESSION, lambda: naive_session(material.tables, unit=material.options.unit)),
@@ -73,7 +73,7 @@ def _durations(material: Material, fitted: list[str]) -> Iterator[NaiveEstimate]
                 yield NaiveEstimate(name=name, estimate=value, baseline=one.name, about=one.fault)
 
 
-def _others(material: Material, fitted: list[str]) -> Iterator[NaiveEstimate]:
+def _others(material: FitMaterial, fitted: list[str]) -> Iterator[NaiveEstimate]:
     for suffix, called, about, baseline in _baselines(material, fitted):
         made = guarded(baseline)
         if isinstance(made, Unmade):
@@ -83,7 +83,7 @@ def _others(material: Material, fitted: list[str]) -> Iterator[NaiveEstimate]:
             yield NaiveEstimate(name=f"{name}{suffix}", estimate=float(value), baseline=called, about=about)
 
 
-def _baselines(material: Material, fitted: list[str]) -> Iterator[tuple[str, str, str, Baseline]]:
+def _baselines(material: FitMaterial, fitted: list[str]) -> Iterator[tuple[str, str, str, Baseline]]:
     """Yield what a baseline's names end in, what it is called, what it does, and the baseline: of families fitted."""
     by_row: tuple[tuple[str, str, Mapping[str, Callable[..., Any]]], ...] = (
         ("reading_speed_mu", "reads", READING),

@@ -1,32 +1,106 @@
 """Fit everything the tables allow, into one user model."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import chain, takewhile
 from typing import TypeAlias
 
+import numpy as np
 import pandas as pd
 
-from calibration.fit.checks import tested, tested_intents
 from calibration.fit.families import AWAY, FAMILIES, FAMILY_NAMES, SESSION, patience
-from calibration.fit.joint import joint_entry
-from calibration.fit.material import Material
+from calibration.fit.material import FitMaterial, FitOptions
 from calibration.fit.naive import NaiveEstimate, naive_estimates
-from calibration.fit.options import FitOptions
 from calibration.fit.visits import noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
-from calibration.inference.results import CalibrationResult, Skipped, info
+from calibration.inference.goodness import REJECTED
+from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
+from calibration.inference.wording import short
 from calibration.intents.fit import IntentFit, fit_intents
 from calibration.patience.fit import NAME as PATIENCE
 from calibration.raters.quality import QualityReport, quality_report
 from calibration.tables.exclusion import counted_tables, left_out
 from calibration.tables.study import StudyRecord
-from calibration.user_model.model import PARAMETERS, Diagnostic, UserModel, plain_name
+from calibration.user_model.model import (
+    LOGARITHM,
+    PARAMETERS,
+    PUSH_WEIGHTS,
+    Diagnostic,
+    JointEntry,
+    JointScale,
+    UserModel,
+    plain_name,
+)
+from metrics.arrays import Floats
 from metrics.errors import PrefcalError
 
+SIGNED = frozenset(PUSH_WEIGHTS)
+"""Parameters that may be negative."""
+CLEAR_OF_ZERO = 2.0
+"""Standard errors between 0 and an estimate whose sign is taken as known."""
 Track: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
 """Goes through the names of steps, showing how far it has come."""
+
+
+def tested(fit: CalibrationResult, material: FitMaterial) -> CalibrationResult:
+    """Return a fit with what its goodness of fit says; a warning where its model is rejected."""
+    said = {note.sentence for note in fit.diagnostics}
+    return fit.noted(*(note for note in _notes(fit, material) if note.sentence not in said))
+
+
+def tested_intents(fit: IntentFit, material: FitMaterial) -> IntentFit:
+    """Return probabilities of intents with what their goodness of fit says."""
+    return fit.noted(*_notes(fit, material))
+
+
+def _notes(fit: CalibrationResult | IntentFit, material: FitMaterial) -> Iterator[Diagnostic]:
+    simulations = material.options.simulations
+    tests = guarded(lambda: fit.goodness_of_fit(simulations, material.seed) if simulations else ())
+    if isinstance(tests, Unmade):
+        yield warning("goodness_of_fit", f"The model could not be tested: {tests.reason}.")
+    else:
+        yield from map(_note, tests)
+
+
+def _note(test: GoodnessOfFit) -> Diagnostic:
+    if test.p_value < REJECTED:
+        return warning("goodness_of_fit", test.sentence)
+    return info("goodness_of_fit", test.sentence)
+
+
+def joint_entry(fit: CalibrationResult) -> JointEntry | None:
+    """Return the covariance block of a fit, for drawing; None when there is nothing to join or no covariance.
+
+    Mean and deviation of one fit correlate strongly, so their marginal intervals cannot be drawn from. A block has the
+    covariance of the logarithms; `LOGARITHM` is one already and stands in it as it is. Parameters that may be negative
+    and whose sign the data leave open have no logarithm worth speaking of: their block is on the identity scale.
+
+    With x = exp(l), d l = d x / x: the covariance of the logarithms is the one on the natural scale divided by both
+    estimates (delta method).
+
+    Parameters
+    ----------
+    fit : CalibrationResult
+        With two parameters or more. An estimate of 0, where there is no logarithm, or of infinity has no error of this
+        kind: then there is no block.
+    """
+    if len(fit.params) < 2 or not fit.uncertainty:
+        return None
+    names, natural = tuple(fit.params), fit.natural_cov
+    signed = {plain_name(name) for name in names} <= SIGNED
+    if signed and (fit.estimates < CLEAR_OF_ZERO * np.sqrt(np.diag(natural))).any():
+        return _block(names, natural, "identity")
+    of = np.array([1.0 if plain_name(name) == LOGARITHM else fit.params[name] for name in names])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _block(names, natural / np.outer(of, of), "log")
+
+
+def _block(names: tuple[str, ...], covariance: Floats, scale: JointScale) -> JointEntry | None:
+    if not np.isfinite(covariance).all():
+        return None
+    rows = tuple(tuple(short(cell) for cell in row) for row in covariance.tolist())
+    return JointEntry(names=names, scale=scale, covariance=rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +176,7 @@ def fit_user_model(
     """
     options = options or FitOptions()
     counted = counted_tables(tables, exclude=options.exclude, complete_only=options.complete_only)
-    material, cut, found = _visits(Material(tables=counted, record=record, options=options, seed=seed))
+    material, cut, found = _visits(FitMaterial(tables=counted, record=record, options=options, seed=seed))
     intents, no_intents = _intents(material)
     found += no_intents
     lost = {name for one in found.skipped for name in one.names}
@@ -128,7 +202,7 @@ def fit_user_model(
 
 
 def _model(
-    results: Sequence[CalibrationResult], intents: IntentFit | None, material: Material, digest: str | None
+    results: Sequence[CalibrationResult], intents: IntentFit | None, material: FitMaterial, digest: str | None
 ) -> UserModel:
     level = material.options.level
     entries = dict(chain.from_iterable(fit.entries(level).items() for fit in results))
@@ -144,7 +218,7 @@ def _model(
     )
 
 
-def _visits(material: Material) -> tuple[Material, tuple[Diagnostic, ...], Fitted]:
+def _visits(material: FitMaterial) -> tuple[FitMaterial, tuple[Diagnostic, ...], Fitted]:
     """Cut visits where that is asked for or needed; what rests on them is lost when an unexpected error comes between."""
     made = guarded(lambda: with_visits(material))
     if not isinstance(made, Unmade):
@@ -154,7 +228,7 @@ def _visits(material: Material) -> tuple[Material, tuple[Diagnostic, ...], Fitte
     return material, (), Fitted(skipped=(made.skipped(AWAY), made.skipped(SESSION)))
 
 
-def _family(family: str, material: Material, intents: IntentFit | None) -> Fitted:
+def _family(family: str, material: FitMaterial, intents: IntentFit | None) -> Fitted:
     """Fit one family; whatever goes wrong in it stays in it."""
     made = guarded(
         lambda: patience(material, intents) if family == "patience" else FAMILIES[family](material)
@@ -162,14 +236,14 @@ def _family(family: str, material: Material, intents: IntentFit | None) -> Fitte
     return Fitted(skipped=(made.skipped(FAMILY_NAMES[family]),)) if isinstance(made, Unmade) else made
 
 
-def _intents(material: Material) -> tuple[IntentFit | None, Fitted]:
+def _intents(material: FitMaterial) -> tuple[IntentFit | None, Fitted]:
     fit = guarded(lambda: _fitted_intents(material))
     if isinstance(fit, Unmade):
         return None, Fitted(skipped=(fit.skipped(("intents",)),))
     return tested_intents(fit, material), Fitted()
 
 
-def _fitted_intents(material: Material) -> IntentFit:
+def _fitted_intents(material: FitMaterial) -> IntentFit:
     votes, offered = material.table("intent_votes"), material.tables.get("intents")
     fit = fit_intents(votes, offered, rng=material.rng("intents"))
     fit.entries(material.options.level)  # so that an interval that cannot be computed is this fit's fault

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from calibration.fit.families import AWAY, SESSION, away, gap_seconds, session
-from calibration.fit.material import Material
+from calibration.fit.material import FitMaterial
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import CalibrationResult, info, warning
 from calibration.user_model.model import Diagnostic
@@ -19,12 +19,12 @@ from calibration.visits.threshold import (
 )
 
 
-def with_visits(material: Material) -> tuple[Material, tuple[Diagnostic, ...]]:
+def with_visits(material: FitMaterial) -> tuple[FitMaterial, tuple[Diagnostic, ...]]:
     """Cut visits from table activity, where that is asked for or where there are none.
 
     Returns
     -------
-    Material
+    FitMaterial
         With those visits, and the threshold among its options; as it was where it has visits and no threshold.
     tuple of Diagnostic
         How they were cut, for the fits that rest on visits.
@@ -49,11 +49,11 @@ def with_visits(material: Material) -> tuple[Material, tuple[Diagnostic, ...]]:
     return replace(material.with_tables(visits=visits), options=options), (note,)
 
 
-def _is_empty(material: Material, name: str) -> bool:
+def _is_empty(material: FitMaterial, name: str) -> bool:
     return name not in material.tables or material.tables[name].empty
 
 
-def _cut(material: Material, seconds: float) -> pd.DataFrame:
+def _cut(material: FitMaterial, seconds: float) -> pd.DataFrame:
     return visits_from_activity(
         material.table("activity"),
         idle_seconds=seconds,
@@ -63,13 +63,13 @@ def _cut(material: Material, seconds: float) -> pd.DataFrame:
 
 
 def noted_on_visits(
-    material: Material, results: Iterable[CalibrationResult], notes: tuple[Diagnostic, ...]
+    material: FitMaterial, results: Iterable[CalibrationResult], notes: tuple[Diagnostic, ...]
 ) -> list[CalibrationResult]:
     """Say in the fits of times away and sessions how visits were cut, and how far they move at other silences.
 
     Parameters
     ----------
-    material : Material
+    material : FitMaterial
         The second is not said where it has no table activity.
     results : iterable of CalibrationResult
         Of all families; the others stay as they are.
@@ -89,7 +89,7 @@ def _of_visits(fit: CalibrationResult) -> bool:
     return bool({*AWAY, *SESSION} & {*fit.params})
 
 
-def _sensitivity(material: Material) -> pd.DataFrame:
+def _sensitivity(material: FitMaterial) -> pd.DataFrame:
     return threshold_sensitivity(
         material.tables,
         lambda tables, seconds: _fitted_at(material, tables, seconds),
@@ -103,12 +103,12 @@ def _not_compared(why: Unmade) -> Diagnostic:
     )
 
 
-def _usual(material: Material) -> float:
+def _usual(material: FitMaterial) -> float:
     return (material.record.idle_seconds if material.record else None) or IDLE_SECONDS
 
 
 def _fitted_at(
-    material: Material, tables: Mapping[str, pd.DataFrame], seconds: float
+    material: FitMaterial, tables: Mapping[str, pd.DataFrame], seconds: float
 ) -> Sequence[CalibrationResult]:
     """Fit times away and sessions to visits that were cut at a threshold."""
     options = replace(material.options, idle_threshold_seconds=seconds)

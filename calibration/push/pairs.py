@@ -21,6 +21,7 @@ from calibration.inference.results import GoodnessOfFit, NotIdentifiedError, inf
 from calibration.inference.wording import shown_p
 from calibration.push.likelihood import ChoiceMaximum, ChoiceModel, Ties, maximise
 from calibration.tables.files import checked
+from calibration.tables.preferences import resolved_sides
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Bools, Floats, Ints
@@ -125,29 +126,23 @@ def push_judgments(
             "no judged pair has cells of both its systems over the same days (task, topic, pair, system)"
         )
     counted = rows[used]
-    choice = counted["choice"]
+    choice, sides = counted["choice"], resolved_sides(counted)
     return PushJudgments(
         left=_signed(left[used]),
         right=_signed(right[used]),
         vote=(choice == "left").to_numpy(np.float64) - (choice == "right").to_numpy(np.float64),
         good=(choice == "equally_good").to_numpy(bool),
-        first_is_left=(counted["system_left"] < counted["system_right"]).to_numpy(bool),
+        first_is_left=~sides["is_swapped"].to_numpy(bool),
         worker=pd.factorize(counted["worker"])[0],
         topic=_numbers(counted, ["task", "topic"]),
-        pair=_numbers(counted.assign(**_couple(counted)), ["task", "topic", "pair", "one", "other"]),
+        pair=_numbers(
+            counted.assign(**dict(sides.items())), ["task", "topic", "pair", "system_a", "system_b"]
+        ),
         convention=chosen,
         without_cells=int((~has_cells).sum()),
         unequal_days=int((has_cells & ~same_days).sum()),
         revealed=_share(counted["silent_days_revealed"]),
     )
-
-
-def _couple(rows: pd.DataFrame) -> "dict[str, pd.Series[str]]":
-    swapped = rows["system_left"] > rows["system_right"]
-    return {
-        "one": rows["system_left"].mask(swapped, rows["system_right"]),
-        "other": rows["system_right"].mask(swapped, rows["system_left"]),
-    }
 
 
 def _share(flags: "pd.Series[bool]") -> float | None:

@@ -24,6 +24,7 @@ from statsmodels.stats.proportion import proportion_confint
 from calibration.inference.clusters import cluster_uncertainty
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, StudentT
+from calibration.tables.preferences import resolved_sides
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
 
@@ -142,18 +143,19 @@ def repeats(preferences: pd.DataFrame) -> pd.DataFrame:
         worker, is_swapped, consistent, identical (flags), chance and chance_identical (of the worker's habits); one row a
         repeat of a judgment of the same worker that is in the table.
     """
-    again = preferences[preferences["validation_of"].notna()]
-    both = again.merge(
-        preferences[["judgment", "worker", "system_left", "choice"]],
+    sides = resolved_sides(preferences)
+    judged = preferences[["judgment", "worker", "validation_of"]].assign(
+        is_swapped=sides["is_swapped"], vote=sides["vote"]
+    )
+    both = judged[judged["validation_of"].notna()].merge(
+        judged.drop(columns="validation_of"),
         left_on=["validation_of", "worker"],
         right_on=["judgment", "worker"],
         suffixes=("", "_first"),
     )
-    swapped = both["system_left"] != both["system_left_first"]
-    turned = both["choice"].replace({"left": "right", "right": "left"})
-    second = both["choice"].mask(swapped, turned)
-    identical = second == both["choice_first"]
-    equal = second.isin(_EQUAL) & both["choice_first"].isin(_EQUAL)
+    swapped = both["is_swapped"] != both["is_swapped_first"]
+    identical = both["vote"] == both["vote_first"]
+    equal = both["vote"].isin(_EQUAL) & both["vote_first"].isin(_EQUAL)
     answers = _answers(preferences).reindex(both["worker"]).to_numpy(np.float64)
     chance, chance_identical = _chance(answers, swapped)
     return pd.DataFrame(

@@ -15,6 +15,8 @@ from scipy.stats import binomtest
 
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Scale, StudentT
+from calibration.raters.consistency import clopper_pearson
+from calibration.tables.preferences import resolved_sides
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.query_mean import QueryMean, mean_by_query
 
@@ -57,7 +59,7 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Cal
     is_open = 0 < share < 1 and left.standard_error > 0
     log_odds = math.log(share / (1 - share)) if 0 < share < 1 else math.copysign(math.inf, share - 0.5)
     error = left.standard_error / (share * (1 - share)) if is_open else math.nan
-    a_left = (first["system_left"] < first["system_right"]).to_numpy()
+    sides = resolved_sides(first)
     return CalibrationResult(
         params=MappingProxyType({NAME: share}),
         unit="share",
@@ -82,10 +84,32 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Cal
                 "log_odds_se": error,
                 "sided": float(len(sided)),
                 "equal_share": 1 - len(sided) / len(first),
-                "a_left_share": float(a_left.mean()),
+                "a_left_share": float((~sides["is_swapped"]).mean()),
             }
         ),
-        diagnostics=(*_on_lean(left, level), *_on_design(first, a_left)),
+        diagnostics=(*_on_lean(left, level), *_on_design(first, sides)),
+    )
+
+
+def left_share_by_worker(preferences: pd.DataFrame, *, level: float = LEVEL) -> pd.DataFrame:
+    """Count how often each worker who chose a side chose the left one; validation repeats do not count.
+
+    Returns
+    -------
+    DataFrame
+        One row a worker who chose a side: worker, answers, share, low and high (Clopper and Pearson).
+    """
+    sided = preferences[preferences["validation_of"].isna() & preferences["choice"].isin(["left", "right"])]
+    counts = (sided["choice"] == "left").groupby(sided["worker"]).agg(["sum", "size"])
+    low, high = clopper_pearson(counts["sum"], counts["size"], level)
+    return pd.DataFrame(
+        {
+            "worker": counts.index,
+            "answers": counts["size"].to_numpy(),
+            "share": (counts["sum"] / counts["size"]).to_numpy(),
+            "low": low,
+            "high": high,
+        }
     )
 
 
@@ -110,17 +134,11 @@ def _on_lean(left: QueryMean, level: float) -> Iterator[Diagnostic]:
         yield info("few_workers", f"The lean is known from {left.units} workers only.")
 
 
-def _on_design(
-    first: pd.DataFrame, a_left: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
-) -> Iterator[Diagnostic]:
+def _on_design(first: pd.DataFrame, sides: pd.DataFrame) -> Iterator[Diagnostic]:
     """Say whether the sides were drawn by lot."""
-    swapped = pd.Series(~a_left, index=first.index)
-    couple = [first["task"], first["topic"]]
-    couple += [
-        first["system_left"].mask(swapped, first["system_right"]),
-        first["system_right"].mask(swapped, first["system_left"]),
-    ]
-    swaps = swapped.groupby(couple).agg(["mean", "size"])
+    a_left = ~sides["is_swapped"].to_numpy(dtype=np.bool_)
+    couple = [first["task"], first["topic"], sides["system_a"], sides["system_b"]]
+    swaps = sides["is_swapped"].groupby(couple).agg(["mean", "size"])
     several = swaps[swaps["size"] > 1]
     if len(several) and several["mean"].isin([0, 1]).all():
         yield warning(

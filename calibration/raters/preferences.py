@@ -21,7 +21,7 @@ from calibration.raters.agreement import (
     coefficient_uncertainty,
     fleiss_kappa,
 )
-from calibration.tables.preferences import judged_pairs
+from calibration.tables.preferences import judged_pairs, resolved_sides
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
 
@@ -115,14 +115,9 @@ def _ratings(judged: pd.DataFrame, options: Literal[3, 4]) -> Ratings:
 def _as_shown(preferences: pd.DataFrame, options: Literal[3, 4]) -> Floats | None:
     """Return (pairs, options) counts of left, right and equal; None where a pair was shown both ways round."""
     rows = preferences[preferences["validation_of"].isna()]
-    swapped = rows["system_left"] > rows["system_right"]
-    couple = [
-        rows["task"],
-        rows["topic"],
-        rows["system_left"].mask(swapped, rows["system_right"]),
-        rows["system_right"].mask(swapped, rows["system_left"]),
-    ]
-    ways = swapped.astype("int64").groupby(couple)
+    sides = resolved_sides(rows)
+    couple = [rows["task"], rows["topic"], sides["system_a"], sides["system_b"]]
+    ways = sides["is_swapped"].astype("int64").groupby(couple)
     if (ways.min() != ways.max()).any():
         return None
     codes = {"left": 0, "right": 1, "equally_good": 2, "equally_bad": options - 1}

@@ -15,6 +15,33 @@ VOTES = ("votes_a", "votes_b", "equally_good", "equally_bad")
 _PAIR = ["task", "topic", "system_a", "system_b"]
 
 
+def resolved_sides(rows: pd.DataFrame) -> pd.DataFrame:
+    """Say of each judgment what it is about and for whom, whatever side each system was shown on.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of the table preferences.
+
+    Returns
+    -------
+    DataFrame
+        With the index of the rows: system_a, system_b (system_a < system_b), is_swapped (system_a stood on the right) and
+        vote, one of `VOTES`.
+    """
+    swapped = rows["system_left"] > rows["system_right"]
+    a_side = pd.Series("left", index=rows.index).mask(swapped, "right")
+    is_tie = ~rows["choice"].isin(["left", "right"])
+    return pd.DataFrame(
+        {
+            "system_a": rows["system_left"].mask(swapped, rows["system_right"]),
+            "system_b": rows["system_right"].mask(swapped, rows["system_left"]),
+            "is_swapped": swapped,
+            "vote": rows["choice"].where(is_tie, "votes_b").mask(rows["choice"] == a_side, "votes_a"),
+        }
+    )
+
+
 def judged_pairs(
     preferences: pd.DataFrame, *, workers: pd.DataFrame | None = None, exclude: bool = True
 ) -> pd.DataFrame:
@@ -37,15 +64,8 @@ def judged_pairs(
     """
     out = left_out(workers, exclude=exclude).index
     rows = preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
-    swapped = rows["system_left"] > rows["system_right"]
-    a_side = pd.Series("left", index=rows.index).mask(swapped, "right")
-    is_tie = ~rows["choice"].isin(["left", "right"])
-    vote = rows["choice"].where(is_tie, "votes_b").mask(rows["choice"] == a_side, "votes_a")
-    judged = rows[["worker", "task", "topic", "pair", "decision_seconds"]].assign(
-        system_a=rows["system_left"].mask(swapped, rows["system_right"]),
-        system_b=rows["system_right"].mask(swapped, rows["system_left"]),
-        vote=vote,
-    )
+    sides = resolved_sides(rows).drop(columns="is_swapped")
+    judged = rows[["worker", "task", "topic", "pair", "decision_seconds"]].assign(**dict(sides.items()))
     return judged.sort_values([*_PAIR, "worker"], kind="stable", ignore_index=True)
 
 

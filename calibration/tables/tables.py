@@ -90,7 +90,7 @@ _TABLES = (
         key=("worker",),
         columns=(
             _worker(),
-            _text("platform", "Where the worker came from, such as generic or prolific."),
+            _text("platform", "Where the worker came from, as the study file names it, such as generic."),
             _time("consented_at", "When the worker agreed to take part."),
             _time("completed_at", "When every required answer was stored."),
             _time("withdrawn_at", "When the worker took the consent back."),

@@ -205,3 +205,35 @@ def _json_value(value: Cell) -> Cell:
     if isinstance(value, float):
         return float(_machine_number(value)) if math.isfinite(value) else None
     return value
+
+
+def typed_options(context: click.Context, values: Mapping[str, Any]) -> list[str]:
+    """Return arguments and options as one would type them behind the command, defaults left out.
+
+    Parameters
+    ----------
+    context : Context
+        Of the command.
+    values : mapping of str to value
+        Name of a parameter -> its value; parameters that are not in it are left out.
+    """
+    words: list[str] = []
+    for option in context.command.params:
+        value = values.get(str(option.name))
+        if isinstance(option, click.Argument) and value is not None:
+            words.append(str(value))
+        elif value and value != option.get_default(context):
+            for given in _given(option, value):
+                words += [option.opts[-1], *given]
+    return words
+
+
+def _given(option: click.Parameter, value: Any) -> list[list[str]]:
+    """Return what stands behind an option each time that it is typed."""
+    if value is True:
+        return [[]]
+    if isinstance(value, dict):
+        return [[f"{name}={path}"] for name, path in value.items()]
+    if option.multiple:
+        return [[str(each)] for each in value]
+    return [list(value)] if option.nargs > 1 else [[str(value)]]

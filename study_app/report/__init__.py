@@ -1,7 +1,7 @@
-"""The report: the folder of an agreement as one HTML page that a co-author can read, its figures and tables as files.
+"""The report: what `prefcal agree` and `prefcal fit` wrote, as one HTML page, its figures and its tables.
 
-`folder` reads what is there. The parts (`agreement_part`, `curve_part`, `stream_part`, `fit_part`, `workers_part`,
-`methods_part`, `provenance_part`) put it into sentences, tables and figures; `page` holds these as documented values. A
-figure holds how it is drawn: `figures`, `stream_figures`, `worker_figures` and, for what fits draw themselves,
-`plot_colours`. `canvas` makes drawings in a `look`, `style_file` reads one, `table_files` writes tables, `build` all of it.
+In comes a folder (`folder.read_material`); out go report.html, figures as SVG and PDF, tables as CSV and LaTeX
+(`build.write_report`). `parts` put the files into sentences, figures and tables, `page` holds these as documented values,
+`drawing` draws in a `look`. It shows and does not compute: numbers come from files, or from `calibration`. It may use
+`study_app.base`, `study_app.tasks` for the words of the methods, `calibration` and `metrics`.
 """

@@ -11,8 +11,7 @@ from metrics.errors import input_fault
 from metrics.files import write_whole
 from study_app.report.drawing.canvas import Drawn, drawn, told_missing
 from study_app.report.drawing.look import Look
-from study_app.report.folder import Material, read_material
-from study_app.report.latex_tables import escaped, latex_text, with_warning
+from study_app.report.folder import ReportMaterial, read_material
 from study_app.report.page import Report, Section, render
 from study_app.report.parts.agreement import agreement_section, headline, summary
 from study_app.report.parts.curve import ablation_section, curve_sections
@@ -21,9 +20,8 @@ from study_app.report.parts.methods import methods_section
 from study_app.report.parts.provenance import provenance_section
 from study_app.report.parts.streams import stream_sections
 from study_app.report.parts.workers import workers_section
-from study_app.report.refit import refit
 from study_app.report.results import TaskResult, task_results
-from study_app.report.table_files import csv_text
+from study_app.report.table_files import csv_text, escaped, latex_text, with_warning
 
 PAGE = "report.html"
 FIGURES, TABLES = "figures", "report-tables"
@@ -69,10 +67,9 @@ def write_report(
     return folder / PAGE
 
 
-def build_report(material: Material) -> Report:
+def build_report(material: ReportMaterial) -> Report:
     """Put everything that a folder holds into words, tables and figures; nothing is drawn yet."""
     results = list(task_results(material))
-    again = refit(material)
     streams = list(stream_sections(material))
     return Report(
         study=_study_title(material),
@@ -85,22 +82,22 @@ def build_report(material: Material) -> Report:
                 for section in _of_task(result, material, number)
             ),
             *streams,
-            fit_section(material.model, material.truth, figures=again.figures, notes=again.notes),
-            workers_section(material, again.quality),
+            fit_section(material),
+            workers_section(material),
             methods_section(material, results),
-            provenance_section(material, usual=not again.notes),
+            provenance_section(material),
         ),
         version=version("prefcal"),
     )
 
 
-def _headline(material: Material, results: list[TaskResult], streams: list[Section]) -> str:
+def _headline(material: ReportMaterial, results: list[TaskResult], streams: list[Section]) -> str:
     """Return the main finding; of a simulated crowd it says so."""
     found = headline(results[0]) if results else streams[0].title if streams else NOTHING_YET
     return f"Simulated workers: {found}" if material.simulated else found
 
 
-def _summary(material: Material, results: list[TaskResult]) -> Iterator[str]:
+def _summary(material: ReportMaterial, results: list[TaskResult]) -> Iterator[str]:
     if not results:
         yield "There is no agreement.csv in this folder; prefcal agree writes it."
     for result in results:
@@ -109,7 +106,7 @@ def _summary(material: Material, results: list[TaskResult]) -> Iterator[str]:
         yield from summary(result, simulated=material.simulated)
 
 
-def _of_task(result: TaskResult, material: Material, number: int) -> Iterator[Section]:
+def _of_task(result: TaskResult, material: ReportMaterial, number: int) -> Iterator[Section]:
     suffix = f"-{number + 1}" if number else ""
     yield agreement_section(result, f"agreement{suffix}")
     yield from curve_sections(result, material.model, material.truth, suffix)
@@ -118,7 +115,7 @@ def _of_task(result: TaskResult, material: Material, number: int) -> Iterator[Se
         yield ablations
 
 
-def _study_title(material: Material) -> str:
+def _study_title(material: ReportMaterial) -> str:
     if material.study is None:
         return material.folder.resolve().name
     return material.study.title or material.study.study

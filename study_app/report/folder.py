@@ -8,19 +8,30 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.agree.folder import AGREEMENT, COMPARISONS, CURVE, PAIRS, RECORD, read_result
+from calibration.agree.folder import (
+    AGREEMENT,
+    COMPARISONS,
+    CURVE,
+    DISAGREEMENTS,
+    PAIRS,
+    RECORD,
+    read_result,
+    read_streams,
+)
+from calibration.agree.stream_results import StreamTables
+from calibration.agree.stream_scores import score_streams
+from calibration.fit.kept import FitPlots, read_fit_plots, read_quality
 from calibration.tables.files import read_tables, tables_sha256
+from calibration.tables.sources import study_sources
 from calibration.tables.study import StudyRecord, read_study
-from calibration.user_model.model import UserModel, read_user_model
+from calibration.user_model.model import ParameterEntry, UserModel, read_user_model
 from metrics.errors import input_fault
-from study_app.report.agreement_forms import with_every_column
 
 TABLES, MODEL, TRUTH = "tables", "user-model.json", "truth.json"
-DISAGREEMENTS = "disagreements.csv"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Material:
+class ReportMaterial:
     """Everything that a folder holds.
 
     Attributes
@@ -41,6 +52,12 @@ class Material:
         study.json.
     model, truth : UserModel or None
         The fitted people, and the people of a simulated crowd.
+    streams : StreamTables
+        As `prefcal agree` wrote them; scored now where it was never run, as for a study without pairs.
+    plots : FitPlots or None
+        What `prefcal fit` kept of its drawings; None without, or where they are of another model.
+    quality : mapping of str to ParameterEntry
+        Agreement among raters, consistency and position bias, from quality.json; empty without one.
     """
 
     folder: Path
@@ -56,6 +73,9 @@ class Material:
     study: StudyRecord | None
     model: UserModel | None
     truth: UserModel | None
+    streams: StreamTables
+    plots: FitPlots | None
+    quality: Mapping[str, ParameterEntry]
 
     @property
     def simulated(self) -> bool:
@@ -63,7 +83,7 @@ class Material:
         return self.truth is not None or (self.study is not None and self.study.simulated)
 
 
-def read_material(folder: str | Path) -> Material:
+def read_material(folder: str | Path) -> ReportMaterial:
     """Read a folder as `prefcal demo` writes it.
 
     Raises
@@ -76,21 +96,29 @@ def read_material(folder: str | Path) -> Material:
         raise input_fault("there is no such folder", path=folder, cure="name the folder of prefcal agree")
     record = _record(folder / RECORD)
     tables = _first_there(folder / TABLES, record.get("tables"))
-    model = _first_there(folder / MODEL, (record.get("model") or {}).get("path"))
-    material = Material(
+    model_file = _first_there(folder / MODEL, (record.get("model") or {}).get("path"))
+    model = read_user_model(model_file) if model_file.is_file() else None
+    study = read_study(tables)
+    streams = read_streams(folder, record.get("streams_not_scored"))
+    material = ReportMaterial(
         folder=folder,
-        agreement=with_every_column(AGREEMENT, read_result(folder, AGREEMENT)),
-        comparisons=with_every_column(COMPARISONS, read_result(folder, COMPARISONS)),
-        curve=with_every_column(CURVE, read_result(folder, CURVE)),
+        agreement=read_result(folder, AGREEMENT),
+        comparisons=read_result(folder, COMPARISONS),
+        curve=read_result(folder, CURVE),
         pairs=read_result(folder, PAIRS),
         disagreements=read_result(folder, DISAGREEMENTS),
         record=record,
         tables_folder=tables,
         tables=read_tables(tables) if tables.is_dir() else {},
         tables_sha256=tables_sha256(tables) if tables.is_dir() else None,
-        study=read_study(tables),
-        model=read_user_model(model) if model.is_file() else None,
+        study=study,
+        model=model,
         truth=read_user_model(folder / TRUTH) if (folder / TRUTH).is_file() else None,
+        streams=score_streams(study_sources(tables, study.tasks if study else ()), model)
+        if streams is None
+        else streams,
+        plots=read_fit_plots(model_file),
+        quality=read_quality(model_file),
     )
     if material.agreement is None and not material.tables and material.model is None:
         raise input_fault(

@@ -42,7 +42,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class ReportTable:
     """A table of texts.
 
     Attributes
@@ -98,7 +98,7 @@ class Section:
     paragraphs : tuple of str
         Sentences.
     figures : tuple of Figure
-    tables : tuple of Table
+    tables : tuple of ReportTable
     code : tuple of Code
     """
 
@@ -107,7 +107,7 @@ class Section:
     short: str
     paragraphs: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[ReportTable, ...] = ()
     code: tuple[Code, ...] = ()
 
 
@@ -141,7 +141,7 @@ class Report:
         return (figure for section in self.sections for figure in section.figures)
 
     @property
-    def tables(self) -> Iterator[Table]:
+    def tables(self) -> Iterator[ReportTable]:
         """Every table, in reading order."""
         return (table for section in self.sections for table in section.tables)
 

@@ -1,5 +1,9 @@
-"""The agreement of one task, as the report asks for it: rows by measure and convention, and measures in words."""
+"""The agreement of one task, as the report asks for it: rows by measure and convention, measures and findings in words.
 
+What the numbers allow to say, from how many pairs, queries and systems on, stands here too (`finding`, `ranked_alike`).
+"""
+
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -8,20 +12,28 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from calibration.agree.judged_task import decided, tells
 from calibration.agree.measures.named_measures import Wanted, wanted_by_study
 from calibration.agree.measures.variants import Fit, Role
 from metrics.arrays import Floats
-from study_app.report.agreement_forms import SUMMARIES
 from study_app.report.drawing.figures import scatter
-from study_app.report.folder import Material
+from study_app.report.folder import ReportMaterial
 from study_app.report.page import Figure
-from study_app.report.wording import counted, percent, points, points_interval, quantity
+from study_app.report.wording import (
+    counted,
+    decimal,
+    percent,
+    percent_interval,
+    points,
+    points_interval,
+    quantity,
+)
 
 FAIR_FITS = (Fit.CROSS_FITTED, Fit.OTHER_DATA)
+SUMMARIES, RANKED = "summaries", "ranked"
 STREAM_FAMILIES = ("push", "updates", "msu")
 PREFERRED = ("M@preferences", "M@stops")
 """Fitted measures that are shown before others."""
-
 SOURCES = {
     "M@preferences": "fitted to the preferences",
     "M@stops": "fitted to how far people read",
@@ -41,8 +53,14 @@ PARTS = {
     "uniform P": ", every intent equally probable",
     "fitted P": ", intents as voted by these workers",
 }
-
 Row: TypeAlias = "pd.Series[object]"
+FEWEST_FOR_BAND = 5
+"""Queries from which a curve has a band: from fewer, it is narrow wherever these few happen to be alike."""
+FEWEST_RANKED = 6
+"""Systems from which a rank correlation is put into words: of four, one in 24 orders is the very same by chance."""
+HATCHED = "Hatched: from the agreement of a second panel to that of a perfect measure."
+"""How a figure with a ceiling is read."""
+TOO_FEW = "too few to say"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -160,7 +178,7 @@ class TaskResult:
         return measure if part is None else f"M at {whose} {chars}{part}"
 
 
-def task_results(material: Material) -> Iterator[TaskResult]:
+def task_results(material: ReportMaterial) -> Iterator[TaskResult]:
     """Yield what was found for each task, in the order of agreement.csv."""
     if material.agreement is None:
         return
@@ -243,3 +261,79 @@ def _turned(row: Row) -> Row:
 
 def _of_task(frame: pd.DataFrame | None, task: object) -> pd.DataFrame:
     return pd.DataFrame() if frame is None else frame[frame["task"] == task]
+
+
+def ceiling(row: Row) -> tuple[float, float]:
+    """Return the agreement of a second panel and of a perfect measure; NaN where the votes do not tell them."""
+    return float(row["ceiling"]), float(row["perfect"])
+
+
+def finding(result: TaskResult) -> str:
+    """Say the agreement of the measure asked about with its interval, and that of a second panel where both have one.
+
+    That it is more or fewer is claimed only where the two intervals do not meet.
+    """
+    row = result.row(result.asked)
+    if not tells(row):
+        return (
+            f"Too few to say how well {result.asked} agrees with the preferences:"
+            f" {counted(decided(row), 'decided pair')}, {result.topics_counted}"
+        )
+    agreement = f"{percent(row['agreement'])} of the pairs ({percent_interval(row['low'], row['high'])})"
+    sentence = f"{result.asked} agrees with the preferences on {agreement}"
+    if math.isnan(row["ceiling"]) or math.isnan(row["low"]):
+        return sentence
+    panel = f"a second panel would on {percent(row['ceiling'])}"
+    if row["high"] < row["ceiling_low"] or row["low"] > row["ceiling_high"]:
+        word = "fewer" if row["high"] < row["ceiling_low"] else "more"
+        return f"{sentence}, {word} than {panel}"
+    return f"{sentence}; {panel} ({percent_interval(row['ceiling_low'], row['ceiling_high'])})"
+
+
+def ranked_alike(one: str, other: str, tau: float, interval: tuple[float, float], systems: int) -> str:
+    """Say how alike two measures rank systems: in words only where both ends of the interval have the same words.
+
+    Parameters
+    ----------
+    one, other : str
+        The measures.
+    tau : float
+        Kendall's tau-b.
+    interval : (float, float)
+        Of tau; NaN where there is none.
+    systems : int
+        How many are ranked.
+    """
+    value = "no τ" if math.isnan(tau) else f"τ = {decimal(tau)}"
+    if systems < FEWEST_RANKED:
+        return f"{one} and {other}, {counted(systems, 'system')}, {TOO_FEW}: {value}"
+    if math.isnan(interval[0]) or math.isnan(interval[1]):
+        return f"{one} and {other} over {counted(systems, 'system')}: {value}, no interval"
+    value += f" ({decimal(interval[0])} to {decimal(interval[1])})"
+    words = {_alike(end) for end in interval}
+    if len(words) > 1:
+        return f"{one} and {other} over {counted(systems, 'system')}: {value}"
+    return f"{one} and {other} rank systems {words.pop()}: {value}"
+
+
+def over_few(systems: int) -> str:
+    """Return what is put behind a rank correlation over too few systems; nothing behind others."""
+    return f" ({counted(systems, 'system')}, {TOO_FEW})" if systems < FEWEST_RANKED else ""
+
+
+def _alike(tau: float) -> str:
+    words = ((0.7, "much alike"), (0.3, "somewhat alike"), (-0.3, "almost unrelatedly"))
+    return next((word for least, word in words if tau >= least), "in opposite orders")
+
+
+def beyond_perfect(result: TaskResult) -> Iterator[str]:
+    """Yield which measures lie above a perfect one, and that only chance can put them there; nothing without any."""
+    row = result.row(result.main)
+    above = [name for name in result.fair_measures if result.row(name)["agreement"] > row["perfect"]]
+    if not above:
+        return
+    which = above[0] if len(above) == 1 else counted(len(above), "measure")
+    yield (
+        f"{which} came out above the perfect measure. That happens by chance, in these votes or in the estimate of the"
+        " ceiling, whose interval does not hold the error of its model; it is no finding."
+    )

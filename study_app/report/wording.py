@@ -1,7 +1,8 @@
 """Numbers as the report writes them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from metrics import wording
 
@@ -10,6 +11,7 @@ MINUS = "−"
 NARROW = "\u202f"
 """A narrow space that no line is broken at: between thousands, and before the per cent sign."""
 NO_INTERVAL = "no interval"
+UNITS: Mapping[str, float] = MappingProxyType({"hours": 3600.0, "minutes": 60.0, "seconds": 1.0})
 LEVEL = f"95{NARROW}%"
 """Confidence level of every interval."""
 
@@ -72,6 +74,19 @@ def decimal(value: float | None) -> str:
         return DASH
     shown = f"{value:.2f}"
     return "0.00" if float(shown) == 0 else shown.replace("-", MINUS)
+
+
+def lasting(seconds: float | None) -> str:
+    """`9.4 hours`, `78 seconds`: a duration in the unit that people would use."""
+    known = math.inf if seconds is None else seconds
+    unit = unit_of(known)
+    number = quantity(known / UNITS[unit])
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
+
+
+def unit_of(seconds: float) -> str:
+    """Return the largest unit that a duration has twice."""
+    return next((unit for unit, size in UNITS.items() if seconds >= 2 * size), "seconds")
 
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:

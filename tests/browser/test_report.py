@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page
 
 from study_app.report.build import write_report
 from study_app.report.drawing.look import Look
-from study_app.report.page import Report, Section, Table, render
+from study_app.report.page import Report, ReportTable, Section, render
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import screenshots
 from tests.browser.test_accessibility import TOO_WIDE, axe_results
@@ -107,7 +107,7 @@ def test_pairs_that_disagree_most_are_cards_on_a_phone_and_rows_on_a_desktop(
     """Long texts beside each other cannot be read on a phone: there each cell has a line, with its column's name."""
     texts = ("q0: why", "alpha", "a long text " * 20, "another text " * 20)
     columns = ("Topic", "A", "Text of A", "Text of B")
-    table = Table(
+    table = ReportTable(
         name="pairs",
         caption="Pairs",
         columns=columns,

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import FORMATS, Output
+from study_app.cli.output import FORMATS, Output, typed_options
 from study_app.cli.places import OutFolder
 
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
     from calibration.agree.measures.named_measures import Wanted
+    from calibration.agree.stream_results import StreamTables
     from calibration.user_model.model import UserModel
 
 
@@ -102,8 +103,8 @@ def command(
 ) -> None:
     """Say how well measures agree with the preferences in TABLES, a folder as prefcal export writes it.
 
-    Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, and prints
-    the agreement.
+    Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
+    stream_scores.csv and stream_correlations.csv for a study of streams, and prints the agreement.
 
     A MEASURE is called as the printed table calls it, or as prefcal measures prints it, with any value of its
     parameters; one that the table lacks is added to it. For example:
@@ -127,7 +128,7 @@ def command(
     for note in found.notes:
         click.echo(note, err=True)
     record |= {"draws": draws, "complete_only": complete_only, "seed": seed, **_commands(folder)}
-    write_agreement(found, Path(folder), record)
+    write_agreement(found, Path(folder), record, _streams(tables, evidence.model, collection, runs))
     if format_ == "table":
         click.echo(agreement_text(found), nl=False)
     else:
@@ -204,11 +205,26 @@ def _draws(model: "UserModel | None", draws: int | None, seed: int) -> "list[Use
     return drawn.models(model)
 
 
+def _streams(
+    tables: str, model: "UserModel | None", collection: dict[str, Path], runs: dict[str, Path]
+) -> "StreamTables":
+    """Score the streams of the study, of tasks without pairs too."""
+    from calibration.agree.stream_scores import score_streams
+    from calibration.tables.sources import study_sources
+    from calibration.tables.study import read_study
+
+    study = read_study(tables)
+    if study is None:
+        return score_streams({})
+    return score_streams(study_sources(tables, study.tasks, collection=collection, runs=runs), model)
+
+
 def _commands(folder: str) -> dict[str, list[str]]:
     """Return the command as it was typed, and as one would type it in the folder of the results."""
     context = click.get_current_context()
     again = {name: _seen_from(folder, name, value) for name, value in context.params.items()}
-    return {"command": _typed(context, context.params), "again": _typed(context, again)}
+    words = (["prefcal", "agree", *typed_options(context, each)] for each in (context.params, again))
+    return dict(zip(("command", "again"), words, strict=True))
 
 
 def _seen_from(folder: str, name: str, value: Any) -> Any:
@@ -216,27 +232,3 @@ def _seen_from(folder: str, name: str, value: Any) -> Any:
     if name in {"collection", "runs"}:
         return {kind: relpath(path, folder) for kind, path in value.items()}
     return relpath(value, folder) if name in {"tables", "model", "scores", "folder"} and value else value
-
-
-def _typed(context: click.Context, values: dict[str, Any]) -> list[str]:
-    """Return a command as one would type it, its defaults left out."""
-    words = ["prefcal", "agree"]
-    for option in context.command.params:
-        value = values[str(option.name)]
-        if isinstance(option, click.Argument):
-            words.append(str(value))
-        elif value and value != option.get_default(context):
-            for given in _given(option, value):
-                words += [option.opts[-1], *given]
-    return words
-
-
-def _given(option: click.Parameter, value: Any) -> list[list[str]]:
-    """Return what stands behind an option each time that it is typed."""
-    if value is True:
-        return [[]]
-    if isinstance(value, dict):
-        return [[f"{name}={path}"] for name, path in value.items()]
-    if option.multiple:
-        return [[str(one)] for one in value]
-    return [list(value)] if option.nargs > 1 else [[str(value)]]

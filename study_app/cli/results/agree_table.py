@@ -6,8 +6,8 @@ from collections.abc import Iterable
 import pandas as pd
 
 from calibration.agree.comparisons import nothing_detectable
+from calibration.agree.judged_task import tells
 from calibration.agree.study import AgreementTables
-from calibration.agree.too_few import tells
 from metrics.wording import counted
 from study_app.cli.output import table_text
 

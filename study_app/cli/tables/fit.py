@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import FORMATS
+from study_app.cli.output import FORMATS, typed_options
 from study_app.cli.places import OutFile, OutFolder
 
 if TYPE_CHECKING:
@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from calibration.fit.options import FitOptions
+    from calibration.fit.material import FitOptions
     from calibration.fit.plots import Drawings
     from calibration.fit.study import UserModelFit
 
-QUALITY, COLLECTION = "quality.json", "collection"
-"""What is written beside the model."""
+COLLECTION = "collection"
+"""Folder beside the model."""
+NOT_OPTIONS = ("tables", "model_file", "plots", "seed", "format_", "debug")
+"""What was typed and does not belong to the choices of a fit."""
 
 
 @click.command("fit")
@@ -128,16 +130,18 @@ def command(
     """Fit every user-model parameter that a folder of tables allows.
 
     What cannot be told is left out, and one line on stderr says why; kinds of study that were not run are one line
-    together. Worker quality and agreement among raters are
-    written into quality.json beside the model. Where people voted on intents or rated iUnits,
-    collection/probability.tsv and collection/importance.tsv are written there too, for scoring.
+    together. Beside the model are written: worker quality and agreement among raters (quality.json), and how the fits are
+    drawn (fit-plots.json), both for prefcal report; where people voted on intents or rated iUnits,
+    collection/probability.tsv and collection/importance.tsv, for scoring.
     """
-    from calibration.fit.options import FitOptions
+    from calibration.fit.kept import PLOTS, QUALITY
+    from calibration.fit.material import FitOptions
     from calibration.user_model.model import write_user_model
     from metrics.files import check_file_place, check_folder_place
     from study_app.cli.tables.table_notes import read_with_warnings
 
-    check_file_place(model_file.parent / QUALITY)
+    for name in (QUALITY, PLOTS):
+        check_file_place(model_file.parent / name)
     check_folder_place(model_file.parent / COLLECTION)
     read = read_with_warnings(tables)
     options = FitOptions(
@@ -226,6 +230,7 @@ def _write_beside(
     model_file: Path, read: "Mapping[str, pd.DataFrame]", fit: "UserModelFit", options: "FitOptions"
 ) -> list[Path]:
     """Write what else was found into the model's folder, and return the files."""
+    from calibration.fit.kept import QUALITY, write_fit_plots
     from calibration.intents.collection_files import collection_files
     from calibration.tables.exclusion import counted_tables
     from calibration.user_model.json_files import write_json
@@ -237,9 +242,15 @@ def _write_beside(
     for name, text in files.items():
         write_whole(folder / name, text)
     written = [folder / name for name in files]
+    if fit.drawable:
+        context = click.get_current_context()
+        choices = {name: value for name, value in context.params.items() if name not in NOT_OPTIONS}
+        written.insert(0, write_fit_plots(fit.drawable, model_file, tuple(typed_options(context, choices))))
     if fit.quality.results:
         write_json(model_file.parent / QUALITY, fit.quality.to_dict(options.level))
-        return [model_file.parent / QUALITY, *written]
+        written.insert(0, model_file.parent / QUALITY)
+    else:
+        (model_file.parent / QUALITY).unlink(missing_ok=True)
     return written
 
 

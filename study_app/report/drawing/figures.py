@@ -1,22 +1,46 @@
-"""The figures on agreement. Each function takes a look and numbers and returns a drawing; shapes tell as much as colours do."""
+"""The figures on agreement, on workers, and those that fits make themselves, in the colours of a look.
+
+Each function takes a look and numbers and returns a drawing; shapes tell as much as colours do. `stream_figures` has those
+on streams.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from textwrap import fill
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.collections import Collection
+from matplotlib.colors import to_hex, to_rgba
 from matplotlib.figure import Figure as Drawing
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator, PercentFormatter
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import (
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+    PercentFormatter,
+)
 
-from metrics.arrays import Floats
+from metrics.arrays import Bools, Floats
 from study_app.report.drawing.canvas import new_drawing
 from study_app.report.drawing.look import Look
-from study_app.report.wording import NARROW, shortened
+from study_app.report.wording import NARROW, quantity, shortened
+
+Colour: TypeAlias = tuple[float, float, float, float]
+NAMED = {"#0072b2": "agree", "#d55e00": "disagree", "#009e73": "muted"}
+DARKEST_GREY, LIGHTEST_GREY = 0.2, 0.7
+LABEL_CHARS = 34
+"""Longest line beside an axis."""
+MOST_TICKS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Curve:
+class DrawnCurve:
     """Agreement over a parameter, to be drawn.
 
     Attributes
@@ -130,7 +154,7 @@ def scatter(look: Look, *, difference: Floats, share: Floats, measure: str) -> D
     return drawing
 
 
-def curve_with_marks(look: Look, *, curve: Curve, marks: Sequence[Mark], measure: str) -> Drawing:
+def curve_with_marks(look: Look, *, curve: DrawnCurve, marks: Sequence[Mark], measure: str) -> Drawing:
     """Draw agreement over a parameter with its band and ceilings, and below it where the parameter was estimated."""
     drawing = new_drawing(4.1, 2.5 + 0.22 * len(marks))
     ratios = [2.3, 0.25 + 0.22 * len(marks)]
@@ -161,7 +185,7 @@ def _draw_ceiling(span: Callable[..., object], look: Look, ceiling: float, perfe
         span(ceiling, perfect, fill=False, edgecolor=look["accent"], hatch="////", linewidth=0, alpha=0.35)
 
 
-def _draw_curve(axes: Axes, look: Look, curve: Curve) -> None:
+def _draw_curve(axes: Axes, look: Look, curve: DrawnCurve) -> None:
     axes.grid(visible=True, axis="y")
     _draw_ceiling(axes.axhspan, look, curve.ceiling, curve.perfect)
     axes.fill_between(
@@ -174,7 +198,7 @@ def _draw_curve(axes: Axes, look: Look, curve: Curve) -> None:
     axes.tick_params(axis="x", which="both", length=0)
 
 
-def _draw_marks(axes: Axes, look: Look, marks: Sequence[Mark], curve: Curve) -> None:
+def _draw_marks(axes: Axes, look: Look, marks: Sequence[Mark], curve: DrawnCurve) -> None:
     """Draw one row a mark: its value and its interval, an open end running into the edge."""
     low, high = float(curve.values.min()), float(curve.values.max())
     for row, mark in enumerate(marks):
@@ -193,3 +217,150 @@ def _draw_marks(axes: Axes, look: Look, marks: Sequence[Mark], curve: Curve) -> 
         axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 3.0)))
         axes.xaxis.set_minor_locator(NullLocator())
         with_thousands(axes.xaxis)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Shares:
+    """One share a worker, to be drawn in order.
+
+    Attributes
+    ----------
+    value, low, high : (workers,) ndarray of float
+        Each worker's share and interval.
+    excluded : (workers,) ndarray of bool
+        Who was left out.
+    reference : float
+        What somebody without a lean, or without looking, would have.
+    overall : (float, float)
+        Interval of all workers together; NaN where unknown.
+    label : str
+        Of the axis.
+    as_percent : bool
+        Whether its numbers are percentages.
+    """
+
+    value: Floats
+    low: Floats
+    high: Floats
+    excluded: Bools
+    reference: float
+    overall: tuple[float, float]
+    label: str
+    as_percent: bool
+
+
+def worker_scatter(
+    look: Look,
+    *,
+    seconds: Floats,
+    consistency: Floats,
+    excluded: Bools,
+    limits: tuple[float | None, float | None],
+) -> Drawing:
+    """Draw each worker's consistency against search time; crosses are excluded, lines are the rule's limits."""
+    spread = 0.018 * _rank_within(np.round(consistency, 3), seconds)
+    drawing = new_drawing(4.1, 2.5)
+    axes = drawing.add_subplot()
+    _signs(axes, look, seconds, consistency + spread, excluded)
+    for limit, line in zip(limits, (axes.axvline, axes.axhline), strict=True):
+        if limit is not None:
+            line(limit, color=look["muted"], linewidth=0.9, linestyle=(0, (4, 3)))
+    axes.set_xlabel("mean search time, in seconds")
+    axes.set_ylabel("repeats answered alike")
+    axes.set_ylim(-0.1, 1.1)
+    in_percent(axes.yaxis)
+    return drawing
+
+
+def worker_shares(look: Look, *, shares: Shares) -> Drawing:
+    """Draw each worker's share with its interval, in order, beside the interval of all workers together."""
+    order = np.argsort(shares.value, kind="stable")
+    place = np.arange(1, len(order) + 1)
+    drawing = new_drawing(4.1, 2.5)
+    axes = drawing.add_subplot()
+    if np.isfinite(shares.overall).all():
+        axes.axhspan(*shares.overall, facecolor=look["agree"], alpha=0.22, linewidth=0)
+    axes.axhline(shares.reference, color=look["muted"], linewidth=0.9, linestyle=(0, (4, 3)))
+    axes.vlines(place, shares.low[order], shares.high[order], color=look["accent"], linewidth=0.8)
+    _signs(axes, look, place.astype(np.float64), shares.value[order], shares.excluded[order])
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.set_xlabel("workers, in order")
+    axes.set_ylabel(shares.label)
+    axes.set_ylim(min(-0.05, float(shares.low.min(initial=0.0)) - 0.05), 1.05)
+    if shares.as_percent:
+        in_percent(axes.yaxis)
+    return drawing
+
+
+def _signs(axes: Axes, look: Look, x: Floats, y: Floats, excluded: Bools) -> None:
+    for chosen, marker, colour, size in ((~excluded, "o", "agree", 3.6), (excluded, "x", "disagree", 4.4)):
+        axes.plot(x[chosen], y[chosen], marker, color=look[colour], markersize=size, alpha=0.75)
+
+
+def _rank_within(groups: Floats, order: Floats) -> Floats:
+    """Return small offsets that pull apart points of one height: -1, 0, 1, -1, ... along the other axis."""
+    ranks = np.zeros(groups.size)
+    for value in np.unique(groups):
+        members = np.flatnonzero(groups == value)
+        ranks[members[np.argsort(order[members], kind="stable")]] = np.arange(members.size) % 3 - 1
+    return ranks
+
+
+def fit_drawing(look: Look, *, plot: Callable[[Axes], None]) -> Drawing:
+    """Let a fit draw itself, without the title it would give itself, in the colours of a look."""
+    drawing = new_drawing(3.7, 3.1)
+    axes = drawing.add_subplot()
+    plot(axes)
+    axes.set_title("")
+    axes.set_ylabel(fill(axes.get_ylabel(), LABEL_CHARS))
+    for axis in (axes.xaxis, axes.yaxis):
+        _plain_numbers(axis)
+    _legend_below(drawing, axes)
+    for artist in drawing.findobj(lambda one: isinstance(one, Line2D | Collection | Patch)):
+        _recolour(artist, look)
+    return drawing
+
+
+def _plain_numbers(axis: Axis) -> None:
+    """Write the numbers of a log scale out, and no more labels than fit."""
+    if axis.get_scale() == "log":
+        axis.set_major_formatter(FuncFormatter(lambda value, _: quantity(value)))
+        axis.set_minor_formatter(NullFormatter())
+    elif len(axis.get_ticklocs()) > MOST_TICKS:
+        axis.set_major_locator(MaxNLocator(MOST_TICKS // 2, integer=True))
+
+
+def _legend_below(drawing: Drawing, axes: Axes) -> None:
+    """Put the legend where the layout makes room for it."""
+    legend = axes.get_legend()
+    if legend is None:
+        return
+    legend.remove()
+    handles, labels = axes.get_legend_handles_labels()
+    drawing.legend(handles, labels, loc="outside lower center", ncols=2, fontsize="small")
+
+
+def _recolour(artist: object, look: Look) -> None:
+    """Give one line, area or sign the look's colours."""
+    if isinstance(artist, Line2D):
+        for part in ("color", "markerfacecolor", "markeredgecolor"):
+            colour = getattr(artist, f"get_{part}")()
+            if not (isinstance(colour, str) and colour.lower() in {"none", "auto"}):
+                getattr(artist, f"set_{part}")(_in_look(colour, look))
+    elif isinstance(artist, Collection | Patch):
+        for part in ("facecolor", "edgecolor"):
+            colours = np.atleast_2d(getattr(artist, f"get_{part}")())
+            inside = [_in_look(tuple(one), look) for one in colours]
+            getattr(artist, f"set_{part}")(inside if isinstance(artist, Collection) else inside[0])
+
+
+def _in_look(colour: Any, look: Look) -> Colour:
+    """Return the look's colour for a fit's own: greys by their lightness, named ones by their role, others as they are."""
+    red, green, blue, alpha = to_rgba(colour)
+    role = NAMED.get(to_hex(colour))
+    if red == green == blue and red < 1:
+        role = "ink" if red < DARKEST_GREY else "muted" if red < LIGHTEST_GREY else "grid"
+    if role is None:
+        return red, green, blue, alpha
+    red, green, blue, _ = to_rgba(look[role])
+    return red, green, blue, alpha

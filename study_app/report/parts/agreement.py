@@ -6,10 +6,9 @@ from functools import partial
 import numpy as np
 
 from calibration.agree.comparisons import nothing_detectable
+from calibration.agree.judged_task import tells
 from calibration.agree.measures.variants import Fit, Role
-from calibration.agree.too_few import tells
 from metrics.wording import listed
-from study_app.report.claims import HATCHED, beyond_perfect, ceiling, finding
 from study_app.report.drawing.figures import Mark, agreement_rows
 from study_app.report.page import Figure, Section
 from study_app.report.parts.agreement_tables import (
@@ -18,7 +17,16 @@ from study_app.report.parts.agreement_tables import (
     disagreement_tables,
     exclusion_table,
 )
-from study_app.report.results import PLACES, Row, TaskResult, scatters
+from study_app.report.results import (
+    HATCHED,
+    PLACES,
+    Row,
+    TaskResult,
+    beyond_perfect,
+    ceiling,
+    finding,
+    scatters,
+)
 from study_app.report.wording import (
     LEVEL,
     counted,

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from calibration.agree.comparisons import nothing_detectable
-from study_app.report.page import Table
+from study_app.report.page import ReportTable
 from study_app.report.results import PLACES, TaskResult
-from study_app.report.two_texts import LINE, side_by_side
 from study_app.report.wording import (
     DASH,
     LEVEL,
@@ -20,6 +19,13 @@ from study_app.report.wording import (
     quantity,
 )
 
+MOST_CHARS = 240
+"""Characters of a text that are shown."""
+BEFORE, AFTER = 40, 80
+"""Characters that are shown before the first difference, and behind it at least."""
+LINE = "/"
+"""What stands between the lines of a text."""
+SAME = "the same text as A"
 FITS = {
     "none": DASH,
     "other_data": "other data",
@@ -33,7 +39,43 @@ TEXTS = (
 )
 
 
-def agreement_table(result: TaskResult, key: str) -> Table:
+def side_by_side(text_a: str, text_b: str, most: int = MOST_CHARS) -> tuple[str, str]:
+    """Return two texts as they are shown: lines apart, a beginning in common left out where the difference comes late.
+
+    Parameters
+    ----------
+    text_a, text_b : str
+        In plain lines; may be empty.
+    most : int
+        Characters to show of each.
+    """
+    a, b = _one_line(text_a), _one_line(text_b)
+    if a and a == b:
+        return _cut(a, most), SAME
+    alike = (one == other for one, other in zip(a, b, strict=False))
+    common = next((place for place, same in enumerate(alike) if not same), min(len(a), len(b)))
+    start = 0 if common + AFTER <= most else _word_begins(a, common - BEFORE, common)
+    return _cut(a, most, start), _cut(b, most, start)
+
+
+def _one_line(text: str) -> str:
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return f" {LINE} ".join(line for line in lines if line)
+
+
+def _word_begins(text: str, low: int, high: int) -> int:
+    """Return where the first word within a stretch begins; its start in a script without spaces."""
+    space = text.find(" ", low, high)
+    return low if space < 0 else space + 1
+
+
+def _cut(text: str, most: int, start: int = 0) -> str:
+    before = "… " if start else ""
+    shown = text[start:]
+    return before + (shown if len(shown) <= most else f"{shown[:most].rstrip()}…")
+
+
+def agreement_table(result: TaskResult, key: str) -> ReportTable:
     """Return every measure in the three conventions and by votes, and the ceilings."""
     rows = []
     drawn = result.rows["draw_low"].notna().any()
@@ -69,7 +111,7 @@ def agreement_table(result: TaskResult, key: str) -> Table:
                 *([DASH] if drawn else []),
             )
         )
-    return Table(
+    return ReportTable(
         name=key,
         caption=f"Agreement with the preferences in task {result.task}",
         columns=(
@@ -101,7 +143,7 @@ def agreement_table(result: TaskResult, key: str) -> Table:
     )
 
 
-def comparison_table(result: TaskResult, key: str) -> Table:
+def comparison_table(result: TaskResult, key: str) -> ReportTable:
     """Return every comparison, the primary one first."""
     rows = tuple(
         (
@@ -119,7 +161,7 @@ def comparison_table(result: TaskResult, key: str) -> Table:
     )
     unknowable = map(nothing_detectable, result.comparisons["minimum_detectable"])
     late = (result.comparisons["named"] == "analysis").any()
-    return Table(
+    return ReportTable(
         name=f"{key}-comparisons",
         caption=f"Differences between measures in task {result.task}, in percentage points",
         columns=(
@@ -159,7 +201,7 @@ def _standing(row: "dict[str, object]") -> str:
     return STANDINGS.get(standing, standing) + (f", named {place}" if place else "")
 
 
-def exclusion_table(result: TaskResult, key: str) -> Table:
+def exclusion_table(result: TaskResult, key: str) -> ReportTable:
     """Return the agreement with and without the excluded workers."""
     everybody = result.unexcluded[result.unexcluded["ties"] == "against"].set_index("measure")
     rows = []
@@ -174,7 +216,7 @@ def exclusion_table(result: TaskResult, key: str) -> Table:
                 percent_interval(with_["low"], with_["high"]),
             )
         )
-    return Table(
+    return ReportTable(
         name=f"{key}-exclusions",
         caption=f"With and without the excluded workers in task {result.task}",
         columns=("Measure", "Left out", f"{LEVEL} interval", "Counted", f"{LEVEL} interval"),
@@ -187,7 +229,7 @@ def exclusion_table(result: TaskResult, key: str) -> Table:
     )
 
 
-def disagreement_tables(result: TaskResult, key: str) -> Iterator[Table]:
+def disagreement_tables(result: TaskResult, key: str) -> Iterator[ReportTable]:
     """Yield the pairs on which measure and people disagree most, with what the people saw; nothing without the file."""
     if result.disagreements.empty:
         return
@@ -206,7 +248,7 @@ def disagreement_tables(result: TaskResult, key: str) -> Iterator[Table]:
         for row in shown.to_dict("records")
     )
     measure = shown["measure"].iloc[0]
-    yield Table(
+    yield ReportTable(
         name=f"{key}-disagreements",
         caption=f"Pairs of task {result.task} on which {measure} and the votes disagree most",
         columns=(

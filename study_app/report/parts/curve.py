@@ -6,16 +6,23 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from calibration.agree.judged_task import tells
 from calibration.agree.measures.variants import Fit, Role
-from calibration.agree.too_few import tells
 from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
-from study_app.report.agreement_forms import RANKED
-from study_app.report.claims import FEWEST_FOR_BAND, HATCHED, TOO_FEW, ceiling
-from study_app.report.drawing.figures import Curve, Mark, curve_with_marks
+from study_app.report.drawing.figures import DrawnCurve, Mark, curve_with_marks
 from study_app.report.page import Figure, Section
 from study_app.report.parts.fit import PATIENCE, curve_marks
-from study_app.report.results import Row, TaskResult, scatters
+from study_app.report.results import (
+    FEWEST_FOR_BAND,
+    HATCHED,
+    RANKED,
+    TOO_FEW,
+    Row,
+    TaskResult,
+    ceiling,
+    scatters,
+)
 from study_app.report.wording import LEVEL, percent, points, points_interval, quantity, stretch
 
 EXPLORATION = (
@@ -165,10 +172,10 @@ def _band_in_words(result: TaskResult, band_low: Floats) -> str:
     return f"Band around it: holds the whole curve with {LEVEL} confidence{gaps}."
 
 
-def _curve(result: TaskResult, curve: pd.DataFrame, over: str) -> Curve:
+def _curve(result: TaskResult, curve: pd.DataFrame, over: str) -> DrawnCurve:
     panel, perfect = ceiling(result.row(result.main))
     band_low, band_high = _band(result, curve)
-    return Curve(
+    return DrawnCurve(
         values=curve["value"].to_numpy(np.float64),
         agreement=curve["agreement"].to_numpy(np.float64),
         band_low=band_low,

@@ -1,20 +1,167 @@
-"""The report's table of fitted parameters, against the truth where a simulated crowd has one."""
+"""The report's part on fits: figures with their findings as titles, and the table of parameters, against the truth if known."""
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
 
+from calibration.fit.kept import FitPlot, FitPlots
 from calibration.patience.grid import PAPER_PATIENCE
 from calibration.user_model.model import ParameterEntry, UserModel, plain_name
 from metrics.wording import listed
-from study_app.report.drawing.figures import Mark
-from study_app.report.page import Figure, Section, Table
-from study_app.report.wording import DASH, LEVEL, NARROW, counted, quantity, quantity_interval
+from study_app.report.drawing.figures import Mark, fit_drawing
+from study_app.report.folder import ReportMaterial
+from study_app.report.page import Figure, ReportTable, Section
+from study_app.report.wording import (
+    DASH,
+    LEVEL,
+    NARROW,
+    UNITS,
+    counted,
+    lasting,
+    percent,
+    percent_interval,
+    points,
+    quantity,
+    quantity_interval,
+    unit_of,
+)
 
+_INSIDE = "Grey: 95\u202f% of studies simulated from the fit, with workers and exposure as in this one; "
+CAPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "totals": f"{_INSIDE}the observed steps should mostly lie inside.",
+        "qq": f"{_INSIDE}the workers, in order, should mostly lie inside.",
+        "residuals": "Grey: reads around their worker’s speed. The fitted law and its parts should follow it.",
+        "proportions": "Shares of answers with their intervals, and the fitted decay; it should pass through them.",
+        "survival": f"{_INSIDE}the share of readers still reading should mostly lie inside. Dashed: the decay of M.",
+        "profile": "How much likelihood other patiences lose. The lowest point is the estimate; a flat curve tells little.",
+        "shrinkage": "Each fitted probability with its interval over the raw share of votes; dashed: as voted.",
+        "weights": "Each weight with its interval, relative to the gain of a relevant push; dashed: an open end.",
+    }
+)
+"""Kind of drawing -> how to read it."""
 MARKED = ("preferences", "stops", "grid")
 PATIENCE = "patience_chars"
+LEFT_OUT = ("agreement",)
+"""Drawings that another figure of the report shows better."""
+NOT_DRAWN = "The fits are not drawn: there is no fit-plots.json of this user model beside it. prefcal fit writes both."
 DEFAULTS = {"alpha": ("push_alpha", 0.66), "lateness": ("lateness_decay", 0.5)}
 """What varies along a curve -> the parameter that it is, and its default."""
+
+
+def fit_title(kept: FitPlot, model: UserModel) -> str | None:
+    """Return the finding of a drawing, None for a drawing that is not known here."""
+    families = dict.fromkeys(family for family, _ in _TITLES)
+    family = next((one for one in families if kept.fit == one or kept.fit.startswith(f"{one}_")), "")
+    title = _TITLES.get((family, kept.plot))
+    if title is None or kept.plot not in CAPTIONS:
+        return None
+    return title(kept, [model.parameters[name] for name in kept.parameters if name in model.parameters])
+
+
+def _within(entry: ParameterEntry) -> str:
+    return quantity_interval(*entry.interval)
+
+
+def _lasting(entry: ParameterEntry) -> str:
+    """`9.4 hours on average (7.08 to 13.6)`: estimate and interval in one unit."""
+    low, high = entry.interval
+    seconds = math.inf if entry.estimate is None else entry.estimate
+    size = UNITS[unit := unit_of(seconds)]
+    interval = quantity_interval(None if low is None else low / size, None if high is None else high / size)
+    return f"{quantity(seconds / size)} {unit} on average ({interval})"
+
+
+def _away(_: FitPlot, entries: list[ParameterEntry]) -> str:
+    return f"People stay away for {_lasting(entries[0])}"
+
+
+def _away_spread(_: FitPlot, entries: list[ParameterEntry]) -> str:
+    return f"Mean times away differ between people by {lasting(entries[1].estimate)} (standard deviation)"
+
+
+def _session(_: FitPlot, entries: list[ParameterEntry]) -> str:
+    return f"A visit lasts {_lasting(entries[0])}"
+
+
+def _session_spread(_: FitPlot, entries: list[ParameterEntry]) -> str:
+    return f"Mean visits differ between people by {lasting(entries[1].estimate)} (standard deviation)"
+
+
+def _speed(_: FitPlot, entries: list[ParameterEntry]) -> str:
+    what = "characters" if "char" in entries[0].unit else "words"
+    estimate = entries[0].estimate or 0.0
+    low, high = (None if end is None else math.exp(end) for end in entries[0].interval)
+    interval = quantity_interval(low, high)
+    return f"Half of the people read at least {quantity(math.exp(estimate))} {what} a second ({interval})"
+
+
+def _reads(kept: FitPlot, _: list[ParameterEntry]) -> str:
+    idle, skimmed = (kept.details.get(f"share_{kind}") for kind in ("idle", "skimmed"))
+    return f"{percent(idle)} of the reads are idle, {percent(skimmed)} are skimmed"
+
+
+def _lateness(_: FitPlot, entries: list[ParameterEntry]) -> str:
+    decay = entries[0]
+    interval = percent_interval(*decay.interval)
+    return f"Each visit late leaves {percent(decay.estimate)} of an update’s use ({interval})"
+
+
+def _depth(_: FitPlot, entries: list[ParameterEntry]) -> str:
+    chars = f"{quantity(_finite(entries[0]))} characters ({_within(entries[0])})"
+    return f"Reading depth falls as with a patience of {chars}"
+
+
+def _likely(_: FitPlot, entries: list[ParameterEntry]) -> str:
+    return f"The preferences speak for a patience of {quantity(_finite(entries[0]))} characters ({_within(entries[0])})"
+
+
+def _intents(kept: FitPlot, _: list[ParameterEntry]) -> str:
+    number = int(kept.details.get("intents") or 0)
+    moved = points(kept.details.get("distance")).lstrip("+")
+    return f"{counted(number, 'probability', 'probabilities')} of intents lie {moved} points from the votes on average"
+
+
+def _push(kept: FitPlot, entries: list[ParameterEntry]) -> str:
+    """Say the first weight that is told from 0: of pushes on eventful days, else of silence on silent ones."""
+    clear = {name: entry for name, entry in zip(kept.parameters, entries, strict=False) if _is_told(entry)}
+    for name, words in (
+        ("push_P_E", "A non-relevant push on an eventful day costs {} of what a relevant one gains"),
+        ("push_S_0", "A silent day without a push is worth {} of a relevant push"),
+    ):
+        if name in clear:
+            return f"{words.format(quantity(_finite(clear[name])))} ({_within(clear[name])})"
+    return "What non-relevant pushes and silence are worth cannot be told from these judgments"
+
+
+def _is_told(entry: ParameterEntry) -> bool:
+    """Say whether an interval leaves out 0."""
+    low, high = entry.interval
+    return (low is not None and low > 0) or (high is not None and high < 0)
+
+
+def _finite(entry: ParameterEntry) -> float:
+    return math.inf if entry.estimate is None else entry.estimate
+
+
+_TITLES: Mapping[tuple[str, str], Callable[[FitPlot, list[ParameterEntry]], str]] = MappingProxyType(
+    {
+        ("away", "totals"): _away,
+        ("away", "qq"): _away_spread,
+        ("session", "totals"): _session,
+        ("session", "qq"): _session_spread,
+        ("reading_speed", "qq"): _speed,
+        ("reading_speed", "residuals"): _reads,
+        ("lateness", "proportions"): _lateness,
+        ("patience_chars_stops", "survival"): _depth,
+        ("patience_chars_preferences", "profile"): _likely,
+        ("intents", "shrinkage"): _intents,
+        ("push", "weights"): _push,
+    }
+)
+"""Beginning of a fit's file name, and kind of drawing -> the finding."""
 
 
 def true_value(truth: UserModel | None, name: str) -> float | None:
@@ -72,15 +219,9 @@ def _plain_mark(label: str, value: float) -> Mark:
     return Mark(label=label, value=value, low=math.nan, high=math.nan)
 
 
-def fit_section(
-    model: UserModel | None,
-    truth: UserModel | None,
-    *,
-    figures: Iterable[Figure] = (),
-    notes: Iterable[str] = (),
-    key: str = "parameters",
-) -> Section:
+def fit_section(material: ReportMaterial, key: str = "parameters") -> Section:
     """Return the fits as figures, the table of fitted parameters, and what the fits say about themselves."""
+    model, truth = material.model, material.truth
     if model is None or not (model.parameters or model.intents):
         return Section(
             key=key,
@@ -99,13 +240,27 @@ def fit_section(
         key=key,
         title=title,
         short="Parameters",
-        paragraphs=(*_intent_sentences(model, truth), *notes),
-        figures=tuple(figures),
+        paragraphs=(*_intent_sentences(model, truth), *(() if material.plots else (NOT_DRAWN,))),
+        figures=tuple(_figures(material.plots, model)) if material.plots else (),
         tables=tuple(table for table in (_parameter_table(model, truth), _diagnostic_table(model)) if table),
     )
 
 
-def _parameter_table(model: UserModel, truth: UserModel | None) -> Table | None:
+def _figures(kept: FitPlots, model: UserModel) -> Iterator[Figure]:
+    for one in kept.plots:
+        title = fit_title(one, model)
+        if title is None or one.plot in LEFT_OUT:
+            continue
+        yield Figure(
+            name=f"fit-{one.fit.replace('_', '-')}-{one.plot}",
+            title=title,
+            draw=partial(fit_drawing, plot=one.draw),
+            alt=f"{title}. {CAPTIONS[one.plot]}",
+            caption=CAPTIONS[one.plot],
+        )
+
+
+def _parameter_table(model: UserModel, truth: UserModel | None) -> ReportTable | None:
     if not model.parameters:
         return None
     columns = ["Parameter", "Estimate", f"{_level(model)} interval", "Workers", "Rows", "Unit", "Method"]
@@ -131,7 +286,7 @@ def _parameter_table(model: UserModel, truth: UserModel | None) -> Table | None:
             cells[3:3] = [quantity(true), held]
         rows.append(tuple(cells))
     words = frozenset({0, columns.index("Unit"), columns.index("Method")})
-    return Table(
+    return ReportTable(
         name="parameters",
         caption="Fitted parameters",
         columns=tuple(columns),
@@ -140,7 +295,7 @@ def _parameter_table(model: UserModel, truth: UserModel | None) -> Table | None:
     )
 
 
-def _diagnostic_table(model: UserModel) -> Table | None:
+def _diagnostic_table(model: UserModel) -> ReportTable | None:
     """Return what the fits say about themselves, each sentence once; None where they say nothing."""
     about: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for name, entry in model.parameters.items():
@@ -149,7 +304,7 @@ def _diagnostic_table(model: UserModel) -> Table | None:
     if not about:
         return None
     ordered = sorted(about.items(), key=lambda item: item[0][0] != "warning")
-    return Table(
+    return ReportTable(
         name="diagnostics",
         caption="Diagnostics",
         columns=("Parameters", "Kind", "What the fit says"),

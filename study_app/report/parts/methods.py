@@ -6,7 +6,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from calibration.agree.comparisons import nothing_detectable
-from study_app.report.folder import Material
+from study_app.report.folder import ReportMaterial
 from study_app.report.page import Section
 from study_app.report.results import PLACES, TaskResult
 from study_app.report.wording import counted, points, quantity
@@ -52,7 +52,7 @@ LIMITS = (
 Protocol = Mapping[str, JsonValue]
 
 
-def methods_section(material: Material, results: list[TaskResult], key: str = "methods") -> Section:
+def methods_section(material: ReportMaterial, results: list[TaskResult], key: str = "methods") -> Section:
     """Return the methods with their numbers, and the limits."""
     return Section(
         key=key,
@@ -88,7 +88,7 @@ def _ceilings(results: list[TaskResult]) -> Iterator[str]:
     yield from (f"Task {task} has no ceiling: {reason}." for task, reason in reasons.items() if reason)
 
 
-def _people(material: Material) -> Iterator[str]:
+def _people(material: ReportMaterial) -> Iterator[str]:
     workers = material.tables.get("workers")
     if workers is None:
         return
@@ -100,7 +100,7 @@ def _people(material: Material) -> Iterator[str]:
     yield f"{counted(len(workers), crowd)} took part{when}; {finished} finished."
 
 
-def _tasks(material: Material) -> Iterator[str]:
+def _tasks(material: ReportMaterial) -> Iterator[str]:
     if material.study is None:
         return
     for name, task in material.study.tasks.items():
@@ -128,7 +128,7 @@ def _repeats(numbers: Protocol) -> str:
     return f"{counted(repeats, 'pair')} {was} shown again, {sides}."
 
 
-def _exclusion(material: Material) -> Iterator[str]:
+def _exclusion(material: ReportMaterial) -> Iterator[str]:
     """Yield the study's rule for leaving workers out, as far as the protocol tells it."""
     rules = []
     for task in material.study.tasks.values() if material.study else ():
@@ -143,7 +143,7 @@ def _exclusion(material: Material) -> Iterator[str]:
         yield f"Left out by rule, at analysis and never deleted: workers with {' or '.join(dict.fromkeys(rules))}."
 
 
-def _all_limits(material: Material, results: list[TaskResult]) -> Iterator[str]:
+def _all_limits(material: ReportMaterial, results: list[TaskResult]) -> Iterator[str]:
     has_ceiling = any(not result.row(result.main)["no_ceiling"] for result in results)
     of_ceiling = [CEILING_LIMIT] if has_ceiling else []
     limits = [*_limits(material, results), *of_ceiling, *(LIMITS if results else ())]
@@ -151,7 +151,7 @@ def _all_limits(material: Material, results: list[TaskResult]) -> Iterator[str]:
         yield f"Limits. {' '.join(limits)}"
 
 
-def _limits(material: Material, results: list[TaskResult]) -> Iterator[str]:
+def _limits(material: ReportMaterial, results: list[TaskResult]) -> Iterator[str]:
     """Yield the limits that this study has by its size and its crowd."""
     if material.simulated:
         yield "The workers were simulated: the numbers say what the method finds, not what people prefer."

@@ -5,32 +5,22 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 from calibration.tables.study import StudyRecord
-from study_app.report.folder import MODEL, TABLES, Material
-from study_app.report.page import Code, Section, Table
+from study_app.report.folder import MODEL, TABLES, ReportMaterial
+from study_app.report.page import Code, ReportTable, Section
 from study_app.report.wording import DASH
 
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 
 
-def provenance_section(material: Material, *, usual: bool = True, key: str = "again") -> Section:
-    """Return hashes, versions, seeds and command lines.
-
-    Parameters
-    ----------
-    material : Material
-        The folder.
-    usual : bool
-        Whether a fit with the usual options finds the numbers of the user model.
-    key : str
-        Anchor of the section.
-    """
+def provenance_section(material: ReportMaterial, key: str = "again") -> Section:
+    """Return hashes, versions, seeds and command lines."""
     return Section(
         key=key,
         title="How these numbers came about, and how to make them again",
         short="Make it again",
         paragraphs=tuple(_warnings(material)),
         tables=(
-            Table(
+            ReportTable(
                 name="provenance",
                 caption="Inputs, versions and seeds",
                 columns=("What", "Value"),
@@ -39,11 +29,11 @@ def provenance_section(material: Material, *, usual: bool = True, key: str = "ag
                 code_columns=frozenset({1}),
             ),
         ),
-        code=(Code(caption="Commands", lines=tuple(_commands(material, usual=usual))),),
+        code=(Code(caption="Commands", lines=tuple(_commands(material))),),
     )
 
 
-def _warnings(material: Material) -> Iterator[str]:
+def _warnings(material: ReportMaterial) -> Iterator[str]:
     """Yield a sentence for each input that is not what the results were made from."""
     now = material.tables_sha256
     for name, then in (
@@ -54,7 +44,7 @@ def _warnings(material: Material) -> Iterator[str]:
             yield f"Warning: {name} was made from other tables than the ones in this folder."
 
 
-def _rows(material: Material) -> Iterator[tuple[str, str]]:
+def _rows(material: ReportMaterial) -> Iterator[tuple[str, str]]:
     record, study, model = material.record, material.study, material.model
     if study is not None:
         yield from _study_rows(study)
@@ -87,7 +77,7 @@ def _study_rows(study: StudyRecord) -> Iterator[tuple[str, str]]:
                     yield f"{task}, {kind} {name}, sha256", file.sha256
 
 
-def _agree_options(material: Material) -> str:
+def _agree_options(material: ReportMaterial) -> str:
     """Return the options that change what agree finds, of a folder whose agree.json lacks the command."""
     record = material.record
     has_model = record.get("model") if record else material.model is not None
@@ -98,8 +88,8 @@ def _agree_options(material: Material) -> str:
     return options + (f" --draws {record['draws']}" if record.get("draws") else "")
 
 
-def _commands(material: Material, *, usual: bool) -> Iterator[str]:
-    """Yield the lines that make everything again; what fits with other options made has its fit as a remark."""
+def _commands(material: ReportMaterial) -> Iterator[str]:
+    """Yield the lines that make everything again; a fit whose options nobody knows is a remark."""
     record = material.record
     if record.get("command"):
         yield "# made by"
@@ -112,7 +102,10 @@ def _commands(material: Material, *, usual: bool) -> Iterator[str]:
         model = again[again.index("--model") + 1] if "--model" in again else MODEL
         seed = "" if material.model.seed is None else f" --seed {material.model.seed}"
         fit = f"prefcal fit {shlex.quote(tables)} -o {shlex.quote(model)}{seed}"
-        yield fit if usual else f"# {fit}, and the options of that time: the usual ones find other numbers"
+        if material.plots is None:
+            yield f"# {fit}, and the options of that time"
+        else:
+            yield shlex.join([*shlex.split(fit), *material.plots.options])
     if again:
         yield shlex.join(again)
     elif "preferences" in material.tables:

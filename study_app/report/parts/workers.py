@@ -7,14 +7,20 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from calibration.raters.quality import QualityReport
+from calibration.raters.consistency import consistency_by_worker
+from calibration.raters.position_bias import left_share_by_worker
 from calibration.tables.exclusion import left_out
 from calibration.user_model.model import ParameterEntry
-from study_app.report.drawing.worker_figures import worker_scatter
-from study_app.report.folder import Material
-from study_app.report.page import Figure, Section, Table
-from study_app.report.parts.side_and_repeats import consistency_figure, side_figure
+from metrics.arrays import Bools
+from study_app.report.drawing.figures import Shares, worker_scatter, worker_shares
+from study_app.report.folder import ReportMaterial
+from study_app.report.page import Figure, ReportTable, Section
 from study_app.report.wording import LEVEL, NO_INTERVAL, counted, decimal, percent, percent_interval, quantity
+
+CAPTION = (
+    f"Each sign is a worker with an exact {LEVEL} interval; crosses were left out. Band across: all counted workers"
+    " together. Dashed: "
+)
 
 EVEN = 0.5
 QUALITIES = {
@@ -30,19 +36,105 @@ QUALITIES = {
     "importance_weighted_kappa": "Agreement on importance (weighted kappa)",
 }
 """What a number is called in quality.json -> in words."""
-
+NO_QUALITY = (
+    "There is no quality.json beside a user model, so sides and repeats are not shown; prefcal fit writes it."
+)
 FLAGS = {"dwell": "answers too quick for reading", "straight_lining": "always the same answer or side"}
 """What a flag is called in table workers -> in words."""
 
 
-def workers_section(material: Material, quality: QualityReport | None, key: str = "workers") -> Section:
-    """Return what is known of the workers' care; what the tables lack is said.
+def consistency_figure(
+    preferences: pd.DataFrame, workers: pd.DataFrame | None, entries: Mapping[str, ParameterEntry], name: str
+) -> list[Figure]:
+    """Return each worker's consistency beyond chance; nothing where no pair was shown twice."""
+    found = consistency_by_worker(preferences).dropna(subset=["kappa"])
+    overall = entries.get("consistency_kappa")
+    if found.empty or overall is None:
+        return []
+    low, high = _ends(overall)
+    share = entries["consistency_share"].estimate
+    return [
+        Figure(
+            name=name,
+            title=(
+                f"Beyond chance repeats are answered alike with kappa {decimal(overall.estimate)}"
+                f" ({_interval(overall)})"
+            ),
+            draw=partial(
+                worker_shares,
+                shares=Shares(
+                    value=found["kappa"].to_numpy(np.float64),
+                    low=np.maximum(found["kappa_low"].to_numpy(np.float64), -1.0),
+                    high=found["kappa_high"].to_numpy(np.float64),
+                    excluded=_excluded(found["worker"], workers),
+                    reference=0.0,
+                    overall=(low, high),
+                    label="kappa of the repeats",
+                    as_percent=False,
+                ),
+            ),
+            alt=(
+                f"Consistency beyond chance of {counted(len(found), 'worker')}: together kappa"
+                f" {decimal(overall.estimate)}, {percent(share)} of the repeats answered alike;"
+                f" {int((found['kappa'] <= 0).sum())} not beyond chance."
+            ),
+            caption=CAPTION + "what the same habits would give without looking.",
+        )
+    ]
 
-    Parameters
-    ----------
-    quality : QualityReport or None
-        What the tables tell about care and consent.
-    """
+
+def side_figure(
+    preferences: pd.DataFrame, workers: pd.DataFrame | None, entries: Mapping[str, ParameterEntry], name: str
+) -> list[Figure]:
+    """Return each worker's share of left among the answers for a side; nothing where nobody chose a side."""
+    overall = entries.get("left_share")
+    if overall is None or overall.estimate is None:
+        return []
+    shares = left_share_by_worker(preferences)
+    low, high = (shares[end].to_numpy(np.float64) for end in ("low", "high"))
+    ends = _ends(overall)
+    leaning = int(((low > EVEN) | (high < EVEN)).sum())
+    lean = ": no lean that shows" if ends[0] <= EVEN <= ends[1] else ": a lean"
+    return [
+        Figure(
+            name=name,
+            title=(
+                f"{percent(overall.estimate)} of the answers for a side are for the left one"
+                f" ({percent_interval(*ends)}){'' if np.isnan(ends).any() else lean}"
+            ),
+            draw=partial(
+                worker_shares,
+                shares=Shares(
+                    value=shares["share"].to_numpy(np.float64),
+                    low=low,
+                    high=high,
+                    excluded=_excluded(shares["worker"], workers),
+                    reference=EVEN,
+                    overall=ends,
+                    label="answers for the left side",
+                    as_percent=True,
+                ),
+            ),
+            alt=(
+                f"Share of left answers of {counted(len(shares), 'worker')}: together {percent(overall.estimate)},"
+                f" {leaning} with an interval that leaves out one half."
+            ),
+            caption=CAPTION + "one half, no lean.",
+        )
+    ]
+
+
+def _excluded(names: "pd.Series[str]", workers: pd.DataFrame | None) -> Bools:
+    return np.asarray(names.isin(left_out(workers).index), dtype=np.bool_)
+
+
+def _ends(entry: ParameterEntry) -> tuple[float, float]:
+    low, high = entry.interval
+    return (np.nan if low is None else low), (np.nan if high is None else high)
+
+
+def workers_section(material: ReportMaterial, key: str = "workers") -> Section:
+    """Return what is known of the workers' care; what the tables lack is said."""
     paragraphs, figures = [], []
     workers, preferences = material.tables.get("workers"), material.tables.get("preferences")
     title = "Nothing is known about the workers"
@@ -54,9 +146,11 @@ def workers_section(material: Material, quality: QualityReport | None, key: str 
         title, sentence = _exclusions(workers)
         paragraphs.append(sentence)
         figures += _figure(workers, _limits(material), f"{key}-search")
-    entries = quality.entries() if quality is not None else {}
+    entries = material.quality
     if preferences is None:
         paragraphs.append("There is no table of preferences, so sides and repeats cannot be judged.")
+    elif not entries:
+        paragraphs.append(NO_QUALITY)
     else:
         paragraphs += _care(entries)
         figures += consistency_figure(preferences, workers, entries, f"{key}-consistency")
@@ -67,11 +161,11 @@ def workers_section(material: Material, quality: QualityReport | None, key: str 
         short="Workers",
         paragraphs=tuple(paragraphs),
         figures=tuple(figures),
-        tables=(*_search_table(material, key), *_quality_table(entries, quality, key)),
+        tables=(*_search_table(material, key), *_quality_table(entries, key)),
     )
 
 
-def _search_table(material: Material, key: str) -> tuple[Table, ...]:
+def _search_table(material: ReportMaterial, key: str) -> tuple[ReportTable, ...]:
     """Return how long people searched, the excluded ones apart; nothing without search times."""
     workers = material.tables.get("workers")
     if workers is None or workers["mean_search_seconds"].notna().sum() == 0:
@@ -88,7 +182,7 @@ def _search_table(material: Material, key: str) -> tuple[Table, ...]:
         quartiles = (quantity(float(seconds.quantile(q))) for q in (0.25, 0.5, 0.75))
         rows.append((name, str(len(seconds)), quantity(float(seconds.mean())), *quartiles))
     return (
-        Table(
+        ReportTable(
             name=f"{key}-search",
             caption="Search time before judging, in seconds",
             columns=("Workers", "Number", "Mean", "Quarter below", "Half below", "Three quarters below"),
@@ -97,11 +191,9 @@ def _search_table(material: Material, key: str) -> tuple[Table, ...]:
     )
 
 
-def _quality_table(
-    entries: dict[str, ParameterEntry], quality: QualityReport | None, key: str
-) -> tuple[Table, ...]:
+def _quality_table(entries: Mapping[str, ParameterEntry], key: str) -> tuple[ReportTable, ...]:
     """Return consistency, side bias and agreement among raters with their intervals; nothing without any."""
-    if not entries or quality is None:
+    if not entries:
         return ()
     rows = tuple(
         (
@@ -121,7 +213,7 @@ def _quality_table(
         if diagnostic.severity == "warning"
     )
     return (
-        Table(
+        ReportTable(
             name=f"{key}-quality",
             caption="Care and consent, by chance and beyond it",
             columns=("What", "Estimate", f"{LEVEL} interval", "Workers", "Rows", "Method"),
@@ -168,7 +260,7 @@ def _flagged(workers: pd.DataFrame) -> str:
     return f" Flagged, and not left out for it ({said})."
 
 
-def _limits(material: Material) -> tuple[float | None, float | None]:
+def _limits(material: ReportMaterial) -> tuple[float | None, float | None]:
     """Return the smallest search time and consistency that the study accepted."""
     found: dict[str, float] = {}
     for task in material.study.tasks.values() if material.study else ():

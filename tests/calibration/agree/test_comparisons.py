@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from calibration.agree.comparisons import Couple, Named, Standing, couples, nothing_detectable
+from calibration.agree.comparisons import Couple, NamedAt, Standing, couples, nothing_detectable
 from calibration.agree.evidence import Evidence
 from calibration.agree.measures.named_measures import Wanted, resolved, resolved_for_all, wanted_by_study
 from calibration.agree.measures.variants import Fit, Role, Variant
@@ -72,7 +72,7 @@ def test_a_named_family_is_compared_with_its_first_measure():
 def test_a_single_name_is_compared_with_the_main_measure():
     """Is mine better than the default?"""
     assert couples(Wanted(compare=("T11U",)), MEASURES)[0] == Couple(
-        standing=Standing.FAMILY, measure="T11U", against="ELG-1", in_family=True, named=Named.STUDY_FILE
+        standing=Standing.FAMILY, measure="T11U", against="ELG-1", in_family=True, named=NamedAt.STUDY_FILE
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import stdtrit
 
 from calibration.agree.judged_task import judged_tasks
-from calibration.agree.weighted_interval import votes_by_person
+from calibration.agree.task_agreement import votes_by_person
 from metrics.agreement.agreement import agreement
 from tests.calibration.judged_summaries import study, table
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.fit.options import FitOptions
+from calibration.fit.material import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
 from calibration.intents.collection_files import collection_files, mean_importance
 from calibration.patience.simulate import (

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from calibration.durations.simulate import Diary
-from calibration.fit.options import FitOptions
+from calibration.fit.material import FitOptions
 from calibration.fit.plots import INCHES, plot_names, write_plots
 from calibration.fit.study import UserModelFit, fit_user_model
 from calibration.inference.results import NotIdentifiedError

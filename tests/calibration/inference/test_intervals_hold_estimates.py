@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.durations.simulate import Diary
-from calibration.fit.options import FitOptions
+from calibration.fit.material import FitOptions
 from calibration.fit.study import fit_user_model
 from calibration.inference.results import CalibrationResult, holding
 from calibration.inference.uncertainty import Replicates, Scale, StudentT

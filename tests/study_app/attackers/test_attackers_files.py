@@ -44,7 +44,9 @@ YAML = {
 
 
 @pytest.mark.parametrize("name", YAML)
-@pytest.mark.parametrize("read", [read_study_file, read_look])
+@pytest.mark.parametrize(
+    "read", [lambda path: read_study_file(path, KINDS), read_look], ids=["study file", "style file"]
+)
 def test_no_yaml_runs_crashes_or_explodes(tmp_path, monkeypatch, read, name):
     """Of a study file or a style file: it is refused in plain words, with its line, in no time."""
     monkeypatch.chdir(tmp_path)

@@ -5,7 +5,9 @@ import json
 from calibration.agree.evidence import Evidence
 from calibration.agree.folder import write_agreement
 from calibration.agree.study import agree
+from calibration.raters.quality import quality_report
 from calibration.tables.files import tables_sha256, write_tables
+from calibration.user_model.json_files import write_json
 from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel, write_user_model
 from tests.calibration.judged_summaries import study, table
 
@@ -59,6 +61,7 @@ def write_folder(folder, *, title="Which summary helps?", scores=None):
     )
     write_user_model(model, folder / "user-model.json")
     write_user_model(truth, folder / "truth.json")
+    write_json(folder / "quality.json", quality_report(tables, seed=3).to_dict())
     found = agree(Evidence(tables=tables, model=model, scores=scores))
     record = {
         "tables_sha256": digest,

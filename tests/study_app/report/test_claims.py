@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from calibration.agree.judged_task import why_no_ceiling
-from study_app.report.claims import beyond_perfect, finding, over_few, ranked_alike
-from study_app.report.results import TaskResult
+from study_app.report.results import TaskResult, beyond_perfect, finding, over_few, ranked_alike
 
 NOTHING = pd.DataFrame()
 KNOWN = {"ceiling": 0.85, "ceiling_low": 0.80, "ceiling_high": 0.90, "perfect": 0.92}

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from study_app.report.drawing.figures import Mark, agreement_rows
+from study_app.report.drawing.figures import Mark, Shares, agreement_rows, worker_shares
 from study_app.report.drawing.look import Look
 from study_app.report.drawing.stream_figures import SIGNS, Against, BestMap, best_map, one_against_other
-from study_app.report.drawing.worker_figures import Shares, worker_shares
 
 LOOK = Look()
 

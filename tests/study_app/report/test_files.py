@@ -11,12 +11,11 @@ from lxml import etree
 from study_app.report.build import write_report
 from study_app.report.drawing.look import LIGHT
 from study_app.report.drawing.style_file import read_look
-from study_app.report.latex_tables import latex_text
-from study_app.report.page import Table
-from study_app.report.table_files import csv_text
+from study_app.report.page import ReportTable
+from study_app.report.table_files import csv_text, latex_text
 from study_app.report.wording import NO_INTERVAL
 
-TABLE = Table(
+TABLE = ReportTable(
     name="t",
     caption="Shares & more",
     columns=("Measure", "Agreement", "Held", "Hash"),

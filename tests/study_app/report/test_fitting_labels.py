@@ -7,9 +7,15 @@ import pytest
 from matplotlib import rc_context
 
 from study_app.report.drawing.canvas import drawn
-from study_app.report.drawing.figures import Curve, Mark, agreement_rows, curve_with_marks, scatter
+from study_app.report.drawing.figures import (
+    DrawnCurve,
+    Mark,
+    agreement_rows,
+    curve_with_marks,
+    fit_drawing,
+    scatter,
+)
 from study_app.report.drawing.look import Look
-from study_app.report.drawing.plot_colours import fit_drawing
 from study_app.report.drawing.stream_figures import Against, one_against_other
 
 LOOK = Look()
@@ -34,7 +40,7 @@ def visits_late(axes):
 def curve(label):
     values = np.geomspace(9_000, 900_000_000, 30)
     flat = np.full(30, 0.7)
-    return Curve(
+    return DrawnCurve(
         values=values,
         agreement=flat,
         band_low=flat - 0.1,

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from study_app.report.latex_tables import PLAIN_SIGNS, SIZES, escaped, latex_text
-from study_app.report.page import Table
+from study_app.report.page import ReportTable
+from study_app.report.table_files import PLAIN_SIGNS, SIZES, escaped, latex_text
 
 
 def table(columns, *rows, **more):
-    return Table(name="t", caption="What", columns=columns, rows=rows, **more)
+    return ReportTable(name="t", caption="What", columns=columns, rows=rows, **more)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Single parts of the report: fits drawn again, methods, workers, the primary comparison, older folders."""
+"""Single parts of the report: fits drawn from what was kept, methods, workers, the primary comparison."""
 
 import dataclasses
 import json
@@ -9,23 +9,22 @@ import pandas as pd
 import pytest
 
 from calibration.agree.task_agreement import CEILING_COLUMNS
-from calibration.fit.options import FitOptions
+from calibration.fit.kept import FitPlot, FitPlots, read_fit_plots, write_fit_plots
+from calibration.fit.material import FitOptions
 from calibration.fit.study import fit_user_model
-from calibration.inference.results import CalibrationResult
+from calibration.raters.quality import quality_report
 from calibration.tables.study import TaskRecord
-from calibration.user_model.model import ParameterEntry, UserModel
-from study_app.report.agreement_forms import with_every_column
+from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
 from study_app.report.folder import read_material
 from study_app.report.parts.agreement import agreement_section, headline, summary
 from study_app.report.parts.agreement_tables import disagreement_tables
 from study_app.report.parts.curve import ablation_section, curve_sections
-from study_app.report.parts.fit_titles import fit_title, lasting
+from study_app.report.parts.fit import NOT_DRAWN, fit_section, fit_title
 from study_app.report.parts.methods import methods_section
 from study_app.report.parts.provenance import provenance_section
 from study_app.report.parts.workers import workers_section
-from study_app.report.refit import refit
 from study_app.report.results import task_results
-from study_app.report.wording import quantity
+from study_app.report.wording import lasting, quantity
 
 
 @pytest.fixture(scope="module")
@@ -34,29 +33,36 @@ def material(made):
 
 
 @pytest.fixture(scope="module")
-def fitted(material):
-    """The same folder with a user model that was fitted to its tables."""
-    fit = fit_user_model(material.tables, seed=3, options=FitOptions(simulations=0), record=material.study)
-    return dataclasses.replace(material, model=fit.model)
+def fit(material):
+    """A fit of the tables of the folder."""
+    return fit_user_model(material.tables, seed=3, options=FitOptions(simulations=0), record=material.study)
+
+
+@pytest.fixture(scope="module")
+def fitted(material, fit, tmp_path_factory):
+    """The same folder with that fit's user model and drawings."""
+    path = tmp_path_factory.mktemp("fitted") / "user-model.json"
+    write_user_model(fit.model, path)
+    write_fit_plots(fit.drawable, path)
+    return dataclasses.replace(material, model=fit.model, plots=read_fit_plots(path))
 
 
 def test_a_fit_is_drawn_with_the_numbers_of_the_user_model(fitted):
     """The title's estimate is the model's."""
-    again = refit(fitted)
-    figure = next(one for one in again.figures if one.name == "fit-patience-chars-preferences-profile")
+    section = fit_section(fitted)
+    figure = next(one for one in section.figures if one.name == "fit-patience-chars-preferences-profile")
     entry = fitted.model.parameters["patience_chars_preferences"]
 
     assert f"a patience of {quantity(entry.estimate)} characters" in figure.title
-    assert again.notes == ()
+    assert NOT_DRAWN not in section.paragraphs
 
 
-def test_a_fit_with_other_numbers_is_not_drawn(material):
-    """The model's patience was written by hand: a figure of another one would contradict the table."""
-    again = refit(material)
+def test_without_drawings_of_this_user_model_none_is_shown(material):
+    """The model was written by hand, so nothing is beside it."""
+    section = fit_section(material)
 
-    assert [one for one in again.figures if "patience" in one.name] == []
-    assert "Not drawn: patience_chars" in again.notes[0]
-    assert "prefcal fit --plots" in again.notes[0]
+    assert section.figures == ()
+    assert "prefcal fit writes both" in section.paragraphs[-1]
 
 
 def test_methods_have_the_numbers_of_the_protocol(material):
@@ -96,11 +102,10 @@ def test_sides_that_were_not_drawn_by_lot_are_said_to_be_so(material):
         system_left=rows["system_left"].where(~swapped, rows["system_right"]),
         system_right=rows["system_right"].where(~swapped, rows["system_left"]),
     )
-    other = dataclasses.replace(material, tables={**material.tables, "preferences": fixed})
+    tables = {**material.tables, "preferences": fixed}
+    other = dataclasses.replace(material, tables=tables, quality=quality_report(tables, seed=1).entries())
 
-    drawn_by_lot, not_drawn = (
-        " ".join(workers_section(one, refit(one).quality).paragraphs) for one in (material, other)
-    )
+    drawn_by_lot, not_drawn = (" ".join(workers_section(one).paragraphs) for one in (material, other))
 
     assert "look drawn by lot" in drawn_by_lot
     assert "look drawn by lot" not in not_drawn
@@ -269,38 +274,8 @@ def test_pairs_that_disagree_most_stand_with_their_texts(material):
     assert table.rows[0][7] == "–"
 
 
-def test_an_older_folder_is_read_as_today_s():
-    """Families, standings and curves came later."""
-    curve = pd.DataFrame({"task": ["t"], "ties": ["against"], "patience_chars": [500.0], "agreement": [0.5]})
-    agreement = pd.DataFrame(
-        {
-            "measure": ["M@1500", "mine"],
-            "role": ["default", "scores"],
-            "pairs": [30, 30],
-            "vote_ties": [2, 25],
-            "queries": [4, 4],
-        }
-    )
-
-    read = with_every_column("curve.csv", curve)
-    assert read[["measure", "over", "value"]].to_dict("records") == [
-        {"measure": "M", "over": "patience_chars", "value": 500.0}
-    ]
-    assert with_every_column("agreement.csv", agreement)["family"].tolist() == ["summaries", "scores"]
-    agreement = agreement.assign(ceiling=0.8, perfect=0.9)
-    read = with_every_column("agreement.csv", agreement)
-    assert read["ceiling"].isna().tolist() == [False, True]
-    assert read["no_ceiling"].str.contains("pairs with a majority, and this study has 5").tolist() == [
-        False,
-        True,
-    ]
-    comparisons = with_every_column("comparisons.csv", pd.DataFrame({"measure": ["a"]}))
-    assert comparisons[["standing", "named"]].to_numpy().tolist() == [["family", "unknown"]]
-    assert with_every_column("pairs.csv", None) is None
-
-
 def test_the_command_lines_are_those_that_agree_wrote_down(material):
-    """Its own, seen from the folder, and the fit of the very model and tables; one with other options is a remark."""
+    """Its own, seen from the folder, and the fit with its options; one whose options nobody knows is a remark."""
     again = [
         "prefcal",
         "agree",
@@ -315,19 +290,19 @@ def test_the_command_lines_are_those_that_agree_wrote_down(material):
     ]
     material = dataclasses.replace(material, record={"command": ["prefcal", "agree", "x"], "again": again})
     fit = "prefcal fit '../my tables' -o m.json --seed 3"
+    plots = FitPlots(model_sha256="x", options=("--exclude", "none"), plots=())
+    known = dataclasses.replace(material, plots=plots)
 
-    lines = provenance_section(material).code[0].lines
+    lines = provenance_section(known).code[0].lines
     assert lines[lines.index("# again, from this folder") + 1 :] == (
-        fit,
+        f"{fit} --exclude none",
         "prefcal agree '../my tables' --model m.json --primary a 'b c' --output .",
         "prefcal report .",
     )
-    assert any(
-        line.startswith(f"# {fit}, and") for line in provenance_section(material, usual=False).code[0].lines
-    )
+    assert any(line.startswith(f"# {fit}, and") for line in provenance_section(material).code[0].lines)
 
 
-def test_the_command_lines_of_an_older_folder_repeat_what_was_given(material):
+def test_without_a_record_of_the_command_its_lines_repeat_what_was_given(material):
     """Scores, draws and complete workers change what agree finds; a model only where one was given."""
     record = {
         "scores": {"path": "my scores.csv", "sha256": "x"},
@@ -365,14 +340,12 @@ def test_the_command_lines_of_an_older_folder_repeat_what_was_given(material):
 def test_the_title_of_the_push_weights_claims_what_is_told_from_nothing(cost, silence, title):
     """An interval that holds 0 says that the weight may be any, of either sign."""
     ends = {"push_P_E": cost, "push_S_E": (None, None), "push_P_0": (None, None), "push_S_0": silence}
-    fit = CalibrationResult(
-        params=dict.fromkeys(ends, 0.4), unit="", method="", uncertainty={}, n_workers=2, n_rows=9
-    )
+    kept = FitPlot(fit="push", plot="weights", parameters=tuple(ends), details={}, calls=())
     model = UserModel(
         parameters={name: ParameterEntry(estimate=0.4, interval=interval) for name, interval in ends.items()}
     )
 
-    assert fit_title("push", "weights", fit, model) == title
+    assert fit_title(kept, model) == title
 
 
 @pytest.mark.parametrize(

@@ -6,22 +6,15 @@ import json
 import numpy as np
 import pytest
 
-from calibration.agree.measures.stream_files import read_stream_files
-from calibration.tables.sources import study_sources
+from calibration.agree.stream_results import TRIED, UPDATES, of_task
 from calibration.user_model.model import write_user_model
 from metrics.agreement.correlation import kendall_tau_b
-from metrics.push.score import T11U, push_scores
+from study_app.report import folder as report_folder
 from study_app.report.build import build_report
 from study_app.report.folder import read_material
 from study_app.report.parts.msu import best_figure
-from study_app.report.stream_scores import (
-    ALPHAS,
-    AWAY_SECONDS,
-    LATENESSES,
-    SESSION_SECONDS,
-    stream_scores,
-)
 from study_app.report.wording import decimal
+from tests.study_app.report.agreement_folder import write_folder
 from tests.study_app.report.stream_folder import NO_PROMPTS, SYSTEMS, write_stream_folder
 
 
@@ -32,8 +25,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def scores(folder):
-    material = read_material(folder)
-    return stream_scores(study_sources(folder / "tables", ["news"])["news"], material.model)
+    return of_task(read_material(folder).streams, "news", UPDATES)
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +42,18 @@ def report(folder):
 )
 def test_who_is_best_is_claimed_of_the_levels_of_lateness_that_show_it(scores, elsewhere, title):
     """The map is at one of six; at another one another system may be the best."""
-    msu = np.zeros_like(scores.sweep.msu)
+    sweep = scores.sweep("MSU")
+    number = int(np.argmin(np.abs(sweep.lateness - scores.people()["lateness"])))
+    msu = np.zeros_like(sweep.utility)
     msu[..., 0] = 2.0
-    number = int(np.argmin(np.abs(np.array(LATENESSES) - scores.lateness)))
-    msu[0, 0, (number + 1) % len(LATENESSES), elsewhere] = 3.0
-    changed = dataclasses.replace(scores, sweep=dataclasses.replace(scores.sweep, msu=msu))
+    msu[0, 0, (number + 1) % len(sweep.lateness), elsewhere] = 3.0
+    rows = scores.scores.copy()
+    rows.loc[(rows["metric"] == "MSU") & (rows["people"] == TRIED), "value"] = msu.ravel()
 
-    (figure,) = best_figure(changed, "streams")
+    figure = best_figure(dataclasses.replace(scores, scores=rows), "streams")
 
-    assert figure.title.startswith(title.replace("alpha", scores.updates.systems[0]))
-    assert f"at L = {LATENESSES[number]:g}" in figure.alt
+    assert figure.title.startswith(title.replace("alpha", scores.systems[0]))
+    assert f"at L = {sweep.lateness[number]:g}" in figure.alt
 
 
 def section(report, key):
@@ -108,52 +102,22 @@ def test_what_was_converted_says_so(report):
 def test_a_title_says_the_tau_of_its_two_measures(report, scores):
     """The number in the sentence is the correlation of what is drawn."""
     figure = next(one for one in report.figures if one.name == "streams-news-elg-msu")
-    tau = kendall_tau_b(scores.updates.overall["ELG"], scores.updates.overall["MSU"])
+    tau = kendall_tau_b(scores.overall("ELG"), scores.overall("MSU"))
 
     assert figure.title.endswith(f"τ = {decimal(tau)}")
     drawn = figure.draw.keywords["against"]
     assert kendall_tau_b(drawn.x, drawn.y) == tau
 
 
-def test_tau_over_alpha_is_that_of_t11u_at_every_alpha(folder, scores):
-    """The curve mixes the two ends of T11U; the measure itself says the same."""
-    files = read_stream_files(study_sources(folder / "tables", ["news"])["news"])
-    elg = scores.pushes.scored.overall["ELG-1"]
-
-    measures = {str(alpha): T11U(alpha=alpha) for alpha in ALPHAS.tolist()}
-    direct = push_scores(files.pushes, files.push_runs, measures)
-    taus = [
-        kendall_tau_b(elg, [one.value for one in direct if (one.topic, one.metric) == ("all", name)])
-        for name in measures
-    ]
-
-    np.testing.assert_allclose(scores.pushes.tau_over_alpha, taus)
-    assert len(set(np.round(taus, 3))) > 1
-
-
 def test_the_closest_people_are_closest(report, scores):
     """No population that was tried ranks more like ELG than the one in the title."""
-    elg = scores.updates.overall["ELG"]
-    every = [kendall_tau_b(elg, row) for row in scores.sweep.msu.reshape(-1, len(SYSTEMS))]
+    elg = scores.overall("ELG")
+    every = [kendall_tau_b(elg, row) for row in scores.sweep("MSU").utility.reshape(-1, len(SYSTEMS))]
     titles = {figure.name: figure.title for figure in report.figures}
 
     few = "(4 systems, too few to say)"
     assert titles["streams-news-msu-closest"].endswith(f"τ = {decimal(np.nanmax(every))} {few}")
     assert titles["streams-news-msu-farthest"].endswith(f"τ = {decimal(np.nanmin(every))} {few}")
-
-
-def test_the_best_rank_of_a_system_is_found_by_looking_at_every_population(scores):
-    """Against a loop over all of them."""
-    shape = (len(AWAY_SECONDS), len(SESSION_SECONDS), len(LATENESSES))
-    for system in range(len(SYSTEMS)):
-        found = []
-        for place in np.ndindex(shape):
-            row = scores.sweep.msu[place]
-            found.append((1 + int((row > row[system]).sum()), -row[system], place))
-        rank, utility, _ = min(found)
-
-        best, where = scores.sweep.best(system)
-        assert (best, -scores.sweep.msu[where][system]) == (rank, utility)
 
 
 def test_the_section_names_the_people_it_is_for(report):
@@ -179,3 +143,36 @@ def test_files_that_are_gone_are_a_sentence(folder, tmp_path):
 
     assert "gone.run is not there" in news.paragraphs[0]
     assert not news.figures
+
+
+def test_what_agree_stored_is_shown_and_not_scored_again(folder, report, tmp_path, monkeypatch):
+    """The files of `prefcal agree` are enough, without collection and runs."""
+    write_folder(tmp_path)
+    streams = read_material(folder).streams
+    record = json.loads((tmp_path / "agree.json").read_text()) | {"streams_not_scored": {}}
+    (tmp_path / "agree.json").write_text(json.dumps(record))
+    streams.scores.to_csv(tmp_path / "stream_scores.csv", index=False)
+    streams.correlations.to_csv(tmp_path / "stream_correlations.csv", index=False)
+    (tmp_path / "tables" / "study.json").write_text((folder / "tables" / "study.json").read_text())
+    monkeypatch.delattr(report_folder, "score_streams")
+
+    stored = build_report(read_material(tmp_path))
+
+    for key in ("streams-news", "streams-visits"):
+        assert section(stored, key).tables == section(report, key).tables
+        assert [figure.title for figure in section(stored, key).figures if "alpha" not in figure.name] == [
+            figure.title for figure in section(report, key).figures if "alpha" not in figure.name
+        ]
+
+
+def test_what_agree_could_not_score_is_a_sentence(folder, tmp_path):
+    """Its reason stands in agree.json."""
+    write_folder(tmp_path)
+    record = json.loads((tmp_path / "agree.json").read_text())
+    record |= {"streams_not_scored": {"news": "news.run is not there"}}
+    (tmp_path / "agree.json").write_text(json.dumps(record))
+    (tmp_path / "tables" / "study.json").write_text((folder / "tables" / "study.json").read_text())
+
+    news = section(build_report(read_material(tmp_path)), "streams-news")
+
+    assert "news.run is not there" in news.paragraphs[0]

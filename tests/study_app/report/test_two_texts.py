@@ -1,6 +1,6 @@
 """Texts in a table of pairs: what a reader needs is where they differ."""
 
-from study_app.report.two_texts import SAME, side_by_side
+from study_app.report.parts.agreement_tables import SAME, side_by_side
 
 
 def test_lines_stay_apart():

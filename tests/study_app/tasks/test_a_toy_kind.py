@@ -97,7 +97,7 @@ def _worth(content: TaskContent, *_people: object) -> Mapping[tuple[str, str], f
 
 SIDE = """\
 {% macro side(side, shown) %}
-<section data-side="{{ side }}" aria-labelledby="title-{{ side }}">
+<section class="summary" data-side="{{ side }}" aria-labelledby="title-{{ side }}">
 <h2 id="title-{{ side }}">{{ t("paragraph." ~ side) }}</h2>
 <p data-item="r1">{{ shown }}</p>
 </section>

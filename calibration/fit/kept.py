@@ -1,0 +1,244 @@
+"""What `prefcal fit` keeps beside a user model: quality.json, and fit-plots.json, its drawings as calls of matplotlib.
+
+A user model holds numbers and no data. A drawing is kept as the calls that made it (methods of `matplotlib.axes.Axes`
+with their arguments), so that the report draws it again in its own colours without fitting anything.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, JsonValue, field_validator
+
+from calibration.fit.plots import PREFIX, plot_names
+from calibration.inference.attempts import Unmade, guarded
+from calibration.inference.results import CalibrationResult
+from calibration.inference.uncertainty import closed
+from calibration.intents.fit import IntentFit
+from calibration.user_model.json_files import read_model, write_json
+from calibration.user_model.model import ParameterEntry
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PLOTS, QUALITY = "fit-plots.json", "quality.json"
+"""What stands beside the model."""
+METHODS = frozenset(
+    {
+        *(
+            "plot",
+            "step",
+            "stairs",
+            "errorbar",
+            "fill_between",
+            "fill_betweenx",
+            "vlines",
+            "axhline",
+            "axvline",
+        ),
+        *("set", "set_title", "set_xlabel", "set_ylabel", "set_xlim", "set_ylim", "set_xscale", "set_yscale"),
+        *("set_xticks", "set_yticks", "legend"),
+    }
+)
+"""What a fit may call to draw itself."""
+
+Call: TypeAlias = tuple[str, list[JsonValue], dict[str, JsonValue]]
+"""Method, arguments, named arguments."""
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FitPlot(_Shape):
+    """One drawing of a fit.
+
+    Attributes
+    ----------
+    fit, plot : str
+        What the fit is called in file names, ``away``; what is drawn of it, ``totals``.
+    parameters : tuple of str
+        What was fitted.
+    details : mapping of str to float or None
+        What else the fit found; of intents their number and how far they lie from the votes on average.
+    calls : tuple of (str, list, dict)
+        How it is drawn.
+    """
+
+    fit: str
+    plot: str
+    parameters: tuple[str, ...]
+    details: dict[str, float | None]
+    calls: tuple[Call, ...]
+
+    @field_validator("calls")
+    @classmethod
+    def _known(cls, calls: tuple[Call, ...]) -> tuple[Call, ...]:
+        for name, _, _ in calls:
+            if name not in METHODS:
+                raise ValueError(f"no drawing calls {name!r}")
+        return calls
+
+    def draw(self, ax: "Axes") -> None:
+        """Draw it once more."""
+        for name, values, named in self.calls:
+            getattr(ax, name)(*map(_numbers, values), **named)
+
+
+class FitPlots(_Shape):
+    """Content of fit-plots.json.
+
+    Attributes
+    ----------
+    model_sha256 : str
+        Hash of the user model that they are of.
+    options : tuple of str
+        Options of the fit that were not the usual ones, as typed.
+    plots : tuple of FitPlot
+        In order of the fits.
+    """
+
+    format: Literal["prefcal-fit-plots/1"] = "prefcal-fit-plots/1"
+    model_sha256: str
+    options: tuple[str, ...] = ()
+    plots: tuple[FitPlot, ...]
+
+
+class _Quality(BaseModel):
+    """What of quality.json is read again."""
+
+    format: Literal["prefcal-quality/1"]
+    measures: dict[str, ParameterEntry]
+
+
+def write_fit_plots(
+    fits: Mapping[str, CalibrationResult | IntentFit], model_file: Path, options: tuple[str, ...] = ()
+) -> Path:
+    """Keep every drawing of a user model beside it; return the file.
+
+    Parameters
+    ----------
+    fits : mapping of str to fit
+        What they are called by -> the fit; a drawing that has nothing to show is left out.
+    model_file : Path
+        The user model, written already.
+    options : tuple of str
+        Of the fit, as typed.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    kept = FitPlots(model_sha256=_sha256(model_file), options=options, plots=tuple(_drawings(fits)))
+    path = model_file.parent / PLOTS
+    write_json(path, kept.model_dump(mode="json"))
+    return path
+
+
+def read_fit_plots(model_file: Path) -> FitPlots | None:
+    """Return the drawings of a user model; None where there are none, or they are of another model.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    path = model_file.parent / PLOTS
+    if not (path.is_file() and model_file.is_file()):
+        return None
+    kept = read_model(path, FitPlots, cure="write it anew with prefcal fit")
+    return kept if kept.model_sha256 == _sha256(model_file) else None
+
+
+def read_quality(model_file: Path) -> dict[str, ParameterEntry]:
+    """Return the measures of quality.json beside a user model; none where there is no such file.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    path = model_file.parent / QUALITY
+    if not path.is_file():
+        return {}
+    return read_model(path, _Quality, cure="write it anew with prefcal fit").measures
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _drawings(fits: Mapping[str, CalibrationResult | IntentFit]) -> Iterator[FitPlot]:
+    for name, fit in fits.items():
+        for plot in plot_names(fit):
+            calls = guarded(lambda: _calls(getattr(fit, PREFIX + plot)))  # noqa: B023 - called at once
+            if not isinstance(calls, Unmade):
+                yield FitPlot(
+                    fit=name,
+                    plot=plot,
+                    parameters=() if isinstance(fit, IntentFit) else tuple(fit.params),
+                    details=_details(fit),
+                    calls=calls,
+                )
+
+
+def _details(fit: CalibrationResult | IntentFit) -> dict[str, float | None]:
+    if isinstance(fit, IntentFit):
+        moves = [
+            abs(p - raw) for p, raw in zip(fit.result.estimates, fit.raw, strict=True) if raw is not None
+        ]
+        distance = float(sum(moves) / len(moves)) if moves else None
+        return {"intents": float(len(fit.intents)), "distance": distance}
+    return {name: closed(value) for name, value in fit.details.items()}
+
+
+def _calls(draw: "Callable[[Axes], None]") -> tuple[Call, ...]:
+    """Let a fit draw itself, and return what it called."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    recorder = _Recorder(Figure().add_subplot())
+    draw(recorder)  # type: ignore[arg-type]
+    return tuple(recorder.calls)
+
+
+class _Recorder:
+    """Axes that write down what is called of them; the calls are made too, for drawings that look at the axes."""
+
+    def __init__(self, axes: "Axes") -> None:
+        self._axes = axes
+        self.calls: list[Call] = []
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return a method of the axes that is written down when it draws."""
+        method: Callable[..., Any] = getattr(self._axes, name)
+        if name.startswith("get_"):
+            return method
+        if name not in METHODS:
+            raise TypeError(f"a drawing that calls {name} cannot be kept")
+
+        def written_down(*args: object, **named: object) -> Any:
+            self.calls.append(
+                (name, [_plain(each) for each in args], {k: _plain(v) for k, v in named.items()})
+            )
+            return method(*args, **named)
+
+        return written_down
+
+
+def _plain(value: Any) -> Any:
+    """Return an argument as JSON has it; None for a number that is none."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple | range):
+        return [_plain(each) for each in value]
+    return closed(value) if isinstance(value, float) else value
+
+
+def _numbers(value: JsonValue) -> Any:
+    """Return numbers as an array, in which None is NaN; anything else as it is."""
+    if isinstance(value, list) and all(each is None or isinstance(each, int | float) for each in value):
+        return np.array(value, dtype=np.float64)
+    return value
