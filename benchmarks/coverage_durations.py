@@ -19,9 +19,10 @@ from tqdm import tqdm
 
 from calibration.durations.checks import within_worker_test
 from calibration.durations.exposures import away_exposure
-from calibration.durations.fit import REJECTED, fit_durations, interval_methods
+from calibration.durations.fit import fit_durations, interval_methods
 from calibration.durations.likelihood import Totals
 from calibration.durations.simulate import Diary, personal_means, simulate_visits
+from calibration.inference.goodness import REJECTED
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
 from metrics.msu.score import Population

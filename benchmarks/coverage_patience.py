@@ -21,7 +21,7 @@ from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
 from calibration.intents.fit import fit_intents
 from calibration.patience.grid import fit_patience_on_grid
-from calibration.patience.pairs import SummaryPairs, summary_pairs
+from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.preferences import fit_patience_from_preferences
 from calibration.patience.simulate import (
     Judges,
@@ -86,7 +86,7 @@ def intervals(fit: CalibrationResult) -> tuple[float, dict[str, Interval]]:
 
 
 @cache
-def collection(topics: int, number: int) -> SummaryPairs:
+def collection(topics: int, number: int) -> JudgedSummaries:
     """All pairs of a drawn collection, each judged once; the votes are then replaced."""
     rng = np.random.default_rng([number, topics])
     tables, probabilities = simulate_summaries(topics, rng)
@@ -95,7 +95,7 @@ def collection(topics: int, number: int) -> SummaryPairs:
     return summary_pairs(votes, tables["positions"], probabilities)
 
 
-def drawn_votes(pairs: SummaryPairs, regime: tuple[float, ...], rng: np.random.Generator) -> Votes:
+def drawn_votes(pairs: JudgedSummaries, regime: tuple[float, ...], rng: np.random.Generator) -> Votes:
     """Votes by the model of `simulate_preferences`, without a table: for many replications."""
     topics, per_topic, patience, effect, unexplained = regime
     difference = pairs.differences(np.array([1 / patience]))[0]
@@ -111,7 +111,7 @@ def drawn_votes(pairs: SummaryPairs, regime: tuple[float, ...], rng: np.random.G
 
 def judged(
     regime: tuple[float, ...], replications: int
-) -> Iterator[tuple[SummaryPairs, np.random.Generator]]:
+) -> Iterator[tuple[JudgedSummaries, np.random.Generator]]:
     topics, _, patience, *_ = regime
     for seed in tqdm(range(replications), leave=False, disable=None):
         rng = np.random.default_rng([seed, int(topics), int(patience)])
@@ -131,7 +131,7 @@ def grid(replications: int, **_: bool) -> None:
 
 
 def report_pairs(
-    replications: int, fit: Callable[[SummaryPairs, np.random.Generator], CalibrationResult]
+    replications: int, fit: Callable[[JudgedSummaries, np.random.Generator], CalibrationResult]
 ) -> None:
     for regime in PREFERENCES:
         fits, refused = [], 0

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from calibration.durations.activity import ActivityLog, simulate_activity
 from calibration.durations.fit import fit_away, fit_session
 from calibration.durations.simulate import Diary, simulate_visits
 from calibration.visits.cut import visits_from_activity
+from calibration.visits.simulate import ActivityLog, simulate_activity
 from calibration.visits.threshold import idle_threshold
 from metrics.msu.score import Population
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.durations.simulate import Diary, simulate_visits
-from calibration.lateness.simulate import LatenessRaters, simulate_lateness
+from calibration.lateness.likelihood import LatenessRaters, simulate_lateness
 from calibration.patience.simulate import (
     Judges,
     simulate_preferences,
@@ -16,7 +16,7 @@ from calibration.patience.simulate import (
 )
 from calibration.push.simulate import PushJudges, simulate_push_cells, simulate_push_preferences
 from calibration.raters.simulate import Assessors, simulate_importance
-from calibration.reading.simulate import Readers, simulate_reads
+from calibration.reading.law import Readers, simulate_reads
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES

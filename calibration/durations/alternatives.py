@@ -13,9 +13,9 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import chdtrc, gamma, gammaln, log_ndtr
 
-from calibration.durations.exposure import LEAST_SECONDS, Exposure
-from calibration.durations.likelihood import Totals
-from calibration.durations.maximum import Maximum, maximum
+from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals
+from calibration.durations.maximum import DurationMaximum, maximum
+from calibration.inference.goodness import REJECTED
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
 from metrics.arrays import Bools, Floats, Places
 
@@ -86,18 +86,18 @@ class _Pieces(NamedTuple):
         )
 
 
-def alternatives(exposure: Exposure, top: Maximum) -> tuple[Alternative, ...]:
+def alternatives(exposure: Exposure, top: DurationMaximum) -> tuple[Alternative, ...]:
     """Fit every law, best first. With zero truncation only those whose truncation is known: the first two.
 
     Parameters
     ----------
     exposure : Exposure
         The data.
-    top : Maximum
+    top : DurationMaximum
         The compound fit of them, in seconds.
     """
     totals = exposure.totals()
-    found = [
+    laws = [
         Alternative(name=COMPOUND, loglik=top.top.loglik, n_free=2, mean=top.mean, sd=top.sd),
         _gamma_rates(totals),
     ]
@@ -105,13 +105,13 @@ def alternatives(exposure: Exposure, top: Maximum) -> tuple[Alternative, ...]:
         scale = float(np.exp(np.log(totals.seconds).mean()))
         x = np.maximum(exposure.seconds, LEAST_SECONDS) / scale
         pieces = _Pieces(x, exposure.event, exposure.unit, exposure.units, scale)
-        found += [
+        laws += [
             *_frailty(pieces, top),
             _pooled_exponential(pieces),
             _pooled_weibull(pieces),
             _pooled_log_normal(pieces),
         ]
-    return tuple(sorted(found, key=lambda one: one.aic))
+    return tuple(sorted(laws, key=lambda law: law.aic))
 
 
 def _gamma_rates(totals: Totals) -> Alternative:
@@ -141,14 +141,14 @@ def _gamma_rates(totals: Totals) -> Alternative:
     )
 
 
-def _frailty(pieces: _Pieces, top: Maximum) -> Iterator[Alternative]:
+def _frailty(pieces: _Pieces, top: DurationMaximum) -> Iterator[Alternative]:
     """P(X > x | B) = exp(-x^k / B), log B normal: the compound likelihood of (n, sum x^k), with a Jacobian.
 
     l(k) = l_compound(n, sum x^k) + N log k + (k - 1) sum log x
     """
     start = (top.mu - math.log(pieces.scale), max(top.log_sigma, math.log(0.1)))
 
-    def fit(log_shape: float) -> tuple[float, Maximum]:
+    def fit(log_shape: float) -> tuple[float, DurationMaximum]:
         k = math.exp(log_shape)
         found = maximum(pieces.totals(k), start=(k * start[0], start[1] + log_shape))
         return found.top.loglik + _jacobian(pieces, k), found
@@ -247,7 +247,7 @@ def weibull_test(laws: tuple[Alternative, ...]) -> GoodnessOfFit | None:
         return None
     ratio = max(2 * (by_name[FRAILTY].loglik - by_name[COMPOUND].loglik), 0.0)
     p_value, shape = float(chdtrc(1, ratio)), by_name[FRAILTY].shape
-    verdict = "are consistent with an exponential law" if p_value >= 0.05 else "are not exponential"
+    verdict = "are consistent with an exponential law" if p_value >= REJECTED else "are not exponential"
     return GoodnessOfFit(
         test="within_worker",
         statistic=ratio,

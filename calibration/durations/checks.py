@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaincinv, ndtr
 
-from calibration.durations.exposure import Design, Exposure, total
-from calibration.durations.likelihood import Totals, log_likelihoods, scores
-from calibration.durations.maximum import LEAST_LOG_SIGMA, Maximum, log_jacobian, maximum
+from calibration.durations.likelihood import Design, Exposure, Totals, log_likelihoods, scores, total
+from calibration.durations.maximum import LEAST_LOG_SIGMA, DurationMaximum, log_jacobian, maximum
+from calibration.inference.goodness import REJECTED, anderson_darling, tested_by_simulation
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
 from metrics.arrays import Floats
 
@@ -59,7 +59,7 @@ def within_worker_test(exposure: Exposure) -> GoodnessOfFit | None:
 
 
 def _within_sentence(z: float, p_value: float) -> str:
-    if p_value >= 0.05:
+    if p_value >= REJECTED:
         return f"Within workers the intervals are consistent with an exponential law (Greenwood z = {z:.1f}, p = {p_value:.2g})."
     how = "more uneven" if z > 0 else "more regular"
     return f"Within workers the intervals are {how} than an exponential law allows (Greenwood z = {z:.1f}, p = {p_value:.2g})."
@@ -112,7 +112,7 @@ def _counts(seconds: Floats, mu: float, sigma: float, rng: np.random.Generator) 
 
 
 def between_worker_test(
-    totals: Totals, top: Maximum, design: Design, *, n_boot: int, seed: int
+    totals: Totals, top: DurationMaximum, design: Design, *, n_boot: int, seed: int
 ) -> GoodnessOfFit:
     """Test whether workers differ as a log-normal law says, by Anderson and Darling's statistic of mid-PIT values.
 
@@ -128,22 +128,21 @@ def between_worker_test(
         except NotIdentifiedError:
             continue
         simulated.append(anderson_darling(mid_pit(drawn, refit, design)))
-    p_value = (1 + sum(value >= observed for value in simulated)) / (1 + len(simulated))
-    verdict = (
-        "Between workers the means are consistent with a log-normal law"
-        if p_value >= 0.05
-        else "Between workers the means do not follow a log-normal law, so S depends on it more than the data support"
-    )
-    return GoodnessOfFit(
-        test="between_workers",
-        statistic=observed,
-        p_value=p_value,
-        n_boot=len(simulated),
-        sentence=f"{verdict} (Anderson-Darling {observed:.2f}, p = {p_value:.2g}, {len(simulated)} simulations).",
-    )
+
+    def sentence(p_value: float) -> str:
+        verdict = (
+            "Between workers the means do not follow a log-normal law, so S depends on it more than the data support"
+            if p_value < REJECTED
+            else "Between workers the means are consistent with a log-normal law"
+        )
+        return (
+            f"{verdict} (Anderson-Darling {observed:.2f}, p = {p_value:.2g}, {len(simulated)} simulations)."
+        )
+
+    return tested_by_simulation("between_workers", observed, simulated, sentence)
 
 
-def mid_pit(totals: Totals, top: Maximum, design: Design) -> Floats:
+def mid_pit(totals: Totals, top: DurationMaximum, design: Design) -> Floats:
     """Return where each person stands in the fitted distribution, between 0 and 1; who has no event is left out of count.
 
     Window: (P(N <= n | T) + P(N < n | T)) / 2. Count: P(T <= t | n). With G ~ Gamma(k) and log A normal,
@@ -177,14 +176,6 @@ def _below(shape: Floats, z: Floats, sigma: float) -> Floats:
     return np.asarray(ndtr(z[:, None] - log_gamma[which] / sigma) @ (weights / 2), dtype=np.float64)
 
 
-def anderson_darling(values: Floats) -> float:
-    """Return A^2 of values that should be uniform on (0, 1)."""
-    u = np.clip(np.sort(values), 1e-12, 1 - 1e-12)
-    size = len(u)
-    odd = 2 * np.arange(1, size + 1) - 1
-    return float(-size - (odd * (np.log(u) + np.log1p(-u[::-1]))).sum() / size)
-
-
 class Excess(NamedTuple):
     """How much more, or less, than the model says: observed, expected, and the difference in standard errors."""
 
@@ -193,7 +184,7 @@ class Excess(NamedTuple):
     z: float
 
 
-def silent_end(exposure: Exposure, top: Maximum, share: float = 2 / 3) -> Excess | None:
+def silent_end(exposure: Exposure, top: DurationMaximum, share: float = 2 / 3) -> Excess | None:
     """Return how many follows have no event after a share of their time, against what is expected.
 
     P(none | before) = L(n, T + T') / L(n, T), n and T of the worker before, T' the time of the follow after. The
@@ -215,7 +206,7 @@ def silent_end(exposure: Exposure, top: Maximum, share: float = 2 / 3) -> Excess
     return _excess(float(silent.sum()), float(chance.sum()), float((of_workers**2).sum()))
 
 
-def half_window(exposure: Exposure, top: Maximum) -> Excess | None:
+def half_window(exposure: Exposure, top: DurationMaximum) -> Excess | None:
     """Return M and the M of the first half of everybody's time, their difference in logs tested worker by worker.
 
     The standard error is that of the sum over workers of the difference of both influences on log M,
@@ -238,7 +229,7 @@ def half_window(exposure: Exposure, top: Maximum) -> Excess | None:
     return Excess(top.mean, first.mean, math.log(top.mean / first.mean) / error if error > 0 else 0.0)
 
 
-def _influence(totals: Totals, top: Maximum) -> Floats:
+def _influence(totals: Totals, top: DurationMaximum) -> Floats:
     """(u,) how much each person moves log M."""
     information = np.linalg.inv(-top.top.hessian)
     return np.asarray(

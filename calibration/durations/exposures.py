@@ -14,11 +14,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.durations.exposure import Exposure, Pieces
+from calibration.durations.likelihood import Exposure, Pieces
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.user_model.model import Diagnostic
-from calibration.visits.follows import end_notes, refuse_orphans
-from calibration.visits.stays import Joined, Stays, join
+from calibration.visits.stays import Joined, Stays, end_notes, join, refuse_orphans
 from metrics.arrays import Bools, Ints, Places
 
 Unit: TypeAlias = Literal["worker", "follow"]

@@ -9,24 +9,26 @@ A spread that cannot be told from none ends at the lower bound of sigma; S is th
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from calibration.durations.likelihood import Expansion, Totals, expansion
+from calibration.inference.maximise import StoppingRule, climb
 from calibration.inference.results import NotIdentifiedError
 from metrics.arrays import Floats
 
 LEAST_LOG_SIGMA = math.log(1e-3)
 MOST_LOG_SIGMA = math.log(4.0)
-MOST_STEPS = 200
-MOST_HALVINGS = 40
 LONGEST_STEP = 2.0
-TOLERANCE = 1e-11
+_LEAST, _MOST = np.array([-np.inf, LEAST_LOG_SIGMA]), np.array([np.inf, MOST_LOG_SIGMA])
+_RULE = StoppingRule(least_promise=1e-11, most_steps=200)
+_RULE_ALONG = StoppingRule(least_promise=1e-9, most_steps=200)
+_RULE_IN_MU = StoppingRule(least_promise=1e-7, least_gain=-math.inf, most_steps=50, slack=1e-12)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Maximum:
+class DurationMaximum:
     """The top of the likelihood.
 
     Attributes
@@ -71,7 +73,7 @@ def log_jacobian(log_sigma: float) -> Floats:
 
 def maximum(
     totals: Totals, weights: Floats | None = None, start: tuple[float, float] | None = None
-) -> Maximum:
+) -> DurationMaximum:
     """Maximise the likelihood by Newton steps on the absolute curvature, each shortened until it climbs.
 
     Parameters
@@ -88,18 +90,14 @@ def maximum(
     NotIdentifiedError
         If the likelihood still rises where the personal means differ by a factor of e^4, or the search does not end.
     """
-    mu, log_sigma = moments(totals, weights) if start is None else start
-    here = expansion(totals, mu, log_sigma, weights)
-    for _ in range(MOST_STEPS):
-        step, decrement = _step(here, log_sigma)
-        if decrement < TOLERANCE * (1 + abs(here.loglik) * 1e-3):
-            return _checked(Maximum(mu=mu, log_sigma=log_sigma, top=here))
-        mu, log_sigma, here, climbed = _climb(totals, weights, (mu, log_sigma), here, step)
-        if not climbed:
-            return _checked(Maximum(mu=mu, log_sigma=log_sigma, top=here))
-    raise NotIdentifiedError(
-        "the search for the likeliest distribution does not end; look for impossible durations"
-    )
+    begin = np.array(moments(totals, weights) if start is None else start)
+    top = climb(lambda at: expansion(totals, at[0], at[1], weights), begin, _step, _RULE, (_LEAST, _MOST))
+    if not top.arrived:
+        raise NotIdentifiedError(
+            "the search for the likeliest distribution does not end; look for impossible durations"
+        )
+    mu, log_sigma = top.point.tolist()
+    return _checked(DurationMaximum(mu=mu, log_sigma=log_sigma, top=top.place))
 
 
 def moments(totals: Totals, weights: Floats | None = None) -> tuple[float, float]:
@@ -116,10 +114,13 @@ def moments(totals: Totals, weights: Floats | None = None) -> tuple[float, float
     return variance / 2 - math.log(first), math.log(variance) / 2
 
 
-def _step(here: Expansion, log_sigma: float) -> tuple[Floats, float]:
-    """Return the step and how much it promises; along mu only where sigma is at a bound and would leave it."""
-    leaves = (log_sigma <= LEAST_LOG_SIGMA and here.gradient[1] < 0) or (
-        log_sigma >= MOST_LOG_SIGMA and here.gradient[1] > 0
+def _step(point: Floats, here: Expansion) -> tuple[Floats, float]:
+    """Return the step on the absolute curvature and what it promises; along mu only where sigma would leave its bounds.
+
+    What it promises is taken relative to the log-likelihood, of which rounding leaves that much.
+    """
+    leaves = (point[1] <= LEAST_LOG_SIGMA and here.gradient[1] < 0) or (
+        point[1] >= MOST_LOG_SIGMA and here.gradient[1] > 0
     )
     free = 1 if leaves else 2
     gradient, hessian = here.gradient[:free], here.hessian[:free, :free]
@@ -127,25 +128,11 @@ def _step(here: Expansion, log_sigma: float) -> tuple[Floats, float]:
     curvature = np.maximum(np.abs(values), 1e-8)
     free_step = vectors @ ((vectors.T @ gradient) / curvature)
     free_step *= min(1.0, LONGEST_STEP / max(np.abs(free_step).max(), 1e-300))
-    return np.append(free_step, [0.0] * (2 - free)), float(gradient @ free_step)
+    promise = float(gradient @ free_step) / (1 + abs(here.loglik) * 1e-3)
+    return np.append(free_step, [0.0] * (2 - free)), promise
 
 
-def _climb(
-    totals: Totals, weights: Floats | None, at: tuple[float, float], here: Expansion, step: Floats
-) -> tuple[float, float, Expansion, bool]:
-    """Go as much of the step as climbs; nowhere when rounding hides the climb."""
-    share = 1.0
-    for _ in range(MOST_HALVINGS):
-        mu = at[0] + share * step[0]
-        log_sigma = min(max(at[1] + share * step[1], LEAST_LOG_SIGMA), MOST_LOG_SIGMA)
-        there = expansion(totals, mu, log_sigma, weights)
-        if there.loglik > here.loglik:
-            return mu, log_sigma, there, True
-        share /= 2
-    return at[0], at[1], here, False
-
-
-def _checked(found: Maximum) -> Maximum:
+def _checked(found: DurationMaximum) -> DurationMaximum:
     if found.log_sigma >= MOST_LOG_SIGMA:
         raise NotIdentifiedError(
             "the workers differ beyond any log-normal distribution (its sigma would exceed 4): "
@@ -156,7 +143,7 @@ def _checked(found: Maximum) -> Maximum:
     return found
 
 
-class Curve(Protocol):
+class ParameterCurve(Protocol):
     """All (mu, log sigma) at which one parameter has one value: mu = value - shift(log sigma)."""
 
     def shift(self, log_sigma: float) -> tuple[float, float, float]:
@@ -184,14 +171,14 @@ class SdCurve:
         return (v + log_expm1) / 2, v + v / part, second
 
 
-def along(totals: Totals, curve: Curve, value: float, log_sigma: float) -> Maximum:
+def along(totals: Totals, curve: ParameterCurve, value: float, log_sigma: float) -> DurationMaximum:
     """Maximise the likelihood over log sigma on a curve.
 
     Parameters
     ----------
     totals : Totals
         The data.
-    curve : Curve
+    curve : ParameterCurve
         Of log M or of log S.
     value : float
         That logarithm.
@@ -200,32 +187,68 @@ def along(totals: Totals, curve: Curve, value: float, log_sigma: float) -> Maxim
 
     Returns
     -------
-    Maximum
+    DurationMaximum
         Its log_sigma may be a bound.
     """
-    here, slope, bend = _on(totals, curve, value, log_sigma)
-    for _ in range(MOST_STEPS):
-        step = slope / max(abs(bend), 1e-8)
-        step = max(min(step, LONGEST_STEP), -LONGEST_STEP)
-        target = min(max(log_sigma + step, LEAST_LOG_SIGMA), MOST_LOG_SIGMA)
-        if abs(slope * (target - log_sigma)) < TOLERANCE * 1e2:
-            break
-        for _ in range(MOST_HALVINGS):
-            there, next_slope, next_bend = _on(totals, curve, value, target)
-            if there.loglik > here.loglik:
-                break
-            target = (target + log_sigma) / 2
-        else:
-            break
-        log_sigma, here, slope, bend = target, there, next_slope, next_bend
-    return Maximum(mu=value - curve.shift(log_sigma)[0], log_sigma=log_sigma, top=here)
+    top = climb(
+        lambda at: _on(totals, curve, value, float(at[0])),
+        np.array([log_sigma]),
+        _step_along,
+        _RULE_ALONG,
+        (_LEAST[1:], _MOST[1:]),
+    )
+    found = float(top.point[0])
+    return DurationMaximum(mu=value - curve.shift(found)[0], log_sigma=found, top=top.place.expansion)
 
 
-def _on(totals: Totals, curve: Curve, value: float, log_sigma: float) -> tuple[Expansion, float, float]:
-    """Return the expansion at a point of the curve, and slope and bend of the log-likelihood along it."""
+class _OnCurve(NamedTuple):
+    """The expansion at a point of a curve, and slope and bend of the log-likelihood along it."""
+
+    expansion: Expansion
+    slope: float
+    bend: float
+
+    @property
+    def loglik(self) -> float:
+        """Log-likelihood."""
+        return self.expansion.loglik
+
+
+def _step_along(point: Floats, here: _OnCurve) -> tuple[Floats, float]:
+    whole = np.clip(here.slope / max(abs(here.bend), 1e-8), -LONGEST_STEP, LONGEST_STEP)
+    whole = np.clip(point + whole, LEAST_LOG_SIGMA, MOST_LOG_SIGMA) - point
+    return whole, abs(here.slope * float(whole[0]))
+
+
+def _on(totals: Totals, curve: ParameterCurve, value: float, log_sigma: float) -> _OnCurve:
     shift, first, second = curve.shift(log_sigma)
     there = expansion(totals, value - shift, log_sigma)
     (by_mu, by_sigma), h = there.gradient, there.hessian
     slope = by_sigma - by_mu * first
     bend = h[1, 1] - 2 * h[0, 1] * first + h[0, 0] * first**2 - by_mu * second
-    return there, float(slope), float(bend)
+    return _OnCurve(there, float(slope), float(bend))
+
+
+def given_sigma(totals: Totals, log_sigma: float, mu: float) -> tuple[float, float, float]:
+    """Return the largest log-likelihood with this sigma, its mu, and the standard error of mu there.
+
+    Parameters
+    ----------
+    totals : Totals
+        The data.
+    log_sigma : float
+        The logarithm of sigma.
+    mu : float
+        Where to begin.
+    """
+
+    def step(_: Floats, here: Expansion) -> tuple[Floats, float]:
+        whole = float(here.gradient[0]) / _curvature(here)
+        return np.array([min(max(whole, -1.0), 1.0)]), abs(whole)
+
+    top = climb(lambda at: expansion(totals, float(at[0]), log_sigma), np.array([mu]), step, _RULE_IN_MU)
+    return top.place.loglik, float(top.point[0]), 1 / math.sqrt(_curvature(top.place))
+
+
+def _curvature(here: Expansion) -> float:
+    return max(-float(here.hessian[0, 0]), 1e-12)

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibration.durations.exposure import Exposure, total
 from calibration.durations.exposures import Unit, away_exposure, session_exposure
-from calibration.durations.likelihood import Totals
+from calibration.durations.likelihood import Exposure, Totals, total
 from calibration.durations.maximum import maximum, moments
 from calibration.inference.results import NotIdentifiedError
 from metrics.arrays import Floats

@@ -10,7 +10,7 @@ import pandas as pd
 from calibration.durations.fit import RESAMPLES as DURATION_RESAMPLES
 from calibration.durations.fit import fit_away, fit_session
 from calibration.fit.material import FitMaterial, by_language
-from calibration.inference.attempts import Found, attempt
+from calibration.inference.attempts import Fitted, attempt
 from calibration.inference.results import CalibrationResult, Skipped
 from calibration.intents.fit import IntentFit
 from calibration.lateness.fit import RESAMPLES as LATENESS_RESAMPLES
@@ -42,7 +42,7 @@ FAMILY_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Family -> its parameters, in the order in which they are fitted."""
 
 
-def away(material: FitMaterial) -> Found:
+def away(material: FitMaterial) -> Fitted:
     """Fit how long people stay away."""
     sampling = _sampling(material, "away")
     return attempt(
@@ -50,7 +50,7 @@ def away(material: FitMaterial) -> Found:
     )
 
 
-def session(material: FitMaterial) -> Found:
+def session(material: FitMaterial) -> Fitted:
     """Fit how long people stay."""
     sampling, unit = _sampling(material, "session"), material.options.unit
     return attempt(
@@ -90,11 +90,11 @@ def gap_seconds(material: FitMaterial) -> float:
     return material.record.visit_gap_seconds if material.record else 0.0
 
 
-def reading(material: FitMaterial) -> Found:
+def reading(material: FitMaterial) -> Fitted:
     """Fit how fast people read, language by language."""
     if "reads" not in material.tables:
-        return Found(skipped=(Skipped(names=READING, reason="there is no table reads"),))
-    found = Found()
+        return Fitted(skipped=(Skipped(names=READING, reason="there is no table reads"),))
+    found = Fitted()
     for language, suffix, reads in by_language(material.tables["reads"]):
         names = [f"{name}{suffix}" for name in READING]
         one = attempt(names, lambda: _reading_speed(material, reads, language))  # noqa: B023 - called at once
@@ -111,7 +111,7 @@ def _reading_speed(material: FitMaterial, reads: pd.DataFrame, language: str | N
     return _bootstrapped(material, fit)
 
 
-def lateness(material: FitMaterial) -> Found:
+def lateness(material: FitMaterial) -> Fitted:
     """Fit how fast updates lose their use."""
     resamples = material.options.resamples
 
@@ -124,7 +124,7 @@ def lateness(material: FitMaterial) -> Found:
     return attempt(LATENESS, fit)
 
 
-def push(material: FitMaterial) -> Found:
+def push(material: FitMaterial) -> Fitted:
     """Fit what pushes and silence are worth, and alpha."""
     weights = attempt(
         WEIGHTS,
@@ -139,20 +139,19 @@ def push(material: FitMaterial) -> Found:
     alpha = attempt(
         ALPHA, lambda: fit_push_alpha(material.table("preferences"), material.table("push_cells"))
     )
-    return weights + Found(skipped=partly) + alpha
+    return weights + Fitted(skipped=partly) + alpha
 
 
-def patience(material: FitMaterial, intents: IntentFit | None) -> Found:
+def patience(material: FitMaterial, intents: IntentFit | None) -> Fitted:
     """Fit patience, language by language."""
-    fits = fit_patience(
+    return fit_patience(
         material.tables,
         seed=material.seed,
         voted=intents.probabilities if intents else None,
         resamples=material.options.resamples,
     )
-    return Found(results=fits.results, skipped=fits.skipped)
 
 
-FAMILIES: Mapping[str, Callable[[FitMaterial], Found]] = MappingProxyType(
+FAMILIES: Mapping[str, Callable[[FitMaterial], Fitted]] = MappingProxyType(
     {"away": away, "session": session, "reading": reading, "lateness": lateness, "push": push}
 )

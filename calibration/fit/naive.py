@@ -15,7 +15,7 @@ from calibration.fit.material import FitMaterial, by_language
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import CalibrationResult
 from calibration.lateness.naive import NAIVE as LATENESS
-from calibration.patience.naive import NAIVE as PATIENCE
+from calibration.patience.stops import NAIVE as PATIENCE
 from calibration.push.naive import NAIVE as PUSH
 from calibration.reading.naive import NAIVE as READING
 from calibration.tables.tables import TABLES

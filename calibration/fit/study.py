@@ -13,8 +13,10 @@ from calibration.fit.families import AWAY, FAMILIES, FAMILY_NAMES, SESSION, pati
 from calibration.fit.material import FitMaterial, FitOptions
 from calibration.fit.naive import NaiveEstimate, naive_estimates
 from calibration.fit.visits import noted_on_visits, with_visits
-from calibration.inference.attempts import Found, Unmade, guarded
-from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, short, warning
+from calibration.inference.attempts import Fitted, Unmade, guarded
+from calibration.inference.goodness import REJECTED
+from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
+from calibration.inference.wording import short
 from calibration.intents.fit import IntentFit, fit_intents
 from calibration.patience.fit import NAME as PATIENCE
 from calibration.raters.quality import QualityReport, quality_report
@@ -33,7 +35,6 @@ from calibration.user_model.model import (
 from metrics.arrays import Floats
 from metrics.errors import PrefcalError
 
-REJECTED = 0.05
 SIGNED = frozenset(PUSH_WEIGHTS)
 """Parameters that may be negative."""
 CLEAR_OF_ZERO = 2.0
@@ -217,29 +218,29 @@ def _model(
     )
 
 
-def _visits(material: FitMaterial) -> tuple[FitMaterial, tuple[Diagnostic, ...], Found]:
+def _visits(material: FitMaterial) -> tuple[FitMaterial, tuple[Diagnostic, ...], Fitted]:
     """Cut visits where that is asked for or needed; what rests on them is lost when an unexpected error comes between."""
     made = guarded(lambda: with_visits(material))
     if not isinstance(made, Unmade):
-        return *made, Found()
+        return *made, Fitted()
     if isinstance(made.error, PrefcalError):
         raise made.error
-    return material, (), Found(skipped=(made.skipped(AWAY), made.skipped(SESSION)))
+    return material, (), Fitted(skipped=(made.skipped(AWAY), made.skipped(SESSION)))
 
 
-def _family(family: str, material: FitMaterial, intents: IntentFit | None) -> Found:
+def _family(family: str, material: FitMaterial, intents: IntentFit | None) -> Fitted:
     """Fit one family; whatever goes wrong in it stays in it."""
     made = guarded(
         lambda: patience(material, intents) if family == "patience" else FAMILIES[family](material)
     )
-    return Found(skipped=(made.skipped(FAMILY_NAMES[family]),)) if isinstance(made, Unmade) else made
+    return Fitted(skipped=(made.skipped(FAMILY_NAMES[family]),)) if isinstance(made, Unmade) else made
 
 
-def _intents(material: FitMaterial) -> tuple[IntentFit | None, Found]:
+def _intents(material: FitMaterial) -> tuple[IntentFit | None, Fitted]:
     fit = guarded(lambda: _fitted_intents(material))
     if isinstance(fit, Unmade):
-        return None, Found(skipped=(fit.skipped(("intents",)),))
-    return tested_intents(fit, material), Found()
+        return None, Fitted(skipped=(fit.skipped(("intents",)),))
+    return tested_intents(fit, material), Fitted()
 
 
 def _fitted_intents(material: FitMaterial) -> IntentFit:
@@ -249,15 +250,15 @@ def _fitted_intents(material: FitMaterial) -> IntentFit:
     return fit
 
 
-def _with_intervals(found: Found, level: float) -> Found:
+def _with_intervals(found: Fitted, level: float) -> Fitted:
     """Return what was found without the fits whose entries of the model cannot be computed, and why they cannot."""
-    kept = Found(skipped=found.skipped)
+    kept = Fitted(skipped=found.skipped)
     for fit in found.results:
         entries = guarded(lambda: (fit.entries(level), joint_entry(fit)))  # noqa: B023 - called at once
         kept += (
-            Found(skipped=(entries.skipped(fit.params),))
+            Fitted(skipped=(entries.skipped(fit.params),))
             if isinstance(entries, Unmade)
-            else Found(results=(fit,))
+            else Fitted(results=(fit,))
         )
     return kept
 

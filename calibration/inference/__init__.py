@@ -1,1 +1,7 @@
-"""What several estimators need: results, intervals, clusters, the Davidson model, words."""
+"""What several estimators need, each shape once; a family adds its likelihood and its words.
+
+In go arrays and likelihoods; out come results (`results`), trials that may fail (`attempts`), ways of saying how far estimates
+may be off (`uncertainty`, `clusters`), the top of a likelihood (`maximise`, and `davidson` for preferences with ties), tests of
+a law (`goodness`), numbers in words (`wording`) and what plots share (`drawing`). Uses `calibration.user_model` for the
+entries of a model file; knows no family.
+"""

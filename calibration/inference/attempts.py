@@ -39,7 +39,7 @@ class Unmade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Fitted:
     """What the tables say about a family of parameters.
 
     Attributes
@@ -53,9 +53,9 @@ class Found:
     results: tuple[CalibrationResult, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
-    def __add__(self, other: "Found") -> "Found":
+    def __add__(self, other: "Fitted") -> "Fitted":
         """Both together."""
-        return Found(results=self.results + other.results, skipped=self.skipped + other.skipped)
+        return Fitted(results=self.results + other.results, skipped=self.skipped + other.skipped)
 
 
 def guarded(make: Callable[[], T]) -> T | Unmade:
@@ -69,12 +69,12 @@ def guarded(make: Callable[[], T]) -> T | Unmade:
         return Unmade(reason=_unexpected(error), error=error)
 
 
-def attempt(names: Iterable[str], make: Callable[[], CalibrationResult]) -> Found:
+def attempt(names: Iterable[str], make: Callable[[], CalibrationResult]) -> Fitted:
     """Make a fit, or say why it cannot be made; one whose intervals cannot be computed is none."""
     made = guarded(lambda: _with_intervals(make()))
     if isinstance(made, Unmade):
-        return Found(skipped=(made.skipped(names),))
-    return Found(results=(made,))
+        return Fitted(skipped=(made.skipped(names),))
+    return Fitted(results=(made,))
 
 
 def _with_intervals(fit: CalibrationResult) -> CalibrationResult:

@@ -1,6 +1,9 @@
-"""Uncertainty of a share or coefficient, at most 1, of clusters: leaving clusters out, and drawing them anew.
+"""Clusters: workers or topics are what was sampled, and their rows belong together.
 
-The statistic is a function of how often each cluster counts, evaluated for many samples at once.
+A covariance comes from a likelihood's scores summed within clusters (the sandwich), from leaving clusters out (the jackknife), or
+from drawing them anew (the bootstrap); in two ways, of workers and topics at once, from the three of each and of both.
+statsmodels' `cov_cluster` and `cov_cluster_2groups` take results of its own models; these likelihoods are not among
+them, and in two ways it may return negative variances.
 """
 
 from collections.abc import Callable
@@ -8,13 +11,106 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibration.inference.bootstrap import cluster_counts, jackknife_groups
 from calibration.inference.uncertainty import Replicates, StudentT
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Ints
+
+MOST_GROUPS = 50
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
 """(b, clusters) weights of clusters -> (b, k) values, NaN where a sample says nothing."""
+
+
+def between_clusters(scores: Floats) -> Floats:
+    """Return how much sums over clusters vary: c / (c - 1) sum_j s_j s_j'.
+
+    Parameters
+    ----------
+    scores : (c, k) or (c,) ndarray of float
+        Of each of c clusters, adding up to 0.
+
+    Returns
+    -------
+    (k, k) ndarray of float, or () for one score each
+    """
+    c = len(scores)
+    return np.asarray(scores.T @ scores * c / (c - 1))
+
+
+def sandwich(scores: Floats, information: Floats) -> Floats:
+    """Return the cluster-robust covariance of estimates, I^-1 (c / (c - 1) sum_j s_j s_j') I^-1.
+
+    Parameters
+    ----------
+    scores : (c, k) ndarray of float
+        Gradient of each cluster's log-likelihood at the maximum.
+    information : (k, k) ndarray of float
+        Minus the second derivatives of the whole; where it has no inverse, its pseudoinverse is taken.
+    """
+    return between_clusters(scores @ np.linalg.pinv(information, hermitian=True))
+
+
+def two_way(first: Floats, second: Floats, both: Floats) -> Floats:
+    """Return the covariance of clusters in two ways, first + second - both, its negative eigenvalues set to 0.
+
+    (Cameron, Gelbach and Miller 2011)
+
+    Parameters
+    ----------
+    first, second : (k, k) ndarray of float
+        Covariances by the clusters of either kind.
+    both : (k, k) ndarray of float
+        That by what shares a cluster of both kinds.
+    """
+    return without_negative(first + second - both)
+
+
+def without_negative(matrix: Floats) -> Floats:
+    """Set the negative eigenvalues of a symmetric matrix to 0."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
+
+
+def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator) -> Floats:
+    """Return how often each cluster is drawn in each bootstrap sample.
+
+    Parameters
+    ----------
+    clusters : int
+        Number of clusters; each sample draws as many, with replacement.
+    resamples : int
+        Number of samples.
+    rng : Generator
+        Source of the draws.
+
+    Returns
+    -------
+    (resamples, clusters) ndarray of float
+        Whole numbers; each row adds up to ``clusters``.
+    """
+    return rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=resamples).astype(np.float64)
+
+
+def jackknife_groups(cluster: ArrayLike) -> Ints:
+    """Return the group to leave out with each row: its cluster, or one of 50 groups of clusters when there are more.
+
+    Parameters
+    ----------
+    cluster : (n,) array_like of int
+        Cluster of each row, from 0 without holes.
+    """
+    clusters = np.asarray(cluster, dtype=np.intp)
+    return clusters % min(MOST_GROUPS, int(clusters.max()) + 1)
+
+
+def jackknife_covariance(replicates: Floats) -> Floats:
+    """Return the covariance of k statistics from their values with one of g groups left out, (g, k) -> (k, k).
+
+    (g - 1) / g sum_j (x_j - mean)(x_j - mean)'
+    """
+    apart = replicates - replicates.mean(axis=0)
+    return np.asarray((len(apart) - 1) / len(apart) * apart.T @ apart)
 
 
 def cluster_uncertainty(
@@ -61,12 +157,3 @@ def cluster_uncertainty(
             ),
         }
     )
-
-
-def jackknife_covariance(replicates: Floats) -> Floats:
-    """Return the covariance of k statistics from their values with one of g groups left out, (g, k) -> (k, k).
-
-    (g - 1) / g sum_j (x_j - mean)(x_j - mean)'
-    """
-    apart = replicates - replicates.mean(axis=0)
-    return np.asarray((len(apart) - 1) / len(apart) * apart.T @ apart)

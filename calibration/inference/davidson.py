@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibration.inference.maximise import Height, StoppingRule, climb
 from metrics.arrays import Floats
 
 LARGEST_SCALED_SLOPE = 40.0
 """Bound of |b| x the metric's spread: votes that follow the metric without exception have no finite slope."""
-TOLERANCE = 1e-10
-MAX_STEPS = 100
+_LARGEST = np.array([LARGEST_SCALED_SLOPE, np.inf])
+_RULE = StoppingRule(least_promise=1e-10, least_gain=1e-10, slack=1e-12)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,16 +102,16 @@ def fit_davidson(
     spread[spread == 0] = 1.0
     scaled = differences / spread[:, None]
     slope, log_tie = _start(len(scaled), votes) if start is None else (start[0] * spread, start[1])
-    loglik = log_likelihood(scaled, votes, slope, log_tie)
-    for _ in range(MAX_STEPS):
-        step, decrement = _newton_step(scaled, votes, slope, log_tie)
-        if (decrement < TOLERANCE).all():
-            break
-        before = loglik
-        slope, log_tie, loglik = _climbed(scaled, votes, (slope, log_tie, loglik), step)
-        if (loglik - before < TOLERANCE).all():  # at the largest slope
-            break
-    return DavidsonFit(slope=slope / spread, log_tie=log_tie, loglik=loglik)
+    top = climb(
+        lambda point: Height(log_likelihood(scaled, votes, point[:, 0], point[:, 1])),
+        np.stack([slope, log_tie], axis=1),
+        lambda point, _: _newton_step(scaled, votes, point),
+        _RULE,
+        (-_LARGEST, _LARGEST),
+    )
+    return DavidsonFit(
+        slope=top.point[:, 0] / spread, log_tie=top.point[:, 1], loglik=np.asarray(top.place.loglik)
+    )
 
 
 def _start(k: int, votes: Votes) -> tuple[Floats, Floats]:
@@ -119,10 +120,9 @@ def _start(k: int, votes: Votes) -> tuple[Floats, Floats]:
     return np.zeros(k), np.full(k, log_tie)
 
 
-def _newton_step(
-    scaled: Floats, votes: Votes, slope: Floats, log_tie: Floats
-) -> tuple[tuple[Floats, Floats], Floats]:
-    """Return the Newton step in (slope, log tie) and its decrement, all (k,)."""
+def _newton_step(scaled: Floats, votes: Votes, point: Floats) -> tuple[Floats, Floats]:
+    """Return the Newton step in (slope, log tie), (k, 2), and its decrement, (k,)."""
+    slope, log_tie = point.T
     first, second, tie = choice_probabilities(slope[:, None] * scaled, log_tie[:, None])
     n, lead = votes.total, first - second
     gradient_slope = (scaled / 2 * (votes.first - votes.second - n * lead)).sum(axis=1)
@@ -134,25 +134,5 @@ def _newton_step(
     determinant = np.maximum(determinant, 1e-12 * curve_slope * curve_tie)
     step_slope = (curve_tie * gradient_slope - curve_both * gradient_tie) / determinant
     step_tie = (curve_slope * gradient_tie - curve_both * gradient_slope) / determinant
-    return (step_slope, step_tie), gradient_slope * step_slope + gradient_tie * step_tie
-
-
-def _climbed(
-    scaled: Floats, votes: Votes, state: tuple[Floats, Floats, Floats], step: tuple[Floats, Floats]
-) -> tuple[Floats, Floats, Floats]:
-    """Go along the step, halving it where the log-likelihood would fall."""
-    slope, log_tie, loglik = state
-    length = np.ones_like(slope)
-    for _ in range(40):
-        new_slope = np.clip(slope + length * step[0], -LARGEST_SCALED_SLOPE, LARGEST_SCALED_SLOPE)
-        new_tie = log_tie + length * step[1]
-        new_loglik = log_likelihood(scaled, votes, new_slope, new_tie)
-        worse = ~(new_loglik >= loglik - 1e-12 * np.abs(loglik))
-        if not worse.any():
-            return new_slope, new_tie, new_loglik
-        length[worse] /= 2
-    return (
-        np.where(worse, slope, new_slope),
-        np.where(worse, log_tie, new_tie),
-        np.where(worse, loglik, new_loglik),
-    )
+    promise = gradient_slope * step_slope + gradient_tie * step_tie
+    return np.stack([step_slope, step_tie], axis=1), promise

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from calibration.inference.wording import shown_level
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -28,12 +30,7 @@ def finish(ax: "Axes", shows: str, look_for: str) -> None:
 
 def of_studies(level: float) -> str:
     """Return the legend of a band: `95 % of simulated studies`."""
-    return f"{percent(level)} of simulated studies"
-
-
-def percent(level: float) -> str:
-    """Return `95 %`."""
-    return f"{100 * level:.4g} %"
+    return f"{shown_level(level)} of simulated studies"
 
 
 def tails(level: float) -> tuple[float, float]:

@@ -13,11 +13,11 @@ from typing import Any, Self
 import numpy as np
 
 from calibration.inference.uncertainty import Interval, Uncertainty, closed, scale_of_each
+from calibration.inference.wording import short, shown, shown_interval
 from calibration.user_model.model import Diagnostic, ParameterEntry, plain_name
 from metrics.arrays import Floats
 from metrics.errors import PrefcalError
 
-SIGNIFICANT_DIGITS = 10
 LEVEL = 0.95
 
 
@@ -329,24 +329,3 @@ def holding(estimate: float, interval: Interval) -> Interval:
     if high is not None and high < estimate:
         high = closed(estimate)
     return low, high
-
-
-def shown(number: float) -> str:
-    """Print a number for people: four significant digits, all digits before the point, no exponent for large ones."""
-    return f"{number:.0f}" if 1000 <= abs(number) < 1e15 else f"{number:.4g}"
-
-
-def shown_interval(interval: Interval) -> str:
-    """Print an interval: `[790.1, 901.3]`, `at least 790.1` and `at most 901.3` with an open end, else `no interval`."""
-    low, high = interval
-    if low is None or high is None:
-        known = [
-            f"at {word} {shown(end)}" for word, end in (("least", low), ("most", high)) if end is not None
-        ]
-        return known[0] if known else "no interval"
-    return f"[{shown(low)}, {shown(high)}]"
-
-
-def short(number: float) -> float:
-    """Round to ten significant digits, so that the last bits of a sum do not show in files."""
-    return float(f"{number:.{SIGNIFICANT_DIGITS}g}")

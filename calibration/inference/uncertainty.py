@@ -7,7 +7,7 @@ interval is None.
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from scipy.special import expit, ndtr, stdtrit
@@ -63,7 +63,7 @@ def scale_of_each(scale: Scales, count: int) -> tuple[Scale, ...]:
 def naturally(working: Floats, scale: Scales) -> Floats:
     """Bring (n, k) values of k parameters to their natural scales."""
     each = scale_of_each(scale, working.shape[1])
-    return np.stack([one.natural(working[:, place]) for place, one in enumerate(each)], axis=1)
+    return np.stack([own.natural(working[:, place]) for place, own in enumerate(each)], axis=1)
 
 
 class Uncertainty(Protocol):
@@ -99,21 +99,25 @@ class Replicates:
         The working scale of all parameters, or of each.
     clusters : int or None
         How many were resampled; None for posterior draws.
+    between : {'linear', 'inverted_cdf'}
+        A percentile between two replicates is interpolated, or is one of the replicates, some of which may be infinite.
     """
 
     values: Floats
     scale: Scales = Scale.IDENTITY
     clusters: int | None = None
+    between: Literal["linear", "inverted_cdf"] = "linear"
 
     @property
     def cov(self) -> Floats:
-        """(k, k) covariance of the replicates."""
-        return np.atleast_2d(np.cov(self.values, rowvar=False))
+        """(k, k) covariance of the replicates; nan for a parameter that is infinite in one."""
+        with np.errstate(invalid="ignore"):
+            return np.atleast_2d(np.cov(self.values, rowvar=False))
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
         """Percentiles that leave (1 - level) / 2, or what the clusters make of it, on either side."""
         tail = self._tail(level)
-        low, high = np.quantile(self.values, [tail, 1 - tail], axis=0)
+        low, high = np.quantile(self.values, [tail, 1 - tail], axis=0, method=self.between)
         scales = scale_of_each(self.scale, len(low))
         return tuple(scale.interval(*ends) for scale, *ends in zip(scales, low, high, strict=True))
 

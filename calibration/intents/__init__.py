@@ -1,1 +1,5 @@
-"""Intent probabilities from votes, and importance from ratings."""
+"""P(i|q), the probabilities of intents, from votes.
+
+In go tables intent_votes and intents; out come probabilities (`fit`), naive baselines (`naive`) and the files of a MobileClick
+collection, with the importance of iUnits (`collection_files`). Uses `calibration.inference` and `calibration.tables`.
+"""

@@ -8,9 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.inference.results import short
+from calibration.inference.wording import short
 from calibration.intents.fit import IntentFit
-from calibration.intents.importance import mean_importance
 
 
 def collection_files(tables: Mapping[str, pd.DataFrame], intents: IntentFit | None) -> dict[str, str]:
@@ -31,6 +30,23 @@ def collection_files(tables: Mapping[str, pd.DataFrame], intents: IntentFit | No
         means = mean_importance(tables["importance"])
         files["importance.tsv"] = _lines(means.itertuples(index=False))
     return files
+
+
+def mean_importance(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean rating of every iUnit for every intent.
+
+    Parameters
+    ----------
+    ratings : DataFrame
+        Table importance; only rows that count.
+
+    Returns
+    -------
+    DataFrame
+        topic, intent, iunit, importance; one row each, in alphabetical order.
+    """
+    means = ratings.groupby(["topic", "intent", "iunit"])["rating"].mean()
+    return means.rename("importance").reset_index()
 
 
 def _lines(rows: Iterable[tuple[Any, ...]]) -> str:

@@ -16,17 +16,18 @@ import pandas as pd
 from scipy.special import betaln
 from scipy.stats import betabinom
 
-from calibration.inference.drawing import finish, percent
+from calibration.inference.drawing import finish
+from calibration.inference.goodness import REJECTED, anderson_darling, tested_by_simulation
 from calibration.inference.results import (
     LEVEL,
     CalibrationResult,
     GoodnessOfFit,
     NotIdentifiedError,
     info,
-    short,
     warning,
 )
 from calibration.inference.uncertainty import Replicates
+from calibration.inference.wording import short, shown_level
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import Diagnostic, IntentEntry
@@ -39,7 +40,6 @@ FEWEST_INTENTS = 8
 """Below this many intents in all, a and b cannot be told and are 1."""
 DRAWS = 2000
 FEW_VOTERS = 5
-REJECTED = 0.05
 _MEANS = np.linspace(0.01, 0.99, 50)
 _CONCENTRATIONS = np.geomspace(0.1, 1000.0, 60)
 
@@ -72,16 +72,16 @@ class IntentFit:
 
     def entries(self, level: float = LEVEL) -> dict[str, dict[str, IntentEntry]]:
         """Return topic -> intent -> entry of a user model."""
-        found: dict[str, dict[str, IntentEntry]] = {}
+        by_topic: dict[str, dict[str, IntentEntry]] = {}
         intervals = self.result.conf_int(level).values()
         for (topic, intent), raw, estimate, interval in zip(
             self.intents, self.raw, self.result.params.values(), intervals, strict=True
         ):
             low, high = (None if end is None else short(end) for end in interval)
-            found.setdefault(topic, {})[intent] = IntentEntry(
+            by_topic.setdefault(topic, {})[intent] = IntentEntry(
                 estimate=short(estimate), interval=(low, high), raw=None if raw is None else short(raw)
             )
-        return found
+        return by_topic
 
     def noted(self, *notes: Diagnostic) -> "IntentFit":
         """Return the fit with more diagnostics."""
@@ -119,22 +119,19 @@ class IntentFit:
                 np.float64
             )
             simulated.append(_distance(votes, self.voters, *beta_posterior(votes, self.voters).typical))
-        p = (1 + sum(one >= distance for one in simulated)) / (n_boot + 1)
-        verdict = (
-            "one Beta describes them"
-            if p >= REJECTED
-            else "some kinds of intents are ticked unlike the others"
-        )
-        return (
-            GoodnessOfFit(
-                test="rates_from_one_beta",
-                statistic=distance,
-                p_value=p,
-                n_boot=n_boot,
-                sentence=f"Tick rates of {len(self.votes)} intents against one Beta distribution: p = {p:.2f} by "
-                f"{n_boot} simulated collections: {verdict}.",
-            ),
-        )
+
+        def sentence(p_value: float) -> str:
+            verdict = (
+                "some kinds of intents are ticked unlike the others"
+                if p_value < REJECTED
+                else "one Beta describes them"
+            )
+            return (
+                f"Tick rates of {len(self.votes)} intents against one Beta distribution: p = {p_value:.2f} by "
+                f"{n_boot} simulated collections: {verdict}."
+            )
+
+        return (tested_by_simulation("rates_from_one_beta", distance, simulated, sentence),)
 
     def plot_shrinkage(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Draw each fitted P(i|q) with its interval over the raw share n_i / n."""
@@ -143,7 +140,7 @@ class IntentFit:
         estimate = self.result.estimates[asked]
         ends = np.array(list(self.result.conf_int(level).values()), dtype=np.float64)[asked]
         ax.vlines(
-            raw, ends[:, 0], ends[:, 1], color="0.75", linewidth=0.8, label=f"{percent(level)} interval"
+            raw, ends[:, 0], ends[:, 1], color="0.75", linewidth=0.8, label=f"{shown_level(level)} interval"
         )
         ax.plot(raw, estimate, "o", color="#0072b2", markersize=3, label="fitted")
         ax.plot([0, 1], [0, 1], color="0.25", linestyle="--", linewidth=0.8, label="as voted")
@@ -157,10 +154,10 @@ class IntentFit:
     @property
     def probabilities(self) -> dict[str, dict[str, float]]:
         """Topic -> intent -> estimate."""
-        found: dict[str, dict[str, float]] = {}
+        by_topic: dict[str, dict[str, float]] = {}
         for (topic, intent), estimate in zip(self.intents, self.result.params.values(), strict=True):
-            found.setdefault(topic, {})[intent] = estimate
-        return found
+            by_topic.setdefault(topic, {})[intent] = estimate
+        return by_topic
 
 
 def fit_intents(
@@ -304,9 +301,7 @@ def beta_posterior(n: Floats, voters: Floats) -> BetaPrior:
 def _distance(n: Floats, voters: Floats, a: float, b: float) -> float:
     """Return the statistic of Anderson and Darling for mid-probabilities under the beta-binomial."""
     law = betabinom(voters, a, b)
-    u = np.sort(np.clip(law.cdf(n) - law.pmf(n) / 2, 1e-12, 1 - 1e-12))
-    odd = 2 * np.arange(1, len(u) + 1) - 1
-    return float(-len(u) - np.mean(odd * (np.log(u) + np.log1p(-u[::-1]))))
+    return anderson_darling(law.cdf(n) - law.pmf(n) / 2)
 
 
 def normalised(rates: Floats, topic: Places) -> Floats:

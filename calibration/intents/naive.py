@@ -83,21 +83,21 @@ def dirichlet_concentration(counts: pd.DataFrame) -> float:
         of_topics = gammaln(size * a) - gammaln(total + size * a)
         return -float(of_topics.sum() + (gammaln(n + a) - gammaln(a)).sum())
 
-    found = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(_MOST_CONCENTRATED)), method="bounded")
-    return float(np.exp(found.x))
+    best = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(_MOST_CONCENTRATED)), method="bounded")
+    return float(np.exp(best.x))
 
 
 def _shares(counts: pd.DataFrame, added: float) -> Probabilities:
     """Return (n_i + added) / sum_j (n_j + added); topics without a vote only where something is added."""
     weight = counts["votes"] + added
     total = weight.groupby(counts["topic"]).transform("sum")
-    found: Probabilities = {}
+    by_topic: Probabilities = {}
     for topic, intent, share in zip(
         counts["topic"], counts["intent"], (weight / total.where(total > 0)).tolist(), strict=True
     ):
         if not np.isnan(share):
-            found.setdefault(topic, {})[intent] = share
-    return found
+            by_topic.setdefault(topic, {})[intent] = share
+    return by_topic
 
 
 NAIVE: MappingProxyType[str, Callable[[pd.DataFrame, pd.DataFrame | None], Probabilities]] = MappingProxyType(

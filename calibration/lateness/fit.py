@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from calibration.inference.bootstrap import cluster_counts
+from calibration.inference.clusters import cluster_counts, sandwich
+from calibration.inference.goodness import REJECTED
 from calibration.inference.results import (
     LEVEL,
     CalibrationResult,
@@ -23,7 +24,7 @@ from calibration.inference.results import (
     warning,
 )
 from calibration.inference.uncertainty import Replicates, Uncertainty
-from calibration.lateness.intervals import decay_uncertainty, sandwich
+from calibration.lateness.intervals import decay_uncertainty
 from calibration.lateness.likelihood import (
     LatenessCounts,
     chances,
@@ -32,7 +33,7 @@ from calibration.lateness.likelihood import (
     maximum,
     scores_and_information,
 )
-from calibration.lateness.shape import ALPHA, plot_shares, shape_test
+from calibration.lateness.shape import plot_shares, shape_test
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import PARAMETERS, Diagnostic
@@ -186,8 +187,8 @@ def _bootstrap(counts: LatenessCounts, rng: np.random.Generator, resamples: int)
     usable = (asked[:, 0] > 0) & (asked[:, 1:].sum(axis=1) > 0) & (useful.sum(axis=1) > 0)
     fits = []
     for n, s in zip(asked[usable], useful[usable], strict=True):
-        there = n > 0
-        fits.append(maximum(counts.level[there], n[there], s[there]))
+        asked_at = n > 0
+        fits.append(maximum(counts.level[asked_at], n[asked_at], s[asked_at]))
     return Replicates(values=np.array(fits), clusters=counts.workers)
 
 
@@ -208,7 +209,7 @@ def _design_effect(decay: float, p0: float, counts: LatenessCounts) -> tuple[flo
     scores, information = scores_and_information(decay, p0, counts)
     direction = np.linalg.inv(information.sum(axis=0))[0]
     own = np.einsum("i,wij,j->w", direction, information, direction)
-    ratio = sandwich(scores, information)[0, 0] / direction[0]
+    ratio = sandwich(scores, information.sum(axis=0))[0, 0] / direction[0]
     return float(ratio), float(np.sqrt(2 * (own**2).sum()) / own.sum())
 
 
@@ -224,7 +225,7 @@ def _diagnostics(
             "is then not geometric, and L is the geometric decay closest to it, not the mean of the workers' own.",
         )
     test = shape_test(decay, p0, counts)
-    if test is not None and test.p_value < ALPHA:
+    if test is not None and test.p_value < REJECTED:
         yield warning("not_geometric", test.sentence)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit, stdtrit
 
+from calibration.inference.clusters import between_clusters, sandwich
 from calibration.inference.uncertainty import Interval, Scale, Scales
 from calibration.lateness.likelihood import LatenessCounts, scores_and_information
 from metrics.arrays import Floats
@@ -111,25 +112,19 @@ def decay_uncertainty(decay: float, p0: float, counts: LatenessCounts) -> DecayU
     effective = counts.total_asked / design_effect_in_time(counts)
     cov = np.full((2, 2), np.nan)
     if p0 < 1 and decay > 0:
-        cov = sandwich(*scores_and_information(decay, p0, counts))
+        scores, information = scores_and_information(decay, p0, counts)
+        cov = sandwich(scores, information.sum(axis=0))
         slope = np.array([1.0, 1 / (1 - p0)])  # d logit p0 = d log p0 / (1 - p0)
         cov = slope[:, None] * cov * slope
     elif p0 < 1:
         residual = counts.useful[:, 0] - p0 * counts.asked[:, 0]
-        cov[1, 1] = _few(counts) * (residual @ residual) / (counts.total_asked[0] * p0 * (1 - p0)) ** 2
+        cov[1, 1] = between_clusters(residual) / (counts.total_asked[0] * p0 * (1 - p0)) ** 2
     elif 0 < decay < 1:
         scores, information = scores_and_information(decay, 1.0, _late(counts))
-        cov[0, 0] = _few(counts) * (scores[:, 0] @ scores[:, 0]) / information.sum(axis=0)[0, 0] ** 2
+        cov[0, 0] = between_clusters(scores[:, 0]) / information.sum(axis=0)[0, 0] ** 2
     return DecayUncertainty(
         decay=decay, p0=p0, cov=cov, df=counts.workers - 1, level=counts.level, effective=effective
     )
-
-
-def sandwich(scores: Floats, information: Floats) -> Floats:
-    """Return I^-1 (w / (w - 1) sum_u s_u s_u') I^-1 from (w, 2) scores and (w, 2, 2) information."""
-    model = np.linalg.inv(information.sum(axis=0))
-    w, influence = len(scores), scores @ model
-    return np.asarray(influence.T @ influence * w / (w - 1))
 
 
 def design_effect_in_time(counts: LatenessCounts) -> float:
@@ -143,11 +138,7 @@ def design_effect_in_time(counts: LatenessCounts) -> float:
     if p in {0.0, 1.0}:
         return float(asked.sum() / np.count_nonzero(asked))
     residual = useful - asked * p
-    return float(max(1.0, _few(counts) * (residual @ residual) / (asked.sum() * p * (1 - p))))
-
-
-def _few(counts: LatenessCounts) -> float:
-    return counts.workers / (counts.workers - 1)
+    return float(max(1.0, between_clusters(residual) / (asked.sum() * p * (1 - p))))
 
 
 def _late(counts: LatenessCounts) -> LatenessCounts:

@@ -1,4 +1,4 @@
-"""The likelihood of lateness: counts by worker and level, the maximum, scores and information.
+"""The likelihood of lateness: counts by worker and level, the maximum, scores and information, and a generator.
 
 An update that reaches a reader lambda visits late is still of use with probability
 
@@ -14,12 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from scipy.special import xlog1py, xlogy
+from scipy.special import expit, logit, xlog1py, xlogy
 
+from calibration.inference.maximise import Height, StoppingRule, climb
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
 from metrics.arrays import Floats, Places
 
 TOLERANCE = 1e-12
-MAX_STEPS = 100
+_RULE = StoppingRule(least_promise=TOLERANCE, most_halvings=100)
 SMALLEST_LOG = -700.0
 """The logarithm of the smallest decay above 0 that is looked at."""
 
@@ -137,26 +140,23 @@ def _gradient(log_decay: float, log_p0: float, level: Floats, asked: Floats, use
 
 
 def _inside(level: Floats, asked: Floats, useful: Floats, log_pooled: float) -> tuple[float, float]:
-    """Climb by Newton's method with halved steps from the pooled share, staying inside."""
+    """Climb in (log L, log p0) from the pooled share, staying inside."""
     design = np.stack([level, np.ones_like(level)])
-    point = np.array([-0.05, log_pooled])
-    loglik = log_likelihood(math.exp(point[0]), math.exp(point[1]), level, asked, useful)
-    for _ in range(MAX_STEPS):
+
+    def look(point: Floats) -> Height:
+        if not (point < 0).all():
+            return Height(-math.inf)
+        return Height(log_likelihood(math.exp(point[0]), math.exp(point[1]), level, asked, useful))
+
+    def step(point: Floats, _: Height) -> tuple[Floats, float]:
         p = np.exp(point @ design)
         gradient = design @ (useful - (asked - useful) * p / (1 - p))
         curvature = (design * ((asked - useful) * p / (1 - p) ** 2)) @ design.T + TOLERANCE * np.eye(2)
-        step = np.linalg.solve(curvature, gradient)
-        if gradient @ step < TOLERANCE:
-            break
-        for _ in range(MAX_STEPS):
-            tried = point + step
-            if (tried < 0).all():
-                found = log_likelihood(math.exp(tried[0]), math.exp(tried[1]), level, asked, useful)
-                if found >= loglik:
-                    point, loglik = tried, found
-                    break
-            step /= 2
-    return math.exp(point[0]), math.exp(point[1])
+        whole = np.linalg.solve(curvature, gradient)
+        return whole, float(gradient @ whole)
+
+    log_decay, log_p0 = climb(look, np.array([-0.05, log_pooled]), step, _RULE).point
+    return math.exp(log_decay), math.exp(log_p0)
 
 
 def scores_and_information(decay: float, p0: float, counts: LatenessCounts) -> tuple[Floats, Floats]:
@@ -175,3 +175,67 @@ def scores_and_information(decay: float, p0: float, counts: LatenessCounts) -> t
     scores = (counts.useful - (counts.asked - counts.useful) * odds) @ design.T
     information = np.einsum("wk,ik,jk->wij", counts.asked * odds, design, design)
     return scores, information
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatenessRaters:
+    """People who say whether updates are of use: useful ~ Bernoulli(p0_w L_w^lambda), 0^0 = 1.
+
+    Attributes
+    ----------
+    decay : float in [0, 1]
+        L; the mean over workers where it varies.
+    p0 : float in (0, 1]
+        Chance that an update in time is of use to a typical worker; at 1 it is 1 for everybody.
+    workers, ratings_per_worker : int
+        How much is asked.
+    latest : int
+        lambda is uniform on 0 .. ``latest``.
+    worker_sd : float
+        Standard deviation of logit p0_w over workers.
+    decay_concentration : float or None
+        a + b of a Beta distribution of L_w over workers; None: all share L.
+    """
+
+    decay: float
+    p0: float = 0.8
+    workers: int = 50
+    ratings_per_worker: int = 20
+    latest: int = 4
+    worker_sd: float = 0.7
+    decay_concentration: float | None = None
+
+
+def simulate_lateness(raters: LatenessRaters, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw table lateness."""
+    worker, late, useful = _answers(raters, rng)
+    rows = pd.DataFrame(
+        {
+            "worker": np.char.add("W", worker.astype(str)),
+            "topic": "E000",
+            "nugget": np.char.add("N", np.arange(len(worker)).astype(str)),
+            "visits_late": late.astype(np.int64),
+            "useful": useful.astype(bool),
+        }
+    )
+    return checked(rows, TABLES["lateness"])
+
+
+def simulate_lateness_counts(raters: LatenessRaters, rng: np.random.Generator) -> LatenessCounts:
+    """Draw the same answers, counted: for many data sets in a short time."""
+    return counted(*_answers(raters, rng))
+
+
+def _answers(raters: LatenessRaters, rng: np.random.Generator) -> tuple[Places, Floats, Floats]:
+    """Return worker, lambda and the answer of each rating."""
+    own_p0 = np.ones(raters.workers)
+    if raters.p0 < 1:
+        own_p0 = expit(logit(raters.p0) + raters.worker_sd * rng.standard_normal(raters.workers))
+    own_decay = np.full(raters.workers, float(raters.decay))
+    if raters.decay_concentration is not None:
+        a = raters.decay * raters.decay_concentration
+        own_decay = rng.beta(a, raters.decay_concentration - a, raters.workers)
+    worker = np.repeat(np.arange(raters.workers), raters.ratings_per_worker)
+    late = rng.integers(0, raters.latest + 1, len(worker)).astype(np.float64)
+    useful = rng.random(len(worker)) < own_p0[worker] * own_decay[worker] ** late
+    return worker, late, useful.astype(np.float64)

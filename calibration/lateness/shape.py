@@ -15,9 +15,11 @@ from scipy.special import xlogy
 from scipy.stats import f as f_distribution
 from statsmodels.stats.proportion import proportion_confint
 
-from calibration.inference.drawing import finish, percent
+from calibration.inference.clusters import between_clusters
+from calibration.inference.drawing import finish
+from calibration.inference.goodness import REJECTED
 from calibration.inference.results import LEVEL, GoodnessOfFit
-from calibration.inference.wording import shown_p
+from calibration.inference.wording import shown_level, shown_p
 from calibration.lateness.likelihood import LatenessCounts, chances, scores_and_information
 from metrics.arrays import Floats
 
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEAST_EXPECTED = 5.0
-ALPHA = 0.05
 GREY = "0.35"
 
 
@@ -56,7 +57,7 @@ def level_shares(counts: LatenessCounts, level: float = LEVEL) -> LevelShares:
     model = n * share * (1 - share)
     if w > 1:
         residual = counts.useful - counts.asked * share
-        clustered = w / (w - 1) * (residual**2).sum(axis=0)
+        clustered = np.diag(between_clusters(residual))
         np.divide(clustered, model, out=effect, where=model > 0)
     effective = n / np.maximum(effect, 1.0)
     low, high = proportion_confint(share * effective, effective, alpha=1 - level, method="wilson")
@@ -87,15 +88,15 @@ def shape_test(decay: float, p0: float, counts: LatenessCounts) -> GoodnessOfFit
         return None
     ratio, residual, weight = _residuals(decay, p0, counts, group)
     w = counts.workers
-    scaled = np.sqrt(weight)[:, None] * (residual.T @ residual * w / (w - 1)) * np.sqrt(weight)
+    scaled = np.sqrt(weight)[:, None] * between_clusters(residual) * np.sqrt(weight)
     mean, square = np.trace(scaled), (scaled**2).sum()
     if square == 0:
         return None
     nu = mean**2 / square
     statistic = float(ratio / mean)
     p_value = float(f_distribution.sf(statistic, nu, nu * (w - 1)))
-    verdict = "do not fall" if p_value < ALPHA else "fall"
-    caution = "" if p_value < ALPHA else " as far as these answers can tell"
+    verdict = "do not fall" if p_value < REJECTED else "fall"
+    caution = "" if p_value < REJECTED else " as far as these answers can tell"
     return GoodnessOfFit(
         test="geometric_decay",
         statistic=statistic,
@@ -149,7 +150,7 @@ def plot_shares(ax: "Axes", counts: LatenessCounts, decay: float, p0: float, *, 
         color="black",
         ecolor=GREY,
         capsize=3,
-        label=f"answers, {percent(level)} interval",
+        label=f"answers, {shown_level(level)} interval",
     )
     fine = np.linspace(0, shares.level.max(), 200)
     ax.plot(fine, chances(decay, p0, fine), color="#0072B2", label=f"fitted: {p0:.2f} x {decay:.2f}^lateness")

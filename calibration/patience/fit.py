@@ -13,20 +13,20 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from calibration.inference.attempts import Found, Unmade, attempt, guarded
+from calibration.inference.attempts import Fitted, Unmade, attempt, guarded
 from calibration.inference.results import (
     CalibrationResult,
     NotIdentifiedError,
     Skipped,
     info,
-    shown_interval,
     warning,
 )
 from calibration.inference.uncertainty import Interval
+from calibration.inference.wording import shown_interval
 from calibration.patience import grid as patience_grid
 from calibration.patience import preferences as patience_preferences
 from calibration.patience import stops as patience_stops
-from calibration.patience.pairs import SummaryPairs, given_probabilities, summary_pairs
+from calibration.patience.pairs import JudgedSummaries, given_probabilities, summary_pairs
 from calibration.tables.preferences import judged_pairs, pair_votes
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.query_mean import QueryMean
@@ -46,29 +46,13 @@ FEATURES = " (prefcal features makes it of a collection and runs; see prefcal fe
 Fits = dict[str, CalibrationResult]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatienceFits:
-    """What is known about patience.
-
-    Attributes
-    ----------
-    results : tuple of CalibrationResult
-        One parameter each, its language in brackets where the tables have several.
-    skipped : tuple of Skipped
-        What could not be told, and why.
-    """
-
-    results: tuple[CalibrationResult, ...]
-    skipped: tuple[Skipped, ...]
-
-
 def fit_patience(
     tables: Mapping[str, pd.DataFrame],
     *,
     seed: int,
     voted: Probabilities | None = None,
     resamples: int | None = None,
-) -> PatienceFits:
+) -> Fitted:
     """Fit every patience that the tables can tell.
 
     Parameters
@@ -85,7 +69,7 @@ def fit_patience(
 
     Returns
     -------
-    PatienceFits
+    Fitted
         Language by language, `patience_chars` first in each.
     """
     results: list[CalibrationResult] = []
@@ -100,7 +84,7 @@ def fit_patience(
         skipped += [replace(one, names=tuple(f"{name}{suffix}" for name in one.names)) for one in unfit]
     if len(languages) > 1:
         skipped += _without_language(tables)
-    return PatienceFits(results=tuple(results), skipped=tuple(skipped))
+    return Fitted(results=tuple(results), skipped=tuple(skipped))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +141,7 @@ def _fits(
     found = attempt((patience_stops.NAME,), lambda: _from_stops(tables, sampling))
     judged = guarded(lambda: _judged_summaries(tables, voted))
     if isinstance(judged, Unmade):
-        found += Found(skipped=(judged.skipped(FROM_PAIRS),))
+        found += Fitted(skipped=(judged.skipped(FROM_PAIRS),))
     else:
         pairs, workers, notes = judged
         found += attempt((patience_preferences.NAME,), lambda: _from_preferences(pairs, workers, notes))
@@ -188,13 +172,15 @@ def _from_stops(tables: Mapping[str, pd.DataFrame], sampling: _Sampling) -> Cali
     )
 
 
-def _from_preferences(pairs: SummaryPairs, workers: int, notes: tuple[Diagnostic, ...]) -> CalibrationResult:
+def _from_preferences(
+    pairs: JudgedSummaries, workers: int, notes: tuple[Diagnostic, ...]
+) -> CalibrationResult:
     fit = patience_preferences.fit_patience_from_preferences(pairs, n_workers=workers)
     return fit.noted(*notes)
 
 
 def _on_grid(
-    pairs: SummaryPairs, workers: int, notes: tuple[Diagnostic, ...], sampling: _Sampling
+    pairs: JudgedSummaries, workers: int, notes: tuple[Diagnostic, ...], sampling: _Sampling
 ) -> CalibrationResult:
     name = patience_grid.NAME
     fit = patience_grid.fit_patience_on_grid(
@@ -209,7 +195,7 @@ def _on_grid(
 
 def _judged_summaries(
     tables: Mapping[str, pd.DataFrame], voted: Probabilities
-) -> tuple[SummaryPairs, int, tuple[Diagnostic, ...]]:
+) -> tuple[JudgedSummaries, int, tuple[Diagnostic, ...]]:
     """Return the pairs of summaries, how many people judged them, and what to know about their P(i|q)."""
     missing = [name for name in ("preferences", "positions") if name not in tables]
     if missing:
@@ -248,7 +234,7 @@ def _notes_on_intents(
     return tuple(notes)
 
 
-def _with_agreement(fit: CalibrationResult, pairs: SummaryPairs) -> CalibrationResult:
+def _with_agreement(fit: CalibrationResult, pairs: JudgedSummaries) -> CalibrationResult:
     """Say how well M agrees with the preferences at the fitted patience."""
     (patience,) = fit.params.values()
     credit = patience_grid.credit_by_topic(pairs, np.array([patience]))[:, 0]

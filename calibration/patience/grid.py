@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibration.inference.bootstrap import cluster_counts
-from calibration.inference.drawing import BAND, finish, percent
+from calibration.inference.clusters import cluster_counts
+from calibration.inference.drawing import BAND, finish
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates
-from calibration.patience.pairs import SummaryPairs
+from calibration.inference.wording import shown_level
+from calibration.patience.pairs import JudgedSummaries
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import pair_credit, score_difference
 from metrics.agreement.query_mean import QueryMean, simultaneous_band
@@ -71,7 +72,7 @@ class GridFit(CalibrationResult):
     def plot_agreement(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Draw the agreement over patience with its simultaneous band; the best patience is marked."""
         agreement, low, high = self.agreement_curve(np.random.default_rng(1), level=level)
-        ax.fill_between(self.grid, low, high, color=BAND, label=f"{percent(level)} band")
+        ax.fill_between(self.grid, low, high, color=BAND, label=f"{shown_level(level)} band")
         ax.step(self.grid, agreement, where="mid", color="#0072b2", label="agreement")
         ax.axvline(self.estimates[0], color="0.25", linestyle="--", linewidth=0.8, label="middle of the best")
         ax.set(
@@ -85,7 +86,7 @@ class GridFit(CalibrationResult):
 
 
 def fit_patience_on_grid(
-    pairs: SummaryPairs,
+    pairs: JudgedSummaries,
     *,
     n_workers: int,
     rng: np.random.Generator,
@@ -96,7 +97,7 @@ def fit_patience_on_grid(
 
     Parameters
     ----------
-    pairs : SummaryPairs
+    pairs : JudgedSummaries
         Judged pairs with the positions of their summaries.
     n_workers : int
         How many people gave the votes.
@@ -154,12 +155,12 @@ def patience_grid(language: str | None) -> Floats:
     return np.asarray(PAPER_PATIENCE.get(language or "en", PAPER_PATIENCE["en"]) * 2.0**exponents)
 
 
-def credit_by_topic(pairs: SummaryPairs, patience: Floats) -> Floats:
+def credit_by_topic(pairs: JudgedSummaries, patience: Floats) -> Floats:
     """Return the number of pairs of each topic whose majority M_L shares; ties count against, as in the paper.
 
     Parameters
     ----------
-    pairs : SummaryPairs
+    pairs : JudgedSummaries
         p pairs of q topics.
     patience : (k,) ndarray of float
         Values of L; may be infinite.
@@ -176,7 +177,7 @@ def credit_by_topic(pairs: SummaryPairs, patience: Floats) -> Floats:
     return np.array([np.bincount(pairs.topic, row, len(pairs.topics)) for row in credit], dtype=np.float64).T
 
 
-def without_each_topic(pairs: SummaryPairs, *, language: str | None = None) -> dict[str, float]:
+def without_each_topic(pairs: JudgedSummaries, *, language: str | None = None) -> dict[str, float]:
     """Return topic -> patience of highest agreement on the other topics, for judging it by what the others say.
 
     Raises
@@ -214,7 +215,7 @@ def _uncertainty(
 
 
 def _diagnostics(
-    pairs: SummaryPairs, grid: Floats, best: "np.ndarray[tuple[int], np.dtype[np.intp]]", agreement: float
+    pairs: JudgedSummaries, grid: Floats, best: "np.ndarray[tuple[int], np.dtype[np.intp]]", agreement: float
 ) -> Iterator[Diagnostic]:
     yield info(
         "best_set",

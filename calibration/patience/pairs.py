@@ -58,7 +58,7 @@ class Summaries:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryPairs:
+class JudgedSummaries:
     """Pairs of summaries with their votes.
 
     Attributes
@@ -96,7 +96,9 @@ class SummaryPairs:
         return slope[:, self.first] - slope[:, self.second]
 
 
-def summary_pairs(votes: pd.DataFrame, positions: pd.DataFrame, probabilities: Probabilities) -> SummaryPairs:
+def summary_pairs(
+    votes: pd.DataFrame, positions: pd.DataFrame, probabilities: Probabilities
+) -> JudgedSummaries:
     """Put pairs, votes and positions together.
 
     Parameters
@@ -126,7 +128,7 @@ def summary_pairs(votes: pd.DataFrame, positions: pd.DataFrame, probabilities: P
         kept[[*place, "topic", side]].set_axis(keys, axis="columns") for side in ("system_a", "system_b")
     )
     index = pd.MultiIndex.from_frame(pd.concat([firsts, seconds]).drop_duplicates())
-    return SummaryPairs(
+    return JudgedSummaries(
         topics=tuple(topics),
         topic=pd.Index(topics).get_indexer(kept["topic"]),
         first=index.get_indexer(pd.MultiIndex.from_frame(firsts)),

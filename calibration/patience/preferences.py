@@ -16,12 +16,12 @@ from types import MappingProxyType
 
 import numpy as np
 
-from calibration.inference.bootstrap import jackknife_groups, jackknife_variance
+from calibration.inference.clusters import jackknife_covariance, jackknife_groups, sandwich
 from calibration.inference.davidson import DavidsonFit, Votes, choice_probabilities, fit_davidson
 from calibration.inference.results import NotIdentifiedError, warning
 from calibration.inference.uncertainty import LikelihoodCurve, Scale, StudentT, Uncertainty
-from calibration.patience.maximum import PreferencesFit, misfit
-from calibration.patience.pairs import SummaryPairs
+from calibration.patience.pairs import JudgedSummaries
+from calibration.patience.preference_result import PreferencesFit, misfit
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Bools, Floats
 
@@ -34,7 +34,7 @@ WEAK_LIKELIHOOD_RATIO = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class KappaProfile:
     """The profile likelihood of kappa: ascending (m,) ndarrays of kappa, slope, log tie weight, log-likelihood."""
 
     kappa: Floats
@@ -47,24 +47,24 @@ class Profile:
         """Index of the maximum; of several, the smallest kappa."""
         return int(self.loglik.argmax())
 
-    def with_points(self, other: "Profile") -> "Profile":
+    def with_points(self, other: "KappaProfile") -> "KappaProfile":
         """Return both together, in order of kappa, each kappa once."""
         kappa, first = np.unique(np.concatenate([self.kappa, other.kappa]), return_index=True)
         joined = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])[first]
             for name in ("slope", "log_tie", "loglik")
         }
-        return Profile(kappa=kappa, **joined)
+        return KappaProfile(kappa=kappa, **joined)
 
 
 def fit_patience_from_preferences(
-    pairs: SummaryPairs, *, n_workers: int, with_jackknife: bool = True
+    pairs: JudgedSummaries, *, n_workers: int, with_jackknife: bool = True
 ) -> PreferencesFit:
     """Fit the patience that explains the preferences best.
 
     Parameters
     ----------
-    pairs : SummaryPairs
+    pairs : JudgedSummaries
         Judged pairs with the positions of their summaries.
     n_workers : int
         How many people gave the votes.
@@ -96,15 +96,17 @@ def fit_patience_from_preferences(
             "the metric runs against the preferences: even at the best patience people prefer what scores lower"
         )
     effect = _design_effect(pairs, profile)
+    unrelated = float(fit_davidson(np.zeros((1, len(pairs.votes.ties))), pairs.votes).loglik[0])
     details = {
         "slope": float(profile.slope[best]),
         "tie_weight": float(np.exp(profile.log_tie[best])),
         "lr_no_decay": float(2 * (profile.loglik[best] - profile.loglik[0])),
-        "lr_no_relation": float(2 * (profile.loglik[best] - _loglik_without_metric(pairs.votes))),
+        "lr_no_relation": float(2 * (profile.loglik[best] - unrelated)),
         "design_effect": effect,
         "topics": float(len(pairs.topics)),
     }
     kappa = float(profile.kappa[best])
+    log_odds = profile.slope[best] * pairs.differences(profile.kappa[[best]])[0]
     return PreferencesFit(
         params=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
         unit="counted characters",
@@ -118,13 +120,13 @@ def fit_patience_from_preferences(
         diagnostics=tuple(_diagnostics(pairs, profile, details)),
         kappa=profile.kappa,
         drop=2 * (profile.loglik.max() - profile.loglik),
-        log_odds=profile.slope[best] * pairs.differences(profile.kappa[[best]])[0],
+        log_odds=log_odds,
         votes=pairs.votes.total,
-        misfit=misfit(profile.slope[best] * pairs.differences(profile.kappa[[best]])[0], pairs.votes),
+        misfit=misfit(log_odds, pairs.votes),
     )
 
 
-def _check_votes(pairs: SummaryPairs) -> None:
+def _check_votes(pairs: JudgedSummaries) -> None:
     if not (pairs.votes.first + pairs.votes.second).any():
         raise NotIdentifiedError("every judgment is a tie: nobody preferred a system")
     if not pairs.summaries.longest_offset:
@@ -133,12 +135,14 @@ def _check_votes(pairs: SummaryPairs) -> None:
 
 def _profile(
     kappa: Floats, differences: Floats, votes: Votes, start: tuple[Floats, Floats] | None = None
-) -> Profile:
+) -> KappaProfile:
     fit = fit_davidson(differences, votes, start)
-    return Profile(kappa=kappa, slope=fit.slope, log_tie=fit.log_tie, loglik=fit.loglik)
+    return KappaProfile(kappa=kappa, slope=fit.slope, log_tie=fit.log_tie, loglik=fit.loglik)
 
 
-def _maximised(pairs: SummaryPairs, votes: Votes, profile: Profile, used: Bools | None = None) -> Profile:
+def _maximised(
+    pairs: JudgedSummaries, votes: Votes, profile: KappaProfile, used: Bools | None = None
+) -> KappaProfile:
     """Add points around the maximum of a profile until it is found to 1e-5 of the grid's spacing or so."""
     for _ in range(ZOOMS):
         low, high = max(profile.best - 1, 0), min(profile.best + 1, len(profile.kappa) - 1)
@@ -154,11 +158,7 @@ def _maximised(pairs: SummaryPairs, votes: Votes, profile: Profile, used: Bools 
     return profile
 
 
-def _loglik_without_metric(votes: Votes) -> float:
-    return float(fit_davidson(np.zeros((1, len(votes.ties))), votes).loglik[0])
-
-
-def _design_effect(pairs: SummaryPairs, profile: Profile) -> float:
+def _design_effect(pairs: JudgedSummaries, profile: KappaProfile) -> float:
     """Return how many times larger the variance of kappa is for what judgments of a topic have in common.
 
     V_cluster / V_model of kappa at the maximum, with V_model = I^-1 and
@@ -167,16 +167,14 @@ def _design_effect(pairs: SummaryPairs, profile: Profile) -> float:
     scores, information = scores_and_information(
         pairs, profile.kappa[profile.best], profile.slope[profile.best], profile.log_tie[profile.best]
     )
-    q = len(scores)
     model = np.linalg.pinv(information)
-    if q < 2 or model[0, 0] <= 0:
+    if len(scores) < 2 or model[0, 0] <= 0:
         return 1.0
-    clustered = model @ (scores.T @ scores * q / (q - 1)) @ model
-    return float(clustered[0, 0] / model[0, 0])
+    return float(sandwich(scores, information)[0, 0] / model[0, 0])
 
 
 def scores_and_information(
-    pairs: SummaryPairs, kappa: float, slope: float, log_tie: float
+    pairs: JudgedSummaries, kappa: float, slope: float, log_tie: float
 ) -> tuple[Floats, Floats]:
     """Return the score of every topic and the expected information, in (kappa, slope, log tie weight).
 
@@ -204,7 +202,7 @@ def scores_and_information(
 
 
 def _uncertainty(
-    pairs: SummaryPairs, profile: Profile, differences: Floats | None, effect: float
+    pairs: JudgedSummaries, profile: KappaProfile, differences: Floats | None, effect: float
 ) -> MappingProxyType[str, Uncertainty]:
     """Return the likelihood-ratio set, and with differences the jackknife; nothing for a single topic."""
     if len(pairs.topics) < 2:
@@ -221,19 +219,19 @@ def _uncertainty(
     replicates = without_each_group(pairs, differences)
     jackknife = StudentT(
         centre=profile.kappa[[profile.best]],
-        cov=np.array([[jackknife_variance(replicates)]]),
+        cov=jackknife_covariance(replicates[:, None]),
         df=len(replicates) - 1,
         scale=Scale.INVERSE,
     )
     return MappingProxyType({"likelihood_ratio": curve, "jackknife": jackknife})
 
 
-def without_each_group(pairs: SummaryPairs, differences: Floats) -> Floats:
-    """Return kappa fitted without each topic, or without each group of `calibration.inference.bootstrap.jackknife_groups`.
+def without_each_group(pairs: JudgedSummaries, differences: Floats) -> Floats:
+    """Return kappa fitted without each topic, or without each group of `calibration.inference.clusters.jackknife_groups`.
 
     Parameters
     ----------
-    pairs : SummaryPairs
+    pairs : JudgedSummaries
         Of at least two topics.
     differences : (`GRID_POINTS`, p) ndarray of float
         Of all pairs at the grid of kappa from 0 to `GRID_END` / longest offset.
@@ -250,11 +248,11 @@ def without_each_group(pairs: SummaryPairs, differences: Floats) -> Floats:
     )
 
 
-def _grid(pairs: SummaryPairs) -> Floats:
+def _grid(pairs: JudgedSummaries) -> Floats:
     return np.linspace(0, GRID_END / pairs.summaries.longest_offset, GRID_POINTS)
 
 
-def _kappa_of(pairs: SummaryPairs, differences: Floats, used: Bools, whole: DavidsonFit) -> float:
+def _kappa_of(pairs: JudgedSummaries, differences: Floats, used: Bools, whole: DavidsonFit) -> float:
     """Return the best kappa of some pairs, starting from the fits of all."""
     votes = pairs.votes.of(used)
     if not (votes.first + votes.second).any():
@@ -265,7 +263,9 @@ def _kappa_of(pairs: SummaryPairs, differences: Floats, used: Bools, whole: Davi
     return float(profile.kappa[profile.best])
 
 
-def _diagnostics(pairs: SummaryPairs, profile: Profile, details: dict[str, float]) -> Iterator[Diagnostic]:
+def _diagnostics(
+    pairs: JudgedSummaries, profile: KappaProfile, details: dict[str, float]
+) -> Iterator[Diagnostic]:
     kappa = profile.kappa[profile.best]
     if kappa == 0:
         yield warning(

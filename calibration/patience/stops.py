@@ -1,4 +1,4 @@
-"""Patience L from stop positions: how far into a text people read.
+"""Patience L from stop positions: how far into a text people read; and what naive code makes of stops.
 
 If the stop X is uniform on (0, L), the share still reading at x is max(0, 1 - x / L): the decay of U- and M-measure
 is the survival curve of stops. So the curve is estimated (Kaplan and Meier 1958; a text read to its end is censored
@@ -7,7 +7,7 @@ one moves it. The unit of the interval is the worker.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from calibration.inference.bootstrap import cluster_counts
+from calibration.inference.clusters import cluster_counts
 from calibration.inference.drawing import BAND, finish, of_studies, tails
+from calibration.inference.goodness import REJECTED, tested_by_simulation
 from calibration.inference.results import (
     LEVEL,
     CalibrationResult,
@@ -42,7 +43,6 @@ RESAMPLES = 1000
 ENVELOPES = 199
 CELLS_AT_ONCE = 4_000_000
 MOST_SURVIVORS = 0.3
-REJECTED = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,22 +89,19 @@ class StopsFit(CalibrationResult):
         rng = np.random.default_rng(seed)
         distance = float(np.sqrt(np.mean((self.curve - self.line) ** 2)))
         simulated = [self._distance_of_a_simulation(rng) for _ in range(n_boot)]
-        p = (1 + sum(one >= distance for one in simulated)) / (n_boot + 1)
-        verdict = (
-            "people's patience varies, or some of them always finish"
-            if p < REJECTED
-            else "a line describes it"
-        )
-        return (
-            GoodnessOfFit(
-                test="straight_survival_curve",
-                statistic=distance,
-                p_value=p,
-                n_boot=n_boot,
-                sentence=f"The share still reading lies {distance:.3f} from the fitted line on average "
-                f"(p = {p:.2f} by {n_boot} simulated studies): {verdict}.",
-            ),
-        )
+
+        def sentence(p_value: float) -> str:
+            verdict = (
+                "people's patience varies, or some of them always finish"
+                if p_value < REJECTED
+                else "a line describes it"
+            )
+            return (
+                f"The share still reading lies {distance:.3f} from the fitted line on average "
+                f"(p = {p_value:.2f} by {n_boot} simulated studies): {verdict}."
+            )
+
+        return (tested_by_simulation("straight_survival_curve", distance, simulated, sentence),)
 
     def _simulated(self, rng: np.random.Generator) -> tuple[Floats, Bools]:
         """Return positions and who stopped there, ascending, of readers of the same texts."""
@@ -315,3 +312,35 @@ def _diagnostics(kappa: float, curve: Floats, positions: Floats, workers: int) -
         yield warning(
             "one_worker", "With a single worker nothing is known about others: there is no interval."
         )
+
+
+def naive_twice_median(stops: pd.DataFrame) -> CalibrationResult:
+    """Take twice the median of the stops before a text's end, as if nobody had read on: too short."""
+    stopped = stops.loc[~stops["reached_end"].astype(bool), "chars_read"].to_numpy(np.float64)
+    if not len(stopped):
+        raise NotIdentifiedError("nobody stopped before the end of a text")
+    return _naive(
+        2 * float(np.median(stopped)), "twice the median stop, texts read to the end dropped", stops
+    )
+
+
+def naive_largest_stop(stops: pd.DataFrame) -> CalibrationResult:
+    """Take the largest stop, the maximum of the likelihood if stops were exact: a single wrong one moves it."""
+    return _naive(float(stops["chars_read"].max()), "the largest stop", stops)
+
+
+def _naive(patience: float, method: str, stops: pd.DataFrame) -> CalibrationResult:
+    return CalibrationResult(
+        params=MappingProxyType({NAME: patience}),
+        unit="counted characters",
+        method=method,
+        uncertainty=MappingProxyType({}),
+        n_workers=stops["worker"].nunique(),
+        n_rows=len(stops),
+    )
+
+
+NAIVE: Mapping[str, Callable[[pd.DataFrame], CalibrationResult]] = MappingProxyType(
+    {"twice_median": naive_twice_median, "largest_stop": naive_largest_stop}
+)
+"""Name of a baseline -> its function of table stops."""

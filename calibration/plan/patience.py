@@ -12,7 +12,7 @@ import numpy as np
 
 from calibration.inference.davidson import Votes, choice_probabilities
 from calibration.inference.results import NotIdentifiedError
-from calibration.patience.pairs import Summaries, SummaryPairs, summary_pairs
+from calibration.patience.pairs import JudgedSummaries, Summaries, summary_pairs
 from calibration.patience.preferences import NAME, fit_patience_from_preferences
 from calibration.patience.simulate import KINDS, Judges, simulate_preferences, simulate_summaries
 from calibration.plan.simulation import MOST, NOTHING, Outcome, people_needed
@@ -32,13 +32,13 @@ class Stock:
 
     Attributes
     ----------
-    pairs : SummaryPairs
+    pairs : JudgedSummaries
         All pairs of all queries; their votes do not matter.
     starts : (queries + 1,) ndarray of int
         Where the iUnits of each query's summaries begin in ``pairs.summaries``, which is ordered by query too.
     """
 
-    pairs: SummaryPairs
+    pairs: JudgedSummaries
     starts: Places
 
 
@@ -153,7 +153,7 @@ def _stock(text_chars: float) -> Stock:
     return _by_query(summary_pairs(votes, stretched, probabilities))
 
 
-def _by_query(pairs: SummaryPairs) -> Stock:
+def _by_query(pairs: JudgedSummaries) -> Stock:
     """Put summaries and their iUnits into the order of the queries."""
     query = np.zeros(pairs.summaries.count, dtype=np.intp)
     query[pairs.first] = query[pairs.second] = pairs.topic
@@ -169,7 +169,7 @@ def _by_query(pairs: SummaryPairs) -> Stock:
     )
 
 
-def _some_queries(stock: Stock, queries: int, pairs: int, rng: np.random.Generator) -> SummaryPairs:
+def _some_queries(stock: Stock, queries: int, pairs: int, rng: np.random.Generator) -> JudgedSummaries:
     """Return the pairs of queries drawn from the stock, with replacement; one drawn twice is two queries."""
     drawn = rng.integers(len(stock.pairs.topics), size=queries)
     judged = np.sort(rng.choice(MOST_PAIRS, pairs, replace=False))
@@ -180,7 +180,7 @@ def _some_queries(stock: Stock, queries: int, pairs: int, rng: np.random.Generat
     all_of = stock.pairs.summaries
     counts = np.diff(stock.starts)[drawn]
     met = np.concatenate([np.arange(stock.starts[query], stock.starts[query + 1]) for query in drawn])
-    return SummaryPairs(
+    return JudgedSummaries(
         topics=tuple(map(str, range(queries))),
         topic=topic,
         first=stock.pairs.first[rows] + moved[topic],
@@ -196,7 +196,7 @@ def _some_queries(stock: Stock, queries: int, pairs: int, rng: np.random.Generat
     )
 
 
-def _drawn(pairs: SummaryPairs, design: PatienceDesign, rng: np.random.Generator) -> Votes:
+def _drawn(pairs: JudgedSummaries, design: PatienceDesign, rng: np.random.Generator) -> Votes:
     """Draw the votes of the workers, as `calibration.patience.simulate.simulate_preferences` does."""
     judges = design.judges
     difference = pairs.differences(np.array([1 / design.true]))[0]

@@ -13,9 +13,10 @@ degrees of freedom.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+from scipy.special import stdtrit
 
-from calibration.inference.uncertainty import Interval, Scale, Scales, closed
+from calibration.inference.clusters import jackknife_covariance, two_way
+from calibration.inference.uncertainty import Interval, Scale, Scales
 from calibration.push.likelihood import RIDGE, ChoiceModel
 from metrics.arrays import Floats, Ints
 
@@ -37,17 +38,9 @@ def two_way_covariance(model: ChoiceModel, point: Floats, worker: Ints, topic: I
     """
     both = np.unique(np.stack([worker, topic]), axis=1, return_inverse=True)[1].ravel()
     by_topic, by_worker, by_both = (
-        jackknife_covariance(model, point, code) for code in (topic, worker, both)
+        jackknife_covariance(changes_without_each(model, point, code)) for code in (topic, worker, both)
     )
-    return without_negative(by_topic + by_worker - by_both)
-
-
-def jackknife_covariance(model: ChoiceModel, point: Floats, cluster: Ints) -> Floats:
-    """Return (c - 1) / c sum_j (d_j - mean)(d_j - mean)', d_j the change of ``point`` without cluster j."""
-    changes = changes_without_each(model, point, cluster)
-    c = len(changes)
-    centred = changes - changes.mean(axis=0)
-    return np.asarray((c - 1) / c * centred.T @ centred)
+    return two_way(by_topic, by_worker, by_both)
 
 
 def changes_without_each(model: ChoiceModel, point: Floats, cluster: Ints) -> Floats:
@@ -63,12 +56,6 @@ def changes_without_each(model: ChoiceModel, point: Floats, cluster: Ints) -> Fl
     whole = information.sum(axis=0)
     ridge = RIDGE * np.diag(np.diag(whole))
     return np.asarray(np.linalg.solve(whole - information + ridge, -of_cluster[..., None])[..., 0])
-
-
-def without_negative(matrix: Floats) -> Floats:
-    """Set the negative eigenvalues of a symmetric matrix to 0."""
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,47 +146,8 @@ class FiellerRatios:
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """(n, k) ratios of normal draws of the weights, those with a positive G_E."""
-        found = np.empty((0, len(self.raw.weights)))
-        while len(found) < n:
+        kept = np.empty((0, len(self.raw.weights)))
+        while len(kept) < n:
             drawn = rng.multivariate_normal(self.raw.weights, self.raw.cov, size=2 * n)
-            found = np.concatenate([found, drawn[drawn[:, 0] > 0]])
-        return np.asarray(found[:n, 1:] / found[:n, :1])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatioReplicates:
-    """Bootstrap replicates of ratios, infinite where G_E is 0: percentile intervals, an infinite end open.
-
-    Attributes
-    ----------
-    values : (b, k) ndarray of float
-        Replicates.
-    clusters : int
-        How many clusters were resampled; percentiles are moved outwards as few clusters ask, as in
-        `calibration.inference.uncertainty.Replicates`.
-    """
-
-    values: Floats
-    clusters: int
-
-    @property
-    def scale(self) -> Scales:
-        """The identity."""
-        return Scale.IDENTITY
-
-    @property
-    def cov(self) -> Floats:
-        """(k, k) covariance of the replicates; nan for a ratio that is infinite in one."""
-        with np.errstate(invalid="ignore"):
-            return np.atleast_2d(np.cov(self.values, rowvar=False))
-
-    def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Percentiles, each one of the replicates."""
-        c = self.clusters
-        tail = float(ndtr(-np.sqrt(c / (c - 1)) * stdtrit(c - 1, (1 + level) / 2)))
-        ends = np.quantile(self.values, [tail, 1 - tail], axis=0, method="inverted_cdf")
-        return tuple((closed(float(low)), closed(float(high))) for low, high in ends.T)
-
-    def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """Replicates drawn with replacement."""
-        return self.values[rng.integers(len(self.values), size=n)]
+            kept = np.concatenate([kept, drawn[drawn[:, 0] > 0]])
+        return np.asarray(kept[:n, 1:] / kept[:n, :1])

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from calibration.inference.drawing import finish, percent
+from calibration.inference.clusters import cluster_counts
+from calibration.inference.drawing import finish
 from calibration.inference.results import (
     LEVEL,
     CalibrationResult,
@@ -24,18 +25,10 @@ from calibration.inference.results import (
     Skipped,
     info,
 )
-from calibration.inference.uncertainty import StudentT, Uncertainty
-from calibration.push.bootstrap import bootstrap_weights
-from calibration.push.checks import notes_on_collinearity, variance_inflation
-from calibration.push.data import (
-    PairVotes,
-    expected_shares,
-    pair_votes_of,
-    simulated_tables,
-    unexplained_test,
-)
-from calibration.push.errors import STRONG_GAIN, FiellerRatios, RatioReplicates, RawWeights
-from calibration.push.likelihood import Maximum, Ties
+from calibration.inference.uncertainty import Replicates, StudentT, Uncertainty
+from calibration.inference.wording import shown_level
+from calibration.push.errors import STRONG_GAIN, FiellerRatios, RawWeights
+from calibration.push.likelihood import ChoiceMaximum, Ties, maximise, maximise_nonnegative
 from calibration.push.notes import (
     SilentDays,
     note_on_sides,
@@ -44,12 +37,25 @@ from calibration.push.notes import (
     notes_on_weights,
     silent_days,
 )
-from calibration.push.pairs import WEIGHTS, PushJudgments, notes_on_judgments, push_judgments
+from calibration.push.pairs import (
+    OUTCOMES,
+    WEIGHTS,
+    PairVotes,
+    PushJudgments,
+    expected_shares,
+    notes_on_judgments,
+    pair_votes_of,
+    push_judgments,
+    simulated_tables,
+    unexplained_test,
+)
 from calibration.push.search import (
     Judged,
     WeightSearch,
     judged_by,
+    notes_on_collinearity,
     search_weights,
+    variance_inflation,
 )
 from calibration.user_model.model import PARAMETERS, Diagnostic
 from metrics.arrays import Floats
@@ -81,8 +87,8 @@ class PushFit(CalibrationResult):
     silent : SilentDays or None
         Whether a silent day should be rewarded; None where that cannot be told, or was presumed by ``nonneg``.
     places : tuple of int
-        Columns of `WEIGHTS` that were fitted.
-    maximum : Maximum
+        FittedColumns of `WEIGHTS` that were fitted.
+    maximum : ChoiceMaximum
         The fit to these columns.
     ties : str
         How ties were treated.
@@ -94,7 +100,7 @@ class PushFit(CalibrationResult):
     raw: RawWeights | None
     silent: SilentDays | None
     places: tuple[int, ...]
-    maximum: Maximum
+    maximum: ChoiceMaximum
     ties: Ties
     votes: PairVotes
 
@@ -136,7 +142,7 @@ class PushFit(CalibrationResult):
             ax.plot(ends, [place, place], color="black", linestyle=style)
         ax.set_yticks(range(len(weights)), [name.removeprefix("push_") for name, _ in weights])
         ax.set(xlim=(left, right), ylim=(len(weights) - 0.5, -0.5))
-        ax.set_xlabel(f"weight relative to gain ({percent(level)} interval, dashed: open)")
+        ax.set_xlabel(f"weight relative to gain ({shown_level(level)} interval, dashed: open)")
         finish(ax, "Push weights beside gain", "an interval that holds 0 leaves the sign of a weight open")
 
     def simulate(self, n: int, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
@@ -263,7 +269,7 @@ def _uncertainty(
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = samples[:, 1:] / samples[:, :1]
         ratios[samples[:, 0] <= 0] = np.inf
-        replicates["bootstrap"] = RatioReplicates(values=ratios, clusters=topics)
+        replicates["bootstrap"] = Replicates(values=ratios, clusters=topics, between="inverted_cdf")
     if nonneg or found.raw is None:
         return replicates
     ratios_of = found.raw
@@ -312,3 +318,51 @@ def _diagnostics(
                 f"In {judgments.revealed:.0%} of the judgments the page said which days were silent; elsewhere people "
                 "cannot know it.",
             )
+
+
+def bootstrap_weights(
+    votes: PairVotes,
+    found: WeightSearch,
+    ties: Ties,
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+    nonneg: bool = False,
+) -> Floats:
+    """Fit the weights again to samples of topics.
+
+    Parameters
+    ----------
+    votes : PairVotes
+        The judgments.
+    found : WeightSearch
+        Their fit.
+    ties : str
+        How ties enter.
+    resamples : int
+        Number of samples.
+    rng : Generator
+        Source of the samples.
+    nonneg : bool
+        Allow no negative weight.
+
+    Returns
+    -------
+    (resamples, k) ndarray of float
+        Weights that can be told, in log odds.
+    """
+    outcome = np.tile(OUTCOMES, len(votes.votes))
+    count = votes.votes.ravel()
+    used = (count > 0) & ((outcome != 0) | (ties != "drop"))
+    design = np.repeat(votes.difference[:, found.kept], len(OUTCOMES), axis=0)[used]
+    topic = np.unique(np.repeat(votes.topic, len(OUTCOMES))[used], return_inverse=True)[1]
+    places = [found.kept.index(place) for place in found.told]
+    search = maximise_nonnegative if nonneg else maximise
+    return np.array(
+        [
+            search(
+                design, outcome[used], ties, times=times[topic] * count[used], start=found.maximum.point
+            ).weights[places]
+            for times in cluster_counts(int(topic.max()) + 1, resamples, rng)
+        ]
+    )

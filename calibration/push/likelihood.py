@@ -19,13 +19,13 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
 from calibration.inference.davidson import choice_probabilities
+from calibration.inference.maximise import Height, StoppingRule, climb
 from metrics.arrays import Floats
 
 Ties: TypeAlias = Literal["davidson", "rao_kupper", "half", "drop"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 
-TOLERANCE = 1e-10
-MAX_STEPS = 60
+_RULE = StoppingRule(least_promise=1e-10, most_steps=60)
 RIDGE = 1e-12
 IMPOSSIBLE = -1e300
 FLAT = 1e-5
@@ -102,7 +102,7 @@ _LAWS: MappingProxyType[str, Law] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Maximum:
+class ChoiceMaximum:
     """Where a log-likelihood is highest.
 
     Attributes
@@ -204,7 +204,7 @@ class ChoiceModel:
 
 def maximise(
     design: Floats, vote: Floats, ties: Ties, *, times: Floats | None = None, start: Floats | None = None
-) -> Maximum:
+) -> ChoiceMaximum:
     """Maximise a `ChoiceModel` by Newton's method with halved steps.
 
     Parameters
@@ -221,7 +221,7 @@ def maximise(
 
 def maximise_nonnegative(
     design: Floats, vote: Floats, ties: Ties, *, times: Floats | None = None, start: Floats | None = None
-) -> Maximum:
+) -> ChoiceMaximum:
     """Maximise over weights that are not negative; parameters as in `maximise`.
 
     Raises
@@ -266,9 +266,9 @@ def _scaled(design: Floats, vote: Floats, ties: Ties, times: Floats | None) -> t
     return model, np.append(scale, 1.0) if model.has_tie else scale
 
 
-def _maximum(model: ChoiceModel, point: Floats, unit: Floats) -> Maximum:
+def _maximum(model: ChoiceModel, point: Floats, unit: Floats) -> ChoiceMaximum:
     k = model.design.shape[1]
-    return Maximum(
+    return ChoiceMaximum(
         weights=point[:k] / unit[:k],
         tie=float(point[-1]) if model.has_tie else None,
         loglik=model.log_likelihood(point),
@@ -276,19 +276,12 @@ def _maximum(model: ChoiceModel, point: Floats, unit: Floats) -> Maximum:
     )
 
 
-def _climbed(model: ChoiceModel, point: Floats) -> Floats:
-    value = model.log_likelihood(point)
-    ridge = RIDGE * model.times.sum() * np.eye(len(point))
-    for _ in range(MAX_STEPS):
+def _climbed(model: ChoiceModel, start: Floats) -> Floats:
+    ridge = RIDGE * model.times.sum() * np.eye(len(start))
+
+    def step(point: Floats, _: Height) -> tuple[Floats, float]:
         gradient, information = model.derivatives(point)
-        step = np.linalg.solve(information + ridge, gradient)
-        if gradient @ step < TOLERANCE:
-            break
-        found = model.log_likelihood(point + step)
-        while not found >= value and np.abs(step).max() > TOLERANCE:
-            step = step / 2
-            found = model.log_likelihood(point + step)
-        if not found > value:
-            break
-        point, value = point + step, found
-    return point
+        whole = np.linalg.solve(information + ridge, gradient)
+        return whole, float(gradient @ whole)
+
+    return climb(lambda point: Height(model.log_likelihood(point)), start, step, _RULE).point

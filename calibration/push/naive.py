@@ -11,11 +11,10 @@ import pandas as pd
 
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import StudentT
-from calibration.push.checks import identified
 from calibration.push.errors import RawWeights
 from calibration.push.likelihood import Ties, maximise
 from calibration.push.pairs import WEIGHTS, PushJudgments, push_judgments
-from calibration.push.search import Judged, judged_by
+from calibration.push.search import Judged, identified, judged_by
 from calibration.user_model.model import PARAMETERS
 
 

@@ -7,13 +7,14 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from calibration.inference.clusters import jackknife_covariance
 from calibration.inference.results import info, warning
 from calibration.inference.uncertainty import Interval, Uncertainty
 from calibration.inference.wording import shown_p
-from calibration.push.checks import without_maximum
-from calibration.push.errors import STRONG_GAIN, RawWeights, jackknife_covariance, two_way_covariance
+from calibration.push.errors import STRONG_GAIN, RawWeights, changes_without_each, two_way_covariance
 from calibration.push.likelihood import ChoiceModel, Ties, maximise
 from calibration.push.pairs import PushJudgments
+from calibration.push.search import without_maximum
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
 
@@ -122,7 +123,9 @@ def note_on_sides(
     model = ChoiceModel(design=with_side, vote=vote, ties=ties, times=np.ones(len(vote)))
     place = design.shape[1]
     bias = float(found.weights[-1])
-    error = float(np.sqrt(jackknife_covariance(model, found.point, worker)[place, place]))
+    error = float(
+        np.sqrt(jackknife_covariance(changes_without_each(model, found.point, worker))[place, place])
+    )
     df = int(worker.max())
     reach = float(stdtrit(df, 1 - ALPHA / 2)) * error
     side = "left" if bias > 0 else "right"
@@ -142,7 +145,7 @@ def notes_on_tie_labels(judgments: PushJudgments, places: list[int], weights: Fl
     judgments : PushJudgments
         All of them.
     places : list of int
-        Columns that were fitted.
+        FittedColumns that were fitted.
     weights : (k,) ndarray of float
         Their raw weights.
     """

@@ -1,1 +1,6 @@
-"""How well workers agree with each other and with themselves."""
+"""Agreement among raters, their consistency, and how far they lean to one side.
+
+In go tables preferences and importance; out come coefficients of agreement (`agreement`, for `preferences` and `importance`),
+of `consistency` and `position_bias`, all in one report (`quality`). `simulate` draws raters. Uses `calibration.inference` and
+`calibration.tables`.
+"""

@@ -3,6 +3,8 @@
 Both are functions of sums over items, so that a bootstrap over clusters of items costs one matrix product, and both
 are undefined (NaN) when every rating is the same. What the items and ratings are is not known here:
 `calibration.raters.preferences` and `calibration.raters.importance` know.
+
+statsmodels' `fleiss_kappa` takes the same number of ratings for every item; here they differ, and samples of clusters are weighed.
 """
 
 from dataclasses import dataclass
@@ -13,8 +15,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from calibration.inference.bootstrap import jackknife_groups
-from calibration.inference.clusters import cluster_uncertainty, jackknife_covariance
+from calibration.inference.clusters import (
+    cluster_uncertainty,
+    jackknife_covariance,
+    jackknife_groups,
+    two_way,
+)
 from calibration.inference.uncertainty import Replicates, StudentT
 from metrics.arrays import Floats, Ints
 
@@ -180,13 +186,13 @@ def coefficient_uncertainty(
         return MappingProxyType({**by_topic})
     by_cluster = _leaving_out(ratings, ratings.cluster[ratings.item])
     by_worker = _leaving_out(ratings, ratings.worker)
-    two_way = StudentT(
+    in_both_ways = StudentT(
         centre=ratings.coefficients(np.ones((1, ratings.clusters)))[0],
-        cov=_at_least(by_cluster + by_worker - _leaving_out(ratings, both), by_cluster, by_worker),
+        cov=_at_least(two_way(by_cluster, by_worker, _leaving_out(ratings, both)), by_cluster, by_worker),
         df=min(ratings.clusters, workers) - 1,
         most=1.0,
     )
-    return MappingProxyType({"two_way_jackknife": two_way, **by_topic})
+    return MappingProxyType({"two_way_jackknife": in_both_ways, **by_topic})
 
 
 def _leaving_out(ratings: Ratings, code: Ints) -> Floats:
@@ -200,10 +206,8 @@ def _leaving_out(ratings: Ratings, code: Ints) -> Floats:
     return jackknife_covariance(np.array(left))
 
 
-def _at_least(difference: Floats, *floors: Floats) -> Floats:
-    """Return a covariance from a difference of such: negative eigenvalues are 0, variances at least those in ``floors``."""
-    sizes, directions = np.linalg.eigh(difference)
-    cov = directions * np.maximum(sizes, 0) @ directions.T
+def _at_least(cov: Floats, *floors: Floats) -> Floats:
+    """Return a covariance with variances at least those in ``floors``; correlations stay."""
     variance = np.max([np.diag(one) for one in (cov, *floors)], axis=0)
     known = np.diag(cov) > 0
     stretch = np.sqrt(np.divide(variance, np.diag(cov), out=np.ones_like(variance), where=known))

@@ -18,8 +18,8 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
 from scipy.stats import binom
+from statsmodels.stats.proportion import proportion_confint
 
 from calibration.inference.clusters import cluster_uncertainty
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
@@ -183,11 +183,8 @@ def pass_probability(repeats: int, share: float, min_consistency: float = MIN_CO
 
 def clopper_pearson(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[Floats, Floats]:
     """Return the exact interval of a share (Clopper and Pearson 1934): 0 and 1 where nothing else was seen."""
-    k, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    tail = (1 - level) / 2
-    low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, tail), 0.0)
-    high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail), 1.0)
-    return low, high
+    low, high = proportion_confint(np.asarray(successes), np.asarray(n), alpha=1 - level, method="beta")
+    return np.asarray(low), np.asarray(high)
 
 
 def _answers(preferences: pd.DataFrame) -> pd.DataFrame:

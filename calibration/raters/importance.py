@@ -1,6 +1,6 @@
 """How far assessors agree on the importance of iUnits: quadratic weighted kappa and Krippendorff's alpha.
 
-Kappa is of two assessors (Cohen 1968); of more it is the mean over pairs of assessors, each with the iUnits that both
+Kappa is of two assessors, 1 - mean_i (x_i - y_i)^2 / mean_ij (x_i - y_j)^2 (Cohen 1968); of more it is the mean over pairs of assessors, each with the iUnits that both
 rated, weighted by their number. Alpha takes assessors as a crowd without names. The unit of the intervals is the topic: kappa's
 usual asymptotic interval takes the ratings of a topic as independent and is far too narrow.
 """
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from calibration.inference.clusters import cluster_uncertainty
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
@@ -28,30 +27,10 @@ MOST_CATEGORIES = 50
 _CELLS_AT_ONCE = 4_000_000
 
 
-def quadratic_weighted_kappa(one: ArrayLike, other: ArrayLike) -> float:
-    """Return the quadratic weighted kappa of two assessors.
-
-    kappa = 1 - mean_i (x_i - y_i)^2 / mean_ij (x_i - y_j)^2      (Cohen 1968)
-
-    Parameters
-    ----------
-    one, other : (n,) array_like of float
-        Their ratings of the same items.
-
-    Returns
-    -------
-    float
-        1 at full agreement, 0 at chance; NaN when both gave one and the same rating throughout.
-    """
-    x, y = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
-    sums = _pair_sums(x, y).sum(axis=0)
-    return float(_kappas(sums[None])[0])
-
-
 def fit_importance(
     ratings: pd.DataFrame, *, rng: np.random.Generator, resamples: int = RESAMPLES
 ) -> CalibrationResult:
-    """Measure how far assessors agree on importance; the importance itself is `calibration.intents.importance.mean_importance`.
+    """Measure how far assessors agree on importance; the importance itself is `calibration.intents.collection_files.mean_importance`.
 
     Parameters
     ----------

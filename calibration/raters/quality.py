@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.attempts import Unmade, attempt, guarded
-from calibration.inference.results import LEVEL, CalibrationResult, Skipped, info, short, warning
+from calibration.inference.results import LEVEL, CalibrationResult, Skipped, info, warning
 from calibration.inference.uncertainty import closed
+from calibration.inference.wording import short
 from calibration.raters.consistency import NAMES as CONSISTENCY
 from calibration.raters.consistency import fit_consistency
 from calibration.raters.importance import ALPHA, KAPPA, fit_importance, fit_importance_alpha

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from calibration.reading.rows import Readings
+from calibration.reading.rows import TimedReads
 from metrics.arrays import Floats
 
 MEDIAN_VARIANCE = math.pi / 2
@@ -50,12 +50,12 @@ class MedianFit:
     cov: Floats
 
 
-def fit_medians(data: Readings) -> MedianFit:
+def fit_medians(data: TimedReads) -> MedianFit:
     """Fit the population of medians.
 
     Parameters
     ----------
-    data : Readings
+    data : TimedReads
         Of at least two workers with a median, one of them with two complete reads.
 
     Returns
@@ -98,7 +98,7 @@ def bootstrap_medians(fit: MedianFit, counts: Floats) -> Floats:
     return np.array([(mu, math.log(sigma)) for mu, sigma in fits])
 
 
-def worker_medians(data: Readings) -> Floats:
+def worker_medians(data: TimedReads) -> Floats:
     """Return each worker's median log speed by Kaplan and Meier; nan where the curve does not come down to a half.
 
     The slower end is the censored one: a cut read with bound x is one that took longer than it looks, so
@@ -134,7 +134,7 @@ def _first_per_worker(
     return values
 
 
-def residual_scale(data: Readings, medians: Floats) -> float:
+def residual_scale(data: TimedReads, medians: Floats) -> float:
     """Return tau: 1.4826 MAD of the complete reads around their workers' medians.
 
     Corrected for medians of few reads. Of an odd number one read is the median itself and is left out; an

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from calibration.inference.clusters import sandwich
 from calibration.reading.law import ReadLaw
 from calibration.reading.medians import MedianFit
-from calibration.reading.rows import Readings
+from calibration.reading.rows import TimedReads
 from metrics.arrays import Bools, Floats, Places
 
 PRIOR_READS = np.array([18.0, 1.0, 1.0])
@@ -95,7 +96,7 @@ class MixtureLikelihood:
 
     Parameters
     ----------
-    data : Readings
+    data : TimedReads
         Of at least one worker.
     count : (n,) ndarray of float
         How often each read counts.
@@ -105,7 +106,7 @@ class MixtureLikelihood:
     """
 
     def __init__(
-        self, data: Readings, count: Floats, centre: Floats, spread: Floats, variances: Floats
+        self, data: TimedReads, count: Floats, centre: Floats, spread: Floats, variances: Floats
     ) -> None:
         self._data, self._count, self._variances = data, count, variances
         reach = REACH * spread
@@ -113,7 +114,7 @@ class MixtureLikelihood:
         self._log_step = np.log(2 * reach / (NODES - 1))
 
     @classmethod
-    def around_medians(cls, data: Readings, start: MedianFit) -> "MixtureLikelihood":
+    def around_medians(cls, data: TimedReads, start: MedianFit) -> "MixtureLikelihood":
         """Put the nodes where the fit by medians says; those of workers without a median around mu."""
         known = np.isfinite(start.variances)
         weight = np.where(known, 1 / np.where(known, start.variances, 1.0), 0.0)
@@ -218,7 +219,7 @@ class MixtureLikelihood:
             first = stop
 
 
-def _binned(data: Readings, tau: float) -> tuple[Readings, Floats]:
+def _binned(data: TimedReads, tau: float) -> tuple[TimedReads, Floats]:
     """Unite reads of a worker whose log speeds differ by less than tau / 10, when there are very many; and their counts."""
     if len(data.worker) <= MANY_ROWS:
         return data, np.ones(len(data.worker))
@@ -227,7 +228,7 @@ def _binned(data: Readings, tau: float) -> tuple[Readings, Floats]:
     _, first, of_row, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     united = data.of(first)
     mean = np.bincount(of_row, weights=data.log_speed) / count
-    return Readings(
+    return TimedReads(
         worker=united.worker,
         log_speed=mean,
         cut=united.cut,
@@ -236,12 +237,12 @@ def _binned(data: Readings, tau: float) -> tuple[Readings, Floats]:
     ), count.astype(np.float64)
 
 
-def fit_mixture(data: Readings, start: MedianFit) -> MixtureFit | None:
+def fit_mixture(data: TimedReads, start: MedianFit) -> MixtureFit | None:
     """Maximise the marginal likelihood; None where the maximum is not inside (no spread over workers, say).
 
     Parameters
     ----------
-    data : Readings
+    data : TimedReads
         Of at least two workers.
     start : MedianFit
         The fit by medians.
@@ -258,8 +259,7 @@ def fit_mixture(data: Readings, start: MedianFit) -> MixtureFit | None:
     step = score.sum(axis=0) + likelihood.penalty(p)[1]
     if step @ inverse @ step > _DECREMENT:
         return None
-    workers = likelihood.n_workers
-    robust = inverse @ (score.T @ score) @ inverse * workers / (workers - 1)
+    robust = sandwich(score, information)
     shares = ReadLaw(p).shares
     return MixtureFit(
         mu=float(p[0]),
@@ -274,7 +274,7 @@ def fit_mixture(data: Readings, start: MedianFit) -> MixtureFit | None:
     )
 
 
-def _fitted(data: Readings, start: MedianFit) -> tuple[MixtureLikelihood, Floats] | None:
+def _fitted(data: TimedReads, start: MedianFit) -> tuple[MixtureLikelihood, Floats] | None:
     """Maximise twice: the first time roughly, to know where the nodes belong."""
     everybody = np.ones(data.n_workers)
     p = np.array([start.mu, math.log(max(start.sigma, _LEAST_SIGMA)), math.log(start.tau), -2.5, -2.5])
@@ -287,7 +287,7 @@ def _fitted(data: Readings, start: MedianFit) -> tuple[MixtureLikelihood, Floats
     return (likelihood, p) if np.isfinite(p).all() and math.exp(p[1]) >= _LEAST_SIGMA else None
 
 
-def bootstrap_mixture(data: Readings, start: MedianFit, counts: Floats) -> Floats:
+def bootstrap_mixture(data: TimedReads, start: MedianFit, counts: Floats) -> Floats:
     """Fit samples of workers.
 
     Parameters

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.reading.medians import fit_medians
-from calibration.reading.rows import Readings, readings
+from calibration.reading.rows import TimedReads, readings
 from metrics.arrays import Floats
 
 SPEED_WINDOW = (0.8, 15.0)
@@ -69,7 +69,7 @@ NAIVE: MappingProxyType[str, Callable[..., ReadingSpeed]] = MappingProxyType(
 """All of them by name."""
 
 
-def _worker_means(data: Readings) -> Floats:
+def _worker_means(data: TimedReads) -> Floats:
     return np.asarray(np.bincount(data.worker, weights=data.log_speed) / np.bincount(data.worker))
 
 
@@ -79,7 +79,7 @@ def _moments(logs: Floats) -> ReadingSpeed:
     )
 
 
-def _by_medians(data: Readings) -> ReadingSpeed:
+def _by_medians(data: TimedReads) -> ReadingSpeed:
     if data.n_workers < 2:
         return _named(math.nan, math.nan)
     fit = fit_medians(data)

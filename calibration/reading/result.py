@@ -14,11 +14,11 @@ from scipy.special import log_ndtr, ndtri
 from scipy.stats import norm
 
 from calibration.inference.drawing import BAND, finish, of_studies, tails
+from calibration.inference.goodness import REJECTED, anderson_darling_of_logs, tested_by_simulation
 from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit
-from calibration.reading.law import ANYTHING, EXTRA_VARIANCES, OFFSETS
+from calibration.reading.law import ANYTHING, EXTRA_VARIANCES, OFFSETS, Readers, simulate_reads
 from calibration.reading.medians import MedianFit, normal_population, worker_medians
-from calibration.reading.rows import Readings
-from calibration.reading.simulate import Readers, simulate_reads
+from calibration.reading.rows import TimedReads
 from metrics.arrays import Floats
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class ReadingSummary:
     lengths: Floats
 
     @classmethod
-    def of(cls, data: Readings, fit: MedianFit, centres: Floats) -> "ReadingSummary":
+    def of(cls, data: TimedReads, fit: MedianFit, centres: Floats) -> "ReadingSummary":
         """Summarise reads; ``centres`` are the workers' log speeds, (workers,)."""
         known = np.isfinite(fit.variances)
         complete = np.bincount(data.worker[~data.cut], minlength=data.n_workers)
@@ -86,19 +86,17 @@ class ReadingSpeedFit(CalibrationResult):
         Each simulated study has the same number of reads of every worker, and is fitted anew.
         """
         rng = np.random.default_rng(seed)
-        found = self._distance(self.summaries.medians)
-        simulated = np.array([self._distance(self._simulated_medians(rng)) for _ in range(n_boot)])
-        p_value = (1 + int((simulated >= found).sum())) / (1 + n_boot)
-        verdict = "do not look" if p_value < 0.05 else "look"
-        return (
-            GoodnessOfFit(
-                test="normal_over_workers",
-                statistic=found,
-                p_value=p_value,
-                n_boot=n_boot,
-                sentence=f"The workers' log reading speeds {verdict} normal (Anderson-Darling {found:.2f}, p = {p_value:.2g}).",
-            ),
-        )
+        distance = self._distance(self.summaries.medians)
+        simulated = [self._distance(self._simulated_medians(rng)) for _ in range(n_boot)]
+
+        def sentence(p_value: float) -> str:
+            verdict = "do not look" if p_value < REJECTED else "look"
+            return (
+                f"The workers' log reading speeds {verdict} normal "
+                f"(Anderson-Darling {distance:.2f}, p = {p_value:.2g})."
+            )
+
+        return (tested_by_simulation("normal_over_workers", distance, simulated, sentence),)
 
     def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         """Draw table reads of ``n`` workers from the fitted model, as many and as long items each as the workers had.
@@ -184,9 +182,7 @@ class ReadingSpeedFit(CalibrationResult):
         """Return Anderson and Darling's distance of medians from the normal law fitted to them."""
         mu, sigma, _ = normal_population(medians, self.summaries.variances)
         z = np.sort((medians - mu) / np.sqrt(sigma**2 + self.summaries.variances))
-        n = len(z)
-        weight = 2 * np.arange(1, n + 1) - 1
-        return float(-n - (weight * (log_ndtr(z) + log_ndtr(-z[::-1]))).sum() / n)
+        return anderson_darling_of_logs(log_ndtr(z), log_ndtr(-z))
 
     def _simulated_medians(self, rng: np.random.Generator) -> Floats:
         """Draw the medians of one simulated study; an interrupted read is cut at a uniform share of its time.
@@ -205,7 +201,7 @@ class ReadingSpeedFit(CalibrationResult):
         place = np.arange(len(worker)) - np.repeat(np.cumsum(reads) - reads, reads)
         cut = place >= complete[worker]
         seen = np.where(cut, speed - np.log(rng.uniform(size=len(worker))), speed)
-        drawn = Readings(
+        drawn = TimedReads(
             worker=worker,
             log_speed=seen,
             cut=cut,

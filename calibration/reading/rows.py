@@ -29,7 +29,7 @@ BY_CHARACTERS = ("ja",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Readings:
+class TimedReads:
     """What workers read, ordered by worker; a cut reading is slower than it looks.
 
     Attributes
@@ -60,7 +60,7 @@ class Readings:
         """How many workers have a reading."""
         return int(self.worker[-1]) + 1 if len(self.worker) else 0
 
-    def of(self, rows: "Bools | Places") -> "Readings":
+    def of(self, rows: "Bools | Places") -> "TimedReads":
         """Return some of the readings, workers numbered anew."""
         arrays = {name: getattr(self, name)[rows] for name in ("worker", "log_speed", "cut", "log_length")}
         arrays["worker"] = np.unique(arrays["worker"], return_inverse=True)[1].astype(np.intp)
@@ -72,7 +72,7 @@ def length_unit(language: str | None) -> str:
     return "characters" if language in BY_CHARACTERS else "words"
 
 
-def readings(reads: pd.DataFrame, *, language: str | None = None) -> Readings:
+def readings(reads: pd.DataFrame, *, language: str | None = None) -> TimedReads:
     """Return the reads that measure reading speed.
 
     Parameters
@@ -85,7 +85,7 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> Readings:
 
     Returns
     -------
-    Readings
+    TimedReads
         Possibly of nobody.
     """
     reads = _complete_columns(reads)
@@ -111,7 +111,7 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> Readings:
     first = _first_reading(reads[kept])
     left_out["read before"] = int(kept.sum()) - len(first)
     order = first.to_numpy()
-    return Readings(
+    return TimedReads(
         worker=pd.factorize(reads["worker"].iloc[order])[0].astype(np.intp),
         log_speed=np.log(length[order] / dwell[order]),
         cut=cut[order],

@@ -1,7 +1,7 @@
 """What is legal in a folder of tables and still suspicious: misspelt names, rows that stand twice, ends cut off.
 
 What makes a table faulty is the business of `calibration.tables.files`; visits and follows that do not fit together
-that of `calibration.visits.follows`.
+that of `calibration.visits.stays`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

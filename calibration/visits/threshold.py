@@ -16,6 +16,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
+from calibration.inference.wording import shown_roughly
 from calibration.user_model.model import Diagnostic, plain_name
 from calibration.visits.cut import silences_seconds, visits_from_activity
 from metrics.arrays import Floats
@@ -112,7 +113,7 @@ def _from_mixture(logs: Floats, fallback_seconds: float) -> IdleThreshold:
     separation = float((mean[1] - mean[0]) / math.sqrt((sd**2).mean()))
     crossing = _crossing(share, mean, sd)
     if separation < LEAST_SEPARATION or crossing is None:
-        why = f"silences of {_plain(short)} s and {_plain(long)} s have no valley between them"
+        why = f"silences of {shown_roughly(short)} s and {shown_roughly(long)} s have no valley between them"
         return _fallback(fallback_seconds, why, medians=(short, long), separation=separation)
     seconds = math.exp(crossing)
     return IdleThreshold(
@@ -122,7 +123,7 @@ def _from_mixture(logs: Floats, fallback_seconds: float) -> IdleThreshold:
         long_seconds=float(long),
         separation=separation,
         sentence=f"Silences longer than {seconds:.0f} s end a visit: they are more likely of those between visits "
-        f"(median {_plain(long)} s) than of those within (median {_plain(short)} s).",
+        f"(median {shown_roughly(long)} s) than of those within (median {shown_roughly(short)} s).",
     )
 
 
@@ -241,15 +242,10 @@ def sensitivity_notes(sensitivity: pd.DataFrame) -> dict[str, Diagnostic]:
     notes = {}
     for name in sensitivity.columns.drop(["idle_seconds", "visits"]):
         values = sensitivity[name].to_numpy(np.float64)
-        shown = ", ".join(_plain(value) for value in values)
+        shown = ", ".join(shown_roughly(value) for value in values)
         make = info if values.max() < (1 + MOST_CHANGE) * values.min() else warning
         notes[name] = make(
             "threshold_sensitivity",
             f"With visits cut at silences of {tried} s, {plain_name(name)} is {shown}.",
         )
     return notes
-
-
-def _plain(value: float) -> str:
-    """Print three digits without an exponent: `10,600`."""
-    return f"{float(f'{value:.3g}'):,.12g}"

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from calibration.patience.pairs import SummaryPairs, summary_pairs
+from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.tables.files import checked
 from calibration.tables.preferences import VOTES, pair_votes
@@ -38,7 +38,7 @@ def collection(topics: int, seed: int) -> tuple[pd.DataFrame, dict[str, dict[str
     return tables["positions"], probabilities
 
 
-def drawn_pairs(judges: Judges, *, topics: int = 8, seed: int = 0) -> SummaryPairs:
+def drawn_pairs(judges: Judges, *, topics: int = 8, seed: int = 0) -> JudgedSummaries:
     """Draw what judges preferred of one of five collections."""
     table, probabilities = collection(topics, seed % 5)
     preferences = simulate_preferences(table, probabilities, judges, np.random.default_rng([seed, 1]))

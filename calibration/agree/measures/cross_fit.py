@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from calibration.inference.bootstrap import jackknife_groups
+from calibration.inference.clusters import jackknife_groups
 from calibration.inference.results import NotIdentifiedError
 from calibration.patience import grid as patience_grid
-from calibration.patience.pairs import SummaryPairs, summary_pairs
+from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.preferences import GRID_END, GRID_POINTS, without_each_group
 from metrics.summaries.readings import Probabilities
 
@@ -45,7 +45,7 @@ def patience_without_each_topic(
     return _from_preferences(judged)
 
 
-def _from_preferences(pairs: SummaryPairs) -> dict[str, float]:
+def _from_preferences(pairs: JudgedSummaries) -> dict[str, float]:
     """Take the replicates of the jackknife; beyond 50 topics each is without a group of topics."""
     if len(pairs.topics) < 2 or not pairs.summaries.longest_offset:
         raise NotIdentifiedError("there is a single topic: nothing is left to fit to without it")

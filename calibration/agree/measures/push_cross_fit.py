@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
-from calibration.inference.bootstrap import jackknife_groups
+from calibration.inference.clusters import jackknife_groups
 from calibration.inference.results import NotIdentifiedError
 from calibration.push.alpha import NAMES
 from calibration.push.pairs import SIGNS, WEIGHTS, PushJudgments, push_judgments

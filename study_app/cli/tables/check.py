@@ -68,7 +68,7 @@ def _of_visits(
 ) -> "Iterator[Fault | str]":
     """Yield warnings of visits and follows that do not fit together; add a fault where most visits do not."""
     from calibration.tables.files import table_paths
-    from calibration.visits.follows import FAULTY_ORPHANS, ends, orphans, orphans_in_words
+    from calibration.visits.stays import FAULTY_ORPHANS, ends, orphans, orphans_in_words
 
     if "visits" not in frames or "follows" not in frames or frames["visits"].empty:
         return

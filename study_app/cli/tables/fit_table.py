@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibration.inference.results import shown, shown_interval
+from calibration.inference.wording import shown, shown_interval
 from study_app.cli.output import Cell, table_text
 
 if TYPE_CHECKING:

@@ -7,16 +7,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from calibration.durations.diagnostics import in_words
-from calibration.durations.exposure import Exposure
 from calibration.durations.exposures import away_exposure, session_exposure
 from calibration.durations.fit import AWAY, SESSION, fit_away, fit_exposure, fit_session
-from calibration.durations.likelihood import Totals
-from calibration.durations.maximum import Maximum, MeanCurve, along, maximum
-from calibration.durations.result import DurationFit
+from calibration.durations.likelihood import Exposure, Totals
+from calibration.durations.maximum import DurationMaximum, MeanCurve, along, maximum
+from calibration.durations.result import DurationFit, DurationProfile, WorkerBootstrap
 from calibration.durations.simulate import Diary, simulate_visits
-from calibration.durations.uncertainty import DurationProfile, WorkerBootstrap
 from calibration.inference.results import NotIdentifiedError
+from calibration.inference.wording import shown_time
 from metrics.msu.score import Population
 
 HOUR = 3600
@@ -39,7 +37,7 @@ def names(fit: DurationFit) -> list[str]:
     return [note.name for note in fit.diagnostics]
 
 
-def profile(totals: Totals) -> tuple[Maximum, DurationProfile]:
+def profile(totals: Totals) -> tuple[DurationMaximum, DurationProfile]:
     top = maximum(totals)
     return top, DurationProfile(totals=totals, top=top, df=len(totals) - 1)
 
@@ -399,4 +397,4 @@ def test_nothing_is_drawn_where_many_sessions_were_cut(plot):
 )
 def test_times_are_told_in_a_unit_that_suits_them(seconds, said):
     """A sentence for a paper does not say 86400 seconds."""
-    assert in_words(seconds) == said
+    assert shown_time(seconds) == said

@@ -18,9 +18,9 @@ from calibration.durations.alternatives import (
     Alternative,
     alternatives,
 )
-from calibration.durations.exposure import Exposure
 from calibration.durations.exposures import away_exposure
 from calibration.durations.fit import fit_away, fit_session
+from calibration.durations.likelihood import Exposure
 from calibration.durations.maximum import maximum
 from calibration.durations.simulate import Diary, simulate_visits
 from metrics.msu.score import Population

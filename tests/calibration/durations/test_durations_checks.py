@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from calibration.durations.checks import (
-    anderson_darling,
     between_worker_test,
     half_window,
     mid_pit,
@@ -16,11 +15,11 @@ from calibration.durations.checks import (
     topics_apart,
     within_worker_test,
 )
-from calibration.durations.exposure import Exposure
 from calibration.durations.exposures import away_exposure, session_exposure
-from calibration.durations.likelihood import Totals
+from calibration.durations.likelihood import Exposure, Totals
 from calibration.durations.maximum import maximum
 from calibration.durations.simulate import Diary, simulate_visits
+from calibration.inference.goodness import anderson_darling
 from metrics.msu.score import Population
 
 HOUR = 3600

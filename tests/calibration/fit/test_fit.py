@@ -8,8 +8,7 @@ import pytest
 
 from calibration.fit.material import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
-from calibration.intents.collection_files import collection_files
-from calibration.intents.importance import mean_importance
+from calibration.intents.collection_files import collection_files, mean_importance
 from calibration.patience.simulate import (
     Judges,
     simulate_preferences,

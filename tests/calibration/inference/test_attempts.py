@@ -133,7 +133,7 @@ def test_an_interval_that_cannot_be_computed_costs_its_own_fit_only(monkeypatch)
 
 def test_a_test_of_the_model_that_fails_is_a_warning_beside_the_estimate(monkeypatch):
     """The number was found all the same."""
-    monkeypatch.setattr("calibration.patience.maximum.PreferencesFit.goodness_of_fit", broken)
+    monkeypatch.setattr("calibration.patience.preferences.PreferencesFit.goodness_of_fit", broken)
     entry = fitted(study()).model.parameters["patience_chars_preferences"]
 
     (note,) = [note for note in entry.diagnostics if note.name == "goodness_of_fit"]

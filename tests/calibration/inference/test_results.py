@@ -8,8 +8,9 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from calibration.inference.results import CalibrationResult, Skipped, info, shown_interval, warning
+from calibration.inference.results import CalibrationResult, Skipped, info, warning
 from calibration.inference.uncertainty import Replicates, Scale, StudentT
+from calibration.inference.wording import shown_interval
 from calibration.user_model.model import ParameterEntry
 
 FIT = CalibrationResult(

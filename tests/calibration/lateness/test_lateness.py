@@ -15,20 +15,23 @@ from scipy.optimize import minimize
 from scipy.special import logit
 from statsmodels.stats.proportion import proportion_confint
 
+from calibration.inference.clusters import sandwich
 from calibration.inference.results import NotIdentifiedError
 from calibration.lateness.fit import DECAY, P0, fit_lateness, fit_lateness_counts
-from calibration.lateness.intervals import decay_uncertainty, sandwich
+from calibration.lateness.intervals import decay_uncertainty
 from calibration.lateness.likelihood import (
     LatenessCounts,
+    LatenessRaters,
     chances,
     lateness_counts,
     log_likelihood,
     maximum,
     scores_and_information,
+    simulate_lateness,
+    simulate_lateness_counts,
 )
 from calibration.lateness.naive import NAIVE, naive_unclustered, unclustered_error
 from calibration.lateness.shape import level_shares
-from calibration.lateness.simulate import LatenessRaters, simulate_lateness, simulate_lateness_counts
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 
@@ -110,7 +113,8 @@ def test_inside_it_is_the_binomial_model_with_a_logarithmic_link():
         bread = np.linalg.inv(-model.hessian(reference.params, observed=False))
     fit = fit_lateness(answers)
     w = fit.n_workers
-    errors = sandwich(*scores_and_information(*fit.estimates, fit.counts))
+    by_worker, information = scores_and_information(*fit.estimates, fit.counts)
+    errors = sandwich(by_worker, information.sum(axis=0))
 
     assert fit.estimates == pytest.approx(np.exp(reference.params[::-1]), abs=1e-6)
     assert fit.loglik == pytest.approx(reference.llf)
@@ -506,7 +510,8 @@ def test_the_covariance_inside_is_on_logarithm_and_logit():
     counts = drawn(3, decay=0.5)
     fit = fit_lateness_counts(counts)
     error = decay_uncertainty(*fit.estimates, counts)
-    plain = sandwich(*scores_and_information(*fit.estimates, counts))
+    scores, information = scores_and_information(*fit.estimates, counts)
+    plain = sandwich(scores, information.sum(axis=0))
 
     decay, p0 = fit.estimates
     assert fit.natural_cov == pytest.approx(plain * np.outer(fit.estimates, fit.estimates))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from calibration.inference.results import CalibrationResult
-from calibration.patience.fit import PatienceFits, fit_patience
+from calibration.patience.fit import Fitted, fit_patience
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_stops, simulate_summaries
 
 NAMES = ["patience_chars", "patience_chars_preferences", "patience_chars_stops", "patience_chars_grid"]
@@ -25,11 +25,11 @@ def study(*, stops_patience: float = 840, effect: float = 3.0) -> dict[str, pd.D
     }
 
 
-def fitted(tables: dict[str, pd.DataFrame], *, seed: int = 1, **more) -> PatienceFits:
+def fitted(tables: dict[str, pd.DataFrame], *, seed: int = 1, **more) -> Fitted:
     return fit_patience(tables, seed=seed, **more)
 
 
-def by_name(fits: PatienceFits) -> dict[str, CalibrationResult]:
+def by_name(fits: Fitted) -> dict[str, CalibrationResult]:
     return {name: fit for fit in fits.results for name in fit.params}
 
 
@@ -37,7 +37,7 @@ def without(*names: str) -> dict[str, pd.DataFrame]:
     return {name: table for name, table in study().items() if name not in names}
 
 
-def sentences(fits: PatienceFits, name: str) -> list[str]:
+def sentences(fits: Fitted, name: str) -> list[str]:
     return [note.sentence for note in by_name(fits)[name].diagnostics]
 
 

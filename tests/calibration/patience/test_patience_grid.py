@@ -11,17 +11,17 @@ from calibration.patience.grid import (
     patience_grid,
     without_each_topic,
 )
-from calibration.patience.pairs import SummaryPairs, summary_pairs
+from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.simulate import Judges
 from metrics.agreement.agreement import agreement
 from tests.calibration.studies import ONE_INTENT, drawn_pairs, positions, votes
 
 
-def fitted(pairs: SummaryPairs, **more) -> CalibrationResult:
+def fitted(pairs: JudgedSummaries, **more) -> CalibrationResult:
     return fit_patience_on_grid(pairs, n_workers=5, rng=np.random.default_rng(0), **more)
 
 
-def crossing(topics: int = 1) -> SummaryPairs:
+def crossing(topics: int = 1) -> JudgedSummaries:
     """Return pairs in which A (2 at 100) is better than B (3 at 400) below L = 1000, and people prefer A."""
     names = [f"q{number}" for number in range(topics)]
     rows = [(q, s, "u", g, x) for q in names for s, g, x in (("A", 2, 100), ("B", 3, 400))]

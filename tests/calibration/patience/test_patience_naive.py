@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from calibration.patience.grid import fit_patience_on_grid
-from calibration.patience.naive import naive_largest_stop, naive_twice_median
 from calibration.patience.preferences import fit_patience_from_preferences
 from calibration.patience.simulate import Judges, simulate_stops
-from calibration.patience.stops import fit_patience_from_stops
+from calibration.patience.stops import fit_patience_from_stops, naive_largest_stop, naive_twice_median
 from tests.calibration.studies import drawn_pairs
 
 PATIENCE = 1500.0

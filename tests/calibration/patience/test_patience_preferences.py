@@ -8,7 +8,7 @@ import pytest
 
 from calibration.inference.davidson import Votes, choice_probabilities, log_likelihood
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
-from calibration.patience.pairs import SummaryPairs, summary_pairs
+from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.preferences import (
     GRID_END,
     GRID_POINTS,
@@ -21,7 +21,7 @@ from calibration.patience.simulate import Judges
 from tests.calibration.studies import ONE_INTENT, drawn_pairs, positions, votes
 
 
-def fitted(pairs: SummaryPairs) -> CalibrationResult:
+def fitted(pairs: JudgedSummaries) -> CalibrationResult:
     return fit_patience_from_preferences(pairs, n_workers=56)
 
 

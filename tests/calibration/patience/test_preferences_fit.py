@@ -7,15 +7,15 @@ import pytest
 
 from calibration.inference.davidson import Votes
 from calibration.patience.grid import fit_patience_on_grid
-from calibration.patience.maximum import misfit
-from calibration.patience.pairs import SummaryPairs, summary_pairs
+from calibration.patience.pairs import JudgedSummaries, summary_pairs
+from calibration.patience.preference_result import misfit
 from calibration.patience.preferences import fit_patience_from_preferences
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.tables.preferences import pair_votes
 
 
 @lru_cache
-def pairs(*, unexplained: float = 0.0, tie_weight: float = 0.6) -> SummaryPairs:
+def pairs(*, unexplained: float = 0.0, tie_weight: float = 0.6) -> JudgedSummaries:
     rng = np.random.default_rng(3)
     tables, probabilities = simulate_summaries(6, rng)
     judges = Judges(

@@ -9,23 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import stdtrit
 
+from calibration.inference.clusters import jackknife_covariance, without_negative
 from calibration.inference.results import NotIdentifiedError
+from calibration.inference.uncertainty import Replicates
 from calibration.push.alpha import NAME as ALPHA
 from calibration.push.alpha import fit_alpha_to
-from calibration.push.checks import identified, variance_inflation
 from calibration.push.errors import (
     FiellerRatios,
-    RatioReplicates,
     RawWeights,
     changes_without_each,
-    jackknife_covariance,
     two_way_covariance,
-    without_negative,
 )
 from calibration.push.fit import fit_push_weights, fit_weights_to
 from calibration.push.likelihood import ChoiceModel, maximise
 from calibration.push.naive import NAIVE, unclustered
 from calibration.push.pairs import WEIGHTS, PushJudgments
+from calibration.push.search import identified, variance_inflation
 from calibration.push.simulate import (
     TRUTH,
     PushJudges,
@@ -303,7 +302,9 @@ def test_two_halves_differ_by_twice_the_jackknifes_error():
     half = np.arange(len(model.vote)) % 2
     first, second = changes_without_each(model, point, half)
 
-    assert np.diag(jackknife_covariance(model, point, half)) == pytest.approx((first - second) ** 2 / 4)
+    assert np.diag(jackknife_covariance(changes_without_each(model, point, half))) == pytest.approx(
+        (first - second) ** 2 / 4
+    )
 
 
 def test_with_one_judgment_a_cluster_the_jackknife_is_the_robust_sandwich():
@@ -312,7 +313,7 @@ def test_with_one_judgment_a_cluster_the_jackknife_is_the_robust_sandwich():
     model, point = fitted(judgments)
     scores, information = model.row_derivatives(point)[0], model.derivatives(point)[1]
     bread = np.linalg.inv(information)
-    jackknife = jackknife_covariance(model, point, np.arange(len(judgments.vote)))
+    jackknife = jackknife_covariance(changes_without_each(model, point, np.arange(len(judgments.vote))))
 
     assert jackknife == pytest.approx(bread @ scores.T @ scores @ bread, rel=0.05, abs=1e-5)
 
@@ -324,7 +325,7 @@ def test_two_ways_of_clustering_are_added_less_what_they_share():
     nested = np.unique(judgments.topic * 100 + judgments.worker % 3, return_inverse=True)[1]
 
     assert two_way_covariance(model, point, nested, judgments.topic) == pytest.approx(
-        jackknife_covariance(model, point, judgments.topic)
+        jackknife_covariance(changes_without_each(model, point, judgments.topic))
     )
 
 
@@ -398,7 +399,7 @@ def test_the_covariance_of_ratios_is_the_delta_method():
 def test_infinite_replicates_make_an_open_end():
     """A bootstrap sample in which gain weighs nothing says nothing about the upper end."""
     values = np.append(np.linspace(0.1, 1, 90), np.full(10, np.inf))[:, None]
-    ((low, high),) = RatioReplicates(values=values, clusters=40).intervals(0.95)
+    ((low, high),) = Replicates(values=values, clusters=40, between="inverted_cdf").intervals(0.95)
 
     assert 0.1 < low < 0.15
     assert high is None

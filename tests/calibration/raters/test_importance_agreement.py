@@ -14,7 +14,6 @@ from calibration.raters.importance import (
     KAPPA,
     fit_importance,
     fit_importance_alpha,
-    quadratic_weighted_kappa,
 )
 from calibration.raters.simulate import Assessors, simulate_importance
 from tests.calibration.rated import importance
@@ -22,6 +21,19 @@ from tests.calibration.rated import importance
 
 def fitted(table: pd.DataFrame) -> CalibrationResult:
     return fit_importance(table, rng=np.random.default_rng(1), resamples=50)
+
+
+def kappa_of_statsmodels(one: list[int], other: list[int]) -> float:
+    """Quadratic weighted kappa from the table of agreement, of ratings from 0 to 4."""
+    table = np.zeros((5, 5))
+    np.add.at(table, (one, other), 1)
+    return float(cohens_kappa(table, wt="quadratic", return_results=False))
+
+
+def of_two(one: list[int], other: list[int]) -> CalibrationResult:
+    """What is fitted to the ratings of two assessors of the same iUnits."""
+    rows = [(who, "q", str(unit), r) for who, own in (("A", one), ("B", other)) for unit, r in enumerate(own)]
+    return fitted(importance(*rows))
 
 
 def asymptotic_interval(table: pd.DataFrame) -> tuple[float, float]:
@@ -34,21 +46,17 @@ def asymptotic_interval(table: pd.DataFrame) -> tuple[float, float]:
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=20))
 def test_kappa_of_two_assessors_is_that_of_statsmodels(pairs):
     """From moments against from the table of agreement."""
-    assume(len({rating for pair in pairs for rating in pair}) > 1)
-    ratings = np.array(pairs)
-    table = np.zeros((5, 5))
-    np.add.at(table, tuple(ratings.T), 1)
+    one, other = ([pair[side] for pair in pairs] for side in (0, 1))
+    assume(len({*one, *other}) > 1)
 
-    assert quadratic_weighted_kappa(*ratings.T) == pytest.approx(
-        cohens_kappa(table, wt="quadratic", return_results=False)
-    )
+    assert of_two(one, other).params[KAPPA] == pytest.approx(kappa_of_statsmodels(one, other))
 
 
 def test_kappa_by_hand():
     """0 1 2 against 0 1 4: seen (0 + 0 + 4) / 3, by chance the mean of all nine squared differences."""
     chance = np.mean([(x - y) ** 2 for x in (0, 1, 2) for y in (0, 1, 4)])
 
-    assert quadratic_weighted_kappa([0, 1, 2], [0, 1, 4]) == pytest.approx(1 - 4 / 3 / chance)
+    assert of_two([0, 1, 2], [0, 1, 4]).params[KAPPA] == pytest.approx(1 - 4 / 3 / chance)
 
 
 def test_pairs_of_assessors_count_by_what_both_rated():
@@ -66,8 +74,8 @@ def test_pairs_of_assessors_count_by_what_both_rated():
         ("C", "r", "5", 1),
         ("C", "r", "6", 4),
     )
-    ab = quadratic_weighted_kappa([0, 1, 4], [0, 2, 4])
-    bc = quadratic_weighted_kappa([1, 3], [3, 1])
+    ab = kappa_of_statsmodels([0, 1, 4], [0, 2, 4])
+    bc = kappa_of_statsmodels([1, 3], [3, 1])
     fit = fitted(table)
 
     assert fit.params[KAPPA] == pytest.approx((3 * ab + 2 * bc) / 5)
@@ -124,7 +132,7 @@ def test_a_pair_of_assessors_that_never_varies_has_no_kappa():
     )
     fit = fitted(table)
 
-    assert fit.params[KAPPA] == pytest.approx(quadratic_weighted_kappa([0, 3], [1, 4]))
+    assert fit.params[KAPPA] == pytest.approx(kappa_of_statsmodels([0, 3], [1, 4]))
     assert "constant_assessors" in [note.name for note in fit.diagnostics]
 
 

@@ -11,12 +11,12 @@ from scipy.optimize import approx_fprime
 from statsmodels.duration.survfunc import SurvfuncRight
 
 from calibration.reading.medians import fit_medians, normal_population, residual_scale, worker_medians
-from calibration.reading.rows import Readings
+from calibration.reading.rows import TimedReads
 
 
-def data(worker, log_speed, cut=None) -> Readings:
+def data(worker, log_speed, cut=None) -> TimedReads:
     log_speed = np.asarray(log_speed, dtype=float)
-    return Readings(
+    return TimedReads(
         worker=np.asarray(worker, dtype=np.intp),
         log_speed=log_speed,
         cut=np.zeros(len(log_speed), dtype=bool) if cut is None else np.asarray(cut, dtype=bool),

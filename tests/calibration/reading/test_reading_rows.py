@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.reading.rows import Readings, last_of_visit, readings
+from calibration.reading.rows import TimedReads, last_of_visit, readings
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from tests.calibration.logs import at
@@ -33,7 +33,7 @@ def reads(*rows: dict[str, object]) -> pd.DataFrame:
     return checked(pd.DataFrame(named), TABLES["reads"])
 
 
-def speeds(data: Readings) -> list[float]:
+def speeds(data: TimedReads) -> list[float]:
     return np.exp(data.log_speed).round(9).tolist()
 
 

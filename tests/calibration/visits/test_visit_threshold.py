@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from calibration.durations.activity import ActivityLog, simulate_activity
 from calibration.durations.simulate import Diary, simulate_visits
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
+from calibration.visits.simulate import ActivityLog, simulate_activity
 from calibration.visits.threshold import (
     IDLE_SECONDS,
     idle_threshold,

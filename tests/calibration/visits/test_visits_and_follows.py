@@ -6,7 +6,7 @@ import pytest
 from calibration.durations.exposures import away_exposure
 from calibration.durations.fit import fit_away, fit_session
 from calibration.inference.results import NotIdentifiedError
-from calibration.visits.follows import ends, orphans
+from calibration.visits.stays import ends, orphans
 from tests.calibration.durations.test_exposures import at, follows, names, visits
 
 PEOPLE = [f"w{number}" for number in range(20)]

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibration.inference.davidson import Votes, choice_probabilities, fit_davidson
-from calibration.inference.drawing import finish, percent
+from calibration.inference.drawing import finish
+from calibration.inference.goodness import REJECTED, tested_by_simulation
 from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit
+from calibration.inference.wording import shown_level
 from metrics.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-REJECTED = 0.05
 DEEPEST_DROP = 20.0
 
 
@@ -57,22 +58,19 @@ class PreferencesFit(CalibrationResult):
         """
         rng = np.random.default_rng(seed)
         simulated = [self._misfit_of_a_simulation(rng) for _ in range(n_boot)]
-        p = (1 + sum(one >= self.misfit for one in simulated)) / (n_boot + 1)
-        verdict = (
-            "M explains them"
-            if p >= REJECTED
-            else ("people agree on more than M explains; the intervals allow for it")
-        )
-        return (
-            GoodnessOfFit(
-                test="pairs_beyond_m",
-                statistic=self.misfit,
-                p_value=p,
-                n_boot=n_boot,
-                sentence=f"The votes of a pair scatter {self.misfit:.2f} times as widely as the model of M alone says "
-                f"(p = {p:.2f} by {n_boot} simulated studies): {verdict}.",
-            ),
-        )
+
+        def sentence(p_value: float) -> str:
+            verdict = (
+                "people agree on more than M explains; the intervals allow for it"
+                if p_value < REJECTED
+                else "M explains them"
+            )
+            return (
+                f"The votes of a pair scatter {self.misfit:.2f} times as widely as the model of M alone says "
+                f"(p = {p_value:.2f} by {n_boot} simulated studies): {verdict}."
+            )
+
+        return (tested_by_simulation("pairs_beyond_m", self.misfit, simulated, sentence),)
 
     def _misfit_of_a_simulation(self, rng: np.random.Generator) -> float:
         votes = self.simulate(rng)
@@ -90,7 +88,7 @@ class PreferencesFit(CalibrationResult):
         if drop[0] <= DEEPEST_DROP:
             ax.axhline(drop[0], color="0.6", linestyle=":", label="no decay")
         ends = [end for end in next(iter(self.conf_int(level).values())) if end is not None]
-        for end, label in zip(ends, (f"{percent(level)} interval", "_"), strict=False):
+        for end, label in zip(ends, (f"{shown_level(level)} interval", "_"), strict=False):
             ax.axvline(end, color="0.25", linestyle="--", linewidth=0.8, label=label)
         wide = patience.max() > 10 * patience.min()
         ax.set(

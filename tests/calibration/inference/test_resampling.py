@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibration.inference.bootstrap import cluster_counts, jackknife_groups, jackknife_variance
+from calibration.inference.clusters import cluster_counts, jackknife_covariance, jackknife_groups
 
 
 def test_a_bootstrap_sample_draws_as_many_clusters_as_there_are():
@@ -20,7 +20,7 @@ def test_the_jackknife_of_a_mean_is_its_textbook_variance():
     values = np.array([3.0, 1.0, 4.0, 1.0, 5.0])
     without = (values.sum() - values) / 4
 
-    assert jackknife_variance(without) == pytest.approx(values.var(ddof=1) / 5)
+    assert jackknife_covariance(without[:, None])[0, 0] == pytest.approx(values.var(ddof=1) / 5)
 
 
 def test_up_to_fifty_clusters_are_left_out_one_at_a_time():

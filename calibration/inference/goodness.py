@@ -1,0 +1,62 @@
+"""Tests of a fitted law: how far data lie from it, and how often data drawn from it lie as far.
+
+Values that should be uniform are held against the uniform law by Anderson and Darling's statistic (1952). Its tables, and
+statsmodels' `normal_ad` and `scipy.stats.anderson`, are for plain samples with a fitted mean and spread; here each value has a
+law of its own (its exposure, its voters, its error), so p is by simulation with the law fitted anew each time.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibration.inference.results import GoodnessOfFit
+from metrics.arrays import Floats
+
+REJECTED = 0.05
+"""A p-value below it rejects the law."""
+_EDGE = 1e-12
+
+
+def tested_by_simulation(
+    test: str, observed: float, simulated: Sequence[float], sentence: Callable[[float], str]
+) -> GoodnessOfFit:
+    """Return a test whose large values speak against the law.
+
+    p = (1 + number of simulated values that are at least the observed one) / (1 + their number)
+
+    Parameters
+    ----------
+    test : str
+        Its name.
+    observed : float
+        The statistic of the data.
+    simulated : sequence of float
+        The same of data drawn from the fitted law.
+    sentence : callable
+        p -> the outcome, for people.
+    """
+    p_value = (1 + sum(value >= observed for value in simulated)) / (1 + len(simulated))
+    return GoodnessOfFit(
+        test=test,
+        statistic=observed,
+        p_value=p_value,
+        n_boot=len(simulated),
+        sentence=sentence(p_value),
+    )
+
+
+def anderson_darling(values: ArrayLike) -> float:
+    """Return A^2 of values that should be uniform on (0, 1); 0 and 1 are taken for next to 0 and 1."""
+    u = np.clip(np.sort(values), _EDGE, 1 - _EDGE)
+    return anderson_darling_of_logs(np.log(u), np.log1p(-u))
+
+
+def anderson_darling_of_logs(log_below: Floats, log_above: Floats) -> float:
+    """Return A^2 from the logarithms of u_i and of 1 - u_i, u ascending, (n,) each.
+
+    A^2 = -n - sum_i (2 i - 1) (log u_i + log(1 - u_{n + 1 - i})) / n
+    """
+    n = len(log_below)
+    odd = 2 * np.arange(1, n + 1) - 1
+    return float(-n - (odd * (log_below + log_above[::-1])).sum() / n)

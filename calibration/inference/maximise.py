@@ -1,0 +1,134 @@
+"""Climbing to the top of a log-likelihood: Newton's steps, each halved until it climbs.
+
+One loop for one likelihood with p parameters and for k of them at once, each with its own: then every number below has a
+leading axis of k. What a likelihood knows of itself at a point, with slopes where it has them, is a `Place`; how far the
+next step goes, and how much is still to be gained, the caller's ``step`` says.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from metrics.arrays import Floats
+
+
+class Place(Protocol):
+    """What is known of a likelihood at a point."""
+
+    @property
+    def loglik(self) -> float | Floats:
+        """Log-likelihood; -inf where the point is not allowed."""
+
+
+class Height(NamedTuple):
+    """A place of which nothing but its height is known."""
+
+    loglik: float | Floats
+
+
+P = TypeVar("P", bound=Place)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppingRule:
+    """When a climb has arrived.
+
+    Attributes
+    ----------
+    least_promise : float
+        Arrived, without a further step, where less than this is still promised.
+    least_gain : float
+        Arrived after a step that gained no more than this.
+    most_steps, most_halvings : int
+        Of the climb, and of each step; a step of which nothing climbs is not made.
+    slack : float
+        Share of the log-likelihood that rounding may take from a step that climbs.
+    """
+
+    least_promise: float
+    least_gain: float = 0.0
+    most_steps: int = 100
+    most_halvings: int = 40
+    slack: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Climbed(Generic[P]):
+    """Where a climb ended.
+
+    Attributes
+    ----------
+    point : (p,) or (k, p) ndarray of float
+        The parameters.
+    place : Place
+        What is known there.
+    arrived : bool
+        Not where the steps ran out.
+    """
+
+    point: Floats
+    place: P
+    arrived: bool
+
+
+def climb(
+    look: Callable[[Floats], P],
+    start: Floats,
+    step: Callable[[Floats, P], tuple[Floats, float | Floats]],
+    rule: StoppingRule,
+    bounds: tuple[Floats, Floats] | None = None,
+) -> Climbed[P]:
+    """Climb from ``start`` as far as ``rule`` says.
+
+    Parameters
+    ----------
+    look : callable
+        (p,) or (k, p) point -> what is known there.
+    start : (p,) or (k, p) ndarray of float
+        Where to begin.
+    step : callable
+        Point and place -> the whole step, of the shape of the point, and what it promises (Newton's decrement): a number,
+        or (k,) of them.
+    rule : StoppingRule
+        When to stop.
+    bounds : ((p,), (p,)) ndarrays of float, optional
+        Least and largest values; a step ends there.
+    """
+    point, place = start, look(start)
+    for _ in range(rule.most_steps):
+        whole, promise = step(point, place)
+        if np.all(promise < rule.least_promise):
+            return Climbed(point=point, place=place, arrived=True)
+        before = place.loglik
+        point, place = _halved(look, (point, place), whole, rule, bounds)
+        if np.all(place.loglik - before <= rule.least_gain):
+            return Climbed(point=point, place=place, arrived=True)
+    return Climbed(point=point, place=place, arrived=False)
+
+
+def _halved(
+    look: Callable[[Floats], P],
+    here: tuple[Floats, P],
+    whole: Floats,
+    rule: StoppingRule,
+    bounds: tuple[Floats, Floats] | None,
+) -> tuple[Floats, P]:
+    """Go as much of a step as climbs: all of it, a half, a quarter ..., or nothing."""
+    point, place = here
+    least = place.loglik - rule.slack * np.abs(place.loglik)
+    share = np.ones(np.shape(least))
+    for _ in range(rule.most_halvings):
+        tried = point + share[..., None] * whole
+        if bounds is not None:
+            tried = np.clip(tried, *bounds)
+        there = look(tried)
+        falls = ~(there.loglik >= least)
+        if not falls.any():
+            return tried, there
+        share = np.where(falls, share / 2, share)
+    if falls.all():
+        return here
+    kept = np.where(falls[..., None], point, tried)
+    return kept, look(kept)
