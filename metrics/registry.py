@@ -7,7 +7,7 @@ import ast
 import importlib
 import math
 from dataclasses import dataclass
-from typing import TypeVar, dataclass_transform
+from typing import TypeVar, dataclass_transform, overload
 
 from metrics.errors import InputError, input_fault
 from metrics.types import Measure, Parameter
@@ -26,11 +26,19 @@ M = TypeVar("M", bound=Measure)
 _known: dict[str, type[Measure]] = {}
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def measure(cls: type[M]) -> type[M]:
-    """Declare a measure: make the class a frozen, keyword-only dataclass and enter it in the registry.
+@overload
+def measure(what: str) -> Measure: ...
 
-    ::
+
+@overload
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def measure(what: type[M]) -> type[M]: ...
+
+
+def measure(what: str | type[M]) -> Measure | type[M]:
+    """Return the measure that a text names, or declare one: ``measure("M(patience=840)")`` and ``@measure``.
+
+    A class becomes a frozen, keyword-only dataclass and is entered in the registry::
 
         @measure
         class MMeasure(Measure):
@@ -40,12 +48,21 @@ def measure(cls: type[M]) -> type[M]:
             definition: ClassVar[str] = "Expected U-measure over the intents of the query."
             patience: float = 1500
 
+    Parameters
+    ----------
+    what : str or class
+        A text as `parse_measure` takes it, or the class of a new measure.
+
     Raises
     ------
+    InputError
+        If the text is no measure, see `parse_measure`.
     ValueError
         If another class of that name is registered already.
     """
-    declared = dataclass(frozen=True, kw_only=True, slots=True, repr=False)(cls)
+    if isinstance(what, str):
+        return parse_measure(what)
+    declared = dataclass(frozen=True, kw_only=True, slots=True, repr=False)(what)
     other = _known.get(declared.__name__)
     if other is not None and other.__module__ != declared.__module__:
         raise ValueError(f"a measure {declared.__name__} exists already in {other.__module__}")
@@ -66,7 +83,8 @@ def parse_measure(text: str) -> Measure:
     Parameters
     ----------
     text : str
-        ``MMeasure(patience=840, layers='first')``; the bare name means the defaults.
+        ``MMeasure(patience=840, layers='first')``, or with the name that is printed, ``M(patience=840)``; the bare name
+        means the defaults.
 
     Raises
     ------
@@ -85,8 +103,9 @@ def parse_measure(text: str) -> Measure:
 
 
 def _class_named(name: str) -> type[Measure]:
-    """Find a class by name, importing the families only when it is not known yet."""
+    """Find a class by its name or, of the first that has it, the printed one; families are imported when it is not known yet."""
     cls = _known.get(name) or all_measures().get(name)
+    cls = cls or next((one for one in _known.values() if one.name == name), None)
     if cls is None:
         raise _unknown(f"there is no measure {name!r}", name, list(_known))
     return cls

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ENVELOPES, FEW_ENVELOPES, MANY_WORKERS = 99, 19, 5000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DurationFit(CalibrationResult):
     """Times away or session lengths: M and S of the workers' means.
 

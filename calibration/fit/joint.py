@@ -29,13 +29,13 @@ def joint_entry(fit: CalibrationResult) -> JointEntry | None:
         With two parameters or more. An estimate of 0, where there is no logarithm, or of infinity has no error of this
         kind: then there is no block.
     """
-    if len(fit.params) < 2 or not fit.uncertainty:
+    if len(fit.parameters) < 2 or not fit.uncertainty:
         return None
-    names, natural = tuple(fit.params), fit.natural_cov
+    names, natural = tuple(fit.parameters), fit.natural_cov
     signed = {plain_name(name) for name in names} <= SIGNED
     if signed and (fit.estimates < CLEAR_OF_ZERO * np.sqrt(np.diag(natural))).any():
         return _block(names, natural, "identity")
-    of = np.array([1.0 if plain_name(name) == LOGARITHM else fit.params[name] for name in names])
+    of = np.array([1.0 if plain_name(name) == LOGARITHM else fit.parameters[name] for name in names])
     with np.errstate(divide="ignore", invalid="ignore"):
         return _block(names, natural / np.outer(of, of), "log")
 

@@ -24,14 +24,15 @@ from calibration.tables.exclusion import counted_tables, left_out
 from calibration.tables.study import StudyRecord
 from calibration.user_model.model import PARAMETERS, Diagnostic, UserModel, plain_name
 from metrics.errors import PrefcalError
+from metrics.results import Summarised
 
 Track: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
 """Goes through the names of steps, showing how far it has come."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserModelFit:
-    """A user model and how it came about.
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class UserModelFit(Summarised):
+    """A user model and how it came about. It prints as the first lines of its `summary`.
 
     Attributes
     ----------
@@ -57,9 +58,24 @@ class UserModelFit:
     naive: tuple[NaiveEstimate, ...] = ()
 
     @property
+    def params(self) -> "pd.Series[float]":
+        """Name -> estimate, as a labelled series; `inf` where it is infinite."""
+        return self.model.params
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row a parameter: estimate, low, high, level, unit, method, workers, rows."""
+        return self.model.frame()
+
+    def summary(self) -> str:
+        """Return every parameter with its interval, and what the tables cannot tell and why."""
+        return "\n".join([self.model.summary(), *(f"not identified: {one}" for one in self.skipped)])
+
+    @property
     def drawable(self) -> dict[str, CalibrationResult | IntentFit]:
         """What a family is called in file names -> its fit; `patience_chars` is drawn by its source."""
-        fits = {_stem(fit.params): fit for name, fit in self.results.items() if plain_name(name) != PATIENCE}
+        fits = {
+            _stem(fit.parameters): fit for name, fit in self.results.items() if plain_name(name) != PATIENCE
+        }
         return {**fits, **({"intents": self.intents} if self.intents else {})}
 
 
@@ -114,7 +130,7 @@ def fit_user_model(
     model = _model(results, intents, material, tables_sha256)
     return UserModelFit(
         model=model,
-        results={next(iter(fit.params)): fit for fit in results},
+        results={next(iter(fit.parameters)): fit for fit in results},
         intents=intents,
         quality=quality_report(
             counted_tables(tables, exclude=False, complete_only=options.complete_only),
@@ -182,7 +198,7 @@ def _with_intervals(found: Found, level: float) -> Found:
     for fit in found.results:
         entries = guarded(lambda: (fit.entries(level), joint_entry(fit)))  # noqa: B023 - called at once
         kept += (
-            Found(skipped=(entries.skipped(fit.params),))
+            Found(skipped=(entries.skipped(fit.parameters),))
             if isinstance(entries, Unmade)
             else Found(results=(fit,))
         )

@@ -74,7 +74,7 @@ def refit(material: Material) -> Refit:
 
 def _same(fit: CalibrationResult, model: UserModel) -> bool:
     """Say whether the user model has the numbers of a fit."""
-    for name, value in fit.params.items():
+    for name, value in fit.parameters.items():
         entry = model.parameters.get(name)
         if entry is None or not _equal(value, entry.estimate):
             return False
@@ -88,7 +88,7 @@ def _equal(one: float, other: float | None) -> bool:
 def _figures(again: UserModelFit, model: UserModel, differing: set[str]) -> Iterator[Figure]:
     drawable: Mapping[str, CalibrationResult | IntentFit] = again.drawable
     for stem, fit in drawable.items():
-        if isinstance(fit, CalibrationResult) and next(iter(fit.params)) in differing:
+        if isinstance(fit, CalibrationResult) and next(iter(fit.parameters)) in differing:
             continue
         for plot in plot_names(fit):
             method = PREFIX + plot

@@ -33,7 +33,7 @@ def fit_title(stem: str, plot: str, fit: CalibrationResult | IntentFit, model: U
     title = _TITLES.get((base[0], plot)) if base else None
     if title is None or plot not in CAPTIONS:
         return None
-    names = [] if isinstance(fit, IntentFit) else list(fit.params)
+    names = [] if isinstance(fit, IntentFit) else list(fit.parameters)
     entries = [model.parameters[name] for name in names if name in model.parameters]
     return title(fit, entries)
 
@@ -120,7 +120,7 @@ def _intents(fit: object, _: list[ParameterEntry]) -> str:
 
 def _push(fit: object, entries: list[ParameterEntry]) -> str:
     """Say the first weight that is told from 0: of pushes on eventful days, else of silence on silent ones."""
-    names = list(fit.params) if isinstance(fit, CalibrationResult) else []
+    names = list(fit.parameters) if isinstance(fit, CalibrationResult) else []
     told = {name: entry for name, entry in zip(names, entries, strict=False) if _is_told(entry)}
     for name, words in (
         ("push_P_E", "A non-relevant push on an eventful day costs {} of what a relevant one gains"),

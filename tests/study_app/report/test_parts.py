@@ -366,7 +366,7 @@ def test_the_title_of_the_push_weights_claims_what_is_told_from_nothing(cost, si
     """An interval that holds 0 says that the weight may be any, of either sign."""
     ends = {"push_P_E": cost, "push_S_E": (None, None), "push_P_0": (None, None), "push_S_0": silence}
     fit = CalibrationResult(
-        params=dict.fromkeys(ends, 0.4), unit="", method="", uncertainty={}, n_workers=2, n_rows=9
+        parameters=dict.fromkeys(ends, 0.4), unit="", method="", uncertainty={}, n_workers=2, n_rows=9
     )
     model = UserModel(
         parameters={name: ParameterEntry(estimate=0.4, interval=interval) for name, interval in ends.items()}
