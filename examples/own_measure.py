@@ -8,8 +8,8 @@ Run it from the project's folder:
 from pathlib import Path
 from typing import ClassVar
 
-from metrics.readers.mobileclick import read_collection
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick import read_summary_collection
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.readers.run_files import read_runs
 from metrics.registry import measure
 from metrics.summaries import MMeasure, score_summaries
@@ -33,9 +33,9 @@ class HalfLifeM(MMeasure):
 
 def main() -> None:
     """Score the bundled runs with the new measure beside the published one."""
-    collection = read_collection(STUDY / "collection")
+    collection = read_summary_collection(STUDY / "collection")
     paths = sorted((STUDY / "runs").glob("*.xml"))
-    runs = read_runs(paths, lambda path, name: read_run(path, collection, name=name))
+    runs = read_runs(paths, lambda path, name: read_summary_run(path, collection, name=name))
     measures = [MMeasure(patience=500), HalfLifeM(patience=500)]
     scores = score_summaries(collection, runs, measures)
     means = scores[scores["topic"] == "all"]

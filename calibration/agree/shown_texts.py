@@ -11,7 +11,7 @@ from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.stream_files import read_stream_files
 from calibration.tables.sources import PUSH_FILES, TaskSources
 from metrics.readers.mobileclick import COLUMNS, read_collection_files
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.readers.profiles import read_profiles
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 from metrics.readers.ranked_texts import read_document_texts, read_ranked_topics
@@ -65,7 +65,7 @@ def _summaries(task: JudgedTask, sources: TaskSources) -> ShownTexts:
         {kind: source.path for kind, source in sources.collection.items() if kind in COLUMNS},
         name=str(sources.path("queries").parent),
     )
-    runs = [read_run(source.path, collection, name=name) for name, source in sources.systems.items()]
+    runs = [read_summary_run(source.path, collection, name=name) for name, source in sources.systems.items()]
     return ShownTexts(
         topics={query.id: query.text for query in collection.queries.values()},
         sides={

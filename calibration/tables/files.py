@@ -160,10 +160,7 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None:
-    """Check ``tables`` and write each as CSV and Parquet into ``folder``.
-
-    Each file appears whole or not at all: it is written beside its place and renamed.
-    """
+    """Check ``tables`` and write each as CSV and Parquet into ``folder``; each file appears whole or not at all."""
     folder = Path(folder)
     frames = checked_tables(tables)
     folder.mkdir(parents=True, exist_ok=True)

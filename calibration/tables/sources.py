@@ -16,7 +16,7 @@ from pydantic import JsonValue
 from calibration.tables.study import FileRecord, TaskKind, TaskRecord, read_study
 from metrics.errors import Fault, InputError
 from metrics.readers.mobileclick import COLUMNS, read_collection_files
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import summary_positions
 from metrics.summaries.trailtext import Layers
 from metrics.wording import listed, nearest
@@ -128,7 +128,7 @@ class TaskSources:
             {kind: source.path for kind, source in self.collection.items() if kind in COLUMNS},
             name=str(self.collection["queries"].path.parent),
         )
-        runs = [read_run(source.path, collection, name=name) for name, source in self.systems.items()]
+        runs = [read_summary_run(source.path, collection, name=name) for name, source in self.systems.items()]
         return {
             layers: pd.concat(
                 [summary_positions(collection, run, layers=layers) for run in runs], ignore_index=True

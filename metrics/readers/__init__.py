@@ -5,22 +5,22 @@ from typing import TYPE_CHECKING
 from metrics.exports import lazily
 
 __all__ = [
-    "read_collection",
     "read_events",
     "read_lengths",
     "read_push_collection",
     "read_push_run",
     "read_ranked_collection",
     "read_ranked_run",
-    "read_run",
     "read_runs",
+    "read_summary_collection",
+    "read_summary_run",
     "read_trails",
     "read_update_run",
 ]
 
 if TYPE_CHECKING:
-    from metrics.readers.mobileclick import read_collection
-    from metrics.readers.mobileclick_runs import read_run
+    from metrics.readers.mobileclick import read_summary_collection
+    from metrics.readers.mobileclick_runs import read_summary_run
     from metrics.readers.push import read_push_collection, read_push_run
     from metrics.readers.ranked import read_ranked_collection, read_ranked_run
     from metrics.readers.run_files import read_runs
