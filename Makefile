@@ -7,16 +7,20 @@ BIN    := $(VENV)/bin
 WORKERS ?= 3
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-postgresql soak lint lock clean
+.PHONY: demo test suite test-postgresql soak lint lock clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/prefcal demo $(ARGS)
 
 # Libraries must not start threads of their own beside the test processes.
-test test-postgresql soak: export OMP_NUM_THREADS = 1
-test test-postgresql soak: export OPENBLAS_NUM_THREADS = 1
+suite test-postgresql soak: export OMP_NUM_THREADS = 1
+suite test-postgresql soak: export OPENBLAS_NUM_THREADS = 1
 
-test: $(VENV)/.dev lint
+# The types are checked beside the tests: before them, one core would have nothing to do.
+test: $(VENV)/.dev
+	$(MAKE) --no-print-directory -j 2 lint suite
+
+suite: $(VENV)/.dev
 	$(BIN)/python tests/browser/ensure_chromium.py
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 

@@ -33,8 +33,16 @@ def pytest_configure(config: pytest.Config) -> None:
 LONGEST = (
     "browser",
     "serving",
-    "test_loop.py",
     "test_real_input.py",
+    "test_loop.py",
+    "test_real_streams.py",
+    "test_cli_fit.py",
+    "test_backup.py",
+    "test_every_task.py",
+    "test_database_check.py",
+    "test_report.py",
+    "test_streams_visits.py",
+    "test_loop_streams.py",
     "test_wheel.py",
     "test_races.py",
     "test_migrations.py",
@@ -45,7 +53,7 @@ LONGEST = (
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no test process is left alone with it in the end."""
-    items.sort(key=lambda item: not {*item.path.parts} & {*LONGEST})
+    items.sort(key=lambda item: not {*item.path.relative_to(ROOT).parts} & {*LONGEST})
 
 
 @pytest.fixture(scope="session")

@@ -50,34 +50,28 @@ def databases(database_in: Callable[[Path], str]) -> None:
 
 
 @pytest.fixture(scope="session")
-def playwright() -> Iterator[Playwright]:
-    """The driver, which waits as long for what a page is to show as for a page: a machine that is busy is no fault."""
+def chromium() -> Path:
+    """The program of the browser."""
+    program = find_chromium()
+    if program is None:
+        pytest.skip(CURE)
+    return program
+
+
+@pytest.fixture(scope="session")
+def playwright(chromium: Path) -> Iterator[Playwright]:
+    """The driver, begun once the browser is found; it waits long for what a page is to show: a busy machine is no fault."""
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def browser(playwright: Playwright) -> Iterator[Browser]:
+def browser(playwright: Playwright, chromium: Path) -> Iterator[Browser]:
     """One browser for the whole run; each test has a context, and so a storage, of its own."""
-    running = _launched(playwright)
+    running = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS])
     yield running
     running.close()
-
-
-@pytest.fixture
-def mortal_phone(playwright: Playwright) -> Iterator[BrowserContext]:
-    """A phone in a browser of its own, whose only renderer process is that of the page: it can be killed."""
-    running = _launched(playwright, "--disable-features=SpareRendererForSitePerProcess")
-    yield from _context(running, **PHONE)
-    running.close()
-
-
-def _launched(playwright: Playwright, *flags: str) -> Browser:
-    program = find_chromium()
-    if program is None:
-        pytest.skip(CURE)
-    return playwright.chromium.launch(executable_path=program, args=[*FLAGS, *flags])
 
 
 @pytest.fixture

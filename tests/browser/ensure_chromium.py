@@ -1,6 +1,7 @@
 """Find the Chromium that the browser tests drive; run as a script, install one where that is possible.
 
-`PREFCAL_CHROMIUM` names it; else the first of the usual names on PATH, else what playwright has downloaded.
+`PREFCAL_CHROMIUM` names it; else the first of the usual names on PATH, else what playwright has downloaded: the whole
+browser, or its headless shell alone.
 """
 
 import os
@@ -17,7 +18,10 @@ CURE = (
 
 
 def find_chromium() -> Path | None:
-    """Return the browser's program, None when there is none."""
+    """Return the browser's program, None when there is none.
+
+    Asks playwright, which runs once a process only: where playwright runs already, it is too late for this.
+    """
     named = os.environ.get("PREFCAL_CHROMIUM")
     if named:
         return Path(named) if Path(named).is_file() else None
@@ -29,8 +33,16 @@ def _of_playwright() -> Path | None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        program = Path(playwright.chromium.executable_path)
-    return program if program.is_file() else None
+        return downloaded(Path(playwright.chromium.executable_path))
+
+
+def downloaded(whole: Path) -> Path | None:
+    """Return the whole browser where playwright would have put it, else the headless shell in the folder beside its own."""
+    folder = next(parent for parent in whole.parents if parent.name.startswith("chromium-"))
+    beside = folder.with_name(folder.name.replace("chromium-", "chromium_headless_shell-"))
+    return next(
+        (program for program in (whole, *beside.glob("*/*headless?shell")) if program.is_file()), None
+    )
 
 
 def install_chromium() -> None:

@@ -11,17 +11,16 @@ from playwright.sync_api import Page
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app import create_app
-from study_app.config import Config
 from study_app.estimate.content import read_study_content
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.settings import RESEARCHER_KEY, create_keys, setting
 from study_app.simulate.server import serving
-from study_app.store.database import Database, migrate, open_database, transaction
+from study_app.store.database import Database, transaction
 from study_app.store.models import Judgment, PageLoad, Showing, Study
 from study_app.store.tokens import seeded_tokens
 from study_app.study.file import read_study_file
 from study_app.web.serving import NAME
+from tests.study_app.made_once import ready_app, ready_database
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLED = ROOT / "examples" / "two_layered"
@@ -72,12 +71,11 @@ class StudyServer:
     def __init__(self, folder: Path, study: Path | None = None) -> None:
         self.address = type(self).address_in(folder)
         self.url = ""
-        self.database: Database = open_database(self.address)
+        self.database: Database = ready_database(self.address)
         self._ahead = timedelta()
         if study is None:
             study = folder / "study.yaml"
             study.write_text(STUDY.format(folder=BUNDLED), encoding="utf-8")
-        migrate(self.database)
         with transaction(self.database, write=True) as session:
             create_keys(session, new_token=seeded_tokens(1))
             load_study(session, read_study_content(read_study_file(study)), now=self())
@@ -128,7 +126,7 @@ class StudyServer:
 def study_server(folder: Path, study: Path | None = None) -> Iterator[StudyServer]:
     """Serve a study file, or else the small one about summaries, from ``folder`` while the block runs."""
     server = StudyServer(folder, study)
-    app = create_app(Config(database=server.address), now=server, new_token=seeded_tokens(2))
+    app = ready_app(server.address, now=server)
     with serving(app) as server.url:
         yield server
     for database in (server.database, app.extensions[NAME].database):

@@ -1,14 +1,13 @@
 """Nothing that was written down is lost on its way to the server, and nothing is stored twice."""
 
 import json
-import os
-import signal
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route
 
+from tests.browser.killing import kill
 from tests.browser.log_server import EVENTS_URL, SET_VISIBILITY, LogServer
 
 FAR_AHEAD = "2100-01-01"
@@ -29,13 +28,10 @@ CHOOSE_AMONG_OTHERS = """() => {
   document.querySelector('input[value=left]').click();
   for (let n = 0; n < 5; n += 1) dispatchEvent(new Event('blur'));
 }"""
-ROWS = """() => new Promise((resolve) => {
-  indexedDB.open('prefcal', 1).onsuccess = ({ target: { result: database } }) => {
-    database.transaction('events').objectStore('events').getAll().onsuccess = ({ target }) => {
-      resolve(target.result.map((row) => [row.page, row.n]));
-    };
-  };
-})"""
+KEPT = """async () => {
+  const { Store } = await import('/static/js/store.js');
+  return (await new Store().all()).map((row) => [row.page, row.event.kind]);
+}"""
 PUT_ROWS = """(rows) => new Promise((resolve) => {
   indexedDB.open('prefcal', 1).onsuccess = ({ target: { result: database } }) => {
     const transaction = database.transaction('events', 'readwrite');
@@ -71,20 +67,14 @@ def push_on(page: Page, server: LogServer, true: Callable[[], object]) -> None:
     pytest.fail("not within five minutes of the page")
 
 
-def kill(page: Page) -> None:
-    """Kill the page's process, which cannot say goodbye."""
-    browser = page.context.browser
-    assert browser is not None
-    processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
-    (renderer,) = (process["id"] for process in processes if process["type"] == "renderer")
-    with page.expect_event("crash"):
-        os.kill(renderer, signal.SIGKILL)
-    page.close()
-
-
 def pages_kept(page: Page) -> set[str]:
     """Return the pages of which the browser still keeps events."""
-    return {kept for kept, _ in page.evaluate(ROWS)}
+    return {kept for kept, _ in page.evaluate(KEPT)}
+
+
+def choice_kept(page: Page) -> bool:
+    """Whether a choice is written down, so that it no longer needs its page."""
+    return "choice" in {kind for _, kind in page.evaluate(KEPT)}
 
 
 def refuse_everything(_batch: dict[str, Any]) -> int:
@@ -152,17 +142,19 @@ def test_what_happens_offline_arrives_when_the_network_is_back(
     assert not server.holes("first")
 
 
-def test_the_next_page_sends_what_a_killed_page_could_not(
-    mortal_phone: BrowserContext, server: LogServer
-) -> None:
+def test_the_next_page_sends_what_a_killed_page_could_not(phone: BrowserContext, server: LogServer) -> None:
     """Browsers kill pages without a word; what the page wrote down carries its own page token."""
-    page = opened(mortal_phone, server)
+    page = opened(phone, server)
+    phone.set_offline(True)
     choose(page)
+    push_on(page, server, lambda: choice_kept(page))
     kill(page)
     assert not chosen(server)
-    opened(mortal_phone, server, "second")
+    phone.set_offline(False)
+    opened(phone, server, "second")
     server.until(lambda: chosen(server), "events of the killed page")
     assert not server.holes("first")
+    assert not server.of_kind("first", "close")
     assert not chosen(server, "second")
 
 
@@ -233,7 +225,7 @@ def test_a_malformed_event_takes_no_other_with_it(phone: BrowserContext, server:
     page = opened(phone, server)
     page.evaluate(CHOOSE_AMONG_OTHERS)
     push_on(page, server, lambda: server.of_kind("first", "beat"))
-    push_on(page, server, lambda: not page.evaluate(ROWS))
+    push_on(page, server, lambda: not pages_kept(page))
     assert len(server.holes("first")) == 1
     assert not chosen(server)
     assert len(server.batches) < 30
@@ -241,17 +233,17 @@ def test_a_malformed_event_takes_no_other_with_it(phone: BrowserContext, server:
 
 @pytest.mark.parametrize("missing", ["", NO_DATABASE], ids=["IndexedDB", "localStorage"])
 def test_events_are_kept_in_the_database_or_else_in_the_local_storage(
-    mortal_phone: BrowserContext, server: LogServer, missing: str
+    phone: BrowserContext, server: LogServer, missing: str
 ) -> None:
     """Some private windows have no IndexedDB."""
-    mortal_phone.add_init_script(missing)
+    phone.add_init_script(missing)
     server.judge = refuse_everything
-    page = opened(mortal_phone, server)
+    page = opened(phone, server)
     choose(page)
-    push_on(page, server, lambda: server.batches)
+    push_on(page, server, lambda: server.batches and choice_kept(page))
     kill(page)
     server.judge = accept
-    opened(mortal_phone, server, "second")
+    opened(phone, server, "second")
     server.until(lambda: chosen(server))
     assert not server.holes("first")
 
@@ -276,7 +268,7 @@ def test_what_the_server_has_is_forgotten(phone: BrowserContext, server: LogServ
     page = opened(phone, server)
     choose(page)
     push_on(page, server, lambda: chosen(server))
-    push_on(page, server, lambda: not page.evaluate(ROWS))
+    push_on(page, server, lambda: not pages_kept(page))
 
 
 def test_a_long_log_travels_in_batches_below_the_limit(phone: BrowserContext, server: LogServer) -> None:

@@ -8,13 +8,11 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import BrowserContext, Route
 
-from study_app import create_app
-from study_app.config import Config
 from study_app.simulate.server import serving
-from study_app.store.tokens import seeded_tokens
 from study_app.web.serving import NAME
 from tests.browser.test_accessibility import Findings
 from tests.study_app.conftest import Campaign
+from tests.study_app.made_once import ready_app
 from tests.study_app.small_study import votes_task
 
 LAB = "https://lab.example/"
@@ -31,7 +29,7 @@ def served(tmp_path: Path, database_in: Callable[[Path], str]) -> Iterator[Calla
 
     def serve(**study: Any) -> str:
         campaign.load(tasks=[votes_task()], **study)
-        app = create_app(Config(database=campaign.url), now=campaign.clock, new_token=seeded_tokens(2))
+        app = ready_app(campaign.url, now=campaign.clock)
         apps.append(app)
         running.append(serving(app))
         return str(running[-1].__enter__())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser import ensure_chromium
-from tests.browser.ensure_chromium import CURE, find_chromium, main
+from tests.browser.ensure_chromium import CURE, downloaded, find_chromium, main
 
 
 @pytest.fixture
@@ -38,6 +38,28 @@ def test_a_named_browser_goes_before_any_other(nowhere: Path, monkeypatch: pytes
     assert find_chromium() == nowhere / "mine"
     monkeypatch.setenv("PREFCAL_CHROMIUM", str(nowhere / "gone"))
     assert find_chromium() is None
+
+
+@pytest.mark.parametrize(
+    ("browser", "shell"),
+    [
+        ("chrome-linux64/chrome", "chrome-headless-shell-linux64/chrome-headless-shell"),
+        ("chrome-linux/chrome", "chrome-linux/headless_shell"),
+        ("chrome-mac/Chromium.app/Contents/MacOS/Chromium", "chrome-mac/headless_shell"),
+    ],
+)
+def test_of_what_playwright_downloaded_the_headless_shell_is_enough(
+    tmp_path: Path, browser: str, shell: str
+) -> None:
+    """`playwright install --only-shell` brings no more; the whole browser goes before it."""
+    whole, alone = tmp_path / "chromium-1255" / browser, tmp_path / "chromium_headless_shell-1255" / shell
+    assert downloaded(whole) is None
+    alone.parent.mkdir(parents=True)
+    program(alone)
+    assert downloaded(whole) == alone
+    whole.parent.mkdir(parents=True)
+    program(whole)
+    assert downloaded(whole) == whole
 
 
 def test_without_a_browser_one_line_says_what_to_install(

@@ -1,7 +1,5 @@
 """People follow a stream in a browser, and the tables tell what happened. Hours pass on the server's clock only."""
 
-import os
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from sqlalchemy import func, select
 from calibration.tables.files import read_tables
 from study_app.export import export_study
 from study_app.store.models import Event, PageLoad
+from tests.browser.killing import kill
 from tests.browser.study_server import StudyServer, screenshots, study_server
 from tests.study_app.small_streams import HOUR, Told, write_stream_study
 
@@ -195,20 +194,15 @@ def test_a_cut_of_the_network_loses_nothing(
 
 
 def test_a_page_that_is_killed_leaves_a_visit_that_just_stops(
-    mortal_phone: BrowserContext, streams: Callable[..., StudyServer], tmp_path: Path
+    phone: BrowserContext, streams: Callable[..., StudyServer], tmp_path: Path
 ) -> None:
     """No goodbye came, so how long the visit would have lasted nobody knows: it is censored."""
     server = streams()
-    ann = Follower(mortal_phone, server)
+    ann = Follower(phone, server)
     ann.come_back(after_hours=18.5)
     beats = select(func.count()).select_from(Event).where(Event.kind == "beat")
     server.until(lambda session: (session.scalar(beats) or 0) >= 1, "a heartbeat")
-    browser = mortal_phone.browser
-    assert browser is not None
-    processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
-    (renderer,) = (process["id"] for process in processes if process["type"] == "renderer")
-    with ann.page.expect_event("crash"):
-        os.kill(renderer, signal.SIGKILL)
+    kill(ann.page)
     server.move_on(HOUR)
     visits = tables_of(server, tmp_path)["visits"]
     assert visits["end_reason"].tolist()[1] == "lost"

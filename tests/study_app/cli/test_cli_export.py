@@ -9,8 +9,8 @@ from calibration.tables.files import read_tables, write_tables
 from study_app.cli import main
 from study_app.estimate.content import read_study_content
 from study_app.services.researcher.load import load_study
-from study_app.store.database import migrate, open_database
 from study_app.study.file import read_study_file
+from tests.study_app.made_once import ready_database
 from tests.study_app.stored_study import LATER, LOADED, STUDY, opened, sees, write_study
 from tests.study_app.stored_study import StoredStudy as Stored
 
@@ -37,9 +37,7 @@ def prefcal(monkeypatch, capsys, tmp_path):
 def database(tmp_path, new_url):
     """A database with one study that somebody took part in; its address."""
     url = new_url(tmp_path)
-    opened_database = open_database(url)
-    migrate(opened_database)
-    opened_database.engine.dispose()
+    ready_database(url).engine.dispose()
     stored = Stored(tmp_path / "study", url=url)
     worker = stored.worker("ann", completed_at=LATER)
     slot = stored.slot(worker)

@@ -1,0 +1,64 @@
+"""What is slow to make and alike for all tests, made once a test process: a database's tables, and the templates' code."""
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from flask import Flask
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
+from sqlalchemy.engine import make_url
+
+from study_app import create_app
+from study_app.config import Config
+from study_app.store.database import Database, migrate, open_database
+from study_app.store.tokens import Now, seeded_tokens
+
+OWNERS_ALONE = 0o600
+
+
+def ready_database(url: str) -> Database:
+    """Open the database of this address with the tables of this version; a new SQLite file begins as a copy."""
+    parsed = make_url(url)
+    file = Path(parsed.database or "")
+    if parsed.drivername == "sqlite" and not file.exists():
+        file.touch(OWNERS_ALONE)
+        file.write_bytes(_tables())
+    database = open_database(url)
+    migrate(database)
+    return database
+
+
+@cache
+def _tables() -> bytes:
+    """Return a SQLite file that the migrations made."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "tables.sqlite3"
+        database = open_database(f"sqlite:///{file}")
+        migrate(database)
+        database.engine.dispose()
+        return file.read_bytes()
+
+
+def ready_app(url: str, *, now: Now) -> Flask:
+    """Make the study server of a database; no template is compiled twice."""
+    app = create_app(Config(database=url), now=now, new_token=seeded_tokens(2))
+    app.jinja_env.bytecode_cache = COMPILED
+    return app
+
+
+class _Compiled(BytecodeCache):
+    """The code of templates, in memory; jinja2 itself sees to it that it is that of the template as it is."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self._codes:
+            bucket.bytecode_from_string(self._codes[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._codes[bucket.key] = bucket.bytecode_to_string()
+
+
+COMPILED = _Compiled()
