@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -18,16 +19,18 @@ DISAGREEMENTS = "disagreements.csv"
 RECORD = "agree.json"
 
 
-def write_agreement(found: AgreementTables, folder: Path, record: Mapping[str, Any]) -> None:
+def write_agreement(
+    found: AgreementTables, folder: str | Path, record: Mapping[str, Any] = MappingProxyType({})
+) -> None:
     """Write the tables and, as agree.json, how they were made; each file appears whole or not at all.
 
     Parameters
     ----------
     found : AgreementTables
         The result.
-    folder : Path
+    folder : str or Path
         Made where it does not exist.
-    record : mapping
+    record : mapping, optional
         What the result was made from: paths, hashes, seed, command.
 
     Raises
@@ -35,6 +38,7 @@ def write_agreement(found: AgreementTables, folder: Path, record: Mapping[str, A
     InputError
         If the folder or a file cannot be written.
     """
+    folder = Path(folder)
     texts = {
         name: frame.to_csv(index=False, lineterminator="\n", float_format="%.13g")
         for name, frame in (
