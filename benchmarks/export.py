@@ -20,7 +20,7 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 from tabulate import tabulate
 
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.export import export_study
 from study_app.services.researcher.load import load_study
 from study_app.store.database import migrate, open_database, transaction
@@ -42,7 +42,6 @@ from study_app.store.models import (
     Worker,
 )
 from study_app.store.stream_models import Follow, Stream, StreamView
-from study_app.study.file import read_study_file
 from study_app.tasks.text_items import Item, reading_order, summary_items
 
 STUDY = Path(__file__).resolve().parents[1] / "examples" / "two_layered" / "study.yaml"
@@ -87,7 +86,7 @@ def events_of_visit() -> list[tuple[int, str, dict[str, object]]]:
 
 def fill(session: Session, workers: int) -> None:
     """Load the bundled study and put people into it, table by table."""
-    load_study(session, read_study_content(read_study_file(STUDY)), now=START)
+    load_study(session, read_whole_study(STUDY), now=START)
     study = session.scalars(select(Study)).one()
     task = session.scalars(select(Task).where(Task.kind == "summary_pairs")).one()
     topics = session.scalars(select(Topic.id).where(Topic.task_id == task.id)).all()

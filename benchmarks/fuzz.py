@@ -39,7 +39,7 @@ from calibration.user_model.model import read_user_model
 from metrics.errors import InputError
 from study_app import create_app
 from study_app.config import Config
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_study_content, read_whole_study
 from study_app.preview.clock import SkippingClock
 from study_app.preview.walker import Walker
 from study_app.services.researcher.load import load_study
@@ -49,6 +49,7 @@ from study_app.simulate.site import Site
 from study_app.store.database import migrate, open_database, transaction
 from study_app.store.tokens import PageToken, seeded_tokens, utc_now
 from study_app.study.file import read_study_file
+from study_app.tasks.kinds import KINDS
 from study_app.web.serving import NAME
 from tests.study_app.every_task import every_task, write_every_task
 
@@ -103,7 +104,7 @@ def named_files(folder: Path, part: str) -> Try:
     for kind, task in every_task().items():
         if part in task:
             (folder / kind).mkdir()
-            study = read_study_file(write_every_task(folder / kind, tasks={kind: {}}))
+            study = read_study_file(write_every_task(folder / kind, tasks={kind: {}}), KINDS)
             studies.append(study)
             [entry] = study.entry.tasks
             named: Any = getattr(entry, part)
@@ -162,7 +163,7 @@ class Served:
         url = f"sqlite:///{folder / 'fuzz.sqlite3'}"
         database = open_database(url)
         migrate(database)
-        content = read_study_content(read_study_file(write_every_task(folder)))
+        content = read_whole_study(write_every_task(folder))
         with transaction(database, write=True) as session:
             create_keys(session, new_token=seeded_tokens(1))
             load_study(session, content, now=utc_now())

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from calibration.fit.study import fit_user_model
 from calibration.tables.files import read_tables
 from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel
-from study_app.estimate.content import StudyContent, read_study_content
+from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.export.study_export import export_study
 from study_app.resources import resource_folder
 from study_app.simulate.recovery import Recovery, recovery_rows
@@ -19,7 +19,6 @@ from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Truth
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Study
-from study_app.study.file import read_study_file
 
 FEW, MANY = range(3), range(10)
 PATIENCE_CHARS = 1000.0
@@ -35,7 +34,7 @@ def summaries_of_the_bundled_study(folder: Path) -> StudyContent:
         part.update({name: str(bundled / path) for name, path in part.items()})
     path = folder / "study.yaml"
     path.write_text(yaml.safe_dump({**whole, "tasks": tasks}), encoding="utf-8")
-    return read_study_content(read_study_file(path))
+    return read_whole_study(path)
 
 
 def truth_of(content: StudyContent) -> UserModel:

@@ -13,7 +13,7 @@ from calibration.fit.study import fit_user_model
 from calibration.tables.files import read_tables
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.msu.score import Population
-from study_app.estimate.content import StudyContent, read_study_content
+from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.export.study_export import export_study
 from study_app.resources import resource_folder
 from study_app.simulate.recovery import Recovery, recovery_rows
@@ -21,7 +21,6 @@ from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Behaviour, Lateness, Truth
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Study
-from study_app.study.file import read_study_file
 
 SEEDS = range(10)
 WORKERS = 8
@@ -46,7 +45,7 @@ def streams_of_the_bundled_study(folder: Path) -> StudyContent:
         task[part] = {name: str(bundled / path) for name, path in task[part].items()}
     path = folder / "study.yaml"
     path.write_text(yaml.safe_dump({**whole, "tasks": [{**task, "days": DAYS}]}), encoding="utf-8")
-    return read_study_content(read_study_file(path))
+    return read_whole_study(path)
 
 
 def truth_of() -> UserModel:

@@ -54,7 +54,7 @@ def test_every_block_runs_and_prints_what_is_shown(monkeypatch, tmp_path):
                 assert_shown(value, comment)
                 checked += 1
 
-    assert checked == 28
+    assert checked == 25
     assert (tmp_path / "patience.svg").read_bytes().startswith(b"<?xml")
     assert (tmp_path / "results" / "report.html").is_file()
 

@@ -148,9 +148,11 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
     found: dict[str, pd.DataFrame] = {}
     faults: list[Fault] = []
     for name, frame in tables.items():
+        if name not in TABLES:
+            cure = f"use one of {listed(sorted(TABLES), most=20)}"
+            faults.append(Fault(problem="no such table", cure=cure, path=name))
+            continue
         try:
-            if name not in TABLES:
-                raise input_fault("no such table", path=name, cure=f"use one of {listed(TABLES, most=20)}")
             found[name] = checked(frame, TABLES[name])
         except InputError as error:
             faults.extend(error.faults)

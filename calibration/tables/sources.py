@@ -13,7 +13,7 @@ from types import MappingProxyType
 import pandas as pd
 from pydantic import JsonValue
 
-from calibration.tables.study import FileRecord, TaskKind, TaskRecord, read_study
+from calibration.tables.study import FileRecord, TaskRecord, read_study
 from metrics.errors import Fault, InputError
 from metrics.readers.mobileclick import COLUMNS, read_collection_files
 from metrics.readers.mobileclick_runs import read_summary_run
@@ -212,11 +212,10 @@ def _file_kinds(task_kind: str) -> set[str]:
     return {kind for form in forms for kind in form} | set(OPTIONAL.get(task_kind, ()))
 
 
-def _kind_of(collection: Iterable[str]) -> TaskKind:
+def _kind_of(collection: Iterable[str]) -> str:
     """Tell the kind of task from the kinds of files that were named: that which knows most of them."""
     named = set(collection)
-    kinds: tuple[TaskKind, ...] = ("summary_pairs", "stream_pairs", "ranked_pairs")
-    return max(kinds, key=lambda kind: len(named & _file_kinds(kind)))
+    return max(NEEDED, key=lambda kind: len(named & _file_kinds(kind)))
 
 
 def _files(records: Mapping[str, FileRecord], folder: str | Path) -> dict[str, SourceFile]:

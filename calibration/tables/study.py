@@ -14,16 +14,6 @@ from calibration.user_model.json_files import read_model, write_json
 
 STUDY_FILE = "study.json"
 
-TaskKind = Literal[
-    "summary_pairs",
-    "intent_votes",
-    "iunit_importance",
-    "stream_pairs",
-    "stream_visits",
-    "ranked_pairs",
-    "questions",
-]
-
 
 def _written(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -58,7 +48,8 @@ class TaskRecord(_Part):
     Attributes
     ----------
     kind : str
-        What the worker did.
+        What the worker did: summary_pairs, intent_votes, iunit_importance, stream_pairs, stream_visits, ranked_pairs, questions, or a
+        kind that somebody added.
     language : {'en', 'ja'} or None
         Language of the texts.
     collection : dict of str to FileRecord
@@ -69,7 +60,7 @@ class TaskRecord(_Part):
         The protocol numbers of the study file.
     """
 
-    kind: TaskKind
+    kind: str = Field(min_length=1)
     language: Literal["en", "ja"] | None = None
     collection: dict[str, FileRecord] = {}
     systems: dict[str, FileRecord] = {}

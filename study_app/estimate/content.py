@@ -1,34 +1,18 @@
 """Reads the collections and runs that a study file names, and makes of them what `load` stores.
 
 Files that are missing come out first; when all are there, every fault of every file at once. Nothing here touches the
-database. What a kind of task needs is in `study_app.tasks.summary_pairs` and `study_app.tasks.stream_visits`.
+database. What a kind of task needs is in its module in `study_app.tasks`.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 from metrics.errors import Fault, FaultLog, InputError
-from study_app.study.entries import (
-    AnyTask,
-    IUnitImportance,
-    Questions,
-    RankedPairs,
-    StreamPairs,
-    StreamVisits,
-)
 from study_app.study.file import StudyFile, read_study_file
 from study_app.study.named_files import note_missing_files
 from study_app.study.standard_words import UNWRITTEN
-from study_app.tasks.content import TaskContent, TopicContent
-from study_app.tasks.ranked_pairs import read_ranked_content
-from study_app.tasks.stream_pairs import read_push_content
-from study_app.tasks.stream_visits import StreamContent, read_stream_content
-from study_app.tasks.summary_pairs import SummaryContent, read_summary_content
-
-AnyContent: TypeAlias = SummaryContent | StreamContent | TaskContent
-QUESTIONS_TOPIC = "questions"
-"""The one topic of a task that has none."""
+from study_app.tasks.content import TaskContent
+from study_app.tasks.kinds import KINDS, kind_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +20,7 @@ class StudyContent:
     """A study file, and all that its tasks need."""
 
     file: StudyFile
-    tasks: tuple[AnyContent, ...]
+    tasks: tuple[TaskContent, ...]
 
 
 def read_study_content(file: StudyFile) -> StudyContent:
@@ -45,19 +29,24 @@ def read_study_content(file: StudyFile) -> StudyContent:
     Raises
     ------
     InputError
-        With every file that is missing; else with every fault of the readers; else with events that two tasks have; else with tasks of
-        ratings that have nothing to rate.
+        With every file that is missing; else with every fault of the readers; else with events that two tasks have; else with tasks
+        in which there is nothing to do.
     """
     _check_files_exist(file)
     faults: list[Fault] = []
     folder = file.path.parent
-    read = [_task_content(folder, task, faults) for task in file.entry.tasks]
+    read = [kind_of(task).read(folder, task, faults) for task in file.entry.tasks]
     tasks = tuple(task for task in read if task is not None)
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
     _check_events(file, tasks)
-    _check_can_be_rated(file, tasks)
+    _check_contents(file, tasks)
     return StudyContent(file=file, tasks=tasks)
+
+
+def read_whole_study(path: str | Path) -> StudyContent:
+    """Read a study file and everything it names; raises `InputError` as `read_study_file` and `read_study_content` do."""
+    return read_study_content(read_study_file(path, KINDS))
 
 
 def read_ready_study(path: str | Path) -> StudyContent:
@@ -68,7 +57,7 @@ def read_ready_study(path: str | Path) -> StudyContent:
     InputError
         As `read_study_file` and `read_study_content` do, and where its consent is not written yet.
     """
-    file = read_study_file(path)
+    file = read_study_file(path, KINDS)
     log = FaultLog(file.path)
     _note_unwritten(file, log)
     try:
@@ -90,53 +79,32 @@ def _note_unwritten(file: StudyFile, log: FaultLog) -> None:
             log.add(f"the consent text still has {word}", line=line, cure="say there what only you know")
 
 
-def _task_content(folder: Path, task: AnyTask, faults: list[Fault]) -> AnyContent | None:
-    match task:
-        case StreamVisits():
-            return read_stream_content(folder, task, faults)
-        case StreamPairs():
-            return read_push_content(folder, task, faults)
-        case RankedPairs():
-            return read_ranked_content(folder, task, faults)
-        case Questions():
-            topic = TopicContent(id=QUESTIONS_TOPIC, text=task.title or "")
-            return TaskContent(entry=task, files={}, systems={}, topics=(topic,), shown={}, tables={})
-    return read_summary_content(folder, task, faults)
-
-
 def _check_files_exist(file: StudyFile) -> None:
     log = FaultLog(file.path)
     note_missing_files(file.entry.model_dump(), file.path.parent, file.lines, log)
     log.raise_if_any()
 
 
-def _check_events(file: StudyFile, tasks: tuple[AnyContent, ...]) -> None:
+def _check_events(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
     """Refuse an event of two tasks: the tables know a follow by worker and event."""
     log = FaultLog(file.path)
     seen: dict[str, str] = {}
     for number, task in enumerate(tasks):
-        events = [event.id for event in task.events] if isinstance(task, StreamContent) else []
-        for event in events:
-            if event in seen:
+        for event in task.topics if kind_of(task.entry).page == "stream" else ():
+            if event.id in seen:
                 log.add(
-                    f"event {event} of task {task.entry.name!r} is in task {seen[event]!r} already",
+                    f"event {event.id} of task {task.entry.name!r} is in task {seen[event.id]!r} already",
                     line=file.line("tasks", number, "collection"),
                     cure="give the tasks collections without common events, or put their systems into one task",
                 )
-            seen.setdefault(event, str(task.entry.name))
+            seen.setdefault(event.id, str(task.entry.name))
     log.raise_if_any()
 
 
-def _check_can_be_rated(file: StudyFile, tasks: tuple[AnyContent, ...]) -> None:
-    """Refuse a task of ratings without anything to rate; that every query has an intent, the reader sees to."""
+def _check_contents(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
+    """Refuse a task in which there is nothing to do."""
     log = FaultLog(file.path)
     for number, task in enumerate(tasks):
-        if not isinstance(task.entry, IUnitImportance) or not isinstance(task, SummaryContent):
-            continue
-        if not any(query.iunits for query in task.queries):
-            log.add(
-                f"no query of task {task.entry.name!r} has an iUnit, so there is nothing to rate",
-                line=file.line("tasks", number, "collection"),
-                cure="name a file of iunits that has some, or take the task out of the study",
-            )
+        for problem, cure in kind_of(task.entry).faults(task):
+            log.add(problem, line=file.line("tasks", number, "collection"), cure=cure)
     log.raise_if_any()

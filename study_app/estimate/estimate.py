@@ -1,38 +1,39 @@
 """What a study asks of a worker, what it collects and costs, and what in it cannot come out as it is meant."""
 
-import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
 from calibration.agree.measures.named_measures import is_name, nearest_name
-from study_app.estimate.capacity import Capacity, capacity, topic_count
-from study_app.estimate.content import AnyContent, StudyContent
-from study_app.estimate.workload import FINISHING, Span, consent_seconds, pairs_of_a_worker, task_seconds
+from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
-from study_app.study.entries import (
-    IntentVotes,
-    IUnitImportance,
-    JudgedTask,
-    Questions,
-    RankedPairs,
-    StreamPairs,
-    StudyEntry,
-    SummaryPairs,
-)
+from study_app.study.entries import AskingTask, ChosenPairs, JudgedTask, StudyEntry, TaskEntry
 from study_app.study.platforms import PLATFORMS
-from study_app.study.standard_checks import check_of
 from study_app.study.text_language import looks_japanese, texts_in
+from study_app.tasks.checks import STANDARD, check_of
 from study_app.tasks.content import TaskContent
-from study_app.tasks.summary_pairs import SummaryContent
+from study_app.tasks.kinds import KINDS, kind_of
+from study_app.tasks.workload import (
+    AGREEING,
+    CHECK_QUESTION,
+    EXAMPLE,
+    FINISHING,
+    NOTHING,
+    READING_ASSUMED,
+    STANDARD_INTRODUCTION,
+    Capacity,
+    Span,
+    read_once,
+    reading_seconds,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskEstimate:
     """One task: ``seconds`` of a worker's time, and what it collects (None of questions)."""
 
-    content: AnyContent
+    content: TaskContent
     seconds: Span
     capacity: Capacity | None
 
@@ -79,7 +80,7 @@ def estimate(content: StudyContent) -> StudyEstimate:
     entry = content.file.entry
     consent = consent_seconds(entry.consent, entry.tasks[0].language)
     tasks = tuple(
-        TaskEstimate(content=task, seconds=task_seconds(task), capacity=capacity(task))
+        TaskEstimate(content=task, seconds=task_seconds(task), capacity=kind_of(task.entry).capacity(task))
         for task in content.tasks
     )
     seconds = sum((task.seconds for task in tasks), consent + FINISHING)
@@ -92,6 +93,35 @@ def estimate(content: StudyContent) -> StudyEstimate:
         cost=_cost(entry, seconds, workers),
         warnings=(*_of_study(entry, tasks, workers), *_of_tasks(tasks)),
     )
+
+
+def assumptions(tasks: Iterable[TaskEntry]) -> tuple[str, ...]:
+    """Return what the lengths of these tasks rest on."""
+    present = {task.kind for task in tasks}
+    of_kinds = (words for name, kind in KINDS.items() if name in present for words in kind.assumed)
+    return tuple(dict.fromkeys([*READING_ASSUMED, *of_kinds]))
+
+
+def consent_seconds(text: str, language: str) -> Span:
+    """Return how long the consent page takes."""
+    return read_once(reading_seconds(text, language)) + AGREEING
+
+
+def task_seconds(content: TaskContent) -> Span:
+    """Return for how long one worker is busy with a task, its introduction included."""
+    return _introduction(content.entry) + kind_of(content.entry).seconds(content)
+
+
+def _introduction(entry: TaskEntry) -> Span:
+    if entry.instructions is None:
+        return NOTHING
+    if entry.instructions == STANDARD:
+        words = STANDARD_INTRODUCTION
+    else:
+        words = read_once(reading_seconds(entry.instructions, entry.language)) + (
+            EXAMPLE if entry.example else NOTHING
+        )
+    return words + CHECK_QUESTION.times(len(entry.check or ()))
 
 
 def _workers(tasks: tuple[TaskEstimate, ...]) -> int | None:
@@ -120,10 +150,10 @@ def _of_platform(entry: StudyEntry) -> Iterator[str]:
     if has_fixed_code and entry.completion_code is None and not _speaks_for_itself(entry.return_url):
         yield f"platform {entry.platform} checks one code for everybody; write it as completion_code"
     if has_fixed_code and not _speaks_for_itself(entry.early_return_url):
-        if entry.codes.failed_checks is None and any(check_of(task, task.kind) for task in entry.tasks):
+        if entry.codes.failed_checks is None and any(check_of(task) for task in entry.tasks):
             yield "whoever fails a check gets no code; write one as codes: failed_checks"
         if entry.codes.screened_out is None and any(
-            isinstance(task, Questions) and task.screens for task in entry.tasks
+            isinstance(task, AskingTask) and task.screens for task in entry.tasks
         ):
             yield "whoever is screened out gets no code; write one as codes: screened_out"
     for platform in PLATFORMS.values():
@@ -169,26 +199,28 @@ def _of_tasks(tasks: tuple[TaskEstimate, ...]) -> Iterator[str]:
         yield from (f"{name}: {line}" for line in found)
 
 
-def _too_much(content: AnyContent) -> Iterator[str]:
+def _too_much(content: TaskContent) -> Iterator[str]:
     """Say what is asked for of which there is not so much."""
-    entry, topics = content.entry, topic_count(content)
-    match entry:
-        case IntentVotes() | SummaryPairs() if entry.queries_per_worker > topics:
-            yield f"queries_per_worker is {entry.queries_per_worker}, but there are no more than {topics} queries"
-        case StreamPairs():
-            possible = topics * math.comb(len(entry.systems), 2)
-            if entry.pairs_per_worker > possible:
-                yield f"pairs_per_worker is {entry.pairs_per_worker}, but there are no more than {possible} pairs"
-        case IUnitImportance() if isinstance(content, SummaryContent):
-            intents = sum(len(query.intents) for query in content.queries)
-            if entry.intents_per_worker > intents:
-                yield f"intents_per_worker is {entry.intents_per_worker}, but there are no more than {intents} intents"
-    if isinstance(entry, SummaryPairs | RankedPairs):
-        pairs, repeats = pairs_of_a_worker(entry)
+    entry, kind = content.entry, kind_of(content.entry)
+    units, called = _units(content)
+    if kind.wanted(entry) > units:
+        yield f"{kind.wanted_key} is {kind.wanted(entry)}, but there are no more than {units} {called}"
+    if isinstance(entry, ChosenPairs):
+        pairs, repeats = entry.pairs_and_repeats
         if entry.pairs not in {"all", pairs}:
             yield f"pairs is {entry.pairs}, but a query has no more than {pairs}"
         if entry.validation_pairs > repeats:
             yield f"validation_pairs is {entry.validation_pairs}, but no more than {repeats} of {pairs} pairs can be repeated"
+
+
+def _units(content: TaskContent) -> tuple[int, str]:
+    """Return of how many things a worker could do some, and what they are called."""
+    kind, entry, topics = kind_of(content.entry), content.entry, len(content.topics)
+    if kind.unit == "pair" and isinstance(entry, JudgedTask):
+        return topics * entry.pairs_of_a_topic, "pairs"
+    if kind.unit == "intent":
+        return sum(len(topic.intents) for topic in content.topics), "intents"
+    return topics, "events" if kind.page == "stream" else "queries"
 
 
 def _too_few(task: TaskEstimate) -> Iterator[str]:
@@ -200,30 +232,27 @@ def _too_few(task: TaskEstimate) -> Iterator[str]:
         yield "validation_pairs is 0, so min_consistency leaves nobody out"
 
 
-def _repeats(content: AnyContent) -> int:
+def _repeats(content: TaskContent) -> int:
     """Return of how many repeats of a task a worker's consistency is judged."""
     entry = content.entry
     if not isinstance(entry, JudgedTask) or not entry.min_consistency:
         return 0
-    if isinstance(entry, SummaryPairs | RankedPairs):
-        return pairs_of_a_worker(entry)[1] * min(entry.queries_per_worker, topic_count(content))
-    return entry.validation_pairs
+    return entry.repeats_of_a_worker(len(content.topics))
 
 
-def _language(content: AnyContent) -> Iterator[str]:
+def _language(content: TaskContent) -> Iterator[str]:
     """Say when the texts that are shown are in another language than the pages around them."""
-    places = (getattr(content, name, {}) for name in ("shown", "summaries", "streams"))
-    texts = [text for place in places for shown in place.values() for text in texts_in(shown)]
+    texts = [text for shown in content.shown.values() for text in texts_in(shown)]
     language = content.entry.language
     if texts and looks_japanese(texts) != (language == "ja"):
         yield f"language is {language}, but the texts do not look like that; it decides pages, reading time and criteria"
 
 
-def _same(content: AnyContent) -> Iterator[str]:
+def _same(content: TaskContent) -> Iterator[str]:
     """Say which systems show the same, so that there is nothing to choose."""
     if not isinstance(content.entry, JudgedTask):
         return
-    shown = content.shown if isinstance(content, TaskContent) else getattr(content, "summaries", {})
+    shown = content.shown
     topics = list(dict.fromkeys(topic for topic, _ in shown))
     systems = list(dict.fromkeys(system for _, system in shown))
     alike = Counter(
@@ -236,7 +265,7 @@ def _same(content: AnyContent) -> Iterator[str]:
         yield f"{one} and {other} show the same of {number} of {len(topics)} topics"
 
 
-def _measures(content: AnyContent) -> Iterator[str]:
+def _measures(content: TaskContent) -> Iterator[str]:
     """Say which measures to compare no task of this kind has."""
     entry = content.entry
     if isinstance(entry, JudgedTask):

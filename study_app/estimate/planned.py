@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
 from types import MappingProxyType
 
 from metrics.errors import input_fault
-from study_app.estimate.capacity import Capacity, capacity, topic_count
-from study_app.estimate.content import AnyContent, StudyContent
+from study_app.estimate.content import StudyContent
 from study_app.estimate.estimate import estimate
-from study_app.estimate.workload import Span, pairs_of_a_worker, stream_days
-from study_app.study.entries import RankedPairs, StreamPairs, StreamVisits, SummaryPairs
+from study_app.study.entries import ChosenPairs, FollowedTask, TakenPairs
 from study_app.tasks.content import TaskContent
-from study_app.tasks.stream_visits import StreamContent
+from study_app.tasks.kinds import kind_of
+from study_app.tasks.workload import Capacity, Span, followed_days
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +50,10 @@ def planned_study(content: StudyContent, kinds: Sequence[str], name: str | None)
         If there is no such task, or several and none is named.
     """
     task = _task(content, kinds, name)
-    held, found = capacity(task), estimate(content)
+    held, found = kind_of(task.entry).capacity(task), estimate(content)
     sizes = {option: value for option, value in _sizes(task, held).items() if value is not None}
     entry = task.entry
-    pairs = pairs_of_a_worker(entry)[0] if isinstance(entry, SummaryPairs | RankedPairs) else None
+    pairs = entry.pairs_and_repeats[0] if isinstance(entry, ChosenPairs) else None
     return PlannedStudy(
         task=str(entry.name),
         sizes=MappingProxyType(sizes),
@@ -66,7 +64,7 @@ def planned_study(content: StudyContent, kinds: Sequence[str], name: str | None)
     )
 
 
-def _task(content: StudyContent, kinds: Sequence[str], name: str | None) -> AnyContent:
+def _task(content: StudyContent, kinds: Sequence[str], name: str | None) -> TaskContent:
     of_kind = [task for task in content.tasks if task.entry.kind in kinds]
     named = [task for task in of_kind if name in {None, task.entry.name}]
     if len(named) == 1:
@@ -84,30 +82,29 @@ def _task(content: StudyContent, kinds: Sequence[str], name: str | None) -> AnyC
     raise input_fault(problem, path=path, cure=cure)
 
 
-def _sizes(task: AnyContent, held: Capacity | None) -> dict[str, int | None]:
-    people = None if held is None else held.workers
+def _sizes(task: TaskContent, held: Capacity | None) -> dict[str, int | None]:
+    people, topics = None if held is None else held.workers, len(task.topics)
     match task.entry:
-        case SummaryPairs() | RankedPairs() as entry:
-            topics = topic_count(task)
+        case ChosenPairs() as entry:
             return {
                 "queries": topics,
-                "pairs": comb(len(entry.systems), 2),
+                "pairs": entry.pairs_of_a_topic,
                 "workers": None if held is None or held.each is None else held.each[0],
                 "queries_a_worker": min(entry.queries_per_worker, topics),
             }
-        case StreamPairs():
+        case TakenPairs():
             return {
-                "topics": topic_count(task),
+                "topics": topics,
                 "pairs": None if held is None else held.a_worker,
                 "workers": people,
                 "days": _shown_days(task),
             }
-        case StreamVisits() if isinstance(task, StreamContent):
-            return {"workers": people, "days": max(1, round(stream_days(task)))}
+        case FollowedTask() as entry:
+            return {"workers": people, "days": max(1, round(followed_days(entry, task.shown.values())))}
     raise TypeError(f"no plan is about tasks of kind {task.entry.kind}")
 
 
-def _shown_days(task: AnyContent) -> int | None:
+def _shown_days(task: TaskContent) -> int | None:
     """Return how many days the pairs of a task show, of the first profile where they differ."""
-    details = [topic.detail or {} for topic in task.topics] if isinstance(task, TaskContent) else []
+    details = [topic.detail or {} for topic in task.topics]
     return next((len(detail["days"]) for detail in details if "days" in detail), None)

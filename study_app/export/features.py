@@ -8,22 +8,20 @@ import pandas as pd
 
 from calibration.tables.tables import TABLES
 from study_app.estimate.content import StudyContent
-from study_app.tasks.stream_visits import StreamContent
-from study_app.tasks.summary_pairs import SummaryContent
 
 
 def feature_tables(content: StudyContent) -> dict[str, pd.DataFrame]:
     """Return positions, push_cells and intents of everything a study file names, those that it has anything for."""
-    made = [(str(task.entry.name), task) for task in content.tasks if not isinstance(task, StreamContent)]
-    derived = [(name, table, rows) for name, task in made for table, rows in task.tables.items()]
-    with_queries = [task for task in content.tasks if isinstance(task, SummaryContent)]
-    offered = (
-        (query.id, intent, None if query.probability is None else query.probability.get(intent, 0.0))
-        for task in with_queries
-        for query in task.queries
-        for intent in query.intents
-    )
-    intents = {"intents": intents_table(offered)} if with_queries else {}
+    derived = [
+        (str(task.entry.name), table, rows) for task in content.tasks for table, rows in task.tables.items()
+    ]
+    offered = [
+        (topic.id, intent, topic.probability(intent))
+        for task in content.tasks
+        for topic in task.topics
+        for intent in topic.intents
+    ]
+    intents = {"intents": intents_table(offered)} if offered else {}
     return intents | derived_tables(derived)
 
 

@@ -13,7 +13,7 @@ from study_app.protocol.answer_flags import FLAGS, flags_by_worker
 from study_app.protocol.domain import EXCLUSION_RULE, exclusion_reasons, is_consistent
 from study_app.store.models import PlatformIdentity, Worker
 from study_app.store.plan import StudyPlan
-from study_app.study.entries import JudgedTask, SummaryPairs
+from study_app.study.entries import JudgedTask, SearchedTask
 
 WORKERS_AT_ONCE = 25
 
@@ -120,7 +120,7 @@ def _searches(plan: StudyPlan, searches: pd.DataFrame) -> dict[str, list[tuple[f
     least = {
         str(task.entry.name): float(task.entry.min_search_seconds)
         for task in plan.tasks
-        if isinstance(task.entry, SummaryPairs)
+        if isinstance(task.entry, SearchedTask)
     }
     found: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for worker, task, seconds in searches[["worker", "task", "seconds"]].itertuples(index=False, name=None):

@@ -27,7 +27,8 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
-from study_app.tasks.text_items import Item, content_items, end_offsets, text_stop
+from study_app.tasks.kinds import KINDS
+from study_app.tasks.text_items import Item, end_offsets, text_stop
 
 
 class _PageRow(NamedTuple):
@@ -102,7 +103,7 @@ def stops_rows(pages: Sequence[PairReading]) -> pd.DataFrame:
     """
     loads: defaultdict[str, list[PairReading]] = defaultdict(list)
     for page in pages:
-        if page.kind == "summary_pairs":
+        if "stops" in KINDS[page.kind].tables:
             loads[page.judgment].append(page)
     rows = [_stop(same, side) for same in loads.values() for side in SIDES]
     return pd.DataFrame(rows, columns=list(TABLES["stops"].column_names))
@@ -178,14 +179,15 @@ def whole_milliseconds(seconds: float) -> float:
 def summary_texts(session: Session, study_id: int) -> Summaries:
     """Return the items of every topic that somebody took."""
     shown = (
-        select(Summary.topic_id, Summary.system_id, Summary.content, Task.language)
+        select(Summary.topic_id, Summary.system_id, Summary.content, Task.kind, Task.language)
         .join(Topic, Topic.id == Summary.topic_id)
         .join(Topic.task)
         .where(Task.study_id == study_id, Topic.id.in_(select(Slot.topic_id)))
     )
     return {
-        (topic, system): content_items(content, language)
-        for topic, system, content, language in session.execute(shown)
+        (topic, system): form.items(content, language)
+        for topic, system, content, kind, language in session.execute(shown)
+        if (form := KINDS[kind].side) is not None
     }
 
 

@@ -17,6 +17,7 @@ from study_app.logs.page_clock import server_times
 from study_app.logs.visit_record import StreamPage, Visit, visits_of
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, System, Task, Topic, Worker
 from study_app.store.stream_models import Follow, Stream, StreamView
+from study_app.tasks.kinds import kinds_with
 from study_app.tasks.text_items import Item
 from study_app.tasks.update_stream import SIDE, UpdateStream, places_of
 
@@ -140,7 +141,7 @@ def task_clocks(session: Session, study_id: int) -> dict[int, TaskClock]:
     """Return task by row -> its clock, for tasks with streams."""
     found = session.execute(
         select(Task.id, Task.config, Task.language).where(
-            Task.study_id == study_id, Task.kind == "stream_visits"
+            Task.study_id == study_id, Task.kind.in_(kinds_with("stream"))
         )
     )
     return {

@@ -11,6 +11,7 @@ from calibration.tables.study import Clock, FileRecord, StudyRecord, TableRecord
 from study_app.export.study_time import began_at, is_simulated
 from study_app.protocol.stream_rules import VISIT_GAP_SECONDS
 from study_app.store.models import Study, Task
+from study_app.tasks.kinds import kinds_with
 
 HEARTBEAT_SECONDS = 5
 _NOT_PROTOCOL = frozenset({"name", "kind", "language", "collection", "systems"})
@@ -21,7 +22,7 @@ def study_record(
 ) -> StudyRecord:
     """Return what study.json says of a study that ended then, as far as its tables know, and of these tables."""
     started_at = began_at(session, study)
-    streams = next((task.config for task in study.tasks if task.kind == "stream_visits"), None)
+    streams = next((task.config for task in study.tasks if task.kind in kinds_with("stream")), None)
     return StudyRecord(
         study=study.name,
         title=study.config["title"],

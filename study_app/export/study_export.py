@@ -40,17 +40,7 @@ from study_app.export.study_document import study_record
 from study_app.export.study_time import ended_at
 from study_app.export.task_answers import answers_table, importance_table
 from study_app.store.models import Study
-from study_app.store.plan import read_plan
-from study_app.study.entries import (
-    IntentVotes,
-    IUnitImportance,
-    Questions,
-    RankedPairs,
-    StreamPairs,
-    StreamVisits,
-    SummaryPairs,
-    TaskEntry,
-)
+from study_app.store.plan import StudyPlan, read_plan
 
 RAW_FOLDER = "raw"
 
@@ -61,9 +51,12 @@ FILES = frozenset(
 )
 """Everything that an export may write, relative to its folder, besides consent texts."""
 
-PAIRS: frozenset[type[TaskEntry]] = frozenset({SummaryPairs, StreamPairs, RankedPairs})
-"""Kinds of task whose answers are preferences."""
-
+_FROM_ANSWERS = {
+    "intent_votes": intent_votes_table,
+    "importance": importance_table,
+    "answers": answers_table,
+}
+_FROM_FOLLOWS = {"prompts": prompts_table, "lateness": lateness_table}
 _FROM_PAIRS = {"reads": reads_rows, "stops": stops_rows}
 _FROM_STREAMS = {
     "follows": follows_rows,
@@ -71,12 +64,6 @@ _FROM_STREAMS = {
     "activity": stream_activity_rows,
     "reads": stream_reads_rows,
     "stops": stream_stops_rows,
-}
-_FROM_LOGS: dict[type[TaskEntry], frozenset[str]] = {
-    SummaryPairs: frozenset(_FROM_PAIRS),
-    StreamPairs: frozenset({"reads"}),
-    RankedPairs: frozenset({"reads"}),
-    StreamVisits: frozenset(_FROM_STREAMS),
 }
 
 
@@ -148,27 +135,18 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
     tables, intents = {"workers": workers}, stored_intents(session, study.id)
     if not intents.empty:
         tables["intents"] = intents
-    kinds = {type(task.entry) for task in plan.tasks}
-    if IntentVotes in kinds:
-        tables["intent_votes"] = intent_votes_table(session, study.id)
-    if IUnitImportance in kinds:
-        tables["importance"] = importance_table(session, study.id)
-    if Questions in kinds:
-        tables["answers"] = answers_table(session, study.id)
-    if kinds & PAIRS:
+    names = {name for task in plan.tasks for name in task.kind.tables}
+    tables |= {name: table(session, study.id) for name, table in _FROM_ANSWERS.items() if name in names}
+    if "preferences" in names:
         tables["preferences"] = preferences
-    if SummaryPairs in kinds:
+    if "searches" in names:
         tables["searches"] = searches.drop(columns="task")
     tables |= stored_features(session, study.id)
-    if StreamVisits in kinds:
-        tables |= {
-            "prompts": prompts_table(session, study.id),
-            "lateness": lateness_table(session, study.id),
-        }
+    tables |= {name: table(session, study.id) for name, table in _FROM_FOLLOWS.items() if name in names}
     write_tables(tables, folder)
     rows = {name: len(frame) for name, frame in tables.items()}
     end = ended_at(session, study, now=now)
-    rows |= _write_logs(session, study.id, folder, kinds, now=end)
+    rows |= _write_logs(session, plan, folder, names, now=end)
     written = table_records(folder, rows)
     write_study(study_record(session, study, ended_at=end, tables=written), folder)
     write_consents(session, study.id, folder)
@@ -191,23 +169,24 @@ def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: 
 
 
 def _write_logs(
-    session: Session, study_id: int, folder: Path, kinds: Collection[type[TaskEntry]], *, now: datetime
+    session: Session, plan: StudyPlan, folder: Path, wanted: Collection[str], *, now: datetime
 ) -> dict[str, int]:
-    """Write the tables that come from logs, some people at a time."""
+    """Write those of the wanted tables that come from logs, some people at a time."""
+    study_id, shown = plan.id, {task.kind.page for task in plan.tasks}
     summaries, clocks = summary_texts(session, study_id), task_clocks(session, study_id)
     texts = StreamTexts(session)
-    names = {name for kind, rows in _FROM_LOGS.items() if kind in kinds for name in rows}
+    names = {*_FROM_PAIRS, *_FROM_STREAMS} & set(wanted)
     with ExitStack() as files:
         tables = {
             name: files.enter_context(TableStream(folder, TABLES[name])) for name in TABLES if name in names
         }
         for some in worker_groups(session, study_id):
-            if PAIRS & set(kinds):
+            if "pair" in shown:
                 pages = pair_readings(session, some, summaries)
                 for name, pair_rows in _FROM_PAIRS.items():
                     if name in tables:
                         tables[name].append(pair_rows(pages))
-            if StreamVisits in kinds:
+            if "stream" in shown:
                 follows = follow_logs(session, some, clocks, texts, now=now)
                 for name, stream_rows in _FROM_STREAMS.items():
                     tables[name].append(stream_rows(follows))

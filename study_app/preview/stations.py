@@ -1,25 +1,17 @@
 """Which pages a study has: each with where it stands in the study and how a copy's worker is led to it."""
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from study_app.estimate.capacity import capacity, topic_count
 from study_app.estimate.content import StudyContent
-from study_app.estimate.workload import pairs_of_a_worker
 from study_app.preview.copies import Copy
 from study_app.preview.walker import Wanted
 from study_app.simulate.site import Page
-from study_app.study.entries import (
-    AnyTask,
-    Questions,
-    RankedPairs,
-    StreamPairs,
-    StreamVisits,
-    SummaryPairs,
-)
+from study_app.study.entries import AskingTask, FollowedTask, JudgedTask, SearchedTask, TaskEntry
 from study_app.study.platforms import platform_of
-from study_app.study.standard_checks import check_of
+from study_app.tasks.checks import check_of
+from study_app.tasks.kinds import kind_of
+from study_app.tasks.task_kind import Page as AnswerPage
 
 ANSWERED = {"vote", "rate", "pair", "questions", "enrol"}
 """Pages on which the first answer of a task is given."""
@@ -114,40 +106,32 @@ def _of_task(content: StudyContent, number: int) -> Iterator[Station]:
     part = f"Task {number}: {entry.name}"
     if entry.instructions is not None:
         yield Station(part=part, name="Introduction", lead=_first("intro", number))
-    for name, step, nth in _pages(entry, topic_count(task)):
+    for name, step, nth in _pages(entry, len(task.topics)):
         yield Station(part=part, name=name, lead=_first(step, number, nth))
 
 
-def _pages(entry: AnyTask, topics: int) -> Iterator[tuple[str, str, int]]:
+ONE_PAGE: dict[AnswerPage, str] = {"vote": "Votes", "rate": "Ratings", "questions": "Questions"}
+"""Kind of answer pages of which one is enough to look at -> its name."""
+
+
+def _pages(entry: TaskEntry, topics: int) -> Iterator[tuple[str, str, int]]:
     """Yield (name, kind of page, the how manieth of that kind) of a task's pages after its introduction."""
-    kind = entry.kind
-    chosen = not isinstance(entry, Questions) and kind not in {"stream_pairs", "iunit_importance"}
-    if chosen and topics > 1:
+    kind = kind_of(entry)
+    if kind.is_chosen and topics > 1:
         yield "Choice", "choose", 1
-    if isinstance(entry, SummaryPairs) and entry.search_seconds:
+    if isinstance(entry, SearchedTask) and entry.search_seconds:
         yield "Search", "search", 1
-    if kind == "intent_votes":
-        yield "Votes", "vote", 1
-    elif kind == "iunit_importance":
-        yield "Ratings", "rate", 1
-    elif isinstance(entry, Questions):
-        yield "Questions", "questions", 1
-    elif isinstance(entry, SummaryPairs | RankedPairs | StreamPairs):
+    if kind.page in ONE_PAGE:
+        yield ONE_PAGE[kind.page], kind.page, 1
+    if isinstance(entry, JudgedTask):
         yield "First pair", "pair", 1
-        if _pairs(entry, topics) > 1:
+        if entry.pairs_of_a_worker(topics) > 1:
             yield "Second pair", "pair", 2
-    elif isinstance(entry, StreamVisits):
+    if isinstance(entry, FollowedTask):
         yield from _stream_pages(entry, topics)
 
 
-def _pairs(entry: SummaryPairs | RankedPairs | StreamPairs, topics: int) -> int:
-    """Return how many pairs a worker judges, repeats aside."""
-    if isinstance(entry, SummaryPairs | RankedPairs):
-        return pairs_of_a_worker(entry)[0] * min(entry.queries_per_worker, topics)
-    return min(entry.pairs_per_worker, topics * math.comb(len(entry.systems), 2))
-
-
-def _stream_pages(entry: StreamVisits, topics: int) -> Iterator[tuple[str, str, int]]:
+def _stream_pages(entry: FollowedTask, topics: int) -> Iterator[tuple[str, str, int]]:
     yield "Enrolment", "enrol", 1
     yield "Stream, first visit", "stream", 1
     yield "Away", "away", 1
@@ -183,16 +167,16 @@ def _ends(content: StudyContent) -> Iterator[Station]:
 
 
 def _can_be_full(content: StudyContent) -> bool:
-    held = [found for task in content.tasks if (found := capacity(task)) is not None]
+    held = [found for task in content.tasks if (found := kind_of(task.entry).capacity(task)) is not None]
     return bool(held) and all(found.workers is not None for found in held)
 
 
-def _has_check(task: AnyTask) -> bool:
-    return task.instructions is not None and bool(check_of(task, task.kind))
+def _has_check(task: TaskEntry) -> bool:
+    return task.instructions is not None and bool(check_of(task))
 
 
-def _screens(task: AnyTask) -> bool:
-    return isinstance(task, Questions) and task.screens
+def _screens(task: TaskEntry) -> bool:
+    return isinstance(task, AskingTask) and task.screens
 
 
 def _nth(step: str, task: int | None, nth: int) -> Wanted:

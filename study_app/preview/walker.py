@@ -8,9 +8,9 @@ import numpy as np
 from study_app.preview.clock import SkippingClock
 from study_app.simulate.people.form_filling import check_fields, question_fields
 from study_app.simulate.site import Page, PageError, Site
-from study_app.study.entries import Questions, StreamVisits, StudyEntry
+from study_app.study.entries import AskingTask, FollowedTask, StudyEntry, of_form
 from study_app.study.question_answers import field_of
-from study_app.study.standard_checks import check_of
+from study_app.tasks.checks import check_of
 
 MOST_PAGES = 2_000
 """No worker has more pages than this before the one that is looked for."""
@@ -110,9 +110,7 @@ class Walker:
 
     def _come_back(self, page: Page) -> Page:
         """Come back to a stream the next day, or sooner where its days pass quickly."""
-        entry = self._entry.tasks[page.task - 1]
-        if not isinstance(entry, StreamVisits):
-            raise PageError(f"no stream in a task of kind {entry.kind}")
+        entry = of_form(self._entry.tasks[page.task - 1], FollowedTask)
         days_seconds = entry.days * DAY_SECONDS / entry.clock_factor
         self._clock.skip(min(NIGHT_SECONDS, AWAY_SHARE * days_seconds))
         return self._site.open(page.home)
@@ -129,15 +127,12 @@ class Walker:
 
     def _check(self, page: Page) -> dict[str, str | list[str]]:
         entry = self._entry.tasks[page.task - 1]
-        if not check_of(entry, entry.kind):
+        if not check_of(entry):
             return {}
         return dict(check_fields(page, entry, careless=False, rng=self._rng))
 
-    def _questions(self, page: Page) -> Questions:
-        entry = self._entry.tasks[page.task - 1]
-        if not isinstance(entry, Questions):
-            raise PageError(f"no questions in a task of kind {entry.kind}")
-        return entry
+    def _questions(self, page: Page) -> AskingTask:
+        return of_form(self._entry.tasks[page.task - 1], AskingTask)
 
     @staticmethod
     def _other(page: Page, name: str, right: str) -> str:

@@ -13,7 +13,7 @@ from study_app.simulate.clock import CrowdClock
 from study_app.simulate.people.person import DESKTOP, PHONE, Person
 from study_app.simulate.site import Site
 from study_app.simulate.truth import Truth
-from study_app.simulate.worlds.worlds import KnownTask
+from study_app.simulate.worlds.world import KnownTask
 
 SHARE_ON_PHONES = 0.7
 ARRIVAL_SECONDS = 6 * 3600.0

@@ -113,8 +113,8 @@ class TaskTable(Base):
 class Topic(Base):
     """A query of a task, an event, an interest profile; ``detail`` is what a kind of task needs of it besides.
 
-    For iunit_importance {"iunits": {iunit: text}}; for stream_pairs {"description", "days": [YYYYMMDD, ...], "silent": [YYYYMMDD,
-    ...]}; for ranked_pairs {"windows": [window, ...], "asked_at": YYYY-MM-DD where it is known}.
+    Where iUnits are rated {"iunits": {iunit: text}}; of push streams {"description", "days": [YYYYMMDD, ...], "silent": [YYYYMMDD,
+    ...]}; of ranked lists {"windows": [window, ...], "asked_at": YYYY-MM-DD where it is known}.
     """
 
     __tablename__ = "topic"
@@ -262,7 +262,7 @@ class Slot(Base):
     set with the last answer it needs; a followed stream needs nothing but its time, so there it is the end of its days,
     known from the beginning. ``late``: the lease had expired and the query was full without it when it
     was taken up again; its answers count as over quota. ``unit`` is what of the topic is held where that is not all of it: a pair
-    of stream_pairs, an intent of iunit_importance (the row's id); else 0.
+    that is leased by itself, an intent whose iUnits are rated (the row's id); else 0.
     """
 
     __tablename__ = "slot"

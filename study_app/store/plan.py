@@ -1,10 +1,9 @@
 """A loaded study as immutable values, read from the database once and kept until the study is loaded again."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
@@ -12,20 +11,17 @@ from sqlalchemy.orm import Session, selectinload
 from study_app.store.models import Pair, Study, Summary, Task, Topic
 from study_app.store.stream_models import Stream
 from study_app.study.entries import (
-    AnyTask,
-    IntentVotes,
-    IUnitImportance,
-    Questions,
-    RankedPairs,
-    StreamPairs,
-    StreamVisits,
+    FollowedTask,
+    SearchedTask,
     StudyEntry,
-    SummaryPairs,
+    TaskEntry,
+    of_form,
+    read_study_entry,
 )
+from study_app.tasks.content import Shown
+from study_app.tasks.kinds import KINDS, kind_of
+from study_app.tasks.task_kind import TaskKind
 from study_app.tasks.update_stream import UpdateStream
-
-Content: TypeAlias = dict[str, Any]
-"""What a system shows of a topic, as `models.Summary` describes it."""
 
 Side = TypeVar("Side")
 
@@ -52,72 +48,40 @@ class TaskPlan:
 
     id: int
     number: int
-    entry: AnyTask
+    entry: TaskEntry
     topics: tuple[TopicPlan, ...]
     systems: dict[int, str]
 
     @property
+    def kind(self) -> TaskKind:
+        """What all tasks of its kind have in common."""
+        return kind_of(self.entry)
+
+    @property
     def limit(self) -> int | None:
         """How many slots a query has, an event with all its streams, or a unit; None for no limit."""
-        match self.entry:
-            case IntentVotes(votes_per_query=limit) | SummaryPairs(workers_per_query=limit):
-                return limit
-            case StreamPairs(judgments_per_pair=limit) | IUnitImportance(assessors_per_iunit=limit):
-                return limit
-            case RankedPairs(judgments_per_pair=limit):
-                return None if limit is None else math.ceil(limit * self._pairs / self._pairs_a_worker)
-            case StreamVisits(workers_per_stream=limit):
-                return None if limit is None else limit * len(self.systems)
-        return None
-
-    @property
-    def _pairs(self) -> int:
-        return math.comb(len(self.systems), 2)
-
-    @property
-    def _pairs_a_worker(self) -> int:
-        pairs = self.entry.pairs if isinstance(self.entry, RankedPairs) else "all"
-        return self._pairs if pairs == "all" else min(pairs, self._pairs)
+        return self.kind.limit(self.entry)
 
     @property
     def wanted(self) -> int:
         """How many queries, events or units a worker is asked to do."""
-        units = sum(len(topic.units) for topic in self.topics)
-        match self.entry:
-            case StreamPairs(pairs_per_worker=wanted) | IUnitImportance(intents_per_worker=wanted):
-                return min(wanted, units)
-            case StreamVisits(topics_per_worker=wanted):
-                return min(wanted, len(self.topics))
-            case Questions():
-                return 1
-        return min(self.entry.queries_per_worker, len(self.topics))
-
-    @property
-    def is_chosen(self) -> bool:
-        """Whether workers choose the query; else the server takes what is next."""
-        return not isinstance(self.entry, StreamPairs | IUnitImportance | Questions)
-
-    @property
-    def has_units(self) -> bool:
-        """Whether parts of a topic are leased one by one."""
-        return isinstance(self.entry, StreamPairs | IUnitImportance)
+        units = sum(len(topic.units) for topic in self.topics) if self.kind.has_units else len(self.topics)
+        return min(self.kind.wanted(self.entry), units)
 
     @property
     def opens_study(self) -> bool:
         """Whether room in it is a reason to let somebody in."""
-        return not isinstance(self.entry, Questions)
+        return self.kind.unit != "all"
 
     @property
-    def following(self) -> StreamVisits:
+    def following(self) -> FollowedTask:
         """What the study file says of a task with streams; raises TypeError for another."""
-        if not isinstance(self.entry, StreamVisits):
-            raise TypeError(f"nothing to follow in a task of kind {self.entry.kind}")
-        return self.entry
+        return of_form(self.entry, FollowedTask)
 
     @property
     def has_search(self) -> bool:
         """Whether a search page comes before the answers."""
-        return isinstance(self.entry, SummaryPairs) and self.entry.search_seconds > 0
+        return isinstance(self.entry, SearchedTask) and self.entry.search_seconds > 0
 
     def topic(self, topic: int) -> TopicPlan:
         """Return the query in row ``topic``."""
@@ -170,7 +134,7 @@ class Plans:
         plan: StudyPlan,
         topic: TopicPlan,
         system: int,
-        make: Callable[[Content, Mapping[str, Any], bool], Side],
+        make: Callable[[Shown, Mapping[str, Any], bool], Side],
         *,
         reveals_silence: bool,
     ) -> Side:
@@ -198,7 +162,7 @@ def read_plan(session: Session, study_id: int) -> StudyPlan:
         .where(Study.id == study_id)
         .options(deep.selectinload(Task.systems), deep.selectinload(Task.topics).selectinload(Topic.intents))
     ).one()
-    entry = StudyEntry.model_validate(found.config)
+    entry = read_study_entry(found.config, KINDS)
     return StudyPlan(
         id=found.id,
         name=found.name,
@@ -212,13 +176,13 @@ def read_plan(session: Session, study_id: int) -> StudyPlan:
     )
 
 
-def _units(session: Session, task: Task, entry: AnyTask) -> Mapping[int, Sequence[int]]:
+def _units(session: Session, task: Task, entry: TaskEntry) -> Mapping[int, Sequence[int]]:
     """Return topic -> what of it is leased one by one; of a query without iUnits there is nothing to rate."""
-    match entry:
-        case IUnitImportance():
+    match kind_of(entry).unit:
+        case "intent":
             rated = [topic for topic in task.topics if (topic.detail or {}).get("iunits")]
             return {topic.id: [intent.id for intent in topic.intents] for topic in rated}
-        case StreamPairs():
+        case "pair":
             units: dict[int, list[int]] = {topic.id: [] for topic in task.topics}
             pairs = select(Pair.topic_id, Pair.id).where(Pair.topic_id.in_(units)).order_by(Pair.id)
             for topic_id, pair in session.execute(pairs):
@@ -227,7 +191,7 @@ def _units(session: Session, task: Task, entry: AnyTask) -> Mapping[int, Sequenc
     return {}
 
 
-def _task_plan(task: Task, number: int, entry: AnyTask, units: Mapping[int, Sequence[int]]) -> TaskPlan:
+def _task_plan(task: Task, number: int, entry: TaskEntry, units: Mapping[int, Sequence[int]]) -> TaskPlan:
     return TaskPlan(
         id=task.id,
         number=number,

@@ -1,19 +1,24 @@
-"""What a study file may say: one typed entry for the study, one for each kind of task, one for each kind of collection."""
+"""What a study file may say of the study itself, and what the tasks have in common that have the same pages.
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+The entry of each kind of task is in its module in `study_app.tasks`; who reads a study file brings the table of kinds.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
-    Discriminator,
     Field,
+    PlainValidator,
+    SerializeAsAny,
     StringConstraints,
-    Tag,
+    ValidationInfo,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from study_app.study.platforms import PLATFORMS
 
@@ -28,67 +33,10 @@ Repeats = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-def _day_as_text(value: Any) -> Any:
-    """YAML reads 20150720 as a number; a day is text."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-Day = Annotated[str, BeforeValidator(_day_as_text), StringConstraints(pattern=r"^\d{8}$")]
-
-
 class Entry(BaseModel):
     """Base of all: unknown keys are faults, nothing is converted in silence."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class SummaryFiles(Entry):
-    """Files of a MobileClick collection, relative to the study file."""
-
-    queries: Text
-    iunits: Text
-    intents: Text
-    importance: Text | None = None
-    probability: Text | None = None
-
-
-class EventFiles(Entry):
-    """Files of a Temporal Summarization collection, relative to the study file."""
-
-    topics: Text
-    nuggets: Text
-    matches: Text
-    updates: Text
-
-
-class PushFiles(Entry):
-    """Files of a Microblog or Real-Time Summarization collection, relative to the study file."""
-
-    topics: Text
-    qrels: Text
-    clusters: Text
-    epochs: Text
-    texts: Text
-
-
-class RankedFiles(Entry):
-    """Files of a collection of documents with time windows, relative to the study file."""
-
-    topics: Text
-    qrels: Text
-    windows: Text
-    texts: Text
-    intents: Text | None = None
-
-
-FILES_OF_FORM: dict[str, type[Entry]] = {"events": EventFiles, "push": PushFiles}
-"""Form of a collection of streams -> its files."""
-
-
-def form_of_streams(given: Any) -> str:
-    """Say whether a collection of streams, read or not, is one of events or one of pushes."""
-    has_nuggets = "nuggets" in given if isinstance(given, Mapping) else isinstance(given, EventFiles)
-    return "events" if has_nuggets else "push"
 
 
 class CheckQuestion(Entry):
@@ -106,6 +54,7 @@ class TaskEntry(Entry):
     ``example`` and the questions of ``check`` (None for prefcal's own beside its own words and for none beside others, () for none).
     """
 
+    kind: str
     name: Name | None = None
     language: Literal["en", "ja"] = "en"
     instructions: Text | None = None
@@ -113,70 +62,95 @@ class TaskEntry(Entry):
     check: Annotated[tuple[CheckQuestion, ...], Field(max_length=10, strict=False)] | None = None
 
 
+class SearchedTask(TaskEntry):
+    """What every task has whose workers search for the query on their own first."""
+
+    search_seconds: Seconds = 180
+    min_search_seconds: Seconds = 200
+
+    @property
+    def whole_search_seconds(self) -> float:
+        """How long the page asks for: whoever leaves when the button lights is not left out for it."""
+        return max(self.search_seconds, self.min_search_seconds)
+
+
 class JudgedTask(TaskEntry):
     """What every task has in which pairs are judged; ``compare`` and ``primary`` are for the analysis."""
 
+    systems: dict[Name, Text] = Field(min_length=2)
     min_consistency: Share = 0.4
     validation_swapped: bool = True
+    validation_pairs: Repeats = 0
     criteria: Annotated[tuple[Text, ...], Field(strict=False)] | None = None
     compare: Annotated[tuple[Text, ...], Field(strict=False)] = ()
     primary: Annotated[tuple[Text, Text], Field(strict=False)] | None = None
 
+    @property
+    def pairs_of_a_topic(self) -> int:
+        """How many pairs the systems make up."""
+        return math.comb(len(self.systems), 2)
 
-class IntentVotes(TaskEntry):
-    """Tick every intent of a query one is interested in (two-layered-summaries §4.1)."""
+    @property
+    def revealed(self) -> Literal["random"] | bool | None:
+        """Whether workers are told which days were silent; None where there are no days."""
+        return None
 
-    kind: Literal["intent_votes"]
-    collection: SummaryFiles
-    votes_per_query: Count | None = 10
-    queries_per_worker: Count = 1
+    def pairs_of_a_worker(self, topics: int) -> int:
+        """Return how many pairs a worker judges where there are so many topics, repeats aside."""
+        raise NotImplementedError
 
-
-class IUnitImportance(TaskEntry):
-    """Rate iUnits for an intent, assuming that interest (two-layered-summaries §4.1)."""
-
-    kind: Literal["iunit_importance"]
-    collection: SummaryFiles
-    assessors_per_iunit: Count | None = 2
-    intents_per_worker: Count = 4
-    iunits_per_page: Annotated[int, Field(ge=1, le=100)] = 20
+    def repeats_of_a_worker(self, topics: int) -> int:
+        """Return how many of these are to be judged once more."""
+        raise NotImplementedError
 
 
-class SummaryPairs(JudgedTask):
-    """Judge pairs of two-layered summaries of the query one cares about (two-layered-summaries §4.2)."""
+class ChosenPairs(JudgedTask):
+    """What every task has whose workers choose a topic, and judge its pairs."""
 
-    kind: Literal["summary_pairs"]
-    collection: SummaryFiles
-    systems: dict[Name, Text] = Field(min_length=2)
-    search_seconds: Seconds = 180
-    min_search_seconds: Seconds = 200
-    workers_per_query: Count | None = 14
     queries_per_worker: Count = 1
     pairs: Literal["all"] | Count = "all"
     validation_pairs: Repeats = 3
 
+    @property
+    def pairs_and_repeats(self) -> tuple[int, int]:
+        """How many pairs of a topic a worker judges, and how many of these once more."""
+        possible = self.pairs_of_a_topic
+        pairs = possible if self.pairs == "all" else min(self.pairs, possible)
+        return pairs, min(self.validation_pairs, pairs if pairs > 1 else 0)
 
-class StreamPairs(JudgedTask):
-    """Judge pairs of push streams for an interest profile (push-notification-metrics, its closing question)."""
+    def pairs_of_a_worker(self, topics: int) -> int:
+        """Return how many pairs a worker judges where there are so many topics, repeats aside."""
+        return self.pairs_and_repeats[0] * min(self.queries_per_worker, topics)
 
-    kind: Literal["stream_pairs"]
-    collection: Annotated[
-        Annotated[EventFiles, Tag("events")] | Annotated[PushFiles, Tag("push")],
-        Discriminator(form_of_streams),
-    ]
-    systems: dict[Name, Text] = Field(min_length=2)
-    days: Annotated[tuple[Day, Day], Field(strict=False)] | None = None
+    def repeats_of_a_worker(self, topics: int) -> int:
+        """Return how many of these are to be judged once more."""
+        return self.pairs_and_repeats[1] * min(self.queries_per_worker, topics)
+
+
+class TakenPairs(JudgedTask):
+    """What every task has whose workers get one pair after another."""
+
     judgments_per_pair: Count | None = 10
     pairs_per_worker: Count = 10
-    reveal_silent_days: Literal["random"] | bool = False
-    validation_pairs: Repeats = 0
+
+    def pairs_of_a_worker(self, topics: int) -> int:
+        """Return how many pairs a worker judges where there are so many topics, repeats aside."""
+        return min(self.pairs_per_worker, topics * self.pairs_of_a_topic)
+
+    def repeats_of_a_worker(self, topics: int) -> int:  # noqa: ARG002 - as many whatever there is
+        """Return how many of these are to be judged once more."""
+        return self.validation_pairs
 
 
-class StreamVisits(TaskEntry):
-    """Follow one system's stream of an event for days (modeled-stream-utility §3)."""
+class RatedTask(TaskEntry):
+    """What every task has in which iUnits are rated for an intent."""
 
-    kind: Literal["stream_visits"]
-    collection: EventFiles
+    iunits_per_page: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+class FollowedTask(TaskEntry):
+    """What every task has in which a system's stream of an event is followed."""
+
     systems: dict[Name, Text] = Field(min_length=1)
     days: Annotated[float, Field(gt=0, le=366)]
     clock_factor: Annotated[float, Field(gt=0, le=10_000)] = 1
@@ -185,19 +159,6 @@ class StreamVisits(TaskEntry):
     ask_per_visit: Annotated[int, Field(ge=0, le=20)] = 3
     idle_seconds: Annotated[float, Field(ge=30, le=86_400)] = 300
     updates_per_page: Annotated[int, Field(ge=1, le=200)] = 20
-
-
-class RankedPairs(JudgedTask):
-    """Judge pairs of ranked lists for a historical query (time-aware-measures)."""
-
-    kind: Literal["ranked_pairs"]
-    collection: RankedFiles
-    systems: dict[Name, Text] = Field(min_length=2)
-    judgments_per_pair: Count | None = 10
-    queries_per_worker: Count = 1
-    pairs: Literal["all"] | Count = "all"
-    validation_pairs: Repeats = 3
-    depth: Annotated[int, Field(ge=1, le=100)] = 10
 
 
 class Question(Entry):
@@ -213,10 +174,9 @@ class Question(Entry):
     max: float | None = None
 
 
-class Questions(TaskEntry):
-    """Answer questions, before other tasks or after."""
+class AskingTask(TaskEntry):
+    """What every task has in which questions are answered."""
 
-    kind: Literal["questions"]
     title: Text | None = None
     questions: Annotated[tuple[Question, ...], Field(min_length=1, max_length=100, strict=False)]
 
@@ -226,10 +186,71 @@ class Questions(TaskEntry):
         return any(question.screen_out for question in self.questions)
 
 
-AnyTask: TypeAlias = (
-    IntentVotes | IUnitImportance | SummaryPairs | StreamPairs | StreamVisits | RankedPairs | Questions
-)
-Task: TypeAlias = Annotated[AnyTask, Field(discriminator="kind")]
+Place: TypeAlias = tuple[str | int, ...]
+Contradiction: TypeAlias = tuple[Place, str, str]
+"""Where, what is wrong, how to mend it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryKind:
+    """A kind of task as far as a study file goes.
+
+    Attributes
+    ----------
+    entry : type of TaskEntry
+        Its schema.
+    files : callable or None
+        From what a study file gives as the collection to the schema of its files, where there are several forms of them.
+    parts : mapping of str to type of Entry
+        Key -> schema of the groups of keys that stand in a list there.
+    criteria : mapping of str to tuple of str
+        Language -> what workers are asked to think of when the study file does not say.
+    cures : mapping of str to str
+        Key -> how to mend it, where it means something else than in other kinds.
+    rules : callable
+        From an entry to what contradicts what in it.
+    same_in_all : tuple of str
+        Keys that all tasks of the kind must have alike.
+    """
+
+    entry: type[TaskEntry]
+    files: Callable[[Any], type[Entry]] | None = None
+    parts: Mapping[str, type[Entry]] = field(default_factory=dict)
+    criteria: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cures: Mapping[str, str] = field(default_factory=dict)
+    rules: Callable[[Any], Iterable[Contradiction]] = lambda _entry: ()
+    same_in_all: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What study files and tables call it."""
+        return str(get_args(self.entry.model_fields["kind"].annotation)[0])
+
+    def schema_of(self, key: str, given: Any) -> type[Entry]:
+        """Return the schema of the group of keys below ``key``; ``given`` is what a study file has there."""
+        if key == "collection":
+            return self.entry.model_fields[key].annotation if self.files is None else self.files(given)  # type: ignore[return-value]
+        return self.parts.get(key, self.entry)
+
+
+Kinds: TypeAlias = Mapping[str, EntryKind]
+"""Name -> kind of task."""
+
+
+def _task(value: Any, info: ValidationInfo) -> TaskEntry:
+    """Read a task by the schema of its kind."""
+    if isinstance(value, TaskEntry):
+        return value
+    if not isinstance(value, Mapping):
+        raise PydanticKnownError("model_attributes_type")
+    kind, kinds = value.get("kind"), (info.context or {})["kinds"]
+    if not isinstance(kind, str) or kind not in kinds:
+        raise PydanticCustomError("unknown_kind", "no such kind of task")
+    entry: TaskEntry = kinds[kind].entry.model_validate(value)
+    return entry
+
+
+Task: TypeAlias = Annotated[SerializeAsAny[TaskEntry], PlainValidator(_task)]
 
 
 class Codes(Entry):
@@ -277,62 +298,24 @@ class StudyEntry(Entry):
     tasks: Annotated[tuple[Task, ...], Field(min_length=1, strict=False)]
 
 
-DEFAULT_CRITERIA = {
-    ("summary_pairs", "en"): (
-        "How much useful information can you get from the summary?",
-        "How quickly can you get it?",
-    ),
-    ("summary_pairs", "ja"): (
-        "その要約から、役に立つ情報をどれだけ得られますか",
-        "その情報を、どれだけ早く得られますか",
-    ),
-    ("stream_pairs", "en"): (
-        "How much of what you would want to know did the notifications tell you?",
-        "How rarely did they disturb you for nothing?",
-    ),
-    ("stream_pairs", "ja"): (
-        "知りたいことを、通知がどれだけ知らせてくれましたか",
-        "不要な通知に邪魔されることが、どれだけ少なかったですか",
-    ),
-    ("ranked_pairs", "en"): (
-        "How much useful information can you get from the list?",
-        "How quickly can you get it?",
-    ),
-    ("ranked_pairs", "ja"): (
-        "その一覧から、役に立つ情報をどれだけ得られますか",
-        "その情報を、どれだけ早く得られますか",
-    ),
-}
-"""What workers are asked to think of when the study file does not say (two-layered-summaries §4.2), by kind and language."""
-
-COLLECTIONS: dict[str, type[Entry]] = {
-    "intent_votes": SummaryFiles,
-    "iunit_importance": SummaryFiles,
-    "summary_pairs": SummaryFiles,
-    "stream_visits": EventFiles,
-    "ranked_pairs": RankedFiles,
-}
-"""Kind of task -> the files of its collection, where there is but one form of them."""
-
-KINDS: dict[str, type[TaskEntry]] = {
-    "intent_votes": IntentVotes,
-    "iunit_importance": IUnitImportance,
-    "summary_pairs": SummaryPairs,
-    "stream_pairs": StreamPairs,
-    "stream_visits": StreamVisits,
-    "ranked_pairs": RankedPairs,
-    "questions": Questions,
-}
-"""Kind of task -> its schema."""
+def read_study_entry(plain: Any, kinds: Kinds) -> StudyEntry:
+    """Read a whole study as YAML or a database has it; raises ValidationError."""
+    return StudyEntry.model_validate(plain, context={"kinds": kinds})
 
 
-def collection_paths(task: AnyTask) -> dict[str, str]:
+Form = TypeVar("Form", bound=TaskEntry)
+
+
+def of_form(entry: TaskEntry, form: type[Form]) -> Form:
+    """Return an entry as one of those that have the same pages; raises TypeError where it is none."""
+    if not isinstance(entry, form):
+        raise TypeError(f"a task of kind {entry.kind} is no {form.__name__}")
+    return entry
+
+
+def collection_paths(task: TaskEntry) -> dict[str, str]:
     """Return kind -> path as written, of the files that the task's collection has; {} for a task without one."""
-    if isinstance(task, Questions):
-        return {}
-    return {kind: path for kind, path in task.collection.model_dump().items() if path is not None}
-
-
-def system_paths(task: AnyTask) -> dict[str, str]:
-    """Return name -> path as written, of the task's systems; {} for a task without any."""
-    return dict(getattr(task, "systems", {}))
+    files: Entry | None = getattr(task, "collection", None)
+    return (
+        {} if files is None else {kind: path for kind, path in files.model_dump().items() if path is not None}
+    )

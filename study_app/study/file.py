@@ -12,7 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 from metrics.errors import FaultLog, input_fault
-from study_app.study.entries import DEFAULT_CRITERIA, JudgedTask, StudyEntry
+from study_app.study.entries import JudgedTask, Kinds, StudyEntry, read_study_entry
 from study_app.study.file_faults import note_faults
 from study_app.study.named_files import note_missing_files
 from study_app.study.rules import note_contradictions
@@ -55,8 +55,8 @@ class StudyFile:
         return self.lines.get(place, 1)
 
 
-def read_study_file(path: str | Path) -> StudyFile:
-    """Read and check one study file; raises `InputError` with every fault and its line."""
+def read_study_file(path: str | Path, kinds: Kinds) -> StudyFile:
+    """Read and check one study file with tasks of these kinds; raises `InputError` with every fault and its line."""
     path = Path(path)
     try:
         content = path.read_bytes()
@@ -85,33 +85,35 @@ def read_study_file(path: str | Path) -> StudyFile:
         log.add("not a study file", line=1, cure="write keys such as study, title, consent and tasks")
     _note_repeated_keys(node, log)
     log.raise_if_any()
-    entry = _validated(plain, lines, log)
+    entry = _validated(plain, lines, log, kinds)
     return StudyFile(
         path=path, sha256=hashlib.sha256(content).hexdigest(), source=source, entry=entry, lines=lines
     )
 
 
-def _validated(plain: dict[str, Any], lines: dict[tuple[str | int, ...], int], log: FaultLog) -> StudyEntry:
+def _validated(
+    plain: dict[str, Any], lines: dict[tuple[str | int, ...], int], log: FaultLog, kinds: Kinds
+) -> StudyEntry:
     try:
-        entry = _completed(StudyEntry.model_validate(plain))
+        entry = _completed(read_study_entry(plain, kinds), kinds)
     except ValidationError as error:
-        note_faults(error, plain, lines, log)
+        note_faults(error, plain, lines, log, kinds)
         note_missing_files(plain, Path(log.path).parent, lines, log)
         log.faults.sort(key=lambda fault: fault.line or 0)
         log.raise_if_any()
         raise
-    note_contradictions(entry, lines, log)
+    note_contradictions(entry, lines, log, kinds)
     log.raise_if_any()
     return entry
 
 
-def _completed(entry: StudyEntry) -> StudyEntry:
+def _completed(entry: StudyEntry, kinds: Kinds) -> StudyEntry:
     """Give each task the defaults that depend on what else it says: its kind as name, criteria in its language."""
     tasks = []
     for task in entry.tasks:
         update: dict[str, Any] = {"name": task.name or task.kind}
         if isinstance(task, JudgedTask) and task.criteria is None:
-            update["criteria"] = DEFAULT_CRITERIA[task.kind, task.language]
+            update["criteria"] = kinds[task.kind].criteria[task.language]
         tasks.append(task.model_copy(update=update))
     return entry.model_copy(update={"tasks": tuple(tasks)})
 

@@ -1,25 +1,13 @@
 """Faults of a study file in words: what is wrong with which key, and how to mend it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import ValidationError
 
 from metrics.errors import FaultLog
 from metrics.wording import listed, nearest
-from study_app.study.entries import (
-    COLLECTIONS,
-    FILES_OF_FORM,
-    KINDS,
-    CheckQuestion,
-    Codes,
-    Entry,
-    Question,
-    StudyEntry,
-    form_of_streams,
-)
-
-Place: TypeAlias = tuple[str | int, ...]
+from study_app.study.entries import CheckQuestion, Codes, Entry, Kinds, Place, StudyEntry
 
 CODE_CURE = "write 2 to 64 letters, digits and -"
 NAME_CURE = "write letters, digits, '.', '_' and -, at most 64 of them, a letter or digit first"
@@ -56,27 +44,6 @@ CURES = {
 }
 """Key -> how to mend it, where the kind of fault alone does not say it."""
 
-EVENT_FILES_CURE = "write topics: FILE, nuggets: FILE, matches: FILE and updates: FILE below it"
-RUNS_CURE = "write NAME: RUN, one line a system, two at least"
-
-CURES_OF_KIND = {
-    "stream_visits": {
-        "systems": "write NAME: RUN, one line a system",
-        "collection": EVENT_FILES_CURE,
-        "days": "write days: and for how many days of the event it is followed",
-    },
-    "stream_pairs": {
-        "systems": RUNS_CURE,
-        "collection": "write topics: FILE, qrels: FILE, clusters: FILE, epochs: FILE and texts: FILE below it",
-        "days": "write days: [YYYYMMDD, YYYYMMDD], the first and the last",
-    },
-    "ranked_pairs": {
-        "systems": RUNS_CURE,
-        "collection": "write topics: FILE, qrels: FILE, windows: FILE and texts: FILE below it",
-    },
-}
-"""The same for keys that mean something else in a kind of task."""
-
 MEANT = {
     "dict_type": "must be a group of keys",
     "model_type": "must be a group of keys",
@@ -103,6 +70,7 @@ def note_faults(
     plain: Mapping[str, Any],
     lines: Mapping[Place, int],
     log: FaultLog,
+    kinds: Kinds,
 ) -> None:
     """Put what pydantic found into words, once a place, in the order of the file.
 
@@ -116,13 +84,15 @@ def note_faults(
         Where each key stands.
     log : FaultLog
         Gets the faults.
+    kinds : mapping of str to EntryKind
+        The kinds of task.
     """
     seen: set[Place] = set()
     for fault in error.errors():
         place = _place_in_file(fault["loc"], plain)
         is_echo = fault["type"] == "too_short" and any(other[: len(place)] == place for other in seen)
         if place not in seen and not is_echo:
-            _note(fault, place, plain, lines, log)
+            _note(fault, place, plain, lines, log, kinds)
         seen.add(place)
     log.faults.sort(key=lambda fault: fault.line or 0)
 
@@ -133,13 +103,15 @@ def _note(
     plain: Mapping[str, Any],
     lines: Mapping[Place, int],
     log: FaultLog,
+    kinds: Kinds,
 ) -> None:
+    cures = _cures(place, plain, kinds)
     line = next((lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines), 1)
     key = ".".join(str(part + 1) if isinstance(part, int) else part for part in place)
     last = str(place[-1]) if place else ""
     match fault["type"]:
         case "extra_forbidden":
-            known = _known_keys(place, plain)
+            known = _known_keys(place, plain, kinds)
             near = nearest(last, known)
             log.add(
                 f"{key} is not known",
@@ -147,28 +119,28 @@ def _note(
                 cure=f"did you mean {near!r}?" if near else f"known here: {listed(known, most=20)}",
             )
         case "missing" if isinstance(fault["loc"][-1], int):
-            log.add(f"{key} has too few entries", line=line, cure=_cures(place, plain).get(last, "add to it"))
+            log.add(f"{key} has too few entries", line=line, cure=cures.get(last, "add to it"))
         case "missing":
-            log.add(f"{key} is missing", line=line, cure=_cures(place, plain).get(last, f"write {last}: ..."))
-        case "union_tag_invalid" | "union_tag_not_found":
-            near = nearest(str(fault["input"].get("kind")), list(KINDS))
-            cure = f"did you mean {near!r}?" if near else f"write kind: {' or kind: '.join(KINDS)}"
+            log.add(f"{key} is missing", line=line, cure=cures.get(last, f"write {last}: ..."))
+        case "unknown_kind":
+            near = nearest(str(fault["input"].get("kind")), kinds)
+            cure = f"did you mean {near!r}?" if near else f"write kind: {' or kind: '.join(kinds)}"
             log.add(f"{key}: no such kind of task", line=line, cure=cure)
         case kind:
             meant = MEANT.get(kind, fault["msg"]).format(**fault.get("ctx", {}))
             shown = _shown(fault["input"])
             is_name = kind == "string_pattern_mismatch" and "systems" in place[-2:-1]
             cure = "put it in quotes if it is meant" if kind == "string_type" else "correct it"
-            cure = _cures(place, plain).get("name" if is_name else last, cure)
+            cure = cures.get("name" if is_name else last, cure)
             log.add(f"{key} {meant}, got {shown}", line=line, cure=cure)
 
 
-def _cures(place: Place, plain: Mapping[str, Any]) -> Mapping[str, str]:
+def _cures(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> Mapping[str, str]:
     """Return key -> how to mend it, for keys around ``place``."""
     in_task = place[:1] == ("tasks",) and len(place) > 1
     task = plain["tasks"][place[1]] if in_task else {}
     kind = task.get("kind") if isinstance(task, dict) else None
-    return {**CURES, **CURES_OF_KIND.get(kind if isinstance(kind, str) else "", {})}
+    return {**CURES, **kinds[kind].cures} if isinstance(kind, str) and kind in kinds else CURES
 
 
 def _shown(value: Any) -> str:
@@ -193,24 +165,14 @@ def _place_in_file(loc: Sequence[str | int], plain: Any) -> Place:
     return tuple(place)
 
 
-def _known_keys(place: Place, plain: Mapping[str, Any]) -> list[str]:
+def _known_keys(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> list[str]:
     """Return the keys that may stand where ``place`` stands."""
-    return list(_model_around(place[:-1], plain).model_fields)
+    return list(_schema_around(place[:-1], plain, kinds).model_fields)
 
 
-def _model_around(place: Place, plain: Mapping[str, Any]) -> type[Entry]:
+def _schema_around(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> type[Entry]:
     """Return the schema of the group of keys at ``place``."""
     if len(place) < 2:
         return Codes if place == ("codes",) else StudyEntry
-    task = plain["tasks"][place[1]]
-    kind = task["kind"]
-    match place[2:]:
-        case ("collection", *_) if kind == "stream_pairs":
-            return FILES_OF_FORM[form_of_streams(task["collection"])]
-        case ("collection", *_):
-            return COLLECTIONS[kind]
-        case ("check", *_):
-            return CheckQuestion
-        case ("questions", *_):
-            return Question
-    return KINDS[kind]
+    task, key = plain["tasks"][place[1]], str(place[2]) if len(place) > 2 else ""
+    return CheckQuestion if key == "check" else kinds[task["kind"]].schema_of(key, task.get(key))

@@ -8,30 +8,21 @@ from typing import Any
 
 import yaml
 
-from study_app.study.entries import Entry, EventFiles, PushFiles, RankedFiles, SummaryFiles
+from study_app.study.entries import Entry
 from study_app.study.platforms import PLATFORMS
-from study_app.study.standard_words import consent_of, title_of
+from study_app.study.standard_words import consent_of
 from study_app.study_new.collections import Found, system_names
-from study_app.study_new.protocol import COMMENTS, protocol_values
+from study_app.study_new.protocol import comments, protocol_values
+from study_app.tasks.content import EventFiles, PushFiles, RankedFiles, SummaryFiles
+from study_app.tasks.task_kind import NewTask, TaskKind
 
 COMMENT_COLUMN = 32
-NAMES = {
-    "intent_votes": "votes",
-    "iunit_importance": "importance",
-    "summary_pairs": "summaries",
-    "stream_pairs": "notifications",
-    "stream_visits": "streams",
-    "ranked_pairs": "lists",
-}
-"""Kind of task -> what it is called in the tables."""
-
 FILES_OF_FAMILY: dict[str, type[Entry]] = {
     "summaries": SummaryFiles,
     "events": EventFiles,
     "pushes": PushFiles,
     "ranked": RankedFiles,
 }
-WITH_SYSTEMS = {"summary_pairs", "stream_pairs", "stream_visits", "ranked_pairs"}
 HEAD = """\
 # Written by `prefcal study new`. Make title and consent your own; every number below may be changed.
 # `prefcal study check` says what does not fit, what workers will do, for how long, and what it costs;
@@ -42,11 +33,11 @@ SYSTEMS_COMMENT = "the names stand in every table; workers never see them"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskPlan:
-    """One task to write: its kind, what it is about, and the days that only its collection knows."""
+    """One task to write: its kind, what of that is for new study files, and what it is about."""
 
-    kind: str
+    kind: TaskKind
+    new: NewTask
     found: Found
-    days: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,22 +56,23 @@ class Answers:
 
 def study_text(answers: Answers, tasks: list[TaskPlan], folder: Path) -> str:
     """Return the study file that is to stand in ``folder``."""
-    kinds = [task.kind for task in tasks]
     return (
         HEAD
-        + "\n".join([*_study_lines(answers, kinds), "", "tasks:", *_task_lines(answers, tasks, folder)])
+        + "\n".join([*_study_lines(answers, tasks), "", "tasks:", *_task_lines(answers, tasks, folder)])
         + "\n"
     )
 
 
-def _study_lines(answers: Answers, kinds: list[str]) -> Iterator[str]:
+def _study_lines(answers: Answers, tasks: list[TaskPlan]) -> Iterator[str]:
+    language, main = answers.language, min((task.new for task in tasks), key=lambda new: new.telling)
     yield ""
     yield _line(0, "study", answers.study, "short name, used in addresses: /s/NAME")
-    yield _line(0, "title", answers.title or title_of(kinds, answers.language), "what workers see first")
+    yield _line(0, "title", answers.title or main.title[language], "what workers see first")
     yield ""
     yield "# Shown before anything is stored; an empty line begins a new paragraph. Add what your ethics board requires."
     yield "consent: |"
-    consent = consent_of(kinds, answers.language, contact=answers.contact, keep=answers.keep)
+    activities = [task.new.activity[language] for task in tasks]
+    consent = consent_of(activities, language, contact=answers.contact, keep=answers.keep)
     yield from (f"  {line}".rstrip() for line in consent.splitlines())
     yield ""
     *others, last = PLATFORMS
@@ -100,11 +92,11 @@ def _study_lines(answers: Answers, kinds: list[str]) -> Iterator[str]:
 def _task_lines(answers: Answers, tasks: list[TaskPlan], folder: Path) -> Iterator[str]:
     names: list[str] = []
     for task in tasks:
-        name = NAMES[task.kind]
+        name = task.new.name
         names.append(name)
         again = names.count(name)
         yield ""
-        yield f"  - kind: {task.kind}"
+        yield f"  - kind: {task.kind.name}"
         yield _line(
             4, "name", name if again == 1 else f"{name}-{again}", "what this task is called in the tables"
         )
@@ -112,7 +104,7 @@ def _task_lines(answers: Answers, tasks: list[TaskPlan], folder: Path) -> Iterat
         yield "    collection:"
         for key, file in _files_of(task).items():
             yield f"      {key}: {_scalar(_relative(file, folder))}"
-        if task.kind in WITH_SYSTEMS:
+        if "systems" in task.kind.entry.model_fields:
             yield f"    systems:                    # {SYSTEMS_COMMENT}"
             for system, path in system_names(task.found.runs).items():
                 yield f"      {_scalar(system)}: {_scalar(_relative(path, folder))}"
@@ -127,9 +119,10 @@ def _files_of(task: TaskPlan) -> Mapping[str, Path]:
 
 def _protocol_lines(task: TaskPlan, language: str) -> Iterator[str]:
     values = protocol_values(task.kind, language)
-    if task.days is not None:
-        values["days"] = task.days
-    for key, comment in COMMENTS[task.kind].items():
+    days = task.new.days(task.found)
+    if days is not None:
+        values["days"] = days
+    for key, comment in comments(task.kind).items():
         if key in values:
             yield from _value_lines(key, values[key], comment)
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from metrics.errors import Fault, InputError, input_fault
-from study_app.estimate.content import read_study_content
-from study_app.study.file import read_study_file
+from study_app.estimate.content import read_whole_study
 from study_app.study_new.collections import Found, Search, collections, faults_of
 from study_app.study_new.compose import Answers, TaskPlan, study_text
 from study_app.study_new.recognise import files_in, recognise
@@ -85,7 +84,7 @@ def write_study(folder: Path, answers: Answers, tasks: list[TaskPlan]) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         part.write_text(study_text(answers, tasks, folder), encoding="utf-8")
-        read_study_content(read_study_file(part))
+        read_whole_study(part)
         os.link(part, path)
     except InputError as error:
         raise InputError([_in_place(fault, part, path) for fault in error.faults]) from None

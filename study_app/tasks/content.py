@@ -1,48 +1,146 @@
-"""What `load` stores of one task, as values: topics, what each system shows of each, derived tables, the files."""
+"""What `load` stores of one task, as values: topics, what each system shows of each, derived tables, the files; and the forms of collections."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from study_app.study.entries import AnyTask
-from study_app.tasks.content_files import SourceFile
+from metrics.errors import Fault, InputError
+from study_app.study.entries import Entry, TaskEntry, Text
+
+if TYPE_CHECKING:
+    from metrics.summaries.two_layered import Query
+
+T = TypeVar("T")
+
+Shown: TypeAlias = dict[str, Any]
+"""What a system shows of a topic, as `study_app.store.models.Summary` or `study_app.store.stream_models.Stream` describes it."""
+
+
+class SummaryFiles(Entry):
+    """Files of a MobileClick collection, relative to the study file."""
+
+    queries: Text
+    iunits: Text
+    intents: Text
+    importance: Text | None = None
+    probability: Text | None = None
+
+
+class EventFiles(Entry):
+    """Files of a Temporal Summarization collection, relative to the study file."""
+
+    topics: Text
+    nuggets: Text
+    matches: Text
+    updates: Text
+
+
+class PushFiles(Entry):
+    """Files of a Microblog or Real-Time Summarization collection, relative to the study file."""
+
+    topics: Text
+    qrels: Text
+    clusters: Text
+    epochs: Text
+    texts: Text
+
+
+class RankedFiles(Entry):
+    """Files of a collection of documents with time windows, relative to the study file."""
+
+    topics: Text
+    qrels: Text
+    windows: Text
+    texts: Text
+    intents: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """A file that a study was made of: its path as the study file writes it, and the hash of its bytes."""
+
+    path: str
+    sha256: str
+
+
+def source_files(folder: Path, paths: Mapping[str, str]) -> dict[str, SourceFile]:
+    """Return name -> file, for paths relative to ``folder``."""
+    return {
+        name: SourceFile(path=path, sha256=hashlib.sha256((folder / path).read_bytes()).hexdigest())
+        for name, path in paths.items()
+    }
+
+
+def tried(faults: list[Fault], read: Callable[[], T]) -> T | None:
+    """Read something, or note why it cannot be read."""
+    try:
+        return read()
+    except InputError as error:
+        faults += error.faults
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicContent:
-    """A query, an interest profile: its id in every table, its text, and what `models.Topic.detail` holds."""
+    """A query, an event, an interest profile: its id in every table, its text, and what `models.Topic.detail` holds.
+
+    ``query``: its intents and iUnits, where the collection has such.
+    """
 
     id: str
     text: str
     detail: dict[str, Any] | None = None
+    query: "Query | None" = None
+
+    @property
+    def intents(self) -> Mapping[str, str]:
+        """Intent -> its text; empty where there are none."""
+        return {} if self.query is None else self.query.intents
+
+    @property
+    def iunits(self) -> Mapping[str, str]:
+        """IUnit -> its text; empty where there are none."""
+        return {} if self.query is None else self.query.iunits
+
+    def probability(self, intent: str) -> float | None:
+        """Return P(i|q) of an intent; None where the collection has none."""
+        given = None if self.query is None else self.query.probability
+        return None if given is None else given.get(intent, 0.0)
+
+    def chances(self, known: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
+        """Return intent -> P(i|q): what is known of the topic, else the collection's, else all alike."""
+        given = None if self.query is None else self.query.probability
+        return known.get(self.id) or given or dict.fromkeys(self.intents, 1 / max(1, len(self.intents)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskContent:
-    """All that one task needs whose topics have no intents and no streams to follow.
+    """All that one task needs.
 
     Attributes
     ----------
-    entry : AnyTask
+    entry : TaskEntry
         What the study file says.
     files : mapping of str to SourceFile
         Kind -> file of the collection.
     systems : mapping of str to SourceFile
-        Name -> run, in the order of the study file.
+        Name -> run, in the order of the study file; empty for a task without runs.
     topics : tuple of TopicContent
         In the order of the collection.
     shown : mapping of (str, str) to dict
-        (topic, system) -> what is shown, as `models.Summary` describes it.
+        (topic, system) -> what is shown.
     tables : mapping of str to bytes
         Name -> table derived from collection and runs, as Parquet, without the column ``task``.
     notes : tuple of str
         One line for each thing that the files say and no worker will see.
     """
 
-    entry: AnyTask
+    entry: TaskEntry
     files: Mapping[str, SourceFile]
     systems: Mapping[str, SourceFile]
     topics: tuple[TopicContent, ...]
-    shown: Mapping[tuple[str, str], dict[str, Any]]
+    shown: Mapping[tuple[str, str], Shown]
     tables: Mapping[str, bytes]
     notes: tuple[str, ...] = ()

@@ -1,209 +1,150 @@
-"""What a task with ranked lists needs: the queries with their time windows, and each system's list ready to show.
+"""`ranked_pairs`: workers judge pairs of ranked lists for a historical query, time windows shown (time-aware-measures)."""
 
-The queries are those of the topics file that are judged, in its order. Of a run's ranking the first ``depth`` entries are shown,
-so that people judge what a measure at that depth scores; an entry without a text is left out and counted, and nothing from
-below takes its place.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Literal
 
-from metrics.errors import Fault, FaultLog, InputError, input_fault
-from metrics.ranked.lists import RankedCollection, RankedRun
-from metrics.readers.ranked import read_ranked_collection, read_ranked_run
-from metrics.readers.ranked_texts import AskedTopic, DocumentText, read_document_texts, read_ranked_topics
-from metrics.summaries.counting import counted_chars
-from metrics.topics import TopicNames
-from metrics.wording import nearest
-from study_app.study.entries import RankedPairs, collection_paths
-from study_app.tasks.content import TaskContent, TopicContent
-from study_app.tasks.content_files import source_files
+from pydantic import Field
 
-T = TypeVar("T")
+from metrics.errors import Fault
+from study_app.study.entries import ChosenPairs, Count, collection_paths, of_form
+from study_app.tasks.content import RankedFiles, Shown, TaskContent
+from study_app.tasks.pairs import (
+    JUDGED_COMMENTS,
+    OPTIONS,
+    REPEATED_COMMENTS,
+    chosen_capacity,
+    chosen_seconds,
+    judging,
+    slots_for_judgments,
+)
+from study_app.tasks.task_kind import FinishedTask, NewTask, People, SideForm, TaskKind
+from study_app.tasks.text_items import Item, list_items
+from study_app.tasks.workload import PAIRS_ASSUMED, Capacity, Span, choosing
+
+
+class RankedPairs(ChosenPairs):
+    """Judge pairs of ranked lists for a historical query."""
+
+    kind: Literal["ranked_pairs"]
+    collection: RankedFiles
+    judgments_per_pair: Count | None = 10
+    depth: Annotated[int, Field(ge=1, le=100)] = 10
+
+
+def _read(folder: Path, task: RankedPairs, faults: list[Fault]) -> TaskContent | None:
+    from study_app.tasks.reading.ranked_lists import read_ranked_content  # noqa: PLC0415 - see the room `reading`
+
+    return read_ranked_content(folder, task, faults)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Collection:
-    """The files of a collection as read: queries in words, documents in words, judgments and windows."""
+class ShownEntry:
+    """A result: its title and text, either of which may be empty, and the time that it is about, None where that is unknown."""
 
-    asked: Mapping[str, AskedTopic]
-    texts: Mapping[str, DocumentText]
-    judged: RankedCollection
-
-    def has_text(self, document: str) -> bool:
-        """Say whether there is anything to show of a document."""
-        found = self.texts.get(document)
-        return found is not None and bool(found.title or found.text)
+    key: str
+    title: str
+    text: str
+    window: str | None
 
 
-def read_ranked_content(folder: Path, task: RankedPairs, faults: list[Fault]) -> TaskContent | None:
-    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
-    names = collection_paths(task)
-    collection = _collection({kind: folder / path for kind, path in names.items()}, faults)
-    if collection is None:
-        return None
-    topics = _tried(faults, partial(_topics, folder / names["topics"], collection))
+def shown_ranking(content: Shown) -> tuple[ShownEntry, ...]:
+    """Return a list's entries, the best first: ``r1`` is the one at the top."""
+    return tuple(
+        ShownEntry(key=f"r{place}", title=entry["title"], text=entry["text"], window=entry["window"])
+        for place, entry in enumerate(content["list"], start=1)
+    )
+
+
+def _items(content: Shown, language: str) -> tuple[Item, ...]:
+    return list_items(content["list"], language, letter="r", kind="link")
+
+
+def _seconds(content: TaskContent) -> Span:
+    return chosen_seconds(content, of_form(content.entry, RankedPairs))
+
+
+def _capacity(content: TaskContent) -> Capacity:
+    entry = of_form(content.entry, RankedPairs)
+    wanted = entry.judgments_per_pair
+    return chosen_capacity(content, entry, None if wanted is None else slots_for_judgments(entry, wanted))
+
+
+def _work(content: TaskContent) -> str:
+    entry = of_form(content.entry, RankedPairs)
+    chosen = choosing(len(content.topics), entry.queries_per_worker)
+    return f"{chosen} and {judging(entry)}, {entry.depth} entries a list"
+
+
+def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[str, str], float]:  # noqa: ARG001 - alike for all
+    """Return the lists' TIA-nDCG at the depth that is shown (Singh et al., CHIIR 2016); the judgments are read again."""
+    from metrics.ranked.measures import TIANDCG  # noqa: PLC0415 - slow to import, and only a simulation needs it
+    from metrics.ranked.score import ranked_scores  # noqa: PLC0415 - as above
+    from metrics.readers.ranked import read_ranked_collection, read_ranked_run  # noqa: PLC0415 - as above
+
+    entry = of_form(content.entry, RankedPairs)
+    paths = {kind: path.parent / name for kind, name in collection_paths(entry).items()}
+    collection = read_ranked_collection(
+        qrels=paths["qrels"], windows=paths["windows"], intents=paths.get("intents")
+    )
     runs = [
-        _tried(faults, partial(_run, folder / path, name, collection)) for name, path in task.systems.items()
+        read_ranked_run(path.parent / run, collection.grades, name=name)
+        for name, run in entry.systems.items()
     ]
-    whole = [run for run in runs if run is not None]
-    if topics is None or len(whole) < len(runs):
-        return None
-    notes = _notes_of_topics(task, names, collection, topics)
-    for run in whole:
-        notes += _notes_of_run(run, [topic.id for topic in topics], collection, task.depth)
-    return TaskContent(
-        entry=task,
-        files=source_files(folder, names),
-        systems=source_files(folder, task.systems),
-        topics=topics,
-        shown={
-            (topic.id, run.name): {"list": _shown(run.rankings.get(topic.id, ())[: task.depth], collection)}
-            for topic in topics
-            for run in whole
-        },
-        tables={},
-        notes=tuple(notes),
-    )
+    found = ranked_scores(collection, runs, {"worth": TIANDCG(k=entry.depth)})
+    return {(score.topic, score.run): score.value for score in found}
 
 
-def _collection(paths: Mapping[str, Path], faults: list[Fault]) -> _Collection | None:
-    asked = _tried(faults, partial(read_ranked_topics, paths["topics"]))
-    texts = _tried(faults, partial(read_document_texts, paths["texts"]))
-    judged = _tried(
-        faults,
-        partial(
-            read_ranked_collection,
-            qrels=paths["qrels"],
-            windows=paths["windows"],
-            intents=paths.get("intents"),
+def _methods(task: FinishedTask) -> str:
+    return f"a worker judged two ranked lists for a query, of {task.systems}, time windows shown: {OPTIONS}."
+
+
+KIND = TaskKind(
+    entry=RankedPairs,
+    criteria={
+        "en": ("How much useful information can you get from the list?", "How quickly can you get it?"),
+        "ja": (
+            "その一覧から、役に立つ情報をどれだけ得られますか",
+            "その情報を、どれだけ早く得られますか",
         ),
-    )
-    if asked is None or texts is None or judged is None:
-        return None
-    return _Collection(asked=asked, texts=texts, judged=judged)
-
-
-def _tried(faults: list[Fault], read: Callable[[], T]) -> T | None:
-    """Read something, or note why it cannot be read."""
-    try:
-        return read()
-    except InputError as error:
-        faults += error.faults
-        return None
-
-
-def _topics(path: Path, collection: _Collection) -> tuple[TopicContent, ...]:
-    """Return the judged queries, each with the windows in which something relevant lies, in the order of their names."""
-    judged = collection.judged
-    names = TopicNames(judged.grades)
-    found: dict[str, TopicContent] = {}
-    log = FaultLog(path)
-    for written, topic in collection.asked.items():
-        name = names.find(written)
-        if name in found:
-            log.add(
-                f"{written} names topic {name}, which another line does already",
-                line=1,
-                cure="delete one of the two lines",
-            )
-        elif name is not None:
-            found[name] = TopicContent(id=name, text=topic.text, detail=_detail(name, topic, judged))
-    if not found:
-        cure = f"name topics as the judgments do, such as {next(iter(judged.grades))!r}"
-        log.add("none of these topics is judged", line=1, cure=cure)
-    log.raise_if_any()
-    return tuple(found.values())
-
-
-def _detail(name: str, topic: AskedTopic, judged: RankedCollection) -> dict[str, Any]:
-    windows = sorted({judged.windows[document] for document in judged.relevant(name)})
-    return (
-        {"windows": windows} if topic.asked_at is None else {"windows": windows, "asked_at": topic.asked_at}
-    )
-
-
-def _run(path: Path, name: str, collection: _Collection) -> RankedRun:
-    """Read a run; one of which nothing at all can be shown is surely of another collection."""
-    run = read_ranked_run(path, collection.judged.grades, name=name)
-    if not any(collection.has_text(document) for ranking in run.rankings.values() for document in ranking):
-        raise input_fault(
-            "no entry of this run has a text in the collection",
-            path=path,
-            line=1,
-            cure="name a run about these topics, or a texts file with its documents",
-        )
-    return run
-
-
-def _shown(ranking: tuple[str, ...], collection: _Collection) -> list[dict[str, Any]]:
-    """Return entries ready to show, the best first; `models.Summary` describes the form.
-
-    ``words`` and ``chars`` are those of title and text; ``window`` is None where the document has none.
-    """
-    entries = []
-    for document in filter(collection.has_text, ranking):
-        title, text = collection.texts[document].title, collection.texts[document].text
-        entries.append(
-            {
-                "id": document,
-                "title": title,
-                "text": text,
-                "words": len(title.split()) + len(text.split()),
-                "chars": counted_chars(title) + counted_chars(text),
-                "window": collection.judged.windows.get(document),
-            }
-        )
-    return entries
-
-
-def _notes_of_topics(
-    task: RankedPairs, names: Mapping[str, str], collection: _Collection, topics: tuple[TopicContent, ...]
-) -> list[str]:
-    """Say which queries are in one file only, and that a worker cannot take more of them than there are."""
-    asked, judged = collection.asked, collection.judged.grades
-    known, shown = TopicNames(judged), {topic.id for topic in topics}
-    strange = [written for written in asked if known.find(written) is None]
-    silent = [name for name in judged if name not in shown]
-    notes = []
-    if strange:
-        near = nearest(strange[0], silent)
-        notes.append(
-            f"{names['topics']}: {len(strange)} of {len(asked)} topics are not judged, such as {strange[0]!r}"
-            + (f" (did you mean {near!r}?)" if near else "")
-            + ", and are not shown"
-        )
-    if silent:
-        notes.append(
-            f"{names['qrels']}: {len(silent)} of {len(judged)} judged topics are not in {names['topics']}, such as "
-            f"{silent[0]!r}, and are not shown"
-        )
-    if task.queries_per_worker > len(topics):
-        notes.append(
-            f"queries_per_worker is {task.queries_per_worker}, but there are no more than {len(topics)} queries"
-        )
-    return notes
-
-
-def _notes_of_run(run: RankedRun, topics: list[str], collection: _Collection, depth: int) -> list[str]:
-    """Say what of a run's lists cannot be shown, and how much is shown without a window."""
-    notes = []
-    shown: list[str] = []
-    for topic in topics:
-        top = run.rankings.get(topic, ())[:depth]
-        with_text = list(filter(collection.has_text, top))
-        shown += with_text
-        if len(with_text) < len(top):
-            notes.append(
-                f"{run.name}, {topic}: {len(top) - len(with_text)} of the first {len(top)} entries have no text and "
-                "are not shown"
-            )
-        if not with_text:
-            notes.append(f"{run.name}, {topic}: there is nothing to show; workers will find this list empty")
-    placeless = sum(document not in collection.judged.windows for document in shown)
-    if placeless:
-        notes.append(f"{run.name}: {placeless} of {len(shown)} entries shown have no time window")
-    return notes
+    },
+    cures={
+        "systems": "write NAME: RUN, one line a system, two at least",
+        "collection": "write topics: FILE, qrels: FILE, windows: FILE and texts: FILE below it",
+    },
+    page="pair",
+    unit="topic",
+    wanted_key="queries_per_worker",
+    limit_key="judgments_per_pair",
+    places=slots_for_judgments,
+    read=_read,
+    side=SideForm(name="ranking", value=lambda shown, _detail, _reveals: shown_ranking(shown), items=_items),
+    check=(1, 2),
+    seconds=_seconds,
+    assumed=PAIRS_ASSUMED,
+    capacity=_capacity,
+    work=_work,
+    tables=frozenset({"preferences", "reads"}),
+    worth=_worth,
+    methods=_methods,
+    new=NewTask(
+        name="lists",
+        runs={"ranked": 2},
+        telling=2,
+        title={"en": "Which list of results helps you more?", "ja": "どちらの検索結果が役に立ちますか"},
+        activity={
+            "en": "you compare pairs of lists of search results",
+            "ja": "検索結果の一覧を二つずつ比べます",
+        },
+        comments={
+            "depth": "so many entries of each list are shown",
+            "judgments_per_pair": "so many workers judge a pair; null is no limit",
+            "queries_per_worker": "a worker judges the pairs of so many queries",
+            "pairs": "all pairs of a query, or a number: those judged least so far",
+            "validation_pairs": "so many of these are shown once more",
+            **REPEATED_COMMENTS,
+            **JUDGED_COMMENTS,
+        },
+    ),
+)

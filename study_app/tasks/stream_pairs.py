@@ -1,187 +1,257 @@
-"""What a task with push streams needs: the interest profiles, what each system pushed ready to show, and its cells.
+"""`stream_pairs`: workers judge pairs of push streams for an interest profile (push-notification-metrics, its closing question).
 
-A push stands on the UTC day on which it was pushed, whenever its tweet was posted. What cannot be shown is left out and
-counted: a push outside the days, and one without a text. The cells are those of `metrics.push.contingency`, under both
-conventions, and know nothing of texts.
+The oldest day stands first on a page, and on a day what came first, so that reading down is what living through the days was like.
+A day without pushes is there all the same: the system was quiet. Whether it was silent, with nothing to tell of at all,
+no user can know; the page says so only where the study reveals it, and then on both sides alike.
 """
 
 import io
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-import numpy as np
+from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag
 
 from metrics.errors import Fault, input_fault
-from metrics.msu.reading import text_words
-from metrics.push.contingency import cell_totals
-from metrics.push.days import account
-from metrics.push.measures import CONVENTIONS
-from metrics.push.pool import PushPool, push_pool
-from metrics.push.streams import PushRun
-from metrics.summaries.counting import counted_chars
-from metrics.topics import TopicNames
-from study_app.study.entries import StreamPairs, collection_paths
-from study_app.tasks.content import TaskContent, TopicContent
-from study_app.tasks.content_files import source_files
-from study_app.tasks.push_sources import PushSource, read_push_source, tried
+from study_app.study.entries import Contradiction, Entry, TakenPairs, of_form
+from study_app.tasks.content import EventFiles, PushFiles, Shown, TaskContent
+from study_app.tasks.pairs import (
+    JUDGED_COMMENTS,
+    OPTIONS,
+    REPEATED_COMMENTS,
+    taken_capacity,
+    taken_seconds,
+)
+from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, People, SideForm, TaskKind
+from study_app.tasks.text_items import Item, list_items
+from study_app.tasks.workload import PAIRS_ASSUMED, counted, from_to
 
-LONG_STREAM = 200
-"""So many notifications of one profile are read at a stretch; the tracks allow ten a day, for ten days."""
+MOST_DAYS = 100
+"""Each has its place on the page, also one without pushes."""
+SHARE_OF_A_DAY = 0.05
+"""A day with fewer judged tweets than this share of the busiest one is not one of the evaluation."""
 
-STRANGE, NO_PROFILE = "about topics that are not judged", "about topics without a profile"
-OTHER_DAY, NO_TEXT = "on other days", "without a text"
-"""Why a push may not be shown."""
+
+def _day_as_text(value: Any) -> Any:
+    """YAML reads 20150720 as a number; a day is text."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Day = Annotated[str, BeforeValidator(_day_as_text), StringConstraints(pattern=r"^\d{8}$")]
+
+
+def _form(given: Any) -> str:
+    """Say whether a collection of streams, read or not, is one of events or one of pushes."""
+    has_nuggets = "nuggets" in given if isinstance(given, Mapping) else isinstance(given, EventFiles)
+    return "events" if has_nuggets else "push"
+
+
+FILES: dict[str, type[Entry]] = {"events": EventFiles, "push": PushFiles}
+
+
+class StreamPairs(TakenPairs):
+    """Judge pairs of push streams for an interest profile."""
+
+    kind: Literal["stream_pairs"]
+    collection: Annotated[
+        Annotated[EventFiles, Tag("events")] | Annotated[PushFiles, Tag("push")], Discriminator(_form)
+    ]
+    days: Annotated[tuple[Day, Day], Field(strict=False)] | None = None
+    reveal_silent_days: Literal["random"] | bool = False
+
+    @property
+    def revealed(self) -> Literal["random"] | bool | None:
+        """Whether workers are told which days were silent."""
+        return self.reveal_silent_days
+
+
+def _rules(task: StreamPairs) -> Iterator[Contradiction]:
+    is_events = isinstance(task.collection, EventFiles)
+    if task.days is None and not is_events:
+        yield ((), "days is missing", "write days: [YYYYMMDD, YYYYMMDD], the first and the last")
+    if task.days is not None and is_events:
+        yield (("days",), "days are those of the events", "remove days")
+    if task.days is not None:
+        yield from _span(*task.days)
+
+
+def _span(first: str, last: str) -> Iterator[Contradiction]:
+    from metrics.push.streams import parsed_day  # noqa: PLC0415 - numpy comes with it
+
+    try:
+        days = (parsed_day(last) - parsed_day(first)).days + 1
+    except ValueError as error:
+        yield ("days",), str(error), "write each as YYYYMMDD"
+        return
+    if days < 1:
+        yield ("days",), "the first day is after the last", "exchange them"
+    if days > MOST_DAYS:
+        yield (
+            ("days",),
+            f"{days} days are more than anybody can judge on a page",
+            f"take {MOST_DAYS} days or fewer",
+        )
+
+
+def _read(folder: Path, task: StreamPairs, faults: list[Fault]) -> TaskContent | None:
+    from study_app.tasks.reading.push_streams import read_push_content  # noqa: PLC0415 - see the room `reading`
+
+    return read_push_content(folder, task, faults)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Streams:
-    """One run's streams: topic -> pushes ready to show, and one line for each kind of push that is not shown."""
+class ShownPush:
+    """A notification: ``p12`` is the 12th of the stream, with its text and when it came."""
 
-    run: PushRun
-    pushes: Mapping[str, list[dict[str, Any]]]
-    notes: tuple[str, ...]
-
-
-def read_push_content(folder: Path, task: StreamPairs, faults: list[Fault]) -> TaskContent | None:
-    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
-    source = read_push_source(folder, task, faults)
-    if source is None:
-        return None
-    read = [
-        tried(faults, partial(_streams, folder / path, name, source)) for name, path in task.systems.items()
-    ]
-    streams = [one for one in read if one is not None]
-    if len(streams) < len(read):
-        return None
-    pool = push_pool(source.judged)
-    return TaskContent(
-        entry=task,
-        files=source_files(folder, collection_paths(task)),
-        systems=source_files(folder, task.systems),
-        topics=_topics(source, pool),
-        shown={
-            (topic, one.run.name): {"pushes": one.pushes[topic]}
-            for topic in source.profiles
-            for one in streams
-        },
-        tables={"push_cells": _push_cells(pool, list(source.profiles), [one.run for one in streams])},
-        notes=(*source.notes, *(note for one in streams for note in one.notes)),
-    )
+    key: str
+    text: str
+    at: datetime
 
 
-def _topics(source: PushSource, pool: PushPool) -> tuple[TopicContent, ...]:
-    """Return the profiles with their days, and which of these had nothing relevant in the pool."""
-    silent = {(pool.topics[pool.row_topic[row]], pool.days[row]) for row in np.flatnonzero(~pool.has_cluster)}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushDay:
+    """A day: its name ``YYYYMMDD``, its date, what was pushed, and whether to say that it was silent."""
+
+    name: str
+    date: date
+    pushes: tuple[ShownPush, ...]
+    silent: bool
+
+
+def shown_pushes(content: Shown, detail: Mapping[str, Any], *, reveals_silence: bool) -> tuple[PushDay, ...]:
+    """Return every day of the profile with a system's pushes; see `models.Summary` and `models.Topic` for the forms."""
+    pushes: dict[str, list[ShownPush]] = {day: [] for day in detail["days"]}
+    for place, push in enumerate(content["pushes"], start=1):
+        at = datetime.fromtimestamp(push["at"], UTC)
+        pushes[f"{at:%Y%m%d}"].append(ShownPush(key=f"p{place}", text=push["text"], at=at))
+    silent = frozenset(detail["silent"]) if reveals_silence else frozenset()
     return tuple(
-        TopicContent(
-            id=topic,
-            text=profile.title,
-            detail={
-                "description": profile.description,
-                "days": list(source.judged.days[topic]),
-                "silent": [day for day in source.judged.days[topic] if (topic, day) in silent],
-            },
-        )
-        for topic, profile in source.profiles.items()
+        PushDay(name=day, date=date.fromisoformat(day), pushes=tuple(of_day), silent=day in silent)
+        for day, of_day in pushes.items()
     )
 
 
-def _streams(path: Path, name: str, source: PushSource) -> _Streams:
-    """Read a run and make its streams.
+def _items(content: Shown, language: str) -> tuple[Item, ...]:
+    return list_items(content["pushes"], language, letter="p", kind="update")
+
+
+def _work(content: TaskContent) -> str:
+    entry, topics = of_form(content.entry, StreamPairs), len(content.topics)
+    wanted, possible = entry.pairs_of_a_worker(topics), topics * entry.pairs_of_a_topic
+    days = [len((topic.detail or {}).get("days", ())) for topic in content.topics]
+    again = f", {min(entry.validation_pairs, wanted)} of them twice" if entry.validation_pairs else ""
+    return (
+        f"judges {wanted} of {counted(possible, 'pair')}{again}: {len(entry.systems)} systems, "
+        f"{counted(topics, 'profile')}, {from_to(days)} days"
+    )
+
+
+def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[str, str], float]:
+    """Return the contingency utility under the people's weights (Tan et al., SIGIR 2016, Table 1).
 
     Raises
     ------
     InputError
-        If the run cannot be read, or none of its pushes can be shown: then it is surely of another collection. A run that never
-        pushed is a run like any other.
+        If the streams' cells are not known: nobody could prefer anything.
     """
-    run = source.read_run(path, name)
-    pushes, left_out = _sorted_out(run, source)
-    reasons = ", ".join(_reason(reason, examples) for reason, examples in left_out.items() if examples)
-    if run.topics and not any(pushes.values()):
+    import pandas as pd  # noqa: PLC0415 - slow to import, and only a simulation needs it
+
+    if "push_cells" not in content.tables:
         raise input_fault(
-            f"none of the {len(run.topics)} pushes of this run can be shown: {reasons}",
+            f"task {content.entry.name}: the collection has no judgments, so nobody can prefer anything",
             path=path,
-            line=1,
-            cure="name a run about these topics and days, or the texts file that has its tweets",
+            cure="name qrels and clusters in the collection",
         )
-    notes = [f"{name}: not shown of {len(run.topics)} pushes: {reasons}"] if reasons else []
-    return _Streams(run=run, pushes=pushes, notes=(*notes, *_note_of_long_streams(name, pushes)))
+    cells, weights = pd.read_parquet(io.BytesIO(content.tables["push_cells"])), people.push_weights
+    worth = (
+        cells["gain"]
+        - weights["P_E"] * cells["nonrelevant_eventful"]
+        - weights["S_E"] * cells["silent_eventful"]
+        - weights["P_0"] * cells["nonrelevant_silent"]
+        + weights["S_0"] * cells["silent_silent"]
+    )
+    return dict(zip(zip(cells["topic"], cells["system"], strict=True), worth.astype(float), strict=True))
 
 
-def _sorted_out(
-    run: PushRun, source: PushSource
-) -> tuple[dict[str, list[dict[str, Any]]], dict[str, list[str]]]:
-    """Return what is shown of each topic, and for each reason what is not, both in the order of time."""
-    names = TopicNames(source.judged.days)
-    topic_of = {written: names.find(written) for written in set(run.topics)}
-    days = {topic: frozenset(of_topic) for topic, of_topic in source.judged.days.items()}
-    pushes: dict[str, list[dict[str, Any]]] = {topic: [] for topic in source.profiles}
-    left_out: dict[str, list[str]] = {reason: [] for reason in (STRANGE, NO_PROFILE, OTHER_DAY, NO_TEXT)}
-    for push in np.argsort(run.epochs, kind="stable").tolist():
-        written, tweet, at = run.topics[push], run.tweets[push], int(run.epochs[push])
-        topic = topic_of[written]
-        if topic is None:
-            left_out[STRANGE].append(written)
-        elif topic not in pushes:
-            left_out[NO_PROFILE].append(written)
-        elif _day(at) not in days[topic]:
-            left_out[OTHER_DAY].append(_day(at))
-        elif text := source.text(topic, tweet):
-            pushes[topic].append(_shown_push(tweet, text, at))
-        else:
-            left_out[NO_TEXT].append(tweet)
-    return pushes, left_out
+def _methods(task: FinishedTask) -> str:
+    shown = {True: "was shown", "random": "was shown to a random half of the workers"}
+    silent = shown.get(task.protocol.get("reveal_silent_days", False), "was not shown")
+    return (
+        f"a worker read an interest profile and what two systems had pushed on the same days, for {task.systems}, and"
+        f" judged: {OPTIONS}. Quiet days were seen as quiet; whether a day had nothing relevant {silent}."
+    )
 
 
-def _note_of_long_streams(name: str, pushes: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Say that nobody will read all of some streams through."""
-    longest = max(pushes, key=lambda topic: len(pushes[topic]))
-    long = sum(len(of_topic) > LONG_STREAM for of_topic in pushes.values())
-    told = f"{name}: nobody reads more than {LONG_STREAM} notifications on a page through; {long} of {len(pushes)} streams"
-    return [f"{told} have more, {longest} has {len(pushes[longest]):,}"] if long else []
+def _evaluated_days(found: Collected) -> list[int] | None:
+    """Return the first and the last day of the evaluation; None for events, which have their own."""
+    if found.family != "pushes":
+        return None
+    count = Counter(row[1] for row in found.files["epochs"].rows)
+    least = SHARE_OF_A_DAY * max(count.values())
+    days = sorted(day for day, tweets in count.items() if tweets >= least)
+    return [int(days[0]), int(days[-1])]
 
 
-def _reason(reason: str, examples: Sequence[str]) -> str:
-    """Say why some pushes are not shown: how many, and the first in the order of time."""
-    return f"{len(examples)} {reason} ({examples[0]}{', ...' if len(set(examples)) > 1 else ''})"
-
-
-def _shown_push(tweet: str, text: str, at: int) -> dict[str, Any]:
-    return {"id": tweet, "text": text, "words": text_words(text), "chars": counted_chars(text), "at": at}
-
-
-def _day(seconds: int) -> str:
-    """Return the UTC day of a time, ``YYYYMMDD``; that of a time beyond the calendar is empty."""
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y%m%d}"
-    except (OverflowError, OSError, ValueError):
-        return ""
-
-
-def _push_cells(pool: PushPool, topics: Sequence[str], runs: Sequence[PushRun]) -> bytes:
-    """Return the cells of every run and topic under each convention as Parquet; a row stands for all pairs of its stream."""
-    import pandas as pd  # noqa: PLC0415 - slow to import, and only `load` needs it
-
-    rows = []
-    for run in runs:
-        for convention, (rules, _) in CONVENTIONS.items():
-            totals = cell_totals(account(pool, run, rules))
-            rows += [
-                {
-                    "topic": topic,
-                    "pair": None,
-                    "system": run.name,
-                    "days": len(pool.collection.days[topic]),
-                    "convention": convention,
-                    **{cell: float(total[pool.topics.index(topic)]) for cell, total in totals.items()},
-                }
-                for topic in topics
-            ]
-    buffer = io.BytesIO()
-    pd.DataFrame(rows).astype({"pair": "object"}).to_parquet(buffer)
-    return buffer.getvalue()
+KIND = TaskKind(
+    entry=StreamPairs,
+    files=lambda given: FILES[_form(given)],
+    criteria={
+        "en": (
+            "How much of what you would want to know did the notifications tell you?",
+            "How rarely did they disturb you for nothing?",
+        ),
+        "ja": (
+            "知りたいことを、通知がどれだけ知らせてくれましたか",
+            "不要な通知に邪魔されることが、どれだけ少なかったですか",
+        ),
+    },
+    cures={
+        "systems": "write NAME: RUN, one line a system, two at least",
+        "collection": "write topics: FILE, qrels: FILE, clusters: FILE, epochs: FILE and texts: FILE below it",
+        "days": "write days: [YYYYMMDD, YYYYMMDD], the first and the last",
+    },
+    rules=_rules,
+    page="pair",
+    unit="pair",
+    wanted_key="pairs_per_worker",
+    limit_key="judgments_per_pair",
+    topic="Profile",
+    read=_read,
+    side=SideForm(
+        name="pushes",
+        value=lambda shown, detail, reveals: shown_pushes(shown, detail, reveals_silence=reveals),
+        items=_items,
+    ),
+    check=(2, 3),
+    seconds=lambda content: taken_seconds(content, of_form(content.entry, StreamPairs)),
+    assumed=PAIRS_ASSUMED,
+    capacity=lambda content: taken_capacity(content, of_form(content.entry, StreamPairs)),
+    work=_work,
+    tables=frozenset({"preferences", "reads"}),
+    worth=_worth,
+    methods=_methods,
+    new=NewTask(
+        name="notifications",
+        runs={"events": 2, "pushes": 2},
+        usual=lambda found: found.family == "pushes",
+        days=_evaluated_days,
+        telling=3,
+        title={"en": "Which notifications would you rather get?", "ja": "どちらの通知を受け取りたいですか"},
+        activity={
+            "en": "you read what somebody wants to be told of, and compare the notifications that two services would have sent",
+            "ja": "ある人が知りたいことを読み、二つのサービスが送った通知を比べます",
+        },
+        comments={
+            "days": "the first and the last day; what is pushed on other days is not shown",
+            "judgments_per_pair": "so many workers judge a pair; null is no limit",
+            "pairs_per_worker": "a worker judges so many, of one profile as far as there is room",
+            "reveal_silent_days": "true: days without anything relevant say so; random: for half of the workers",
+            "validation_pairs": "so many of a worker's pairs are shown once more",
+            **REPEATED_COMMENTS,
+            **JUDGED_COMMENTS,
+        },
+    ),
+)

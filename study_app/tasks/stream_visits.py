@@ -1,237 +1,170 @@
-"""What a task with streams needs: the events, and each system's updates about them ready to show.
-
-An update is shown with its own text, also when it is the copy of another. What cannot be shown is left out and counted:
-an update without a text (the collection has texts of the sampled ones only), and one that was given out after its
-event's end, when nobody reads any more. An update from before its event's start is there from the start on, as in
-`metrics.msu.score`.
-"""
+"""`stream_visits`: workers follow one system's stream of an event for days (modeled-stream-utility §3)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
+from metrics.errors import Fault
+from study_app.study.entries import FollowedTask, of_form
+from study_app.tasks.content import EventFiles, TaskContent
+from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, TaskKind
+from study_app.tasks.workload import (
+    DAY_SECONDS,
+    ENROLLING,
+    OPENING,
+    READ_ONCE,
+    STILL_OF_USE,
+    VISITS_A_DAY,
+    Capacity,
+    Span,
+    counted,
+    exactly,
+    followed_days,
+    item_seconds,
+    workers_to_fill,
+)
 
-from metrics.errors import Fault, InputError
-from metrics.event_taking_part import UPDATE
-from metrics.events import Event, EventCollection, UpdateRun
-from metrics.msu.arrays import IntArray
-from metrics.msu.reading import text_words
-from metrics.readers.columns import line_of_row
-from metrics.readers.tempsum import read_events
-from metrics.readers.tempsum_runs import read_update_run
-from metrics.readers.xml_tree import read_xml
-from metrics.summaries.counting import counted_chars
-from metrics.taking_part import unjudged_entries
-from metrics.topics import TopicNames
-from metrics.wording import nearest
-from study_app.study.entries import StreamVisits, collection_paths
-from study_app.tasks.content_files import SourceFile, source_files
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownEvent:
-    """An event: its id in every table, what workers see of it, and how long it lasts in seconds."""
-
-    id: str
-    title: str
-    seconds: float
+MOST_NEW_DAYS = 10
+"""Of an event, that a new study file proposes."""
+LENGTHS = (("days", DAY_SECONDS), ("hours", 3_600), ("minutes", 60))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamContent:
-    """All that one task with streams needs.
+class StreamVisits(FollowedTask):
+    """Follow one system's stream of an event for days."""
 
-    Attributes
-    ----------
-    entry : StreamVisits
-        What the study file says.
-    files : mapping of str to SourceFile
-        Kind -> file of the collection.
-    systems : mapping of str to SourceFile
-        Name -> run, in the order of the study file.
-    events : tuple of ShownEvent
-        In the order of the collection.
-    streams : mapping of (str, str) to dict
-        (event, system) -> what is shown, as `stream_models.Stream` describes it.
-    notes : tuple of str
-        One line for each thing that the files say and no worker will see: rows about what is not there, parts of streams
-        that cannot be shown, more events a worker than there are.
-    """
-
-    entry: StreamVisits
-    files: Mapping[str, SourceFile]
-    systems: Mapping[str, SourceFile]
-    events: tuple[ShownEvent, ...]
-    streams: Mapping[tuple[str, str], dict[str, Any]]
-    notes: tuple[str, ...]
+    kind: Literal["stream_visits"]
+    collection: EventFiles
 
 
-def read_stream_content(folder: Path, task: StreamVisits, faults: list[Fault]) -> StreamContent | None:
-    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
-    paths = collection_paths(task)
-    try:
-        collection = read_events(**{kind: folder / path for kind, path in paths.items()})
-        titles = _titles(folder / paths["topics"], collection)
-    except InputError as error:
-        faults += error.faults
-        return None
-    runs = [_run(folder / path, collection, name, faults) for name, path in task.systems.items()]
-    if None in runs:
-        return None
-    streams: dict[tuple[str, str], dict[str, Any]] = {}
-    notes = _notes_of_task(task, collection, paths)
-    for run in runs:
-        if run is not None:
-            notes += _notes_of_run(folder / task.systems[run.name], run, collection)
-            _add_streams(run, collection, streams, notes)
-    return StreamContent(
-        entry=task,
-        files=source_files(folder, paths),
-        systems=source_files(folder, task.systems),
-        events=tuple(
-            ShownEvent(id=name, title=titles[name], seconds=event.end - event.start)
-            for name, event in collection.topics.items()
+def _read(folder: Path, task: StreamVisits, faults: list[Fault]) -> TaskContent | None:
+    from study_app.tasks.reading.event_streams import read_stream_content  # noqa: PLC0415 - see the room `reading`
+
+    return read_stream_content(folder, task, faults)
+
+
+def _seconds(content: TaskContent) -> Span:
+    entry = of_form(content.entry, StreamVisits)
+    days = followed_days(entry, content.shown.values())
+    wanted = min(entry.topics_per_worker, len(content.topics))
+    each = [_stream_seconds(stream, entry) for stream in content.shown.values()]
+    reading = Span(READ_ONCE.low * min(each), READ_ONCE.high * max(each))
+    a_visit = OPENING + STILL_OF_USE.times(0, entry.ask_per_visit)
+    visits = Span(max(1.0, VISITS_A_DAY.low * days), max(1.0, VISITS_A_DAY.high * days))
+    return (ENROLLING + reading + a_visit.times(visits.low, visits.high)).times(wanted)
+
+
+def _stream_seconds(stream: Mapping[str, Any], entry: StreamVisits) -> float:
+    """Return how long all updates take to read that come while the stream is followed."""
+    until = stream["start"] + entry.days * DAY_SECONDS
+    return sum(item_seconds(update, entry.language) for update in stream["updates"] if update["at"] <= until)
+
+
+def _followers(entry: StreamVisits, answers: int) -> int:
+    """Return how many may follow an event where each system's stream of it is to have so many followers."""
+    return answers * len(entry.systems)
+
+
+def _capacity(content: TaskContent) -> Capacity:
+    entry, events = of_form(content.entry, StreamVisits), len(content.topics)
+    limit = entry.workers_per_stream
+    return Capacity(
+        answers="followers of",
+        thing="stream",
+        things=events * len(entry.systems),
+        each=exactly(limit),
+        workers=workers_to_fill(
+            events, None if limit is None else _followers(entry, limit), entry.topics_per_worker
         ),
-        streams=streams,
-        notes=tuple(notes),
+        a_worker=min(entry.topics_per_worker, events),
     )
 
 
-def _notes_of_task(task: StreamVisits, collection: EventCollection, paths: Mapping[str, str]) -> list[str]:
-    """Say which matches name what is not there, and that a worker cannot follow more events than there are."""
-    notes = []
-    skipped = collection.skipped.sentence(nuggets=paths["nuggets"], updates=paths["updates"])
-    if skipped:
-        notes.append(f"{paths['matches']}: {skipped}")
-    if task.topics_per_worker > len(collection.topics):
-        notes.append(
-            f"topics_per_worker is {task.topics_per_worker}, but the collection has no more than "
-            f"{len(collection.topics)} judged events"
-        )
-    return notes
+def _work(content: TaskContent) -> str:
+    entry, events = of_form(content.entry, StreamVisits), len(content.topics)
+    days = followed_days(entry, content.shown.values())
+    return (
+        f"follows {min(entry.topics_per_worker, events)} of {events} events "
+        f"for {days:g} days of the event, which take {_duration(days * DAY_SECONDS / entry.clock_factor)}; "
+        f"gets what one of {counted(len(content.systems), 'system')} tells"
+    )
 
 
-def _notes_of_run(path: Path, run: UpdateRun, collection: EventCollection) -> list[str]:
-    """Say how many of a run's updates are about events that the collection does not have."""
-    says = "are about events that are not judged"
-    notes = []
-    for part in unjudged_entries(run.topics, collection.topics, noun=UPDATE, says=says, cause=""):
-        near = nearest(part.example, collection.topics)
-        notes.append(
-            f"{run.name}: {part.count} of {part.of} updates {says}, such as {part.example!r} "
-            f"(line {line_of_row(path, part.entry or 0)}"
-            + (f"; did you mean {near!r}?" if near else "")
-            + "), and are not shown"
-        )
-    return notes
+def _duration(seconds: float) -> str:
+    for unit, length in LENGTHS:
+        if seconds >= 2 * length:
+            return f"{seconds / length:.3g} {unit}"
+    return f"{seconds:.3g} seconds"
 
 
-def _run(path: Path, collection: EventCollection, name: str, faults: list[Fault]) -> UpdateRun | None:
-    """Read a run; one of which nothing at all can be shown is surely of another collection."""
-    try:
-        run = read_update_run(path, name=name)
-    except InputError as error:
-        faults += error.faults
-        return None
-    if not any(_is_shown(collection, topic, update) for topic, update in _told(run, collection)):
-        faults.append(
-            Fault(
-                problem="no update of this run has a text in the collection",
-                cure="name a run about these events, or the updates file that has its texts",
-                path=str(path),
-                line=1,
-            )
-        )
-        return None
-    return run
+def _methods(task: FinishedTask) -> str:
+    days = f" for {task.amount(task.protocol['days'], 'day')}" if "days" in task.protocol else ""
+    asked = (
+        f" A visit was asked about {task.amount(task.protocol['ask_per_visit'], 'update')} at the most: still of use?"
+        if task.protocol.get("ask_per_visit")
+        else ""
+    )
+    return (
+        f"a worker followed one system’s stream of one event{days}, of {task.systems}, coming back"
+        f" when they liked, newest updates first.{asked}"
+    )
 
 
-def _told(run: UpdateRun, collection: EventCollection) -> list[tuple[str, str]]:
-    """Return (event, update) of every entry about an event of the collection."""
-    entries = run.entries(collection.topics)
-    return [(topic, run.updates[entry]) for topic, rows in entries.items() for entry in rows.tolist()]
+def _event_days(found: Collected) -> int:
+    """Return the whole days of the longest event, at least one and at most `MOST_NEW_DAYS`."""
+    from metrics.readers.xml_tree import read_xml  # noqa: PLC0415 - only a new study needs it
+
+    longest = 0.0
+    for event in read_xml(found.files["topics"].path).children:
+        parts = {child.tag: child.text.strip() for child in event.children}
+        try:
+            longest = max(longest, float(parts["end"]) - float(parts["start"]))
+        except (KeyError, ValueError):
+            continue  # the reader of the collection says what is wrong with it
+    return max(1, min(MOST_NEW_DAYS, round(longest / DAY_SECONDS)))
 
 
-def _is_shown(collection: EventCollection, topic: str, update: str) -> bool:
-    sampled = collection.topics[topic].updates.get(update)
-    return sampled is not None and bool(sampled.text.strip())
-
-
-def _add_streams(
-    run: UpdateRun,
-    collection: EventCollection,
-    streams: dict[tuple[str, str], dict[str, Any]],
-    notes: list[str],
-) -> None:
-    """Make a run's streams of all events, and note what of each cannot be shown."""
-    entries = run.entries(collection.topics)
-    for topic, event in collection.topics.items():
-        rows = entries.get(topic, np.zeros(0, dtype=np.int64))
-        in_time = rows[run.seconds[rows] <= event.end]
-        with_text = [row for row in in_time.tolist() if _is_shown(collection, topic, run.updates[row])]
-        shown = np.array(with_text, dtype=np.int64)
-        streams[topic, run.name] = shown_stream(event, run, shown)
-        notes += _notes(
-            f"{run.name}, {topic}", rows.size, rows.size - in_time.size, in_time.size - shown.size
-        )
-
-
-def _notes(stream: str, updates: int, late: int, without_text: int) -> list[str]:
-    """Say what is left out of a stream, or that there is nothing in it."""
-    notes = []
-    if without_text:
-        notes.append(f"{stream}: {without_text} of {updates} updates have no text and are not shown")
-    if late:
-        notes.append(f"{stream}: {late} of {updates} updates come after the event's end and are not shown")
-    if updates == late + without_text:
-        notes.append(f"{stream}: there is nothing to show; whoever follows this stream will find it empty")
-    return notes
-
-
-def shown_stream(event: Event, run: UpdateRun, entries: IntArray) -> dict[str, Any]:
-    """Return a run's entries for an event as a stream, ready to show; `stream_models.Stream` describes the form.
-
-    Oldest first; of equal times the lower confidence, then the entry that stands earlier in the run, so that newest
-    first is the order in which `metrics.msu.score` lets users read.
-    """
-    order = entries[np.lexsort((entries, run.confidence[entries], run.seconds[entries]))]
-    return {
-        "start": event.start,
-        "end": event.end,
-        "updates": [
-            _shown_update(event, run.updates[entry], float(run.seconds[entry])) for entry in order.tolist()
-        ],
-    }
-
-
-def _shown_update(event: Event, update: str, at: float) -> dict[str, Any]:
-    text = event.updates[update].text.strip()
-    return {
-        "id": update,
-        "text": text,
-        "words": text_words(text),
-        "chars": counted_chars(text),
-        "at": at,
-        "nuggets": [[name, event.nuggets[name].seconds] for name in event.nuggets_of(update)],
-    }
-
-
-def event_words(path: Path, collection: EventCollection) -> dict[str, dict[str, str]]:
-    """Return what the topics file says of each event of the collection: element -> its text."""
-    names = TopicNames(collection.topics)
-    found: dict[str, dict[str, str]] = {}
-    for event in read_xml(path).children:
-        parts = {child.tag: " ".join(child.text.split()) for child in event.children}
-        name = names.find(parts.get("id", ""))
-        if name is not None:
-            found[name] = parts
-    return found
-
-
-def _titles(path: Path, collection: EventCollection) -> dict[str, str]:
-    """Return what workers see of each event: its title, without one its query, without either its id."""
-    words = event_words(path, collection)
-    told = {name: words.get(name, {}) for name in collection.topics}
-    return {name: parts.get("title") or parts.get("query") or name for name, parts in told.items()}
+KIND = TaskKind(
+    entry=StreamVisits,
+    cures={
+        "systems": "write NAME: RUN, one line a system",
+        "collection": "write topics: FILE, nuggets: FILE, matches: FILE and updates: FILE below it",
+        "days": "write days: and for how many days of the event it is followed",
+    },
+    same_in_all=("clock_factor", "idle_seconds"),
+    page="stream",
+    unit="topic",
+    wanted_key="topics_per_worker",
+    limit_key="workers_per_stream",
+    places=_followers,
+    topic="Event",
+    free_keys=frozenset({"idle_seconds"}),
+    read=_read,
+    check=(3, 1),
+    seconds=_seconds,
+    assumed=(f"{VISITS_A_DAY.low:g} to {VISITS_A_DAY.high:g} visits of a stream a day of its event",),
+    capacity=_capacity,
+    work=_work,
+    tables=frozenset({"prompts", "lateness", "follows", "visits", "activity", "reads", "stops"}),
+    methods=_methods,
+    new=NewTask(
+        name="streams",
+        runs={"events": 1},
+        days=_event_days,
+        telling=4,
+        title={"en": "How do you follow the news?", "ja": "ニュースの追いかけ方についての調査"},
+        activity={
+            "en": "you follow the news of an event for some days on a page of your own, whenever and for as long as you like",
+            "ja": "数日の間、専用のページで、ある出来事のニュースを好きなときに好きなだけ読みます",
+        },
+        comments={
+            "days": "so many days of the event a worker follows it",
+            "clock_factor": "seconds of the event in one second on the clock: 24 shows a day in an hour",
+            "topics_per_worker": "a worker follows so many events side by side",
+            "workers_per_stream": "so many follow one system's stream of an event; null is no limit",
+            "ask_per_visit": "after a visit: of so many updates, was this still of use? (Baruah et al. 2015, 3: lateness)",
+            "idle_seconds": "a visit without any sign of life for so long is over",
+            "updates_per_page": "the older ones of a visit are one tap away",
+        },
+    ),
+)
+"""Baruah et al. 2015: Evaluating Streams of Evolving News Events, SIGIR 2015."""

@@ -1,112 +1,168 @@
-"""What a task with queries needs: the collection, and its systems' two-layered summaries ready to show."""
+"""`summary_pairs`: workers judge pairs of two-layered summaries of the query they care about (two-layered-summaries §4.2)."""
 
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from metrics.errors import Fault, InputError
-from metrics.readers.mobileclick import read_collection_files
-from metrics.readers.mobileclick_runs import read_summary_run
-from metrics.summaries.counting import counted_chars
-from metrics.summaries.score import summary_positions
-from metrics.summaries.two_layered import Collection, Element, IUnit, Query, Run, Summary
-from study_app.study.entries import IntentVotes, IUnitImportance, SummaryPairs, collection_paths
-from study_app.tasks.content_files import SourceFile, source_files
+from metrics.errors import Fault, input_fault
+from study_app.study.entries import ChosenPairs, Count, SearchedTask, of_form
+from study_app.tasks.content import Shown, SummaryFiles, TaskContent
+from study_app.tasks.pairs import (
+    JUDGED_COMMENTS,
+    OPTIONS,
+    REPEATED_COMMENTS,
+    chosen_capacity,
+    chosen_seconds,
+    judging,
+)
+from study_app.tasks.task_kind import FinishedTask, NewTask, People, SideForm, TaskKind
+from study_app.tasks.text_items import summary_items
+from study_app.tasks.workload import AFTER_SEARCH, NOTHING, PAIRS_ASSUMED, Capacity, Span, choosing
+
+
+class SummaryPairs(SearchedTask, ChosenPairs):
+    """Judge pairs of two-layered summaries of the query one cares about."""
+
+    kind: Literal["summary_pairs"]
+    collection: SummaryFiles
+    workers_per_query: Count | None = 14
+
+
+def _read(folder: Path, task: SummaryPairs, faults: list[Fault]) -> TaskContent | None:
+    from study_app.tasks.reading.queries import read_summary_content  # noqa: PLC0415 - see the room `reading`
+
+    return read_summary_content(folder, task, faults)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryContent:
-    """All that one task with queries needs.
+class ShownItem:
+    """An iUnit, or a link with what is below it, under the key by which the page and its events name it."""
 
-    Attributes
-    ----------
-    entry : IntentVotes, IUnitImportance or SummaryPairs
-        What the study file says.
-    files : mapping of str to SourceFile
-        Kind -> file of the collection.
-    systems : mapping of str to SourceFile
-        Name -> run, in the order of the study file; empty for a task without runs.
-    queries : tuple of Query
-        In the order of the collection.
-    summaries : mapping of (str, str) to dict
-        (query, system) -> what is shown, as `models.Summary` describes it.
-    tables : mapping of str to bytes
-        Name -> table derived from collection and runs, as Parquet.
-    """
-
-    entry: IntentVotes | IUnitImportance | SummaryPairs
-    files: Mapping[str, SourceFile]
-    systems: Mapping[str, SourceFile]
-    queries: tuple[Query, ...]
-    summaries: Mapping[tuple[str, str], dict[str, Any]]
-    tables: Mapping[str, bytes]
+    key: str
+    text: str
+    below: "tuple[ShownItem, ...] | None" = None
 
 
-def read_summary_content(
-    folder: Path, task: IntentVotes | IUnitImportance | SummaryPairs, faults: list[Fault]
-) -> SummaryContent | None:
-    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
-    paths = collection_paths(task)
-    systems = task.systems if isinstance(task, SummaryPairs) else {}
-    try:
-        collection = read_collection_files(
-            {kind: folder / path for kind, path in paths.items()}, name=paths["queries"]
+def shown_summary(content: Shown) -> tuple[ShownItem, ...]:
+    """Return a summary's items: ``f3`` is element 3 of the first layer, ``s3.1`` item 1 below it. Ids of iUnits are not in them."""
+    return tuple(
+        ShownItem(
+            key=f"f{place}",
+            text=element["text"],
+            below=None
+            if element["kind"] == "iunit"
+            else tuple(
+                ShownItem(key=f"s{place}.{number}", text=item["text"])
+                for number, item in enumerate(element["second"])
+            ),
         )
-    except InputError as error:
-        faults += error.faults
-        return None
-    runs = [_run(folder / path, collection, name, faults) for name, path in systems.items()]
-    whole = [run for run in runs if run is not None]
-    if len(whole) < len(runs):
-        return None
-    return SummaryContent(
-        entry=task,
-        files=source_files(folder, paths),
-        systems=source_files(folder, systems),
-        queries=tuple(collection.queries.values()),
-        summaries={
-            (query.id, run.name): shown_summary(query, run.summaries[query.id])
-            for query in collection.queries.values()
-            for run in whole
-        },
-        tables={"positions": _positions(collection, whole)} if whole and "importance" in paths else {},
+        for place, element in enumerate(content["first"])
     )
 
 
-def _run(path: Path, collection: Collection, name: str, faults: list[Fault]) -> Run | None:
-    try:
-        return read_summary_run(path, collection, name=name)
-    except InputError as error:
-        faults += error.faults
-        return None
+def _seconds(content: TaskContent) -> Span:
+    entry = of_form(content.entry, SummaryPairs)
+    asked = entry.whole_search_seconds
+    search = Span(asked, asked) + AFTER_SEARCH if entry.search_seconds else NOTHING
+    return chosen_seconds(content, entry, before=search)
 
 
-def shown_summary(query: Query, summary: Summary) -> dict[str, Any]:
-    """Return a summary with its texts, ready to show; `models.Summary` describes the form."""
-    return {"first": [_shown_element(query, summary, element) for element in summary.first]}
+def _capacity(content: TaskContent) -> Capacity:
+    entry = of_form(content.entry, SummaryPairs)
+    return chosen_capacity(content, entry, entry.workers_per_query)
 
 
-def _shown_element(query: Query, summary: Summary, element: Element) -> dict[str, Any]:
-    if isinstance(element, IUnit):
-        return {"kind": "iunit", "id": element.id, **_text(query.iunits[element.id])}
-    below = summary.second[element.intent]
-    return {
-        "kind": "link",
-        "id": element.intent,
-        **_text(query.intents[element.intent]),
-        "second": [_shown_element(query, summary, item) for item in below],
-    }
+def _work(content: TaskContent) -> str:
+    entry = of_form(content.entry, SummaryPairs)
+    search = f", looks it up for {entry.whole_search_seconds:g} s," if entry.search_seconds else ""
+    return f"{choosing(len(content.topics), entry.queries_per_worker)}{search} and {judging(entry)}"
 
 
-def _text(text: str) -> dict[str, Any]:
-    return {"text": text, "words": len(text.split()), "chars": counted_chars(text)}
+def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[str, str], float]:
+    """Return M at the people's patience; raises `InputError` where nobody could prefer anything."""
+    import pandas as pd  # noqa: PLC0415 - slow to import, and only a simulation needs it
+
+    from metrics.summaries.score import m_from_positions  # noqa: PLC0415 - like pandas
+
+    if "positions" not in content.tables:
+        raise input_fault(
+            f"task {content.entry.name}: the collection has no importance, so nobody can prefer anything",
+            path=path,
+            cure="name an importance file in the collection",
+        )
+    positions = pd.read_parquet(io.BytesIO(content.tables["positions"]))
+    probability = {topic.id: topic.chances(people.intents) for topic in content.topics}
+    patience = people.patience_preferences
+    table = m_from_positions(positions, probability, [patience])[patience]
+    return {key: float(table.get(key, 0.0)) for key in content.shown}
 
 
-def _positions(collection: Collection, runs: list[Run]) -> bytes:
-    import pandas as pd  # noqa: PLC0415 - slow to import, and only `load` needs it
+def _methods(task: FinishedTask) -> str:
+    pairs = task.protocol.get("pairs", "all")
+    which = task.amount(pairs, "pair") if isinstance(pairs, int) else "all pairs"
+    return (
+        "a worker chose the query that interested them most, searched for it on their own"
+        f"{_searched(task)}, and judged {which} of two-layered summaries by {task.systems}: {OPTIONS}."
+    )
 
-    buffer = io.BytesIO()
-    pd.concat([summary_positions(collection, run) for run in runs], ignore_index=True).to_parquet(buffer)
-    return buffer.getvalue()
+
+def _searched(task: FinishedTask) -> str:
+    """Say how long the page asked for, and from when on it let a worker through."""
+    given = (task.protocol.get(name) for name in ("search_seconds", "min_search_seconds"))
+    seconds = [float(one) for one in given if isinstance(one, (int, float))]
+    if not seconds or "search_seconds" not in task.protocol:
+        return ""
+    asked = f" for {task.amount(max(seconds), 'second')} by the clock on the page"
+    least = seconds[0]
+    return asked if least == max(seconds) else f"{asked} ({task.number(least)} at the very least)"
+
+
+KIND = TaskKind(
+    entry=SummaryPairs,
+    criteria={
+        "en": ("How much useful information can you get from the summary?", "How quickly can you get it?"),
+        "ja": (
+            "その要約から、役に立つ情報をどれだけ得られますか",
+            "その情報を、どれだけ早く得られますか",
+        ),
+    },
+    page="pair",
+    unit="topic",
+    wanted_key="queries_per_worker",
+    limit_key="workers_per_query",
+    free_keys=frozenset({"min_search_seconds"}),
+    read=_read,
+    side=SideForm(
+        name="summary", value=lambda shown, _detail, _reveals: shown_summary(shown), items=summary_items
+    ),
+    check=(1, 2),
+    seconds=_seconds,
+    assumed=(*PAIRS_ASSUMED, f"up to {AFTER_SEARCH.high:g} s of search more than is asked for"),
+    capacity=_capacity,
+    work=_work,
+    tables=frozenset({"preferences", "searches", "reads", "stops"}),
+    worth=_worth,
+    methods=_methods,
+    new=NewTask(
+        name="summaries",
+        runs={"summaries": 2},
+        telling=1,
+        title={"en": "Which summary helps you more?", "ja": "どちらの要約が役に立ちますか"},
+        activity={
+            "en": "you choose a topic, look it up on the web on your own, and compare pairs of short summaries of it",
+            "ja": "話題を一つ選び、ご自分でウェブ検索をした後、その短い要約を二つずつ比べます",
+        },
+        comments={
+            "search_seconds": "the pairs cannot be reached sooner: three minutes of own search (Kato et al. 2016, 4.2)",
+            "min_search_seconds": "a shorter mean search leaves the worker out of analyses (Kato et al. 2016, 4.2)",
+            "workers_per_query": "so many workers judge a query (Kato et al. 2016, 4.2); null is no limit",
+            "queries_per_worker": "a worker judges the pairs of so many (Kato et al. 2016, 4.2)",
+            "pairs": "all pairs of a query, or a number: those judged least so far (Kato et al. 2016, 4.2)",
+            "validation_pairs": "so many of these are shown once more (Kato et al. 2016, 4.2)",
+            **REPEATED_COMMENTS,
+            **JUDGED_COMMENTS,
+        },
+    ),
+)

@@ -7,11 +7,7 @@ layer, with the second layer of every link that was opened right after its link.
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
-
-LISTS = MappingProxyType({"pushes": ("p", "update"), "list": ("r", "link")})
-"""Content that is one list of texts -> what begins their keys in the page, and their kind in the tables."""
 
 WITHOUT_SPACES = frozenset({"ja"})
 """Languages in which white space does not part words."""
@@ -61,23 +57,26 @@ class TextStop:
     opened: int
 
 
-def content_items(content: Mapping[str, Any], language: str) -> tuple[Item, ...]:
-    """Return the items of whatever a pair page shows on a side, in reading order.
+def list_items(
+    texts: Iterable[Mapping[str, Any]], language: str, *, letter: str, kind: str
+) -> tuple[Item, ...]:
+    """Return the items of a side that is one list of texts.
 
     Parameters
     ----------
-    content : mapping
-        As `study_app.store.models.Summary.content` holds it: a two-layered summary, a push stream or a ranked list.
+    texts : iterable of mapping
+        ``id``, ``words`` and ``chars`` of each, in reading order.
     language : str
-        Of its texts, see `summary_items`.
+        Of the texts, see `summary_items`.
+    letter : str
+        What begins their keys in the page, before their place from 1.
+    kind : str
+        What they are in the tables: iunit, link or update.
     """
-    for name, (letter, kind) in LISTS.items():
-        if name in content:
-            return tuple(
-                _item({**text, "kind": kind}, f"{letter}{place}", None, by_chars=language in WITHOUT_SPACES)
-                for place, text in enumerate(content[name], start=1)
-            )
-    return summary_items(content, language)
+    return tuple(
+        _item({**text, "kind": kind}, f"{letter}{place}", None, by_chars=language in WITHOUT_SPACES)
+        for place, text in enumerate(texts, start=1)
+    )
 
 
 def summary_items(content: Mapping[str, Any], language: str) -> tuple[Item, ...]:

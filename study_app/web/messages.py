@@ -4,7 +4,7 @@
 questions.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,19 @@ class Messages:
     ----------
     folder : Path
         Holds ``LANGUAGE.yaml`` and ``LANGUAGE.tasks.yaml`` for each of `LANGUAGES`, all with the same keys.
+    more : iterable of mapping
+        Language -> key -> words, as kinds of task bring them.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, more: Iterable[Mapping[str, Mapping[str, str]]] = ()) -> None:
+        brought = list(more)
         self.catalogues: Mapping[str, Mapping[str, str]] = {
             language: {
                 key: text
                 for name in (f"{language}.yaml", f"{language}.tasks.yaml")
                 for key, text in _flat(_parsed(folder / name))
             }
+            | {key: text for words in brought for key, text in words.get(language, {}).items()}
             for language in LANGUAGES
         }
 

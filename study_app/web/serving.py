@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, cast
 
 from flask import Flask, Response, current_app, g, make_response, render_template, request
-from jinja2 import StrictUndefined
+from jinja2 import BaseLoader, ChoiceLoader, DictLoader, StrictUndefined
 from markupsafe import Markup
 
 from metrics.errors import InputError, input_fault
@@ -16,9 +16,9 @@ from study_app.services.researcher.settings import SIGNING_KEY, setting
 from study_app.store.database import Database, is_empty, migrate, open_database, shown_address, transaction
 from study_app.store.plan import Plans
 from study_app.store.tokens import NewToken, Now, Signer
+from study_app.tasks.kinds import KINDS
 from study_app.web.messages import LANGUAGES, Messages
-from study_app.web.pages.pages import MessagePage
-from study_app.web.pages.sides import ShownSide
+from study_app.web.pages.pages import MessagePage, ShownSide
 
 NAME = "prefcal"
 POLICY = (
@@ -105,7 +105,7 @@ def open_server(config: Config, now: Now, new_token: NewToken) -> Server:
         database=database,
         plans=Plans(),
         signer=Signer(key),
-        messages=Messages(resource_folder("templates") / "locale"),
+        messages=Messages(resource_folder("templates") / "locale", [kind.words for kind in KINDS.values()]),
         now=now,
         new_token=new_token,
     )
@@ -120,9 +120,11 @@ def nothing_loaded(config: Config) -> InputError:
 
 
 def configure(app: Flask) -> None:
-    """Set limits and caching, and make templates fail on names that do not exist."""
+    """Set limits and caching, make templates fail on names that do not exist, and take those that kinds of task bring."""
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_MAX_AGE_SECONDS
+    brought = [DictLoader(kind.templates) for kind in KINDS.values() if kind.templates]
+    app.jinja_loader = ChoiceLoader([cast("BaseLoader", app.jinja_loader), *brought])
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.globals["side_html"] = side_html
     app.url_map.merge_slashes = False  # else `//` leads to the host that the request names

@@ -11,14 +11,13 @@ from playwright.sync_api import Page
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.settings import RESEARCHER_KEY, create_keys, setting
 from study_app.simulate.server import serving
 from study_app.store.database import Database, transaction
 from study_app.store.models import Judgment, PageLoad, Showing, Study
 from study_app.store.tokens import seeded_tokens
-from study_app.study.file import read_study_file
 from study_app.web.serving import NAME
 from tests.study_app.made_once import ready_app, ready_database
 
@@ -78,7 +77,7 @@ class StudyServer:
             study.write_text(STUDY.format(folder=BUNDLED), encoding="utf-8")
         with transaction(self.database, write=True) as session:
             create_keys(session, new_token=seeded_tokens(1))
-            load_study(session, read_study_content(read_study_file(study)), now=self())
+            load_study(session, read_whole_study(study), now=self())
 
     def __call__(self) -> datetime:
         return datetime.now(UTC) + self._ahead

@@ -4,15 +4,14 @@ import runpy
 import shutil
 from pathlib import Path
 
-from study_app.estimate.content import read_study_content
-from study_app.study.file import read_study_file
+from study_app.estimate.content import read_whole_study
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "load_test"
 
 
 def test_it_is_one_query_with_twenty_pairs_and_nothing_to_wait_for():
     """What a form-walking client needs: no choice page, no search, no end of places."""
-    content = read_study_content(read_study_file(EXAMPLE / "study.yaml"))
+    content = read_whole_study(EXAMPLE / "study.yaml")
     (task,) = content.tasks
     assert content.file.entry.platform == "generic"
     assert len(task.queries) == 1

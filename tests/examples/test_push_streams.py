@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from study_app.estimate.content import read_study_content
-from study_app.study.file import read_study_file
+from study_app.estimate.content import read_whole_study
 from tests.study_app.prefcal_command import run_here
 
 STUDY = Path(__file__).resolve().parents[2] / "examples" / "push_streams"
@@ -20,7 +19,7 @@ METRICS = ("ELG-1", "ELG-0", "nCG-1", "nCG-0", "T11U")
 @pytest.fixture(scope="module")
 def content():
     """The only task, as `load` stores it."""
-    [task] = read_study_content(read_study_file(STUDY / "study.yaml")).tasks
+    [task] = read_whole_study(STUDY / "study.yaml").tasks
     return task
 
 

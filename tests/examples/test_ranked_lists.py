@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
-from study_app.estimate.content import read_study_content
-from study_app.study.file import read_study_file
+from study_app.estimate.content import read_whole_study
 from tests.study_app.prefcal_command import run_here
 
 STUDY = Path(__file__).resolve().parents[2] / "examples" / "ranked_lists"
@@ -21,7 +20,7 @@ SYSTEMS = ("spread", "newest", "heyday", "noisy")
 @pytest.fixture(scope="module")
 def content():
     """The only task, as `load` stores it."""
-    [task] = read_study_content(read_study_file(STUDY / "study.yaml")).tasks
+    [task] = read_whole_study(STUDY / "study.yaml").tasks
     return task
 
 

@@ -14,6 +14,7 @@ from metrics.readers.tempsum_runs import read_update_run
 from metrics.updates.measures import Comprehensiveness, ExpectedLatencyGain
 from metrics.updates.score import update_scores
 from study_app.study.file import read_study_file
+from study_app.tasks.kinds import KINDS
 
 STREAMS = Path(__file__).resolve().parents[2] / "examples" / "two_layered" / "streams"
 SYSTEMS = ("prompt", "late", "chatty", "sparse")
@@ -126,7 +127,7 @@ def test_facts_come_all_day_so_that_a_visitor_finds_something_every_few_hours(to
 
 def test_the_study_follows_them_for_as_long_as_they_last_and_its_consent_says_so():
     """Who agrees knows for how many days, and that coming back is part of it."""
-    entry = read_study_file(STREAMS.parent / "study.yaml").entry
+    entry = read_study_file(STREAMS.parent / "study.yaml", KINDS).entry
     streams = entry.tasks[-1]
 
     assert streams.kind == "stream_visits"

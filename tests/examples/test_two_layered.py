@@ -16,8 +16,8 @@ from metrics.summaries.counting import counted_chars
 from metrics.summaries.score import MMeasure, summary_scores
 from metrics.summaries.trailtext import trailtext
 from metrics.summaries.two_layered import IUnit, Link, Query, Run, Summary
-from study_app.study.entries import DEFAULT_CRITERIA
 from study_app.study.file import read_study_file
+from study_app.tasks.kinds import KINDS
 
 STUDY = Path(__file__).resolve().parents[2] / "examples" / "two_layered"
 SYSTEMS = ("good-order", "bad-order", "one-layer", "wrong-links", "short", "redundant", "random")
@@ -86,7 +86,7 @@ def test_check_names_files_that_are_changed_missing_or_left_over(tmp_path):
 
 def test_study_file_fits_the_schema_and_names_files_that_are_there():
     """The study a researcher copies loads as it stands."""
-    study = read_study_file(STUDY / "study.yaml").entry
+    study = read_study_file(STUDY / "study.yaml", KINDS).entry
     votes, summaries, streams = study.tasks
 
     assert study.study == "two-layered"
@@ -104,7 +104,7 @@ def test_study_file_fits_the_schema_and_names_files_that_are_there():
 
 def test_every_number_of_the_study_file_marked_default_is_the_default():
     """What the comments call a default may be left out without a difference."""
-    study = read_study_file(STUDY / "study.yaml")
+    study = read_study_file(STUDY / "study.yaml", KINDS)
     marked = [
         line.split(":")[0].strip()
         for line in study.source.splitlines()
@@ -120,7 +120,7 @@ def test_every_number_of_the_study_file_marked_default_is_the_default():
     }
 
     assert len(marked) > 10
-    defaults["criteria"] = DEFAULT_CRITERIA["summary_pairs", "en"]
+    defaults["criteria"] = KINDS["summary_pairs"].criteria["en"]
     assert written == {name: defaults[name] for name in written}
 
 

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.settings import create_keys
 from study_app.store.database import transaction
 from study_app.store.tokens import secret_token, utc_now
-from study_app.study.file import read_study_file
 from tests.postgres_server import PostgresServer, postgres_server
 from tests.study_app.made_once import ready_database
 from tests.study_app.small_study import write_small_study
@@ -34,7 +33,7 @@ def loaded(tmp_path: Path) -> Callable[..., str]:
     """Load the small study, with some changes, into a database; returns its address."""
 
     def load(url: str, **changes: object) -> str:
-        content = read_study_content(read_study_file(write_small_study(tmp_path, **changes)))
+        content = read_whole_study(write_small_study(tmp_path, **changes))
         database = ready_database(url)
         with transaction(database, write=True) as session:
             create_keys(session, new_token=secret_token)

@@ -11,14 +11,13 @@ from sqlalchemy import func, select
 
 from calibration.tables.files import read_tables
 from calibration.user_model.model import read_user_model
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
 from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Truth
 from study_app.store.check.check import check_database
 from study_app.store.database import is_empty, open_database, transaction
 from study_app.store.models import Study, Topic
-from study_app.study.file import read_study_file
 from tests.study_app.small_study import write_small_study
 
 KILLS = 8
@@ -31,7 +30,7 @@ def judged(tmp_path_factory):
     """A small study that ten simulated workers have done: its file, its database, its tables."""
     folder = tmp_path_factory.mktemp("judged")
     url = f"sqlite:///{folder / 'study.sqlite3'}"
-    content = read_study_content(read_study_file(write_small_study(folder, task=STUDY)))
+    content = read_whole_study(write_small_study(folder, task=STUDY))
     _, clock = run_trial(content, url, workers=10, truth=Truth(patience_preferences=100), seed=1)
     database = open_database(url)
     with transaction(database, write=False) as session:

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import LoadReport, load_study
 from study_app.services.researcher.settings import create_keys
 from study_app.store.database import Database, transaction
 from study_app.store.schema import METADATA
 from study_app.store.tokens import seeded_tokens
-from study_app.study.file import read_study_file
 from study_app.web.serving import NAME
 from tests.study_app.made_once import ready_app, ready_database
 from tests.study_app.small_study import write_small_study
@@ -53,7 +52,7 @@ class Campaign:
 
     def load_file(self, path: Path) -> LoadReport:
         """Load a study file."""
-        content = read_study_content(read_study_file(path))
+        content = read_whole_study(path)
         database = ready_database(self.url)
         with transaction(database, write=True) as session:
             create_keys(session, new_token=seeded_tokens(1))

@@ -6,11 +6,10 @@ from itertools import count
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import load_study
 from study_app.store.models import Study, System
 from study_app.store.stream_models import Follow, Stream, StreamView, UsefulAnswer, UsefulQuestion
-from study_app.study.file import read_study_file
 from tests.study_app.small_streams import Told, write_stream_study
 from tests.study_app.stored_study import LOADED, NOON, StoredStudy, opened, stored_engine
 
@@ -34,7 +33,7 @@ class StoredStreams(StoredStudy):
         Stream.metadata.create_all(engine)
         self.session = Session(engine)
         path = write_stream_study(folder, systems=NEWS, events={"TS14.91": "Storm"}, task=task)
-        load_study(self.session, read_study_content(read_study_file(path)), now=LOADED)
+        load_study(self.session, read_whole_study(path), now=LOADED)
         self.study = self.session.scalars(select(Study)).one()
         self.numbers = count(1)
 

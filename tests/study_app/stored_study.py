@@ -6,7 +6,7 @@ from itertools import count
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import load_study
 from study_app.store.database import open_database
 from study_app.store.models import (
@@ -30,7 +30,6 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
-from study_app.study.file import read_study_file
 
 LOADED = datetime(2026, 2, 27, 12, tzinfo=UTC)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -103,7 +102,7 @@ class StoredStudy:
         engine = stored_engine(url)
         Base.metadata.create_all(engine)
         self.session = Session(engine)
-        load_study(self.session, read_study_content(read_study_file(write_study(folder, text))), now=LOADED)
+        load_study(self.session, read_whole_study(write_study(folder, text)), now=LOADED)
         self.study = self.session.scalars(select(Study)).one()
         self.numbers = count(1)
 

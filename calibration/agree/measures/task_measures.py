@@ -42,8 +42,15 @@ class TaskScorer:
         elsewhere, left_out = _from_elsewhere(task, self.evidence, {one.measure for one in found.variants})
         notes = (*found.notes, *left_out)
         if not (found.variants or elsewhere or notes):
-            notes = (f"{task.task}: nothing scores its systems",)
+            notes = (f"{task.task}: {self._unscored(task)}",)
         return Measured(variants=(*found.variants, *elsewhere), sweeps=found.sweeps, notes=notes)
+
+    def _unscored(self, task: JudgedTask) -> str:
+        """Say why nothing scores a task."""
+        kind = task_kind(task.task, self.evidence)
+        if kind in SCORERS:
+            return "nothing scores its systems"
+        return f"prefcal has no measures for tasks of kind {kind}; yours can be given with --scores"
 
 
 def task_scorer(task: JudgedTask, evidence: Evidence, names: Iterable[str] = ()) -> TaskScorer:

@@ -48,11 +48,10 @@ def study_options(kinds: Sequence[str]) -> tuple[Callable[[Command], Command], .
 
 
 def _read(ctx: click.Context, file: Path, kinds: Sequence[str], task: str | None) -> "PlannedStudy":
-    from study_app.estimate.content import read_study_content
+    from study_app.estimate.content import read_whole_study
     from study_app.estimate.planned import planned_study
-    from study_app.study.file import read_study_file
 
-    found: PlannedStudy = planned_study(read_study_content(read_study_file(file)), kinds, task)
+    found: PlannedStudy = planned_study(read_whole_study(file), kinds, task)
     ctx.meta[KEY] = found
     return found
 

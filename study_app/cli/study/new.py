@@ -64,8 +64,8 @@ def command(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **gi
     tasks = _chosen_tasks(possible, kinds)
     answers = _answers(folder, material, given)
     path = write_study(folder, answers, tasks)
-    click.echo(f"\nwrote {path} with {', '.join(task.kind for task in tasks)}")
-    left = [task.kind for task in possible if task not in tasks]
+    click.echo(f"\nwrote {path} with {', '.join(task.kind.name for task in tasks)}")
+    left = [task.kind.name for task in possible if task not in tasks]
     if left:
         click.echo(f"possible too: {', '.join(f'--task {kind}' for kind in left)}")
     click.echo(f"\nNext:\n  prefcal study preview {path}   every page as workers will see it")
@@ -105,15 +105,17 @@ def _chosen_tasks(possible: list["TaskPlan"], kinds: tuple[str, ...]) -> list["T
 
     usual = usual_tasks(possible)
     if not kinds and sys.stdin.isatty() and len(possible) > 1:
-        named = dict.fromkeys(task.kind for task in possible)
+        named = dict.fromkeys(task.kind.name for task in possible)
         click.echo(f"\ntasks that are possible: {', '.join(named)}")
-        typed = click.prompt("tasks, in order", default=", ".join(dict.fromkeys(task.kind for task in usual)))
+        typed = click.prompt(
+            "tasks, in order", default=", ".join(dict.fromkeys(task.kind.name for task in usual))
+        )
         kinds = tuple(re.split(r"[,\s]+", typed.strip()))
-    wanted = [task for kind in kinds for task in possible if task.kind == kind]
+    wanted = [task for kind in kinds for task in possible if task.kind.name == kind]
     chosen = wanted if kinds else usual
-    unknown = sorted(set(kinds) - {task.kind for task in possible})
+    unknown = sorted(set(kinds) - {task.kind.name for task in possible})
     if unknown or not chosen:
-        known = ", ".join(dict.fromkeys(task.kind for task in possible)) or "nothing yet: add runs"
+        known = ", ".join(dict.fromkeys(task.kind.name for task in possible)) or "nothing yet: add runs"
         what = (
             f"no task {unknown[0]!r} can be made of these files"
             if unknown

@@ -27,11 +27,10 @@ def command(file: str, port: int) -> None:
     from waitress import create_server
 
     from study_app.cli.serve.command import bound
-    from study_app.estimate.content import read_study_content
+    from study_app.estimate.content import read_whole_study
     from study_app.preview.app import Preview
-    from study_app.study.file import read_study_file
 
-    content = read_study_content(read_study_file(file))
+    content = read_whole_study(file)
     sock = bound("127.0.0.1", port)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the folder is thrown away then, too
     with TemporaryDirectory(prefix="prefcal-preview-") as folder:

@@ -1,19 +1,15 @@
 """How `prefcal study check` tells what a study asks for, as text and as JSON."""
 
 import json
-import math
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from study_app.estimate.capacity import Capacity, topic_count
-from study_app.estimate.content import AnyContent, StudyContent
-from study_app.estimate.estimate import Cost, StudyEstimate, TaskEstimate
-from study_app.estimate.workload import DAY_SECONDS, Span, assumptions, pairs_of_a_worker, stream_days
-from study_app.study.entries import IUnitImportance, Questions, RankedPairs, StreamPairs, SummaryPairs
+from study_app.estimate.content import StudyContent
+from study_app.estimate.estimate import Cost, StudyEstimate, TaskEstimate, assumptions
 from study_app.tasks.content import TaskContent
-from study_app.tasks.stream_visits import StreamContent
-from study_app.tasks.summary_pairs import SummaryContent
+from study_app.tasks.kinds import kind_of
+from study_app.tasks.workload import Capacity, Span, counted
 
 MINUTE_SECONDS = 60
 LINE_LENGTH = 100
@@ -40,7 +36,7 @@ def as_text(content: StudyContent, found: StudyEstimate, left_out: Sequence[str]
         lines += ["", "Look at this", *(f"  {line}" for line in found.warnings)]
     if left_out:
         lines += ["", "What no worker will see", *left_out]
-    basis = f"Minutes are estimates: {'; '.join(assumptions(task.kind for task in entry.tasks))}. See docs/study-file.md."
+    basis = f"Minutes are estimates: {'; '.join(assumptions(entry.tasks))}. See docs/study-file.md."
     return "\n".join([*lines, "", *textwrap.wrap(basis, LINE_LENGTH)]) + "\n"
 
 
@@ -58,25 +54,14 @@ def as_json(content: StudyContent, found: StudyEstimate, left_out: Sequence[str]
         "cost": _cost_json(found.cost),
         "warnings": list(found.warnings),
         "left_out": [line.strip() for line in left_out],
-        "assumptions": list(assumptions(task.kind for task in entry.tasks)),
+        "assumptions": list(assumptions(entry.tasks)),
     }
     return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
 
 
-def what_is_done(content: AnyContent) -> str:
+def what_is_done(content: TaskContent) -> str:
     """Say in a line what one worker does in a task."""
-    match content:
-        case StreamContent():
-            return _of_stream(content)
-        case SummaryContent():
-            return _of_queries(content)
-        case TaskContent(entry=StreamPairs() as entry):
-            return _of_pushes(content, entry)
-        case TaskContent(entry=RankedPairs() as entry):
-            return f"{_choosing(content, entry.queries_per_worker)} and {_judging(entry)}, {entry.depth} entries a list"
-        case TaskContent(entry=Questions() as entry):
-            return f"answers {_count(len(entry.questions), 'question')}"
-    raise TypeError(f"no task of kind {content.entry.kind} has such a content")
+    return kind_of(content.entry).work(content)
 
 
 def what_is_collected(held: Capacity | None) -> str:
@@ -84,64 +69,15 @@ def what_is_collected(held: Capacity | None) -> str:
     if held is None:
         return "answers of everybody"
     if held.workers is None or held.each is None:
-        return f"no limit of workers; each adds {held.answers} {held.a_worker} of {_count(held.things, held.thing)}"
+        return f"no limit of workers; each adds {held.answers} {held.a_worker} of {counted(held.things, held.thing)}"
     low, high = held.each
     each = f"{low}" if low == high else f"{low} or {high}"
-    return f"{held.workers} workers; {each} {held.answers} each of {_count(held.things, held.thing)}"
+    return f"{held.workers} workers; {each} {held.answers} each of {counted(held.things, held.thing)}"
 
 
 def _head(number: int, task: TaskEstimate) -> str:
     entry = task.content.entry
     return f"task {number}, {entry.name} ({entry.kind}, {entry.language})"
-
-
-def _of_stream(content: StreamContent) -> str:
-    entry = content.entry
-    days = stream_days(content)
-    return (
-        f"follows {min(entry.topics_per_worker, len(content.events))} of {len(content.events)} events "
-        f"for {days:g} days of the event, which take {_duration(days * DAY_SECONDS / entry.clock_factor)}; "
-        f"gets what one of {_count(len(content.systems), 'system')} tells"
-    )
-
-
-def _of_queries(content: SummaryContent) -> str:
-    entry = content.entry
-    if isinstance(entry, IUnitImportance):
-        intents = sum(len(query.intents) for query in content.queries)
-        return (
-            f"rates the {_range([len(query.iunits) for query in content.queries])} iUnits of a query "
-            f"for each of {min(entry.intents_per_worker, intents)} of {intents} intents, {entry.iunits_per_page} a page"
-        )
-    chosen = _choosing(content, entry.queries_per_worker)
-    if isinstance(entry, SummaryPairs):
-        asked = max(entry.search_seconds, entry.min_search_seconds)
-        search = f", looks it up for {asked:g} s," if entry.search_seconds else ""
-        return f"{chosen}{search} and {_judging(entry)}"
-    return f"{chosen} and ticks which of its {_range([len(query.intents) for query in content.queries])} intents interest them"
-
-
-def _of_pushes(content: TaskContent, entry: StreamPairs) -> str:
-    topics = len(content.topics)
-    possible = topics * math.comb(len(entry.systems), 2)
-    wanted = min(entry.pairs_per_worker, possible)
-    days = [len((topic.detail or {}).get("days", ())) for topic in content.topics]
-    again = f", {min(entry.validation_pairs, wanted)} of them twice" if entry.validation_pairs else ""
-    return (
-        f"judges {wanted} of {_count(possible, 'pair')}{again}: {len(entry.systems)} systems, "
-        f"{_count(topics, 'profile')}, {_range(days)} days"
-    )
-
-
-def _choosing(content: AnyContent, wanted: int) -> str:
-    topics = topic_count(content)
-    return "takes the only query" if topics == 1 else f"chooses {min(wanted, topics)} of {topics} queries"
-
-
-def _judging(entry: SummaryPairs | RankedPairs) -> str:
-    pairs, repeats = pairs_of_a_worker(entry)
-    again = f", {repeats} of them twice" if repeats else ""
-    return f"judges {_count(pairs, 'pair')} of {len(entry.systems)} systems{again}"
 
 
 def _cost(cost: Cost | None, workers: int | None) -> str:
@@ -168,26 +104,6 @@ def _minutes(span: Span) -> str:
 def _rounded(seconds: float) -> str:
     minutes = seconds / MINUTE_SECONDS
     return f"{minutes:.0f}" if minutes >= 10 else f"{minutes:.1f}"
-
-
-def _duration(seconds: float) -> str:
-    for unit, length in (("days", DAY_SECONDS), ("hours", 3_600), ("minutes", MINUTE_SECONDS)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.3g} {unit}"
-    return f"{seconds:.3g} seconds"
-
-
-def _count(number: int, thing: str) -> str:
-    if number == 1:
-        return f"1 {thing}"
-    first, _, rest = thing.partition(" ")
-    plural = f"{first[:-1]}ies" if first.endswith("y") else f"{first}s"
-    return f"{number} {plural} {rest}".rstrip()
-
-
-def _range(numbers: Sequence[int]) -> str:
-    low, high = min(numbers, default=0), max(numbers, default=0)
-    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _pair(span: Span) -> list[float]:

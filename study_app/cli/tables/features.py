@@ -26,11 +26,10 @@ def command(file: str, tables: Path) -> None:
     """
     from calibration.tables.files import write_tables
     from calibration.tables.records import renew_records
-    from study_app.estimate.content import read_study_content
+    from study_app.estimate.content import read_whole_study
     from study_app.export.features import feature_tables
-    from study_app.study.file import read_study_file
 
-    derived = feature_tables(read_study_content(read_study_file(file)))
+    derived = feature_tables(read_whole_study(file))
     write_tables(derived, tables)
     renew_records(tables, {name: len(frame) for name, frame in derived.items()})
     for name, frame in derived.items():

@@ -114,11 +114,9 @@ def _write_truth(path: Path, study: Path) -> None:
     """Write what the crowd is like: a patience, the collection's P(i|q), a rhythm of visits, and a few bad habits."""
     import json
 
-    from study_app.estimate.content import read_study_content
-    from study_app.study.file import read_study_file
-    from study_app.tasks.summary_pairs import SummaryContent
+    from study_app.estimate.content import read_whole_study
 
-    content = read_study_content(read_study_file(study))
+    content = read_whole_study(study)
     truth = {
         "format": "prefcal-user-model/1",
         "study": content.file.entry.study,
@@ -134,10 +132,10 @@ def _write_truth(path: Path, study: Path) -> None:
         }
         | {name: {"estimate": value, "method": "truth"} for name, value in TRUE_FOLLOWERS.items()},
         "intents": {
-            query.id: {intent: {"estimate": p} for intent, p in (query.probability or {}).items()}
+            topic.id: {intent: {"estimate": p} for intent, p in (topic.query.probability or {}).items()}
             for task in content.tasks
-            if isinstance(task, SummaryContent)
-            for query in task.queries
+            for topic in task.topics
+            if topic.query is not None
         },
         "behaviour": BEHAVIOUR,
     }

@@ -10,8 +10,9 @@ from metrics.events import EventCollection, UpdateRun
 from metrics.readers.tempsum import read_events
 from metrics.readers.tempsum_runs import read_update_run
 from metrics.results import ALL
-from study_app.study.entries import StreamVisits, collection_paths
+from study_app.study.entries import FollowedTask, collection_paths
 from study_app.study.file import read_study_file
+from study_app.tasks.kinds import KINDS
 
 USERS = 2_000
 SEED = 1
@@ -20,8 +21,8 @@ SEED = 1
 def show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:
     """Print MSU of every system of a study's streams under two user models, side by side."""
     click.secho("\nModeled Stream Utility, for the fitted people and for the true ones:", bold=True)
-    for task in read_study_file(study).entry.tasks:
-        if isinstance(task, StreamVisits):
+    for task in read_study_file(study, KINDS).entry.tasks:
+        if isinstance(task, FollowedTask):
             events = read_events(
                 **{kind: study.parent / path for kind, path in collection_paths(task).items()}
             )

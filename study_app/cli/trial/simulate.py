@@ -56,15 +56,14 @@ def command(
     """
     from tqdm import tqdm
 
-    from study_app.estimate.content import read_study_content
+    from study_app.estimate.content import read_whole_study
     from study_app.simulate.truth import Truth, read_truth
-    from study_app.study.file import read_study_file
 
     if url is not None and database is not None:
         raise click.UsageError("--database is not used with --url: answers go to that server's database.")
     if url is None and arrive_within is not None:
         raise click.UsageError("--arrive-within is for --url only.")
-    content, people = read_study_content(read_study_file(file)), read_truth(truth) if truth else Truth()
+    content, people = read_whole_study(file), read_truth(truth) if truth else Truth()
     if truth is None:
         click.echo(f"no --truth: {people.sentence()} (docs/simulation.md lists every value)", err=True)
     with tqdm(total=workers, unit="worker", disable=None, leave=False) as bar:

@@ -1,17 +1,17 @@
 """The report's methods: what the workers did, whose answers count, what was computed, and what it cannot say."""
 
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 from pydantic import JsonValue
 
 from calibration.agree.comparisons import nothing_detectable
-from calibration.tables.study import TaskRecord
 from study_app.report.folder import Material
 from study_app.report.page import Section
 from study_app.report.results import PLACES, TaskResult
 from study_app.report.wording import counted, points, quantity
+from study_app.tasks.kinds import KINDS
+from study_app.tasks.task_kind import FinishedTask
 
 COMPUTED = (
     (
@@ -49,8 +49,6 @@ LIMITS = (
     "Workers are not resampled: the intervals speak of other queries, judged by workers like these.",
     "Agreement says how often a measure and the majority name the same system, not by how much they differ.",
 )
-OPTIONS = "left better, right better, equally good, equally bad"
-
 Protocol = Mapping[str, JsonValue]
 
 
@@ -106,91 +104,12 @@ def _tasks(material: Material) -> Iterator[str]:
     if material.study is None:
         return
     for name, task in material.study.tasks.items():
-        said = _DONE.get(task.kind)
-        if said is not None:
-            yield f"Task {name}: {said(task)}"
-
-
-def _summary_pairs(task: TaskRecord) -> str:
-    numbers = task.protocol
-    pairs = numbers.get("pairs", "all")
-    which = counted(pairs, "pair") if isinstance(pairs, int) else "all pairs"
-    return (
-        "a worker chose the query that interested them most, searched for it on their own"
-        f"{_search(numbers)}, and judged {which} of two-layered summaries by {counted(len(task.systems), 'system')}:"
-        f" {OPTIONS}. {_criteria(numbers)}{_repeats(numbers)}"
-    ).strip()
-
-
-def _search(numbers: Protocol) -> str:
-    """Say how long the page asked for, and from when on it let a worker through."""
-    given = (numbers.get(name) for name in ("search_seconds", "min_search_seconds"))
-    seconds = [float(one) for one in given if isinstance(one, (int, float))]
-    if not seconds or "search_seconds" not in numbers:
-        return ""
-    asked = f" for {_amount(max(seconds), 'second')} by the clock on the page"
-    least = seconds[0]
-    return asked if least == max(seconds) else f"{asked} ({quantity(least)} at the very least)"
-
-
-def _stream_pairs(task: TaskRecord) -> str:
-    shown = {True: "was shown", "random": "was shown to a random half of the workers"}
-    revealed = task.protocol.get("reveal_silent_days", False)
-    silent = shown.get(revealed, "was not shown") if isinstance(revealed, (bool, str)) else "was not shown"
-    return (
-        "a worker read an interest profile and what two systems had pushed on the same days, for"
-        f" {counted(len(task.systems), 'system')}, and judged: {OPTIONS}. Quiet days were seen as quiet; whether a day had"
-        f" nothing relevant {silent}. {_criteria(task.protocol)}{_repeats(task.protocol)}"
-    ).strip()
-
-
-def _stream_visits(task: TaskRecord) -> str:
-    numbers = task.protocol
-    days = f" for {_amount(numbers['days'], 'day')}" if "days" in numbers else ""
-    asked = (
-        f" A visit was asked about {_amount(numbers['ask_per_visit'], 'update')} at the most: still of use?"
-        if numbers.get("ask_per_visit")
-        else ""
-    )
-    return (
-        f"a worker followed one system’s stream of one event{days}, of {counted(len(task.systems), 'system')}, coming back"
-        f" when they liked, newest updates first.{asked}"
-    )
-
-
-def _ranked_pairs(task: TaskRecord) -> str:
-    return (
-        f"a worker judged two ranked lists for a query, of {counted(len(task.systems), 'system')}, time windows shown:"
-        f" {OPTIONS}. {_criteria(task.protocol)}{_repeats(task.protocol)}"
-    ).strip()
-
-
-def _intent_votes(task: TaskRecord) -> str:
-    wanted = task.protocol.get("votes_per_query")
-    return "a worker ticked every intent of a query they were interested in" + (
-        f", up to {_amount(wanted, 'worker')} a query." if wanted else "."
-    )
-
-
-def _importance(task: TaskRecord) -> str:
-    wanted = task.protocol.get("assessors_per_iunit")
-    return "a worker rated iUnits for an intent from 0, unimportant, to 4, highly important" + (
-        f", {_amount(wanted, 'worker')} an iUnit." if wanted else "."
-    )
-
-
-_DONE: Mapping[str, Callable[[TaskRecord], str]] = MappingProxyType(
-    {
-        "summary_pairs": _summary_pairs,
-        "stream_pairs": _stream_pairs,
-        "stream_visits": _stream_visits,
-        "ranked_pairs": _ranked_pairs,
-        "intent_votes": _intent_votes,
-        "iunit_importance": _importance,
-        "questions": lambda _: "a worker answered questions.",
-    }
-)
-"""Kind of task -> what its workers did."""
+        if task.kind in KINDS:
+            numbers = task.protocol
+            systems = counted(len(task.systems), "system")
+            finished = FinishedTask(systems=systems, protocol=numbers, number=quantity, amount=_amount)
+            text = f"{KINDS[task.kind].methods(finished)} {_criteria(numbers)}{_repeats(numbers)}"
+            yield f"Task {name}: {text.strip()}"
 
 
 def _criteria(numbers: Protocol) -> str:

@@ -9,8 +9,7 @@ from sqlalchemy import delete, exists, or_, select
 from sqlalchemy.orm import Session
 
 from metrics.errors import InputError
-from metrics.summaries.two_layered import Query
-from study_app.estimate.content import AnyContent, StudyContent
+from study_app.estimate.content import StudyContent
 from study_app.services.researcher.load_changes import changes_of, refused_changes
 from study_app.store.models import (
     Assignment,
@@ -27,10 +26,8 @@ from study_app.store.models import (
 )
 from study_app.store.stream_models import Stream
 from study_app.store.task_models import ConsentText, Introduction
-from study_app.study.entries import IUnitImportance
-from study_app.tasks.content import TaskContent
-from study_app.tasks.stream_visits import StreamContent
-from study_app.tasks.summary_pairs import SummaryContent
+from study_app.tasks.content import TaskContent, TopicContent
+from study_app.tasks.kinds import kind_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,16 +162,10 @@ def _add_tasks(session: Session, study: Study, content: StudyContent) -> None:
         session.add(task)
         session.flush()
         systems = _add_systems(session, given, task.id)
-        match given:
-            case StreamContent():
-                _add_events(session, given, task.id, systems)
-            case SummaryContent():
-                _add_queries(session, given, task.id, systems)
-            case TaskContent():
-                _add_topics(session, given, task.id, systems)
+        _add_topics(session, given, task.id, systems)
 
 
-def _add_systems(session: Session, given: AnyContent, task: int) -> dict[str, int]:
+def _add_systems(session: Session, given: TaskContent, task: int) -> dict[str, int]:
     systems = [
         System(task_id=task, position=position, name=name, path=file.path, sha256=file.sha256)
         for position, (name, file) in enumerate(given.systems.items(), start=1)
@@ -184,66 +175,31 @@ def _add_systems(session: Session, given: AnyContent, task: int) -> dict[str, in
     return {system.name: system.id for system in systems}
 
 
-def _add_events(session: Session, given: StreamContent, task: int, systems: dict[str, int]) -> None:
-    for position, event in enumerate(given.events, start=1):
-        topic = Topic(task_id=task, position=position, name=event.id, text=event.title)
-        session.add(topic)
-        session.flush()
-        session.add_all(
-            Stream(topic_id=topic.id, system_id=row, content=given.streams[event.id, name])
-            for name, row in systems.items()
-        )
-    session.flush()
-
-
 def _add_topics(session: Session, given: TaskContent, task: int, systems: dict[str, int]) -> None:
     session.add_all(TaskTable(task_id=task, name=name, content=table) for name, table in given.tables.items())
     for position, one in enumerate(given.topics, start=1):
         topic = Topic(task_id=task, position=position, name=one.id, text=one.text, detail=one.detail)
         session.add(topic)
         session.flush()
-        session.add_all(
-            Summary(topic_id=topic.id, system_id=row, content=given.shown[one.id, name])
-            for name, row in systems.items()
-        )
-        session.add_all(_pairs(one.id, topic.id, systems))
+        session.add_all(_parts_of(one, topic.id, given, systems))
     session.flush()
 
 
-def _add_queries(session: Session, given: SummaryContent, task: int, systems: dict[str, int]) -> None:
-    session.add_all(TaskTable(task_id=task, name=name, content=table) for name, table in given.tables.items())
-    rated = isinstance(given.entry, IUnitImportance)
-    for position, query in enumerate(given.queries, start=1):
-        detail = {"iunits": dict(query.iunits)} if rated else None
-        topic = Topic(task_id=task, position=position, name=query.id, text=query.text, detail=detail)
-        session.add(topic)
-        session.flush()
-        session.add_all(_parts_of(query, topic.id, given, systems))
-    session.flush()
-
-
-def _parts_of(query: Query, topic: int, given: SummaryContent, systems: dict[str, int]) -> list[Base]:
-    """Return the rows below a query: intents, summaries, pairs."""
-    probability = query.probability or {}
+def _parts_of(one: TopicContent, topic: int, given: TaskContent, systems: dict[str, int]) -> list[Base]:
+    """Return the rows below a topic: intents, what the systems show, pairs."""
+    page = kind_of(given.entry).page
     intents = [
-        Intent(
-            topic_id=topic,
-            position=position,
-            name=name,
-            text=text,
-            probability=probability.get(name, 0.0) if query.probability is not None else None,
-        )
-        for position, (name, text) in enumerate(query.intents.items(), start=1)
+        Intent(topic_id=topic, position=position, name=name, text=text, probability=one.probability(name))
+        for position, (name, text) in enumerate(one.intents.items(), start=1)
     ]
-    summaries = [
-        Summary(topic_id=topic, system_id=row, content=given.summaries[query.id, name])
+    shown = [
+        (Stream if page == "stream" else Summary)(
+            topic_id=topic, system_id=row, content=given.shown[one.id, name]
+        )
         for name, row in systems.items()
     ]
-    return [*intents, *summaries, *_pairs(query.id, topic, systems)]
-
-
-def _pairs(name: str, topic: int, systems: dict[str, int]) -> list[Pair]:
-    return [
-        Pair(topic_id=topic, system_a_id=systems[a], system_b_id=systems[b], name=f"{name}:{a}~{b}")
-        for a, b in combinations(systems, 2)
+    pairs = [
+        Pair(topic_id=topic, system_a_id=systems[a], system_b_id=systems[b], name=f"{one.id}:{a}~{b}")
+        for a, b in combinations(systems if page == "pair" else (), 2)
     ]
+    return [*intents, *shown, *pairs]

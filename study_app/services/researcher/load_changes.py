@@ -7,8 +7,10 @@ from typing import Any, TypeAlias
 from metrics.errors import Fault
 from study_app.estimate.content import StudyContent
 from study_app.store.models import Study
-from study_app.study.entries import StudyEntry
+from study_app.study.entries import read_study_entry
 from study_app.study.file import StudyFile
+from study_app.tasks.kinds import KINDS
+from study_app.tasks.task_kind import TaskKind
 
 Place: TypeAlias = tuple[str | int, ...]
 Leaf: TypeAlias = tuple[Place, Any]
@@ -18,14 +20,8 @@ FREE_OF_STUDY = {
     *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder"),
     *("reward", "currency", "platform_fee"),
 }
-FREE_OF_TASK = {"min_search_seconds", "min_consistency", "idle_seconds", "compare", "primary"}
-"""May change at any time: no answer is touched, or the rule they belong to is applied at analysis."""
-
-LIMITS_OF_TASK = {
-    *("workers_per_query", "votes_per_query", "workers_per_stream"),
-    *("judgments_per_pair", "assessors_per_iunit"),
-}
-"""May be raised at any time."""
+FREE_OF_TASK = {"min_consistency", "compare", "primary"}
+"""May change at any time, as the free keys of a kind of task: no answer is touched, or their rule is applied at analysis."""
 
 OF_IDENTITY = {("platform",), ("id_parameter",)}
 """Says who a worker is: must not change once there is one."""
@@ -35,11 +31,15 @@ ABSENT = "nothing"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One value that differs; ``old`` or ``new`` is `ABSENT` where the place is only in one of the two."""
+    """One value that differs; ``old`` or ``new`` is `ABSENT` where the place is only in one of the two.
+
+    ``kind``: name of the kind of task that it is about, None where it is about none or another than before.
+    """
 
     place: Place
     old: Any
     new: Any
+    kind: str | None = None
 
     @property
     def key(self) -> str:
@@ -56,13 +56,17 @@ class Change:
         match self.place:
             case (str(key),):
                 return key not in FREE_OF_STUDY
-            case ("tasks", _, str(key)) if key in LIMITS_OF_TASK:
-                return self.new is not None and (self.old is None or self.new < self.old)
-            case ("tasks", _, str(key)):
-                return key not in FREE_OF_TASK
+            case ("tasks", _, str(key)) if self.kind is not None:
+                return self._harms_in(KINDS[self.kind], key)
             case ("tasks", _, "collection" | "systems", _, "path"):
                 return False
         return True
+
+    def _harms_in(self, kind: TaskKind, key: str) -> bool:
+        """Say whether a key of a task harms: its limit may be raised at any time."""
+        if key == kind.limit_key:
+            return self.new is not None and (self.old is None or self.new < self.old)
+        return key not in FREE_OF_TASK | kind.free_keys
 
 
 def changes_of(study: Study, content: StudyContent) -> list[Change]:
@@ -70,7 +74,12 @@ def changes_of(study: Study, content: StudyContent) -> list[Change]:
     old, new = dict(_loaded(study)), dict(_given(content))
     places = [*new, *(place for place in old if place not in new)]
     changes = [
-        Change(place=place, old=old.get(place, ABSENT), new=new.get(place, ABSENT))
+        Change(
+            place=place,
+            old=old.get(place, ABSENT),
+            new=new.get(place, ABSENT),
+            kind=new.get(place[:2]) if place[0] == "tasks" else None,
+        )
         for place in places
         if old.get(place, ABSENT) != new.get(place, ABSENT)
     ]
@@ -96,7 +105,7 @@ def refused_changes(
 
 def _loaded(study: Study) -> Iterator[Leaf]:
     """Return what is loaded, with today's defaults for keys that prefcal did not know when it was loaded."""
-    config = StudyEntry.model_validate(study.config).model_dump(mode="json")
+    config = read_study_entry(study.config, KINDS).model_dump(mode="json")
     yield from _study_leaves(config, study.folder)
     for number, task in enumerate(study.tasks):
         systems = {system.name: (system.path, system.sha256) for system in task.systems}

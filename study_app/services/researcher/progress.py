@@ -17,7 +17,6 @@ from study_app.services.worker.quota import counts, pair_tallies, taken_units
 from study_app.store.models import Assignment, PageLoad, Pair, Showing, Slot, Study, Topic, Worker
 from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
 from study_app.store.stream_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
-from study_app.study.entries import JudgedTask, StreamVisits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +74,8 @@ class TaskProgress:
 
     Attributes
     ----------
+    topic : str
+        What its topics are called.
     judgments_per_pair : Spread or None
         Over all pairs, validation repeats not counted.
     side_difference : Spread or None
@@ -83,6 +84,7 @@ class TaskProgress:
 
     name: str
     kind: str
+    topic: str
     language: str
     queries: tuple[QueryProgress, ...]
     judgments_per_pair: Spread | None
@@ -158,15 +160,16 @@ def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> Study
 
 
 def _task_progress(session: Session, task: TaskPlan, *, now: datetime) -> TaskProgress:
-    has_pairs = isinstance(task.entry, JudgedTask)
+    has_pairs = task.kind.page == "pair"
     return TaskProgress(
         name=str(task.entry.name),
         kind=task.entry.kind,
+        topic=task.kind.topic,
         language=task.entry.language,
         queries=_query_progress(session, task, now=now),
         judgments_per_pair=_spread(_judgments_per_pair(session, task)) if has_pairs else None,
         side_difference=_spread(_side_differences(session, task, now=now)) if has_pairs else None,
-        streams=stream_progress(session, task, now=now) if isinstance(task.entry, StreamVisits) else None,
+        streams=stream_progress(session, task, now=now) if task.kind.page == "stream" else None,
     )
 
 
@@ -183,7 +186,7 @@ def _query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple
         .group_by(Slot.topic_id, is_done)
     )
     numbers = {(topic, bool(done)): number for topic, done, number in session.execute(counted)}
-    units = taken_units(session, task, now=now) if task.has_units else {}
+    units = taken_units(session, task, now=now) if task.kind.has_units else {}
     queries = []
     for topic in task.topics:
         done, live = numbers.get((topic.id, True), 0), numbers.get((topic.id, False), 0)
@@ -196,7 +199,7 @@ def _room(topic: TopicPlan, task: TaskPlan, units: Mapping[int, int], taken: int
     """Return how many slots a topic still has: those of its units where they are leased one by one."""
     if task.limit is None:
         return None
-    if task.has_units:
+    if task.kind.has_units:
         return sum(max(0, task.limit - units[unit]) for unit in topic.units)
     return max(0, task.limit - taken)
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from study_app.store.models import Assignment, Event, PageLoad, PlatformIdentity, Slot, Topic, Worker
 from study_app.store.plan import StudyPlan
 from study_app.store.stream_models import Follow, Prompt, StreamView
-from study_app.study.entries import StreamVisits
+from study_app.study.entries import FollowedTask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now:
     return reminders
 
 
-def _was_here(last_sign: datetime, hours: float, entry: StreamVisits, *, now: datetime) -> bool:
+def _was_here(last_sign: datetime, hours: float, entry: FollowedTask, *, now: datetime) -> bool:
     return now - last_sign < timedelta(hours=hours / entry.clock_factor)
 
 

@@ -14,7 +14,7 @@ from study_app.store.models import Assignment, Showing, Slot
 from study_app.store.plan import TaskPlan
 from study_app.store.rows import SlotRow, WorkerRow, store
 from study_app.store.task_models import Sheet
-from study_app.study.entries import IUnitImportance, RankedPairs, StreamPairs, SummaryPairs
+from study_app.study.entries import ChosenPairs, RatedTask, TakenPairs
 
 _ASSIGNMENT = select(Assignment.id).where(
     Assignment.worker_id == bindparam("worker"), Assignment.task_id == bindparam("task")
@@ -29,19 +29,19 @@ _REPEATS = (
 def draw_pages(session: Session, here: Whereabouts, task: TaskPlan, slot: SlotRow, *, now: datetime) -> None:
     """Draw the pages of a slot that was just taken: showings of pairs, or sheets of iUnits."""
     match task.entry:
-        case SummaryPairs() | RankedPairs():
-            _draw_query(session, here, task, task.entry, slot, now=now)
-        case StreamPairs():
-            _draw_pair(session, here, task, task.entry, slot, now=now)
-        case IUnitImportance():
-            _draw_sheets(session, here, task, task.entry, slot)
+        case ChosenPairs() as entry:
+            _draw_query(session, here, task, entry, slot, now=now)
+        case TakenPairs() as entry:
+            _draw_pair(session, here, task, entry, slot, now=now)
+        case RatedTask() as entry:
+            _draw_sheets(session, here, task, entry, slot)
 
 
 def _draw_query(
     session: Session,
     here: Whereabouts,
     task: TaskPlan,
-    entry: SummaryPairs | RankedPairs,
+    entry: ChosenPairs,
     slot: SlotRow,
     *,
     now: datetime,
@@ -60,7 +60,7 @@ def _draw_query(
 
 
 def _draw_pair(
-    session: Session, here: Whereabouts, task: TaskPlan, entry: StreamPairs, slot: SlotRow, *, now: datetime
+    session: Session, here: Whereabouts, task: TaskPlan, entry: TakenPairs, slot: SlotRow, *, now: datetime
 ) -> None:
     """Draw the sides of one pair; the last slot of the worker has the repeats of earlier ones too."""
     seed, worker = here.plan.entry.seed, here.worker
@@ -83,8 +83,8 @@ def _draw_pair(
         row["repeats_id"] = first.id
     reveals = (
         drawn(seed, worker.number, f"silence {task.number}").random() < 0.5
-        if entry.reveal_silent_days == "random"
-        else entry.reveal_silent_days
+        if entry.revealed == "random"
+        else entry.revealed
     )
     _store(session, [row | {"reveals_silence": reveals} for row in rows])
 
@@ -141,7 +141,7 @@ def _link_repeats(session: Session, slot: SlotRow, repeats: Sequence[tuple[int, 
 
 
 def _draw_sheets(
-    session: Session, here: Whereabouts, task: TaskPlan, entry: IUnitImportance, slot: SlotRow
+    session: Session, here: Whereabouts, task: TaskPlan, entry: RatedTask, slot: SlotRow
 ) -> None:
     """Draw the order of the query's iUnits for this worker and intent, and cut it into pages of about equal length."""
     iunits = list(task.topic(slot.topic_id).detail["iunits"])

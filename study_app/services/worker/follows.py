@@ -15,7 +15,7 @@ from study_app.store.models import Assignment, Slot, Worker
 from study_app.store.plan import Plans, TaskPlan
 from study_app.store.rows import change
 from study_app.store.stream_models import Follow
-from study_app.study.entries import StreamVisits
+from study_app.study.entries import FollowedTask
 from study_app.tasks.update_stream import UpdateStream
 
 
@@ -25,7 +25,7 @@ class Followed:
 
     follow: Follow
     stream: UpdateStream
-    entry: StreamVisits
+    entry: FollowedTask
 
     def time(self, now: datetime) -> float:
         """Return the time in the stream, in seconds since 1970."""

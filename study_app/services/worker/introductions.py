@@ -11,7 +11,7 @@ from study_app.store.plan import TaskPlan
 from study_app.store.rows import WorkerRow
 from study_app.store.task_models import Introduction
 from study_app.store.tokens import PageToken
-from study_app.study.standard_checks import TRIES, CheckItem, check_of
+from study_app.tasks.checks import TRIES, CheckItem, check_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ def attempt(
             task_id=task.id,
             number=len(tries) + 1,
             answers=list(picked),
-            passed=wrong_answers(check_of(task.entry, task.entry.kind), picked) == (),
+            passed=wrong_answers(check_of(task.entry), picked) == (),
             page_key=page.key,
             decided_at=now,
         )

@@ -92,7 +92,7 @@ def open_units(
 
 def has_open(session: Session, task: TaskPlan, *, held: Sequence[SlotRow], now: datetime) -> bool:
     """Say whether something of a task that is not in ``held`` can take one more."""
-    if task.has_units:
+    if task.kind.has_units:
         return bool(open_units(session, task, besides={slot.unit for slot in held}, now=now))
     return bool(open_topics(session, task, besides={slot.topic_id for slot in held}, now=now))
 

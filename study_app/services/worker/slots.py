@@ -89,7 +89,7 @@ def take_next(session: Session, here: Whereabouts, *, now: datetime) -> bool:
         if state.awaits_introduction:
             return False
         if state.wants_slot:
-            if task.has_units:
+            if task.kind.has_units:
                 return take_unit(session, here, task, now=now)
             held = {slot.topic_id for slot in here.slots[task.number]}
             left = [topic.id for topic in task.topics if topic.id not in held]
@@ -119,7 +119,7 @@ def renew(session: Session, slot: SlotRow, task: TaskPlan, *, until: datetime, n
         queue_for(session, task)
         others = (
             taken_units(session, task, now=now, besides_slot=slot.id)[slot.unit]
-            if task.has_units
+            if task.kind.has_units
             else taken(session, [slot.topic_id], now=now, besides_slot=slot.id)[slot.topic_id]
         )
         if not has_room(others, task.limit):

@@ -1,6 +1,6 @@
 """Where a worker is: the one query set behind every page and every answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,16 +14,7 @@ from study_app.store.plan import Plans, StudyPlan, TaskPlan
 from study_app.store.rows import SlotRow, WorkerRow, columns
 from study_app.store.stream_models import Follow
 from study_app.store.task_models import Introduction, Rating, Reply, Sheet
-from study_app.study.entries import (
-    IntentVotes,
-    IUnitImportance,
-    Questions,
-    RankedPairs,
-    StreamPairs,
-    StreamVisits,
-    SummaryPairs,
-    TaskEntry,
-)
+from study_app.tasks.task_kind import Page
 
 # Written once: these run with every page and every answer.
 _OF_WORKER = Assignment.worker_id == bindparam("worker")
@@ -69,24 +60,9 @@ _INTRODUCED = select(Introduction.task_id).where(
     Introduction.worker_id == bindparam("worker"), Introduction.passed
 )
 _FOLLOWS = select(Follow).join(Follow.slot).join(Slot.assignment).where(_OF_WORKER)
-_NUMBERED_PAGES: tuple[tuple[Select[int, bool], set[type[TaskEntry]]], ...] = (
-    (_SHOWN, {SummaryPairs, StreamPairs, RankedPairs}),
-    (_RATED, {IUnitImportance}),
-)
-_SINGLE_PAGES: tuple[tuple[Select[int], type[TaskEntry]], ...] = (
-    (_VOTED, IntentVotes),
-    (_REPLIED, Questions),
-)
-PAGES = {
-    IntentVotes: "vote",
-    IUnitImportance: "rate",
-    SummaryPairs: "pair",
-    StreamPairs: "pair",
-    StreamVisits: "stream",
-    RankedPairs: "pair",
-    Questions: "questions",
-}
-"""Kind of task -> kind of its answer pages."""
+_NUMBERED_PAGES: Mapping[Page, Select[int, bool]] = {"pair": _SHOWN, "rate": _RATED}
+_SINGLE_PAGES: Mapping[Page, Select[int]] = {"vote": _VOTED, "questions": _REPLIED}
+"""Kind of answer pages -> which of them have an answer, of a slot with several of them and of one with one."""
 
 
 class UnknownWorkerError(LookupError):
@@ -187,7 +163,7 @@ def _slots(connection: Connection, worker: WorkerRow, plan: StudyPlan) -> dict[i
 def _follows(
     session: Session, worker: WorkerRow, plan: StudyPlan, slots: dict[int, list[SlotRow]]
 ) -> dict[int, Follow]:
-    if not any(isinstance(task.entry, StreamVisits) and slots[task.number] for task in plan.tasks):
+    if not any(task.kind.page == "stream" and slots[task.number] for task in plan.tasks):
         return {}
     return {follow.slot_id: follow for follow in session.scalars(_FOLLOWS, {"worker": worker.id})}
 
@@ -204,16 +180,16 @@ def _answered(
 ) -> dict[int, list[bool]]:
     """Return, for each slot, which of its pages have an answer."""
     answered: dict[int, list[bool]] = {slot.id: [] for held in slots.values() for slot in held}
-    held_kinds = {type(task.entry) for task in plan.tasks if slots[task.number]}
-    for numbered, kinds in _NUMBERED_PAGES:
-        if kinds & held_kinds:
+    held = {task.kind.page for task in plan.tasks if slots[task.number]}
+    for page, numbered in _NUMBERED_PAGES.items():
+        if page in held:
             for slot_id, is_answered in connection.execute(numbered, {"worker": worker.id}):
                 answered[slot_id].append(is_answered)
-    for single, kind in _SINGLE_PAGES:
-        if kind in held_kinds:
+    for page, single in _SINGLE_PAGES.items():
+        if page in held:
             done = set(connection.scalars(single, {"worker": worker.id}))
-            of_kind = [task.number for task in plan.tasks if isinstance(task.entry, kind)]
-            answered |= {slot.id: [slot.id in done] for number in of_kind for slot in slots[number]}
+            of_page = [task.number for task in plan.tasks if task.kind.page == page]
+            answered |= {slot.id: [slot.id in done] for number in of_page for slot in slots[number]}
     return answered
 
 
@@ -229,11 +205,11 @@ def _task_state(
     now: datetime,
 ) -> TaskState:
     """Say how far a worker is with a task; one that was passed over has no room for them again once they have gone on."""
-    is_stream = isinstance(task.entry, StreamVisits)
+    is_stream = task.kind.page == "stream"
     return TaskState(
-        page=PAGES[type(task.entry)],
+        page=task.kind.page,
         has_search=task.has_search,
-        choices=len(task.topics) if task.is_chosen else 0,
+        choices=len(task.topics) if task.kind.is_chosen else 0,
         wanted=task.wanted,
         has_room=not is_passed and len(slots) < task.wanted and has_open(session, task, held=slots, now=now),
         introduction=None if task.entry.instructions is None else task.id in introduced,

@@ -7,9 +7,9 @@ import numpy as np
 from study_app.services.worker.ratings import HIGHEST
 from study_app.simulate.site import Fields, Page, PageError, text_of
 from study_app.simulate.worlds.world import World
-from study_app.study.entries import AnyTask, Question, Questions
+from study_app.study.entries import AskingTask, Question, TaskEntry
 from study_app.study.question_answers import field_of
-from study_app.study.standard_checks import check_of
+from study_app.tasks.checks import check_of
 
 RATING_NOISE_SD = 0.6
 """Of what a person thinks of an iUnit, in steps of the scale, before it is rounded to a step."""
@@ -19,13 +19,10 @@ NUMBERS = (18, 75)
 """Range of a number where the question has none."""
 
 
-def check_fields(page: Page, entry: AnyTask, *, careless: bool, rng: np.random.Generator) -> Fields:
+def check_fields(page: Page, entry: TaskEntry, *, careless: bool, rng: np.random.Generator) -> Fields:
     """Answer the check before a task: rightly, or, if careless, anyhow."""
     options = page.form().options
-    right = {
-        f"check-{number}": str(item.answer)
-        for number, item in enumerate(check_of(entry, entry.kind), start=1)
-    }
+    right = {f"check-{number}": str(item.answer) for number, item in enumerate(check_of(entry), start=1)}
     if set(options) != set(right):
         raise PageError(f"{page.url}: asks {sorted(options)}, but the task's check has {sorted(right)}")
     if careless:
@@ -46,7 +43,7 @@ def rating_fields(page: Page, world: World, *, careless: bool, rng: np.random.Ge
     return fields
 
 
-def question_fields(entry: Questions, rng: np.random.Generator) -> Fields:
+def question_fields(entry: AskingTask, rng: np.random.Generator) -> Fields:
     """Answer the study's questions; nobody in a crowd has what screens out."""
     return {field_of(question): _answer(question, rng) for question in entry.questions}
 

@@ -11,7 +11,6 @@ from study_app.simulate.people import mind
 from study_app.simulate.people.mind import Look
 from study_app.simulate.site import Element, Page, text_of
 from study_app.simulate.truth import Truth
-from study_app.simulate.worlds.judged_world import JudgedWorld
 from study_app.simulate.worlds.world import World
 
 CHOICES = ("left", "right", "equally_good", "equally_bad")
@@ -37,7 +36,7 @@ class Judge:
     def __init__(
         self,
         *,
-        world: Callable[[Page], World | JudgedWorld],
+        world: Callable[[Page], World],
         truth: Truth,
         words_per_second: float,
         careless: bool,
@@ -60,10 +59,11 @@ class Judge:
         return self._preferred(page, sides)
 
     def _read(self, log: PageLog, page: Page, side: str, elements: tuple[Element, ...]) -> None:
-        """Read a summary as deep as patience goes, anything else to its end."""
+        """Read a side as deep as patience goes where its topic has intents that one may be after, else to its end."""
         world, wanted, depth = self._world(page), "", math.inf
-        if isinstance(world, World):
-            wanted = self._interest(world, text_of(page.marked("data-query")))
+        topic = text_of(page.marked("data-query"))
+        if topic in world.chances:
+            wanted = self._interest(world, topic)
             depth = float(self._rng.uniform(0, self._truth.patience_stops))
         for look in mind.looks(
             elements, wanted=wanted, depth_chars=depth, words_per_second=self._speed, rng=self._rng

@@ -19,11 +19,9 @@ from study_app.simulate.people.form_filling import check_fields, question_fields
 from study_app.simulate.people.judge import Judge
 from study_app.simulate.site import Fields, Page, PageError, Site, text_of
 from study_app.simulate.truth import Truth
-from study_app.simulate.worlds.judged_world import JudgedWorld
 from study_app.simulate.worlds.stream_world import StreamWorld
-from study_app.simulate.worlds.world import World
-from study_app.simulate.worlds.worlds import KnownTask
-from study_app.study.entries import Questions
+from study_app.simulate.worlds.world import KnownTask, World
+from study_app.study.entries import AskingTask, of_form
 
 Kind = TypeVar("Kind")
 
@@ -84,7 +82,7 @@ class Person:
         self._held_back: list[tuple[str, dict[str, Any]]] = []
         self.tally = Tally()
         self._judge = Judge(
-            world=self._judged, truth=truth, words_per_second=speed, careless=self._careless, rng=rng
+            world=self._material, truth=truth, words_per_second=speed, careless=self._careless, rng=rng
         )
         self._follower = Follower(
             site,
@@ -175,7 +173,7 @@ class Person:
         else:
             yield self._between(8, 40)
             query = text_of(page.marked("data-query"))
-            chances = mind.tick_chances(self._summaries(page).chances[query])
+            chances = mind.tick_chances(self._material(page).chances[query])
             ticked = [value for value, label in offered if self._rng.random() < chances[label]]
         self._send({"intent": ticked} if ticked else {"none": "1"})
 
@@ -208,18 +206,13 @@ class Person:
         if self._follower.page is not None:
             self._page = self._follower.page
 
-    def _summaries(self, page: Page) -> World:
-        """Return what can be known of the summaries, votes or ratings of a page."""
+    def _material(self, page: Page) -> World:
+        """Return what can be known of the pairs, votes or ratings of a page."""
         return self._expected(page, World)
 
     def _events(self, page: Page) -> StreamWorld:
         """Return what can be known of the streams of a page."""
         return self._expected(page, StreamWorld)
-
-    def _judged(self, page: Page) -> World | JudgedWorld:
-        """Return what can be known of the pairs of a page."""
-        world = self._tasks[page.task].world
-        return world if isinstance(world, JudgedWorld) else self._expected(page, World)
 
     def _expected(self, page: Page, kind: type[Kind]) -> Kind:
         world = self._tasks[page.task].world
@@ -243,12 +236,12 @@ class Person:
         self._send(check_fields(page, entry, careless=self._careless, rng=self._rng))
 
     def _rate(self, page: Page) -> Iterator[float]:
-        fields = rating_fields(page, self._summaries(page), careless=self._careless, rng=self._rng)
+        fields = rating_fields(page, self._material(page), careless=self._careless, rng=self._rng)
         yield self._between(3, 8) * len(fields)
         self._send(fields)
 
     def _questions(self, page: Page) -> Iterator[float]:
-        entry = self._expected(page, Questions)
+        entry = of_form(self._tasks[page.task].entry, AskingTask)
         yield self._between(5, 20) * len(entry.questions)
         self._send(question_fields(entry, self._rng))
 

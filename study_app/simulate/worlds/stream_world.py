@@ -39,7 +39,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamWorld:
-    """One task of kind stream_visits: its clock, and its events by title."""
+    """One task with streams: its clock, and its events by title."""
 
     factor: float
     events: Mapping[str, Told]

@@ -1,132 +1,149 @@
-"""What a simulated person can know of a task: the texts, and what M-measure says of them at the true patience.
+"""What a simulated person can know of a task: the texts, and what they are truly worth to them.
 
-A person sees a summary as text only. `World.score` finds the text among the systems' summaries, so a page that shows
-anything else than what a system wrote is noticed at once.
+A person sees what a system shows as text only. `World.score` finds the text among what the systems wrote, so a page that shows
+anything else is noticed at once.
 """
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 
-from metrics.errors import input_fault
-from metrics.summaries.score import m_from_positions
-from metrics.summaries.two_layered import Query
+from study_app.estimate.content import StudyContent
 from study_app.simulate.people.mind import PREFERENCE_SLOPE
 from study_app.simulate.site import Element, PageError, as_read
-from study_app.tasks.summary_pairs import SummaryContent
+from study_app.simulate.truth import Truth
+from study_app.simulate.worlds.stream_world import StreamWorld, told_event
+from study_app.study.entries import FollowedTask, TaskEntry
+from study_app.tasks.content import Shown, TaskContent
+from study_app.tasks.kinds import kind_of
 
-Content: TypeAlias = tuple[Any, ...]
-"""The texts of a summary in order: (text, texts of the second layer or None) of each element."""
+MOST_SHOWN = 300
+"""Characters of a page that an error tells."""
 
-Intents: TypeAlias = Mapping[str, Mapping[str, float]]
-"""topic -> intent -> P(i|q)."""
+Texts: TypeAlias = tuple[Any, ...]
+"""What can be read of a side, in order: `Element.texts` of each of its elements."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Texts and true scores of one task.
+    """Texts and true worth of one task; topics, intents and iUnits are known by their texts.
 
     Attributes
     ----------
-    queries : mapping of str to Query
-        Query text -> query.
-    chances : mapping of str to mapping of str to float
-        Query text -> intent text -> P(i|q).
     scores : mapping
-        (query text, content) -> M at the true patience; empty for a task without systems.
+        (topic, texts of a side) -> what it is worth; empty for a task without pairs.
     slope : float
-        Of Davidson's model, per unit of M.
+        Of Davidson's model, per unit of worth.
     middle : float
-        Median of M(R) + M(R') over all pairs.
+        Median of the sum of both sides' worth over all pairs.
+    chances : mapping of str to mapping of str to float
+        Topic -> intent -> P(i|q); topics without intents are not in it.
     iunits : mapping of str to set of str
-        Query text -> texts of its iUnits.
+        Topic -> its iUnits.
     importance : mapping
-        (query text, intent text, iUnit text) -> importance, as the collection has it; what is missing has 0.
+        (topic, intent, iUnit) -> importance, as the collection has it; what is missing has 0.
     """
 
-    queries: Mapping[str, Query]
-    chances: Mapping[str, Mapping[str, float]]
-    scores: Mapping[tuple[str, Content], float]
+    scores: Mapping[tuple[str, Texts], float]
     slope: float
     middle: float
+    chances: Mapping[str, Mapping[str, float]]
     iunits: Mapping[str, frozenset[str]]
     importance: Mapping[tuple[str, str, str], float]
 
-    def score(self, query: str, elements: Sequence[Element]) -> float:
-        """Return the true M of a summary as it stands on a page; `PageError` when no system wrote it."""
-        content = tuple(element.texts for element in elements)
-        if (query, content) not in self.scores:
-            raise PageError(f"{query!r}: the page shows a summary that no system wrote: {content}")
-        return self.scores[query, content]
+    def score(self, topic: str, elements: Sequence[Element]) -> float:
+        """Return what a side as it stands on a page is worth; `PageError` when no system wrote it."""
+        texts = tuple(element.texts for element in elements)
+        if (topic, texts) not in self.scores:
+            raise PageError(f"{topic!r}: the page shows what no system wrote: {str(texts)[:MOST_SHOWN]}")
+        return self.scores[topic, texts]
 
 
-def summary_world(task: SummaryContent, *, patience: float, intents: Intents, path: Path) -> World:
-    """Return what can be known of a task with queries at the true patience.
+AnyWorld: TypeAlias = World | StreamWorld
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTask:
+    """A task: what the study file says of it, and what can be known of it."""
+
+    entry: TaskEntry
+    world: AnyWorld
+
+
+def build_worlds(content: StudyContent, truth: Truth) -> Mapping[int, KnownTask]:
+    """Return task number (from 1) -> what can be known of it.
 
     Raises
     ------
     InputError
-        If the collection of a task with systems has no importance: nobody could prefer anything.
+        If a task's collection lacks what decides what people prefer.
     """
-    chances = {
-        query.id: intents.get(query.id)
-        or query.probability
-        or dict.fromkeys(query.intents, 1 / len(query.intents))
-        for query in task.queries
+    return {
+        number: KnownTask(task.entry, _world(task, truth, content.file.path))
+        for number, task in enumerate(content.tasks, start=1)
     }
-    scores = _scores(task, path, patience, chances) if task.systems else {}
-    by_query = [[scores[query.id, system] for system in task.systems] for query in task.queries]
-    pairs = [pair for values in by_query for pair in combinations(values, 2)]
+
+
+def _world(task: TaskContent, truth: Truth, path: Path) -> AnyWorld:
+    if isinstance(task.entry, FollowedTask):
+        return _stream_world(task, task.entry)
+    worth_of = kind_of(task.entry).worth
+    worth = worth_of(task, truth, path) if worth_of is not None else {}
+    values = [[worth[topic.id, system] for system in task.systems] for topic in task.topics]
+    pairs = [pair for of_topic in values for pair in combinations(of_topic, 2)]
     spread = float(np.std([a - b for a, b in pairs])) if pairs else 0.0
-    text = {query.id: as_read(query.text) for query in task.queries}
+    text = {topic.id: as_read(topic.text) for topic in task.topics}
+    queries = [(text[topic.id], topic.query) for topic in task.topics if topic.query is not None]
     return World(
-        queries={text[query.id]: query for query in task.queries},
-        chances={
-            text[query.id]: {as_read(query.intents[name]): p for name, p in chances[query.id].items()}
-            for query in task.queries
-        },
         scores={
-            (text[topic], _content(shown)): scores[topic, system]
-            for (topic, system), shown in task.summaries.items()
+            (text[topic], _texts(shown)): worth[topic, system]
+            for (topic, system), shown in task.shown.items()
         },
         slope=PREFERENCE_SLOPE / (spread or 1.0),
         middle=float(np.median([a + b for a, b in pairs])) if pairs else 0.0,
-        iunits={text[query.id]: frozenset(map(as_read, query.iunits.values())) for query in task.queries},
+        chances={
+            text[topic.id]: {
+                as_read(topic.intents[name]): p for name, p in topic.chances(truth.intents).items()
+            }
+            for topic in task.topics
+            if topic.intents
+        },
+        iunits={topic: frozenset(map(as_read, query.iunits.values())) for topic, query in queries},
         importance={
-            (text[query.id], as_read(query.intents[intent]), as_read(query.iunits[iunit])): value
-            for query in task.queries
+            (topic, as_read(query.intents[intent]), as_read(query.iunits[iunit])): value
+            for topic, query in queries
             for (intent, iunit), value in query.importance.items()
         },
     )
 
 
-def _scores(
-    task: SummaryContent, path: Path, patience: float, chances: Intents
-) -> dict[tuple[str, str], float]:
-    """Return (topic, system) -> M at the true patience."""
-    if "positions" not in task.tables:
-        raise input_fault(
-            f"task {task.entry.name}: the collection has no importance, so nobody can prefer anything",
-            path=path,
-            cure="name an importance file in the collection",
-        )
-    positions = pd.read_parquet(io.BytesIO(task.tables["positions"]))
-    table = m_from_positions(positions, chances, [patience])[patience]
-    return {key: float(table.get(key, 0.0)) for key in task.summaries}
+def _texts(shown: Shown) -> Texts:
+    """Return what can be read of a side, in the form of `Element.texts`."""
+    [items] = shown.values()
+    return tuple(_element(item).texts for item in items)
 
 
-def _content(shown: Mapping[str, Any]) -> Content:
-    """Return what can be read of a summary, in the form of `Element.texts`."""
-    return tuple(
-        (
-            as_read(element["text"]),
-            tuple(as_read(item["text"]) for item in element["second"]) if element["kind"] == "link" else None,
-        )
-        for element in shown["first"]
+def _element(item: Mapping[str, Any]) -> Element:
+    """Return an item as it stands on a page, which tells the minute at which a push came, not the second."""
+    below = tuple(map(_element, item["second"])) if "second" in item else None
+    at = datetime.fromtimestamp(item["at"], UTC).replace(second=0) if "at" in item else None
+    return Element(key="", text=as_read(f"{item.get('title', '')} {item['text']}"), second=below, at=at)
+
+
+def _stream_world(task: TaskContent, entry: FollowedTask) -> StreamWorld:
+    return StreamWorld(
+        factor=entry.clock_factor,
+        events={
+            as_read(topic.text): told_event(
+                {name: shown for (event, name), shown in task.shown.items() if event == topic.id},
+                days=entry.days,
+                factor=entry.clock_factor,
+            )
+            for topic in task.topics
+        },
     )

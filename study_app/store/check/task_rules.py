@@ -5,7 +5,8 @@ from sqlalchemy import Select, exists, func, or_, select
 from study_app.store.check.rules import END, REPORT, Rule
 from study_app.store.models import Assignment, PlatformEntry, PlatformIdentity, Slot, Task, Worker
 from study_app.store.task_models import CodeShown, Introduction, PlatformRecord, Rating, Reply, Sheet
-from study_app.study.standard_checks import TRIES
+from study_app.tasks.checks import TRIES
+from study_app.tasks.kinds import kinds_with
 
 _RATED = exists().where(Rating.sheet_id == Sheet.id)
 
@@ -99,7 +100,7 @@ TASK_RULES = (
         .join(Slot, Slot.id == Reply.slot_id)
         .join(Assignment, Assignment.id == Slot.assignment_id)
         .join(Task, Task.id == Assignment.task_id)
-        .where(Task.kind != "questions")
+        .where(Task.kind.not_in(kinds_with("questions")))
         .order_by(Reply.id),
     ),
     Rule(

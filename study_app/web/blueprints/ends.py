@@ -19,7 +19,7 @@ from study_app.study.platforms import frame_hosts
 from study_app.web.blueprints.walk import PAGE_KEY_LETTERS, REFUSED, show, take, to_step
 from study_app.web.log import note_worker
 from study_app.web.messages import LANGUAGES
-from study_app.web.pages.ends import WithdrawPage
+from study_app.web.pages.pages import WithdrawPage
 from study_app.web.serving import browser_language, permit, rendered, said, server
 from study_app.web.show.ends import end_page
 

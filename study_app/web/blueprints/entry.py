@@ -21,7 +21,7 @@ from study_app.study.platforms import (
 )
 from study_app.web.blueprints.walk import to_step
 from study_app.web.log import note_worker
-from study_app.web.pages.ends import PreviewPage
+from study_app.web.pages.pages import PreviewPage
 from study_app.web.serving import permit, rendered, said, server
 from study_app.web.show.show import consent_paragraphs
 

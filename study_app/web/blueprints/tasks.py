@@ -12,9 +12,9 @@ from study_app.services.worker.ratings import sent_ratings, sheet_of
 from study_app.services.worker.replies import reply
 from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.tokens import PageToken
-from study_app.study.entries import Questions
+from study_app.study.entries import AskingTask, of_form
 from study_app.study.question_answers import checked_answers, screens_out
-from study_app.study.standard_checks import check_of
+from study_app.tasks.checks import check_of
 from study_app.web.blueprints.walk import Onward, show, take
 from study_app.web.serving import server
 from study_app.web.show.tasks import sent_options
@@ -35,7 +35,7 @@ def post_intro(token: str, task: int) -> Response:
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | Onward | None:
         now, plan = server().now(), here.task(step)
-        check = check_of(plan.entry, plan.entry.kind)
+        check = check_of(plan.entry)
         picked = sent_options(check, request.form.to_dict(flat=False))
         if not all(picked):
             return None if here.state.tasks[task - 1].introduction else "intro.answer_all"
@@ -81,9 +81,7 @@ def post_questions(token: str, task: int, query: int) -> Response:
     step = Step("questions", task, query)
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | Onward | None:
-        entry, now = here.task(step).entry, server().now()
-        if not isinstance(entry, Questions):
-            raise TypeError(f"no questions in a task of kind {entry.kind}")
+        entry, now = of_form(here.task(step).entry, AskingTask), server().now()
         said = checked_answers(entry.questions, request.form.to_dict(flat=False))
         if said.refusals:
             return "questions.mend"

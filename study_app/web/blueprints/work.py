@@ -13,7 +13,7 @@ from study_app.services.worker.slots import listed_topics, take_next, take_slot
 from study_app.services.worker.whereabouts import Whereabouts, locate
 from study_app.store.database import transaction
 from study_app.store.tokens import PageToken
-from study_app.study.entries import SummaryPairs
+from study_app.study.entries import SearchedTask, of_form
 from study_app.web.blueprints.walk import arrival, show, take, to_step
 from study_app.web.log import note_worker
 from study_app.web.serving import server
@@ -67,7 +67,7 @@ def choose(token: str, task: int) -> Response:
     worker, now = app.signer.worker(token), app.now()
     with transaction(app.database, write=False) as session:
         here = locate(session, app.plans, worker, now=now)
-        is_given = current_step(here.state) == step and not here.task(step).is_chosen
+        is_given = current_step(here.state) == step and not here.task(step).kind.is_chosen
     if not is_given:
         return show(token, step)
     with transaction(app.database, write=True) as session:
@@ -115,8 +115,7 @@ def post_search(token: str, task: int, query: int) -> Response:
     step = Step("search", task, query)
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
-        entry = here.task(step).entry
-        least = entry.search_seconds if isinstance(entry, SummaryPairs) else 0
+        least = of_form(here.task(step).entry, SearchedTask).search_seconds
         left = answers.leave_search(session, here.slot(step), least_seconds=least, now=server().now())
         return None if left else "search.too_early"
 

@@ -1,10 +1,11 @@
 """What each page of a worker shows: one value a template. Names of systems and ids of iUnits are in none of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from markupsafe import Markup
+
 from study_app.study.platforms import WayBack
-from study_app.web.pages.sides import ShownSide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +70,18 @@ class VotePage:
     error: str | None
 
 
+@dataclass(slots=True, eq=False)
+class ShownSide:
+    """A system's side as the macro of ``sides/FORM.html`` takes it.
+
+    ``html`` keeps what the macro made of it, by language and side: it is the same for everybody who sees it.
+    """
+
+    form: str
+    value: object
+    html: dict[tuple[str, str], Markup] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPage:
     """What two systems show of a topic, to choose between; ``number`` of ``total``, and the answer stored so far.
@@ -84,7 +97,7 @@ class PairPage:
     asked_at : str or None
         The day on which a historical query was asked, where that is known.
     form : str
-        summary, pushes or ranking: how either side is shown, see `study_app.web.pages.sides`.
+        summary, pushes, ranking, ...: how either side is shown, see `study_app.tasks.task_kind.SideForm`.
     left, right : ShownSide
         What `study_app.web.serving.side_html` makes HTML of.
     """
@@ -209,3 +222,64 @@ class AwayPage:
     several: bool
     code: str | None
     back: WayBack | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewPage:
+    """What a study is, for somebody who has not accepted the work yet."""
+
+    language: str
+    title: str
+    paragraphs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishPage:
+    """Everything is answered. The code to withdraw with, since the next page may lead away at once."""
+
+    language: str
+    withdrawal_code: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopPage:
+    """Stop here? ``text``: key of what is said about it; ``is_full``: there is nothing to go on with."""
+
+    language: str
+    text: str
+    is_full: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndPage:
+    """A code for ever, the way back to the platform, and the code to withdraw with.
+
+    Attributes
+    ----------
+    heading, text, label : str
+        Keys of what is said: which end it is, and what the code is called.
+    code : str or None
+        None where the study has none for this end.
+    back : WayBack or None
+        How the code is handed in.
+    at_once : bool
+        The browser goes back by itself: only right after the last form of who finished.
+    """
+
+    language: str
+    heading: str
+    text: str
+    label: str
+    code: str | None
+    back: WayBack | None
+    at_once: bool
+    withdrawal_code: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithdrawPage:
+    """Where a worker types the code to withdraw with; ``code`` as it was typed."""
+
+    language: str
+    code: str
+    error: str | None

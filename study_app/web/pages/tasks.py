@@ -114,6 +114,8 @@ class IntroPage:
         The researcher's own instructions; () for prefcal's.
     example : bool
         Whether the example is shown.
+    wide : bool
+        The example needs the width of a pair.
     example_day : datetime
         On which an example with times begins.
     check : tuple of CheckLine
@@ -128,6 +130,7 @@ class IntroPage:
     kind: str
     paragraphs: tuple[str, ...]
     example: bool
+    wide: bool
     example_day: datetime
     check: tuple[CheckLine, ...]
     tries_left: int

@@ -5,8 +5,7 @@ from study_app.services.worker.codes import DueCode
 from study_app.services.worker.ends import has_answer
 from study_app.services.worker.look import Look
 from study_app.services.worker.whereabouts import Whereabouts
-from study_app.web.pages.ends import EndPage, FinishPage, StopPage
-from study_app.web.pages.pages import MessagePage
+from study_app.web.pages.pages import EndPage, FinishPage, MessagePage, StopPage
 
 TEXTS = {
     "complete": "done.text",

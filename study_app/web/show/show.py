@@ -1,7 +1,9 @@
 """What a step's page shows a worker."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 from sqlalchemy import select
 
@@ -14,21 +16,24 @@ from study_app.services.worker.slots import listed_topics
 from study_app.store.models import Ballot
 from study_app.store.plan import TaskPlan, TopicPlan
 from study_app.store.rows import SlotRow
-from study_app.study.entries import JudgedTask, SummaryPairs
-from study_app.web.pages.ends import FinishPage, StopPage
+from study_app.study.entries import JudgedTask, SearchedTask, of_form
+from study_app.tasks.content import Shown
+from study_app.tasks.task_kind import SideForm
 from study_app.web.pages.pages import (
     AwayPage,
     ChoosePage,
     ConsentPage,
     EnrolPage,
+    FinishPage,
     MessagePage,
     PairPage,
     SearchPage,
+    ShownSide,
+    StopPage,
     StreamsPage,
     UsefulPage,
     VotePage,
 )
-from study_app.web.pages.sides import FORMS
 from study_app.web.pages.tasks import IntroPage, QuestionsPage, RatePage
 from study_app.web.show import ends as show_ends
 from study_app.web.show import streams as show_streams
@@ -100,10 +105,8 @@ def choose_page(look: Look) -> ChoosePage:
 def search_page(look: Look) -> SearchPage:
     """Return the search page with the seconds that are left."""
     entry, slot = look.here.task(look.step).entry, look.here.slot(look.step)
-    if not isinstance(entry, SummaryPairs):
-        raise TypeError(f"no search in a task of kind {entry.kind}")
     gone = search_seconds(slot, now=look.now)
-    whole = max(entry.search_seconds, entry.min_search_seconds)
+    whole = of_form(entry, SearchedTask).whole_search_seconds
     return SearchPage(
         language=look.language,
         query=look.query,
@@ -150,14 +153,20 @@ def pair_page(look: Look) -> PairPage:
     shown = look.shown or shown_pair(look.session, here, look.step)
     topic = _topic_of(task, here.slot(look.step), shown)
     number, total = _place(task, here.state.tasks[task.number - 1], look.step)
-    form = FORMS[task.entry.kind]
+    form = task.kind.side
+    if form is None:
+        raise TypeError(f"no pairs in a task of kind {task.entry.kind}")
     left, right = (
         look.plans.side(
-            look.session, here.plan, topic, system, form.shown, reveals_silence=bool(shown.reveals_silence)
+            look.session,
+            here.plan,
+            topic,
+            system,
+            partial(_shown_side, form),
+            reveals_silence=bool(shown.reveals_silence),
         )
         for system in (shown.left_system_id, shown.right_system_id)
     )
-    criteria = task.entry.criteria if isinstance(task.entry, JudgedTask) else None
     return PairPage(
         language=look.language,
         query=topic.text,
@@ -169,10 +178,14 @@ def pair_page(look: Look) -> PairPage:
         form=form.name,
         left=left,
         right=right,
-        criteria=criteria or (),
+        criteria=of_form(task.entry, JudgedTask).criteria or (),
         choice=shown.choice,
         error=look.error,
     )
+
+
+def _shown_side(form: SideForm, content: Shown, detail: Mapping[str, Any], reveals: bool) -> ShownSide:  # noqa: FBT001 - as `Plans.side` calls it
+    return ShownSide(form=form.name, value=form.value(content, detail, reveals))
 
 
 def _topic_of(task: TaskPlan, slot: SlotRow, shown: ShownPair) -> TopicPlan:
@@ -186,11 +199,11 @@ def _place(task: TaskPlan, state: TaskState, step: Step) -> tuple[int, int]:
 
     Pairs that are still to be taken are counted as if there were room for all of them.
     """
-    if task.is_chosen:
+    if task.kind.is_chosen:
         return step.pair, len(state.slots[step.query - 1].answered)
     answers = [len(slot.answered) for slot in state.slots]
     to_come = task.wanted - len(state.slots)
-    repeats = getattr(task.entry, "validation_pairs", 0)
+    repeats = of_form(task.entry, JudgedTask).validation_pairs
     expected = to_come + min(repeats, task.wanted - 1) if to_come and state.has_room else 0
     return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected
 

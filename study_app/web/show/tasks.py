@@ -7,7 +7,7 @@ from study_app.services.worker.introductions import Standing, standing, wrong_an
 from study_app.services.worker.look import Look
 from study_app.services.worker.ratings import newest_rating, sent_ratings, sheet_of
 from study_app.services.worker.replies import newest_reply
-from study_app.study.entries import AnyTask, Question, Questions
+from study_app.study.entries import AskingTask, Question, TaskEntry, of_form
 from study_app.study.question_answers import (
     Answer,
     Refusal,
@@ -16,7 +16,8 @@ from study_app.study.question_answers import (
     number_text,
     range_of,
 )
-from study_app.study.standard_checks import STANDARD, CheckItem, check_of
+from study_app.tasks.checks import STANDARD, CheckItem, check_of
+from study_app.tasks.kinds import kind_of
 from study_app.web.pages.tasks import AskedQuestion, CheckLine, IntroPage, QuestionsPage, RatedLine, RatePage
 
 EXAMPLE_DAY = datetime(2026, 9, 4, tzinfo=UTC)
@@ -52,9 +53,7 @@ def rate_page(look: Look) -> RatePage:
 
 def questions_page(look: Look) -> QuestionsPage:
     """Return the questions with the answers so far; a refused form comes back with what is wrong with each."""
-    entry = look.here.task(look.step).entry
-    if not isinstance(entry, Questions):
-        raise TypeError(f"no questions in a task of kind {entry.kind}")
+    entry = of_form(look.here.task(look.step).entry, AskingTask)
     newest = newest_reply(look.session, look.here.slot(look.step))
     refusals = checked_answers(entry.questions, look.sent).refusals if look.sent else {}
     stored = {} if newest is None else newest.answers
@@ -108,7 +107,7 @@ def intro_page(look: Look) -> IntroPage:
 
 
 def introduction(
-    entry: AnyTask, language: str, stand: Standing, sent: Mapping[str, Sequence[str]], error: str | None
+    entry: TaskEntry, language: str, stand: Standing, sent: Mapping[str, Sequence[str]], error: str | None
 ) -> IntroPage:
     """Return the page before a task for a worker who is so far; ``sent`` and ``error`` as `Look` has them."""
     own = (entry.instructions or "").split("\n\n") if entry.instructions != STANDARD else ()
@@ -117,8 +116,9 @@ def introduction(
         kind=entry.kind,
         paragraphs=tuple(text for text in map(str.strip, own) if text),
         example=entry.example,
+        wide=entry.example and kind_of(entry).page == "pair",
         example_day=EXAMPLE_DAY,
-        check=() if stand.passed else _check(check_of(entry, entry.kind), stand, sent),
+        check=() if stand.passed else _check(check_of(entry), stand, sent),
         tries_left=stand.tries_left,
         passed=stand.passed,
         error=error,

@@ -9,7 +9,7 @@ from pathlib import Path
 from calibration.tables.definition import Column, Table
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import PARAMETERS
-from study_app.study.entries import KINDS
+from study_app.tasks.kinds import KINDS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "tables.md"
 MARK = "<!-- from here on made from calibration/tables/tables.py -->\n"

@@ -8,14 +8,13 @@ from itertools import product
 import pytest
 from sqlalchemy import select, update
 
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.preview.copies import Copies
 from study_app.services.researcher.settings import RESEARCHER_KEY
 from study_app.store.database import transaction
 from study_app.store.models import Setting
 from study_app.store.serving_lock import serving_lock
 from study_app.store.tokens import PageToken
-from study_app.study.file import read_study_file
 from study_app.web.serving import NAME
 from tests.study_app.conftest import Campaign
 from tests.study_app.every_task import every_task, write_every_task
@@ -173,7 +172,7 @@ def copy(tmp_path_factory):
     tasks = {kind: {"instructions": "standard"} for kind in every_task()}
     tasks["summary_pairs"] |= {"search_seconds": 1, "min_search_seconds": 1}
     tasks["stream_visits"] |= {"clock_factor": 1}
-    content = read_study_content(read_study_file(write_every_task(folder, tasks=tasks)))
+    content = read_whole_study(write_every_task(folder, tasks=tasks))
     made = Copies(content, copies).new()
     yield made
     made.server.database.engine.dispose()

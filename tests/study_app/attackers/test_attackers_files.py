@@ -16,6 +16,7 @@ from study_app.cli.output import plain_cell, table_text
 from study_app.report.drawing.style_file import read_look
 from study_app.services.researcher.bonus import bonus_lines
 from study_app.study.file import read_study_file
+from study_app.tasks.kinds import KINDS
 from tests.study_app.prefcal_command import run_apart, run_here
 from tests.study_app.small_study import votes_task
 
@@ -60,7 +61,7 @@ def test_the_line_of_an_impossible_value_is_named(tmp_path):
     """YAML itself says only what is wrong with it."""
     (tmp_path / "study.yaml").write_text("study: small\ntasks:\n  - kind: questions\n    seed: 2026-99-99\n")
     with pytest.raises(InputError, match=r"study\.yaml:4: a number or date that cannot be one"):
-        read_study_file(tmp_path / "study.yaml")
+        read_study_file(tmp_path / "study.yaml", KINDS)
 
 
 ENTITIES = {
@@ -144,7 +145,7 @@ def test_no_name_of_a_study_file_is_a_path(small_study, key, name):
         "system": {"task": {"systems": {name: "sysalpha.xml", "b": "sysbeta.xml"}}},
     }
     with pytest.raises(InputError):
-        read_study_file(small_study(**changes[key]))
+        read_study_file(small_study(**changes[key]), KINDS)
 
 
 STEERING = "\x1b[2J\x1b]0;owned\x07\x9b31m\r\u202etxt\ud800\u2028"

@@ -13,27 +13,24 @@ from sqlalchemy import select
 from werkzeug.test import Client
 
 from metrics.errors import InputError
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.export import export_study
 from study_app.preview.app import Preview
 from study_app.preview.copies import Copies
 from study_app.store.database import transaction
 from study_app.store.models import Study
 from study_app.study.entries import (
-    KINDS,
     CheckQuestion,
     Codes,
     Entry,
-    EventFiles,
     JudgedTask,
-    PushFiles,
     Question,
-    RankedFiles,
     StudyEntry,
-    SummaryFiles,
     TaskEntry,
 )
 from study_app.study.file import read_study_file
+from study_app.tasks.content import EventFiles, PushFiles, RankedFiles, SummaryFiles
+from study_app.tasks.kinds import KINDS
 from tests.study_app import small_ranked, small_streams, small_study
 from tests.study_app.every_task import PROFILES, PUSHES, every_task, write_every_task
 from tests.study_app.small_study import votes_task
@@ -70,7 +67,13 @@ STEPS = {
     "away",
     "done",
 }
-ENTRIES = {"study": StudyEntry, "codes": Codes, "check": CheckQuestion, "question": Question, **KINDS}
+ENTRIES = {
+    "study": StudyEntry,
+    "codes": Codes,
+    "check": CheckQuestion,
+    "question": Question,
+    **{name: kind.entry for name, kind in KINDS.items()},
+}
 WITHOUT_TEXTS = {SummaryFiles, EventFiles, PushFiles, RankedFiles, TaskEntry, JudgedTask}
 """Paths, and what other entries have in common."""
 
@@ -170,7 +173,7 @@ def walk(tmp_path_factory):
     folder = tmp_path_factory.mktemp("poisoned")
     file = poisoned_study(folder)
     copies = tmp_path_factory.mktemp("copies")
-    copy = Copies(read_study_content(read_study_file(file)), copies).new()
+    copy = Copies(read_whole_study(file), copies).new()
     pages = []
 
     def seen(page):
@@ -218,7 +221,7 @@ def test_no_text_of_a_study_or_collection_is_markup_on_any_page(walk):
 def test_no_text_is_markup_in_the_preview_nor_for_those_who_do_not_finish(tmp_path):
     """At the door, full, stopped, failed, screened out, withdrawn; the researcher's list of pages and its frames."""
     (tmp_path / "copies").mkdir()
-    preview = Preview(read_study_content(read_study_file(poisoned_study(tmp_path))), tmp_path / "copies")
+    preview = Preview(read_whole_study(poisoned_study(tmp_path)), tmp_path / "copies")
     browser = Client(preview)
     numbers = [
         number
@@ -301,7 +304,7 @@ def test_a_host_of_the_study_file_cannot_add_to_the_policy_of_its_pages(small_st
         "'self'",
     ):
         with pytest.raises(InputError, match="submit_hosts"):
-            read_study_file(small_study(platform="mturk", submit_hosts=[host]))
+            read_study_file(small_study(platform="mturk", submit_hosts=[host]), KINDS)
 
 
 @pytest.mark.parametrize("key", ["return_url", "early_return_url"])
@@ -311,7 +314,7 @@ def test_a_host_of_the_study_file_cannot_add_to_the_policy_of_its_pages(small_st
 def test_an_address_to_return_to_is_one_of_the_web(small_study, key, address):
     """It becomes a button that workers press."""
     with pytest.raises(InputError, match=key):
-        read_study_file(small_study(**{key: address}))
+        read_study_file(small_study(**{key: address}), KINDS)
 
 
 @pytest.mark.parametrize("platform", ["generic", "mturk"])

@@ -7,9 +7,8 @@ from sqlalchemy.orm import Session
 
 from calibration.tables.files import read_tables, write_tables
 from study_app.cli import main
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import load_study
-from study_app.study.file import read_study_file
 from tests.study_app.made_once import ready_database
 from tests.study_app.stored_study import LATER, LOADED, STUDY, opened, sees, write_study
 from tests.study_app.stored_study import StoredStudy as Stored
@@ -58,7 +57,7 @@ def load_another(url, folder):
     path = write_study(folder, STUDY.replace("study: fuji", "study: tea"))
     engine = create_engine(url)
     with Session(engine) as session, session.begin():
-        load_study(session, read_study_content(read_study_file(path)), now=LOADED)
+        load_study(session, read_whole_study(path), now=LOADED)
     engine.dispose()
 
 

@@ -5,13 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from study_app.cli.study.told import what_is_collected, what_is_done
-from study_app.estimate.capacity import capacity, workers_to_fill
-from study_app.estimate.content import StudyContent, read_study_content
-from study_app.estimate.estimate import estimate
-from study_app.estimate.workload import Span, consent_seconds, reading_seconds, task_seconds
-from study_app.study.entries import Questions, RankedPairs, StreamPairs
-from study_app.study.file import read_study_file
+from study_app.estimate.content import StudyContent, read_study_content, read_whole_study
+from study_app.estimate.estimate import consent_seconds, estimate, task_seconds
 from study_app.tasks.content import TaskContent, TopicContent
+from study_app.tasks.kinds import kind_of
+from study_app.tasks.questions import Questions
+from study_app.tasks.ranked_pairs import RankedPairs
+from study_app.tasks.stream_pairs import StreamPairs
+from study_app.tasks.workload import Span, reading_seconds, workers_to_fill
+from tests.study_app.small_streams import SYSTEMS, streams_task, write_events
 from tests.study_app.small_study import pairs_task, votes_task, write_small_study
 from tests.study_app.small_tasks import questions_task
 
@@ -34,6 +36,11 @@ def content(entry, shown=None, *, topics=("T1",)):
     )
 
 
+def capacity(task):
+    """Return what a task collects."""
+    return kind_of(task.entry).capacity(task)
+
+
 def ranked(systems=2, **changes):
     named = {f"s{number}": "f" for number in range(systems)}
     return RankedPairs(kind="ranked_pairs", collection=RANKED, systems=named, **changes)
@@ -51,7 +58,7 @@ def small(tmp_path):
     """Return a function that reads the small study with changes to its task and to the study."""
 
     def read(task=None, **study) -> StudyContent:
-        return read_study_content(read_study_file(write_small_study(tmp_path, task=task, **study)))
+        return read_whole_study(write_small_study(tmp_path, task=task, **study))
 
     return read
 
@@ -195,6 +202,18 @@ def test_the_cost_is_the_reward_with_the_fee_for_all_who_can_come(small):
     assert found.cost.an_hour.high == pytest.approx(3 * 3600 / found.seconds.low)
     assert estimate(small(reward=3.0, task={"workers_per_query": None})).cost.total is None
     assert estimate(small()).cost is None
+
+
+def test_more_events_a_worker_than_there_are_is_said(tmp_path):
+    """Nine of two are two."""
+    write_events(tmp_path, SYSTEMS)
+
+    def warnings(wanted):
+        task = streams_task(topics_per_worker=wanted)
+        return estimate(read_whole_study(write_small_study(tmp_path, tasks=[task]))).warnings
+
+    assert warnings(2) == ()
+    assert warnings(9) == ("news: topics_per_worker is 9, but there are no more than 2 events",)
 
 
 @pytest.mark.parametrize(

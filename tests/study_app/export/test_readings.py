@@ -1,10 +1,12 @@
 """From the events of pair pages to the tables reads and stops."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from study_app.export import export_study
+from study_app.tasks.kinds import KINDS
 from tests.study_app.stored_study import LATER, NOON, StoredStudy, opened, sees, turns
 
 READ_AND_OPENED = (
@@ -58,15 +60,19 @@ def test_every_text_has_a_row_that_says_how_far_it_was_read(stored, pair, export
     ]
 
 
-def test_only_summaries_have_stops(stored, pair, exported):
+def test_only_summaries_have_stops(stored, pair, exported, monkeypatch):
     """The patience of their readers is fitted to them; how far a list or a push stream was read is another matter."""
+    assert [name for name, kind in KINDS.items() if kind.page == "pair" and "stops" in kind.tables] == [
+        "summary_pairs"
+    ]
     stored.page(*pair, "p1", *READ_AND_OPENED)
-    pair[1].slot.assignment.task.kind = "ranked_pairs"
+    without = replace(KINDS["summary_pairs"], tables=frozenset({"preferences", "reads"}))
+    monkeypatch.setitem(KINDS, "summary_pairs", without)
 
     tables = exported()
 
     assert len(tables["reads"]) == 3
-    assert tables["stops"].empty
+    assert "stops" not in tables
 
 
 def test_a_reload_goes_on_reading_the_same_text(stored, pair, exported):

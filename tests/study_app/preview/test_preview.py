@@ -13,12 +13,11 @@ import pytest
 import yaml
 from werkzeug.test import Client
 
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.preview.app import Preview
 from study_app.preview.clock import SkippingClock
 from study_app.preview.stations import Notice
 from study_app.resources import resource_folder
-from study_app.study.file import read_study_file
 from tests.study_app.small_pushes import write_push_study
 from tests.study_app.small_ranked import write_ranked_study
 from tests.study_app.small_streams import HOURLY, write_stream_study
@@ -65,7 +64,7 @@ def previewed(tmp_path):
 
     def made(write, **study):
         (tmp_path / "copies").mkdir()
-        preview = Preview(read_study_content(read_study_file(write(tmp_path, **study))), tmp_path / "copies")
+        preview = Preview(read_whole_study(write(tmp_path, **study)), tmp_path / "copies")
         return preview, Client(preview)
 
     return made

@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 
-from study_app.estimate.workload import DECIDING
 from study_app.protocol.answer_flags import (
     FLAGS,
     MIN_DECISION_SECONDS,
@@ -12,6 +11,7 @@ from study_app.protocol.answer_flags import (
     is_straight,
 )
 from study_app.services.researcher.check_rates import CHECKS
+from study_app.tasks.workload import DECIDING
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from metrics.errors import InputError
 from study_app.services.worker.introductions import Standing
 from study_app.store.models import Slot, Worker
 from study_app.store.task_models import Introduction
-from study_app.study.entries import KINDS
-from study_app.study.standard_checks import check_of, standard_check
+from study_app.tasks.checks import check_of, standard_check
+from study_app.tasks.kinds import KINDS
 from study_app.web.serving import rendered
 from study_app.web.show.tasks import introduction
 from tests.study_app.conftest import Campaign
@@ -149,11 +149,11 @@ def test_every_task_has_its_own(new_campaign):
 def test_the_standard_check_goes_with_the_standard_text():
     """Who writes instructions of their own asks about these or not at all: nobody is stopped over what stood nowhere."""
     for kind in KINDS:
-        made = KINDS[kind].model_construct(kind=kind, instructions="standard", check=None)
-        assert check_of(made, kind) == standard_check(kind)
+        made = KINDS[kind].entry.model_construct(kind=kind, instructions="standard", check=None)
+        assert check_of(made) == standard_check(kind)
         assert len(standard_check(kind)) == 2
-        assert check_of(made.model_copy(update={"check": ()}), kind) == ()
-        assert check_of(made.model_copy(update={"instructions": "Look outside."}), kind) == ()
+        assert check_of(made.model_copy(update={"check": ()})) == ()
+        assert check_of(made.model_copy(update={"instructions": "Look outside."})) == ()
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +170,7 @@ def app(tmp_path_factory, database_in):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_text_example_and_check_in_every_language(app, kind, language):
     """The example has nothing to send and nothing that logs; of a pair there is somebody for each of the four answers."""
-    entry = KINDS[kind].model_construct(kind=kind, instructions="standard", check=None, example=True)
+    entry = KINDS[kind].entry.model_construct(kind=kind, instructions="standard", check=None, example=True)
     page = introduction(entry, language, STANDING, {}, None)
     with app.test_request_context():
         answer = rendered("intro", page, tokens={"worker": "w", "page": "p"})

@@ -11,10 +11,9 @@ from metrics.errors import InputError
 from metrics.readers.mobileclick import read_summary_collection
 from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import summary_positions
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.store.models import Intent, Pair, Setting, Study, Summary, System, Task, TaskTable, Topic
 from study_app.store.stream_models import Stream
-from study_app.study.file import read_study_file
 from tests.study_app.small_streams import EVENTS, write_stream_study
 from tests.study_app.small_study import pairs_task, votes_task
 
@@ -23,7 +22,7 @@ TABLES = (Study, Task, TaskTable, Topic, Intent, System, Summary, Pair, Setting)
 
 def faults_of(path):
     with pytest.raises(InputError) as caught:
-        read_study_content(read_study_file(path))
+        read_whole_study(path)
     return [str(fault).replace(f"{path.parent}/", "") for fault in caught.value.faults]
 
 
@@ -200,14 +199,14 @@ def test_an_interrupted_load_leaves_the_database_as_it_was(campaign, monkeypatch
     """One transaction: also when it breaks after half of the rows."""
     study = campaign()
     before = study.everything()
-    real, done = load_module._add_queries, []
+    real, done = load_module._add_topics, []
 
     def break_at_the_second(*args):
         if done:
             raise KeyboardInterrupt
         done.append(real(*args))
 
-    monkeypatch.setattr(load_module, "_add_queries", break_at_the_second)
+    monkeypatch.setattr(load_module, "_add_topics", break_at_the_second)
     with pytest.raises(KeyboardInterrupt):
         study.load(tasks=[pairs_task(name="one"), pairs_task(name="two")])
     assert study.everything() == before

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from calibration.raters.quality import quality_report
 from calibration.tables.files import read_tables
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
 from study_app.simulate import trial as trial_module
 from study_app.simulate.trial import run_trial
@@ -17,7 +17,6 @@ from study_app.simulate.truth import Behaviour, Truth
 from study_app.store.check.check import check_database
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Study
-from study_app.study.file import read_study_file
 from tests.study_app.every_task import SECRETS, every_task, write_every_task
 
 WORKERS = 3
@@ -25,7 +24,7 @@ WORKERS = 3
 
 def gone_through(folder, url, *, workers, behaviour=None, tasks=None, seed=3, **study):
     """Let a crowd through a study; return its report, and the database and the tables it left."""
-    content = read_study_content(read_study_file(write_every_task(folder, tasks=tasks, **study)))
+    content = read_whole_study(write_every_task(folder, tasks=tasks, **study))
     truth = Truth(patience_preferences=100, patience_stops=100, behaviour=behaviour or Behaviour())
     report, clock = run_trial(content, url, workers=workers, truth=truth, seed=seed)
     database = open_database(url)
@@ -88,6 +87,8 @@ def test_each_kind_of_task_leaves_its_rows_once(everything):
     assert (tables["answers"].groupby(["worker", "question"]).size() == 1).all()
     assert len(tables["follows"]) == WORKERS
     assert set(tables["reads"]["kind"]) == {"iunit", "link", "update"}
+    stopped = tables["preferences"].set_index("judgment").loc[tables["stops"]["judgment"].dropna()]
+    assert set(stopped["task"]) == {"pairs"}
 
 
 def test_the_pairs_of_a_worker_are_all_different(everything):

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from metrics.errors import InputError
 from study_app import create_app
 from study_app.config import Config
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_study_content, read_whole_study
 from study_app.export.study_export import export_study
 from study_app.simulate.clock import VirtualClock
 from study_app.simulate.effects import effects
@@ -17,16 +17,17 @@ from study_app.simulate.server import serving
 from study_app.simulate.site import Element, PageError
 from study_app.simulate.trial import START, load, run_on_server, run_trial
 from study_app.simulate.truth import Behaviour, Truth
-from study_app.simulate.worlds.worlds import build_worlds
+from study_app.simulate.worlds.world import build_worlds
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Ballot, Event, Judgment, PageLoad, Showing, Slot, Study, Worker
 from study_app.study.file import read_study_file
+from study_app.tasks.kinds import KINDS
 
 EVERYTHING = Behaviour(quit=0.7, reload=0.2, offline=0.3, double_click=0.3, careless=0.2, left_bias=0.2)
 
 
 def trial(file, url, *, workers=6, behaviour=None, seed=3):
-    content = read_study_content(read_study_file(file))
+    content = read_whole_study(file)
     truth = Truth(patience_preferences=100, patience_stops=100, behaviour=behaviour or Behaviour())
     return run_trial(content, url, workers=workers, truth=truth, seed=seed)
 
@@ -132,9 +133,9 @@ def test_simulated_and_real_answers_never_mix(small_study, tmp_path, new_url):
 
 def test_a_page_that_shows_what_no_system_wrote_is_noticed(small_study):
     """A simulated person knows every summary by its texts."""
-    content = read_study_content(read_study_file(small_study()))
+    content = read_whole_study(small_study())
     world = next(iter(build_worlds(content, Truth(patience_preferences=100)).values())).world
-    query = next(iter(world.queries))
+    query = next(iter(world.chances))
 
     with pytest.raises(PageError, match="no system wrote"):
         world.score(query, [Element(key="f0", text="something else")])
@@ -146,7 +147,7 @@ def test_true_scores_are_m_measure_at_the_true_patience(small_study):
     from metrics.readers.mobileclick_runs import read_summary_run
     from metrics.summaries.score import MMeasure, score_summaries
 
-    file = read_study_file(small_study())
+    file = read_study_file(small_study(), KINDS)
     content = read_study_content(file)
     number, task = next((n, t) for n, t in enumerate(content.tasks, start=1) if t.systems)
     world = build_worlds(content, Truth(patience_preferences=60))[number].world
@@ -165,7 +166,7 @@ def test_true_scores_are_m_measure_at_the_true_patience(small_study):
 def test_a_crowd_goes_to_a_server_that_runs(small_study, tmp_path, new_url):
     """On its clock and into its database; who is sent again finds their code."""
     path, url = small_study(task={"workers_per_query": None}), new_url(tmp_path)
-    content, clock = read_study_content(read_study_file(path)), VirtualClock(START)
+    content, clock = read_whole_study(path), VirtualClock(START)
     load(content, url, clock, 1)
     going = {"workers": 2, "truth": Truth(), "seed": 1, "arrival_seconds": 60, "clock": clock}
     with serving(create_app(Config(database=url), now=clock)) as address:
@@ -181,7 +182,7 @@ def test_a_crowd_goes_to_a_server_that_runs(small_study, tmp_path, new_url):
             run_on_server(other, address, **going)
         texts = path.parent / "iunits.tsv"
         texts.write_text(texts.read_text(encoding="utf-8").replace("\n", " now\n"), encoding="utf-8")
-        changed = read_study_content(read_study_file(path))
+        changed = read_whole_study(path)
         with pytest.raises(InputError, match="shows something else than 'small' as it stands in this file"):
             run_on_server(changed, address, **{**going, "workers": 3})
     assert counted(url, Worker) == [3]
@@ -190,7 +191,7 @@ def test_a_crowd_goes_to_a_server_that_runs(small_study, tmp_path, new_url):
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "127.0.0.1:8000", "http://"])
 def test_no_server_at_an_address_is_said(small_study, url):
     """Also for an address that is none."""
-    content = read_study_content(read_study_file(small_study()))
+    content = read_whole_study(small_study())
     with pytest.raises(InputError, match="no study server answers at"):
         run_on_server(
             content, url, workers=1, truth=Truth(), seed=1, arrival_seconds=0, clock=VirtualClock(START)

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from study_app.simulate.trial import entrance
 from study_app.store.models import Assignment, PlatformEntry, PlatformIdentity, Worker
-from study_app.study.entries import StudyEntry
+from study_app.study.entries import read_study_entry
 from study_app.study.platforms import (
     MAX_PARAMETER_LENGTH,
     NOT_ACCEPTED,
@@ -21,6 +21,7 @@ from study_app.study.platforms import (
     way_back,
     worker_id,
 )
+from study_app.tasks.kinds import KINDS
 from tests.study_app.small_study import votes_task
 
 SONA_RETURN = (
@@ -44,7 +45,7 @@ def study_entry(**changes):
         "consent": "C",
         "tasks": [{"kind": "questions", "questions": [question]}],
     }
-    return StudyEntry.model_validate({**whole, **changes})
+    return read_study_entry({**whole, **changes}, KINDS)
 
 
 def back(entry, end="complete", code="CODE1", *, worker="w1", parameters=None):

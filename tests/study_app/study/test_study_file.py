@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
-from study_app.study.entries import DEFAULT_CRITERIA, KINDS
 from study_app.study.file import read_study_file
 from study_app.study.file_faults import CURES
+from study_app.tasks.kinds import KINDS
 
 SHORTEST = """\
 study: small
@@ -34,7 +34,7 @@ def read(tmp_path):
 
     def write_and_read(text):
         path.write_bytes(text.encode() if isinstance(text, str) else text)
-        return read_study_file(path)
+        return read_study_file(path, KINDS)
 
     return write_and_read
 
@@ -73,13 +73,13 @@ def test_the_shortest_study_has_the_papers_protocol(read):
     assert (task.search_seconds, task.min_search_seconds, task.min_consistency) == (180, 200, 0.4)
     assert (task.workers_per_query, task.queries_per_worker) == (14, 1)
     assert (task.pairs, task.validation_pairs, task.validation_swapped) == ("all", 3, True)
-    assert task.criteria == DEFAULT_CRITERIA["summary_pairs", "en"]
+    assert task.criteria == KINDS["summary_pairs"].criteria["en"]
 
 
 def test_the_criteria_are_in_the_tasks_language(read):
     """Unless the study has its own; an empty list shows none."""
     for added, expected in (
-        ("    language: ja\n", DEFAULT_CRITERIA["summary_pairs", "ja"]),
+        ("    language: ja\n", KINDS["summary_pairs"].criteria["ja"]),
         ("    criteria: [Shorter?]\n", ("Shorter?",)),
         ("    criteria: []\n", ()),
     ):
@@ -225,7 +225,7 @@ def test_something_else_is_not_a_study_file(faults, text):
 def test_a_file_that_is_not_there_or_not_text_is_a_plain_fault(tmp_path, read):
     """Not a traceback."""
     with pytest.raises(InputError, match="cannot be read"):
-        read_study_file(tmp_path / "none.yaml")
+        read_study_file(tmp_path / "none.yaml", KINDS)
     with pytest.raises(InputError, match="not UTF-8"):
         read(b"title: \xff")
 
@@ -278,4 +278,4 @@ def test_any_damage_gives_a_study_or_faults(tmp_path_factory, damage):
     path = tmp_path_factory.getbasetemp() / "damaged.yaml"
     path.write_text("\n".join(lines), encoding="utf-8")
     with suppress(InputError):
-        read_study_file(path)
+        read_study_file(path, KINDS)

@@ -6,27 +6,25 @@ from pathlib import Path
 import pytest
 from pydantic_core import PydanticUndefined
 
-from study_app.estimate import workload
 from study_app.services.researcher import load_changes
-from study_app.study import entries as study_entries
 from study_app.study.entries import (
-    KINDS,
     CheckQuestion,
     Codes,
     Entry,
-    EventFiles,
     JudgedTask,
-    PushFiles,
     Question,
-    RankedFiles,
     StudyEntry,
-    SummaryFiles,
     TaskEntry,
 )
+from study_app.tasks import workload
+from study_app.tasks.content import EventFiles, PushFiles, RankedFiles, SummaryFiles
+from study_app.tasks.kinds import KINDS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "study-file.md").read_text(encoding="utf-8")
 SHARED = {"kind", "collection", "queries_per_worker"}
 """Described once for all kinds that have them."""
+OF_KINDS = {"systems", "validation_pairs"}
+"""Of judged pairs, described with each kind: they mean something else there, or have another default."""
 
 MODELS: dict[str, type[Entry]] = {
     "## The study": StudyEntry,
@@ -39,7 +37,7 @@ MODELS: dict[str, type[Entry]] = {
     "### Documents": RankedFiles,
     "### Judged pairs": JudgedTask,
     "### Question": Question,
-    **{f"## {kind}": model for kind, model in KINDS.items()},
+    **{f"## {name}": kind.entry for name, kind in KINDS.items()},
 }
 IN_WORDS = {
     "completion_code": "one per worker",
@@ -63,15 +61,17 @@ def described_keys(section):
         return keys | SHARED
     if issubclass(model, TaskEntry):
         keys -= set(TaskEntry.model_fields) | SHARED
-    if issubclass(model, JudgedTask) and model is not JudgedTask:
-        keys -= set(JudgedTask.model_fields)
+    if model is JudgedTask:
+        keys -= OF_KINDS
+    elif issubclass(model, JudgedTask):
+        keys -= set(JudgedTask.model_fields) - OF_KINDS
     return keys
 
 
 def field(section, key):
     """Return the field of the schema that a row describes; those shared by kinds are alike in all."""
     if section == "## Every task" and key in SHARED:
-        return KINDS["intent_votes"].model_fields[key]
+        return KINDS["intent_votes"].entry.model_fields[key]
     return MODELS[section].model_fields[key]
 
 
@@ -114,19 +114,22 @@ def test_every_default_is_the_real_one(section):
         assert said == expected, key
 
 
+def leaves(model):
+    """Return the schemas under one that nothing is built on."""
+    below = [one for one in model.__subclasses__() if one.__module__.startswith("study_app.")]
+    return {leaf for one in below for leaf in leaves(one)} if below else {model}
+
+
 def test_every_group_of_keys_has_its_section():
     """A new kind of task, collection or group makes this fail until it is described."""
-    groups = {
-        model
-        for model in vars(study_entries).values()
-        if isinstance(model, type) and issubclass(model, Entry)
-    }
-    assert set(MODELS.values()) == groups - {Entry}
+    assert set(MODELS.values()) == leaves(Entry) | {TaskEntry, JudgedTask}
 
 
 def test_what_kinds_share_is_alike_in_all():
     """One row stands for all of them."""
-    several = [model.model_fields for model in KINDS.values() if "queries_per_worker" in model.model_fields]
+    several = [
+        fields for kind in KINDS.values() if "queries_per_worker" in (fields := kind.entry.model_fields)
+    ]
     assert {fields["queries_per_worker"].default for fields in several} == {1}
 
 
@@ -136,8 +139,9 @@ def test_what_may_change_while_answers_exist_is_listed():
         set(re.findall(r"`(\w+)`", cell))
         for cell in PAGE.split("## Changing a loaded study")[1].split("|---|---|---|")[1].split("|")[1:3]
     )
-    assert free == (load_changes.FREE_OF_STUDY | load_changes.FREE_OF_TASK) - {"folder"}
-    assert raised == load_changes.LIMITS_OF_TASK
+    of_kinds = {key for kind in KINDS.values() for key in kind.free_keys}
+    assert free == (load_changes.FREE_OF_STUDY | load_changes.FREE_OF_TASK | of_kinds) - {"folder"}
+    assert raised == {kind.limit_key for kind in KINDS.values()} - {None}
 
 
 def test_the_assumptions_of_the_estimate_are_the_real_ones():

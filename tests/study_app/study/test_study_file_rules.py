@@ -5,6 +5,7 @@ import yaml
 
 from metrics.errors import InputError
 from study_app.study.file import read_study_file
+from study_app.tasks.kinds import KINDS
 
 VOTES = {"kind": "intent_votes", "collection": {"queries": "f", "iunits": "f", "intents": "f"}}
 PUSHES = {
@@ -41,7 +42,7 @@ def read(tmp_path):
     def written_and_read(*tasks, **study):
         whole = {"study": "s", "title": "T", "consent": "C", **study, "tasks": list(tasks)}
         path.write_text(yaml.safe_dump(whole, sort_keys=False), encoding="utf-8")
-        return read_study_file(path)
+        return read_study_file(path, KINDS)
 
     return written_and_read
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 
-from study_app.estimate.content import read_study_content
-from study_app.study.file import read_study_file
+from study_app.estimate.content import read_whole_study
 from study_app.study_new.write import find_material
 from tests.study_app.study.test_study_file_docs import MODELS, PAGE
 
@@ -91,7 +90,7 @@ def written(folder, section, kind, text_of):
 @pytest.mark.parametrize("text_of", [as_shown, with_header])
 def test_every_file_that_is_shown_is_read(tmp_path, section, kind, text_of):
     """By the readers that `study check` and `study load` use; nothing in them is left out or goes unseen."""
-    content = read_study_content(read_study_file(written(tmp_path, section, kind, text_of)))
+    content = read_whole_study(written(tmp_path, section, kind, text_of))
     assert getattr(content.tasks[0], "notes", ()) == ()
 
 

@@ -9,14 +9,13 @@ from click.testing import CliRunner
 
 from metrics.errors import InputError
 from study_app.cli import cli
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.protocol.domain import MIN_VALIDATIONS
-from study_app.study.entries import KINDS
-from study_app.study.file import read_study_file
 from study_app.study.standard_words import UNWRITTEN
 from study_app.study_new import write
-from study_app.study_new.protocol import COMMENTS
+from study_app.study_new.protocol import comments
 from study_app.study_new.recognise import recognise
+from study_app.tasks.kinds import KINDS
 from tests.study_app.small_pushes import write_push_files
 from tests.study_app.small_ranked import RUNS, write_ranked_study
 from tests.study_app.small_streams import write_stream_study
@@ -35,7 +34,7 @@ def fault(*args):
 
 
 def written(folder):
-    return read_study_content(read_study_file(folder / "study.yaml"))
+    return read_whole_study(folder / "study.yaml")
 
 
 @pytest.fixture
@@ -147,7 +146,7 @@ def test_the_file_says_every_number_and_what_comes_next(summaries):
 def test_every_key_of_a_kind_is_written_with_a_comment(kind):
     """A new number of the protocol makes this fail until it is explained."""
     elsewhere = {"kind", "name", "language", "collection", "systems"}
-    assert set(COMMENTS[kind]) == set(KINDS[kind].model_fields) - elsewhere
+    assert set(comments(KINDS[kind])) == set(KINDS[kind].entry.model_fields) - elsewhere
 
 
 def test_a_study_file_is_never_overwritten(summaries):
@@ -161,7 +160,7 @@ def test_a_study_file_is_never_overwritten(summaries):
 def test_a_study_that_appears_meanwhile_is_left_alone(summaries, monkeypatch):
     """Two who begin at the same time do not overwrite each other."""
     path = summaries / "study.yaml"
-    monkeypatch.setattr(write, "read_study_content", lambda _file: path.write_text("theirs"))
+    monkeypatch.setattr(write, "read_whole_study", lambda _path: path.write_text("theirs"))
     assert "there is a study already" in fault(summaries)
     assert path.read_text() == "theirs"
     assert not list(summaries.glob(".study*"))

@@ -17,8 +17,7 @@ from metrics.readers.push import read_push_collection, read_push_run
 from metrics.readers.tempsum import read_events
 from metrics.readers.tempsum_runs import read_update_run
 from metrics.results import ALL
-from study_app.estimate.content import read_study_content
-from study_app.study.file import read_study_file
+from study_app.estimate.content import read_whole_study
 from tests.study_app.small_pushes import DAYS, MIDNIGHT, MINUTE, PUSHED, write_push_study
 
 STREAMS = Path(__file__).resolve().parents[3] / "examples/two_layered/streams"
@@ -26,13 +25,13 @@ STREAMS = Path(__file__).resolve().parents[3] / "examples/two_layered/streams"
 
 def content_of(path):
     """Return the content of the only task."""
-    [task] = read_study_content(read_study_file(path)).tasks
+    [task] = read_whole_study(path).tasks
     return task
 
 
 def faults_of(path):
     with pytest.raises(InputError) as caught:
-        read_study_content(read_study_file(path))
+        read_whole_study(path)
     return [str(fault).replace(f"{path.parent}/", "") for fault in caught.value.faults]
 
 

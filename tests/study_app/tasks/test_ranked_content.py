@@ -1,7 +1,7 @@
 """Reading collections and runs of ranked lists: what is shown in which order, what is not and is said, every fault."""
 
-from study_app.study.entries import RankedPairs
-from study_app.tasks.ranked_pairs import read_ranked_content
+from study_app.tasks.ranked_pairs import RankedPairs
+from study_app.tasks.reading.ranked_lists import read_ranked_content
 from tests.study_app.small_ranked import QRELS, RUNS, TEXTS, TOPICS, WINDOWS, ranked_task, write_ranked_study
 
 
@@ -67,13 +67,12 @@ def test_the_topics_file_says_which_judged_queries_are_asked(tmp_path):
     """In its order and in either form of their names; what is in one file only is noted."""
     files = {"topics.tsv": "SYH-9\tnone\nSYH-2\tsuez canal\n", "qrels.txt": QRELS.replace("SYH-2", "X.SYH-2")}
     files |= {"sysgamma.txt": "SYH-2 Q0 SYD-3 1 1 t\n"}
-    content, _ = read(tmp_path, files=files, queries_per_worker=2)
+    content, _ = read(tmp_path, files=files)
     assert [topic.id for topic in content.topics] == ["X.SYH-2"]
     assert documents(content, "X.SYH-2", "sysalpha") == ["SYD-3"]
     assert content.notes == (
         "topics.tsv: 1 of 2 topics are not judged, such as 'SYH-9' (did you mean 'SYH-1'?), and are not shown",
         "qrels.txt: 1 of 2 judged topics are not in topics.tsv, such as 'SYH-1', and are not shown",
-        "queries_per_worker is 2, but there are no more than 1 queries",
     )
 
 

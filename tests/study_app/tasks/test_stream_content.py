@@ -8,9 +8,8 @@ from metrics.errors import InputError
 from metrics.msu.reading import Setting, StreamTopic
 from metrics.readers.tempsum import read_events
 from metrics.readers.tempsum_runs import read_update_run
-from study_app.estimate.content import read_study_content
-from study_app.study.file import read_study_file
-from study_app.tasks.stream_visits import shown_stream
+from study_app.estimate.content import read_whole_study
+from study_app.tasks.reading.event_streams import shown_stream
 from study_app.tasks.update_stream import UpdateStream, places_of
 from tests.study_app.small_streams import (
     HOUR,
@@ -28,19 +27,19 @@ STORM, FERRIES = "TS14.91", "TS14.92"
 
 def content_of(folder, **changes):
     """Return the content of the only task."""
-    [task] = read_study_content(read_study_file(write_stream_study(folder, **changes))).tasks
+    [task] = read_whole_study(write_stream_study(folder, **changes)).tasks
     return task
 
 
 def faults_of(path):
     with pytest.raises(InputError) as caught:
-        read_study_content(read_study_file(path))
+        read_whole_study(path)
     return [str(fault).replace(f"{path.parent}/", "") for fault in caught.value.faults]
 
 
 def test_a_stream_is_stored_ready_to_show(tmp_path):
     """Texts with their lengths, when they came, and what they bring with the time at which that became known."""
-    stream = content_of(tmp_path).streams[STORM, "sysprompt"]
+    stream = content_of(tmp_path).shown[STORM, "sysprompt"]
     assert (stream["start"], stream["end"]) == (START, START + 96 * HOUR)
     assert stream["updates"][1] == {
         "id": "SYD-prompt-1",
@@ -60,8 +59,8 @@ def test_workers_see_the_title_of_an_event(tmp_path):
         "<title>Storm over the islands</title>", "<title> </title><query>storm  islands</query>"
     )
     (tmp_path / "topics.xml").write_text(xml.replace("<title>Strike of the ferries</title>", ""))
-    [task] = read_study_content(read_study_file(tmp_path / "study.yaml")).tasks
-    assert [event.title for event in task.events] == ["storm islands", FERRIES]
+    [task] = read_whole_study(tmp_path / "study.yaml").tasks
+    assert [event.text for event in task.topics] == ["storm islands", FERRIES]
 
 
 def test_what_cannot_be_shown_is_left_out_and_counted(tmp_path):
@@ -71,7 +70,7 @@ def test_what_cannot_be_shown_is_left_out_and_counted(tmp_path):
         "quiet": [Told("Once", 1)],
     }
     task = content_of(tmp_path, systems=systems, events={STORM: "Storm"})
-    assert len(task.streams[STORM, "some"]["updates"]) == 4
+    assert len(task.shown[STORM, "some"]["updates"]) == 4
     assert task.notes == (
         "some, TS14.91: 2 of 7 updates have no text and are not shown",
         "some, TS14.91: 1 of 7 updates come after the event's end and are not shown",
@@ -85,7 +84,7 @@ def test_rows_about_what_is_not_there_are_said(tmp_path):
         matches.write(f"{STORM}\tSYD-prompt-0\tSYN-9\t0\t3\t0\n{STORM}\tSYD-none\tSYN-1\t0\t3\t0\n")
     with (tmp_path / "syslate.run").open("a") as run:
         run.write(f"\nTS14.911 team syslate SYD-late 0 {START} 1\n" * 2)
-    [task] = read_study_content(read_study_file(path)).tasks
+    [task] = read_whole_study(path).tasks
     assert task.notes == (
         (
             "matches.tsv: skipped matches: 1 of nuggets that nuggets.tsv does not have, "
@@ -98,24 +97,16 @@ def test_rows_about_what_is_not_there_are_said(tmp_path):
     )
 
 
-def test_more_events_a_worker_than_there_are_is_said(tmp_path):
-    """Nine of two are two."""
-    assert content_of(tmp_path, task={"topics_per_worker": 2}).notes == ()
-    assert content_of(tmp_path, task={"topics_per_worker": 9}).notes == (
-        "topics_per_worker is 9, but the collection has no more than 2 judged events",
-    )
-
-
 def test_a_stream_with_nothing_in_it_is_said(tmp_path):
     """A system may be silent about an event, and whoever follows it learns nothing."""
     path = write_stream_study(tmp_path)
     run = tmp_path / "syssparse.run"
     run.write_text(run.read_text().splitlines()[0] + "\n")
-    [task] = read_study_content(read_study_file(path)).tasks
+    [task] = read_whole_study(path).tasks
     assert task.notes == (
         "syssparse, TS14.92: there is nothing to show; whoever follows this stream will find it empty",
     )
-    assert task.streams[FERRIES, "syssparse"]["updates"] == []
+    assert task.shown[FERRIES, "syssparse"]["updates"] == []
 
 
 def test_a_run_of_which_nothing_can_be_shown_is_a_fault(tmp_path):
@@ -136,8 +127,8 @@ def test_a_copy_is_shown_with_its_own_text_and_its_originals_nuggets(tmp_path):
     )
     with (tmp_path / "sysprompt.run").open("a") as run:
         run.write(f"{STORM} team sysprompt SYD-copy 0 {START + 60 * HOUR} 1\n")
-    [task] = read_study_content(read_study_file(path)).tasks
-    copy = task.streams[STORM, "sysprompt"]["updates"][-1]
+    [task] = read_whole_study(path).tasks
+    copy = task.shown[STORM, "sysprompt"]["updates"][-1]
     assert (copy["text"], copy["nuggets"]) == ("Roads under water", [["SYN-2", START + 20 * HOUR]])
 
 

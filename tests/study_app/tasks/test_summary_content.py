@@ -3,8 +3,7 @@
 import pytest
 
 from metrics.errors import InputError
-from study_app.estimate.content import read_study_content
-from study_app.study.file import read_study_file
+from study_app.estimate.content import read_whole_study
 from tests.study_app.small_study import write_small_study
 from tests.study_app.small_tasks import rating_task
 
@@ -15,7 +14,7 @@ def test_a_task_of_ratings_without_an_iunit_is_refused(tmp_path):
     (tmp_path / "iunits.tsv").write_text("")
 
     with pytest.raises(InputError) as error:
-        read_study_content(read_study_file(path))
+        read_whole_study(path)
 
     (fault,) = error.value.faults
     assert fault.path == str(path)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study_app.tasks.text_items import content_items, end_offsets, reading_order, summary_items, text_stop
+from study_app.tasks.kinds import KINDS
+from study_app.tasks.text_items import end_offsets, reading_order, summary_items, text_stop
 
 CONTENT = {
     "first": [
@@ -118,10 +119,10 @@ def test_seeing_more_never_means_having_read_less(seen, more, opened, opens_more
 def test_pushes_and_entries_are_items_under_their_place_in_the_page():
     """`p12` is a push, `r1` the top of a list; in the tables a push is an update and an entry a link."""
     texts = [{"id": name, "words": 3, "chars": 11} for name in ("tweet", "other")]
-    pushes = content_items({"pushes": [{**text, "text": "so it is", "at": 0} for text in texts]}, "en")
-    entries = content_items(
-        {"list": [{**text, "title": "", "text": "", "window": None} for text in texts]}, "ja"
-    )
+    shown_pushes = {"pushes": [{**text, "text": "so it is", "at": 0} for text in texts]}
+    shown_list = {"list": [{**text, "title": "", "text": "", "window": None} for text in texts]}
+    pushes = KINDS["stream_pairs"].side.items(shown_pushes, "en")
+    entries = KINDS["ranked_pairs"].side.items(shown_list, "ja")
 
     assert [(item.key, item.id, item.kind, item.layer) for item in pushes] == [
         ("p1", "tweet", "update", None),
@@ -132,4 +133,4 @@ def test_pushes_and_entries_are_items_under_their_place_in_the_page():
         ("r2", "link", 11),
     ]
     assert end_offsets(pushes, set()) == {"p1": 11, "p2": 22}
-    assert content_items(CONTENT, "en") == ITEMS
+    assert KINDS["summary_pairs"].side.items(CONTENT, "en") == ITEMS

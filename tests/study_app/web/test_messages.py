@@ -6,10 +6,9 @@ import string
 import pytest
 
 from study_app.resources import resource_folder
-from study_app.study.entries import KINDS
-from study_app.study.standard_checks import standard_check
+from study_app.tasks.checks import standard_check
+from study_app.tasks.kinds import KINDS
 from study_app.web.messages import LANGUAGES, Messages
-from study_app.web.pages.sides import FORMS
 from tests.study_app.small_streams import HOURLY
 from tests.study_app.small_study import pairs_task
 from tests.study_app.stream_visits import HOUR, log, stream_study
@@ -63,7 +62,7 @@ def test_templates_and_code_use_what_is_there_and_nothing_is_left_over(messages)
     folders = ("*.html", "sides/*.html", "examples/*.html")
     code = [path.read_text() for folder in folders for path in TEMPLATES.glob(folder)]
     code += [path.read_text() for path in (TEMPLATES.parent / "study_app").rglob("*.py")]
-    forms = {form.name for form in FORMS.values()}
+    forms = {kind.side.name for kind in KINDS.values() if kind.side is not None}
     built = {f"{form}.{part}" for form in forms for part in ("heading", "topic", "help", "left", "right")}
     built |= {f"pushes.{part}_{side}" for part in ("letter", "same_day") for side in ("left", "right")}
     built |= {f"pair.choice_{choice}" for choice in ("left", "right", "equally_good", "equally_bad")}

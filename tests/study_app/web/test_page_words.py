@@ -14,7 +14,7 @@ from study_app.services.worker.entry import find_study
 from study_app.services.worker.introductions import Standing
 from study_app.store.database import transaction
 from study_app.store.plan import Plans
-from study_app.study.entries import KINDS
+from study_app.tasks.kinds import KINDS
 from study_app.web.messages import Messages
 from study_app.web.pages.pages import EnrolPage, SearchPage
 from study_app.web.serving import rendered
@@ -114,7 +114,7 @@ def test_japanese_dates_have_no_leading_zeros():
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_space_follows_the_end_of_a_japanese_sentence(read, kind):
     """A full-width stop has its space in itself."""
-    entry = KINDS[kind].model_construct(kind=kind, instructions="standard", check=None, example=True)
+    entry = KINDS[kind].entry.model_construct(kind=kind, instructions="standard", check=None, example=True)
     page = introduction(entry, "ja", Standing(passed=False, tries_left=2, picked=()), {}, None)
     text = read("intro", page)
     assert not re.findall(r"[。、]\s[^。、]*回答は2回", text)

@@ -13,15 +13,14 @@ from sqlalchemy.orm import aliased
 
 from calibration.tables.files import checked, read_tables
 from calibration.tables.tables import TABLES
-from study_app.estimate.content import read_study_content
+from study_app.estimate.content import read_whole_study
 from study_app.export import export_study
 from study_app.export.features import feature_tables
 from study_app.resources import resource_folder
 from study_app.store.database import transaction
 from study_app.store.models import Assignment, Pair, Showing, Slot, Study, System, Topic, Worker
-from study_app.study.file import read_study_file
+from study_app.tasks.stream_pairs import shown_pushes
 from study_app.web.messages import Messages
-from study_app.web.pages.pushes import shown_pushes
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_pushes import MIDNIGHT, MINUTE, PUSH_SECRETS, write_push_study
 
@@ -273,7 +272,7 @@ def test_the_tables_say_what_was_read_and_what_was_revealed(served, exported):
     assert len(revealed) == 4
     assert set(revealed) == {True, False}
     assert revealed.iloc[0] == ann_reveals
-    features = feature_tables(read_study_content(read_study_file(study.folder / "study.yaml")))
+    features = feature_tables(read_whole_study(study.folder / "study.yaml"))
     cells = tables["push_cells"]
     assert set(features) == {"push_cells"}
     pd.testing.assert_frame_equal(cells, checked(features["push_cells"], TABLES["push_cells"]))

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
-from metrics.errors import Fault, FaultLog, InputError
+from metrics.errors import Fault, FaultLog
 from metrics.events import EventCollection
 from metrics.push.streams import PushCollection, PushRun, days_between
 from metrics.readers.convert import push_from_events, push_run_from_updates
@@ -20,10 +19,10 @@ from metrics.readers.tempsum import read_events
 from metrics.readers.tempsum_runs import read_update_run
 from metrics.readers.texts import read_texts
 from metrics.topics import TopicNames
-from study_app.study.entries import EventFiles, StreamPairs, collection_paths
-from study_app.tasks.stream_visits import event_words
-
-T = TypeVar("T")
+from study_app.study.entries import collection_paths
+from study_app.tasks.content import EventFiles, tried
+from study_app.tasks.reading.event_streams import event_words
+from study_app.tasks.stream_pairs import StreamPairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,15 +56,6 @@ class PushSource:
     text: Callable[[str, str], str]
     read_run: Callable[[Path, str], PushRun]
     notes: tuple[str, ...]
-
-
-def tried(faults: list[Fault], read: Callable[[], T]) -> T | None:
-    """Read something, or note why it cannot be read."""
-    try:
-        return read()
-    except InputError as error:
-        faults += error.faults
-        return None
 
 
 def read_push_source(folder: Path, task: StreamPairs, faults: list[Fault]) -> PushSource | None:

@@ -3,22 +3,12 @@
 from dataclasses import dataclass
 
 from study_app.study.entries import TaskEntry
+from study_app.tasks.kinds import KINDS
 
 STANDARD = "standard"
+"""What a study file writes for prefcal's own instructions."""
 TRIES = 2
 """At a check; who fails both is stopped."""
-"""What a study file writes for prefcal's own instructions."""
-
-_ANSWERS: dict[str, tuple[int, int]] = {
-    "intent_votes": (2, 3),
-    "iunit_importance": (3, 1),
-    "summary_pairs": (1, 2),
-    "stream_pairs": (2, 3),
-    "stream_visits": (3, 1),
-    "ranked_pairs": (1, 2),
-    "questions": (2, 1),
-}
-"""Kind of task -> the right one of the three options of each standard question, from 1."""
 
 _OPTIONS = 3
 
@@ -42,17 +32,17 @@ def standard_check(kind: str) -> tuple[CheckItem, ...]:
             answer=answer,
             is_standard=True,
         )
-        for place, answer in zip(("first", "second"), _ANSWERS[kind], strict=True)
+        for place, answer in zip(("first", "second"), KINDS[kind].check, strict=True)
     )
 
 
-def check_of(entry: TaskEntry, kind: str) -> tuple[CheckItem, ...]:
+def check_of(entry: TaskEntry) -> tuple[CheckItem, ...]:
     """Return the check before a task, () for none.
 
     Prefcal's own goes with prefcal's own instructions only: it asks for what these say.
     """
     if entry.check is None:
-        return standard_check(kind) if entry.instructions == STANDARD else ()
+        return standard_check(entry.kind) if entry.instructions == STANDARD else ()
     return tuple(
         CheckItem(question=item.question, options=tuple(item.options), answer=item.answer, is_standard=False)
         for item in entry.check

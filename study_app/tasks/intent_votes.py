@@ -1,0 +1,107 @@
+"""`intent_votes`: workers tick every intent of a query that they are interested in (two-layered-summaries §4.1)."""
+
+from pathlib import Path
+from typing import Literal
+
+from metrics.errors import Fault
+from study_app.study.entries import Count, TaskEntry, of_form
+from study_app.tasks.content import SummaryFiles, TaskContent, TopicContent
+from study_app.tasks.task_kind import FinishedTask, NewTask, TaskKind
+from study_app.tasks.workload import (
+    TICKING,
+    Capacity,
+    Span,
+    choosing,
+    exactly,
+    from_to,
+    of_chosen_topics,
+    read_once,
+    reading_seconds,
+    workers_to_fill,
+)
+
+
+class IntentVotes(TaskEntry):
+    """Tick every intent of a query one is interested in."""
+
+    kind: Literal["intent_votes"]
+    collection: SummaryFiles
+    votes_per_query: Count | None = 10
+    queries_per_worker: Count = 1
+
+
+def _read(folder: Path, task: IntentVotes, faults: list[Fault]) -> TaskContent | None:
+    from study_app.tasks.reading.queries import read_summary_content  # noqa: PLC0415 - see the room `reading`
+
+    return read_summary_content(folder, task, faults)
+
+
+def _seconds(content: TaskContent) -> Span:
+    entry = of_form(content.entry, IntentVotes)
+    return of_chosen_topics(
+        [_ballot(topic, entry.language) for topic in content.topics], entry.queries_per_worker
+    )
+
+
+def _ballot(topic: TopicContent, language: str) -> Span:
+    text = " ".join([topic.text, *topic.intents.values()])
+    return read_once(reading_seconds(text, language)) + TICKING.times(len(topic.intents))
+
+
+def _capacity(content: TaskContent) -> Capacity:
+    entry, queries = of_form(content.entry, IntentVotes), len(content.topics)
+    return Capacity(
+        answers="votes on",
+        thing="query",
+        things=queries,
+        each=exactly(entry.votes_per_query),
+        workers=workers_to_fill(queries, entry.votes_per_query, entry.queries_per_worker),
+        a_worker=min(entry.queries_per_worker, queries),
+    )
+
+
+def _work(content: TaskContent) -> str:
+    entry = of_form(content.entry, IntentVotes)
+    intents = from_to([len(topic.intents) for topic in content.topics])
+    return (
+        f"{choosing(len(content.topics), entry.queries_per_worker)} and ticks which of its {intents} intents "
+        "interest them"
+    )
+
+
+def _methods(task: FinishedTask) -> str:
+    wanted = task.protocol.get("votes_per_query")
+    return "a worker ticked every intent of a query they were interested in" + (
+        f", up to {task.amount(wanted, 'worker')} a query." if wanted else "."
+    )
+
+
+KIND = TaskKind(
+    entry=IntentVotes,
+    page="vote",
+    unit="topic",
+    wanted_key="queries_per_worker",
+    limit_key="votes_per_query",
+    read=_read,
+    check=(2, 3),
+    seconds=_seconds,
+    assumed=(f"{TICKING.low:g} to {TICKING.high:g} s a tick",),
+    capacity=_capacity,
+    work=_work,
+    tables=frozenset({"intent_votes"}),
+    methods=_methods,
+    new=NewTask(
+        name="votes",
+        runs={"summaries": 0},
+        telling=6,
+        title={"en": "What would you want to know?", "ja": "何を知りたいですか"},
+        activity={
+            "en": "you tick what would interest you about a topic",
+            "ja": "ある話題について、興味のある内容に印をつけます",
+        },
+        comments={
+            "votes_per_query": "so many workers vote on a query (Kato et al. 2016, 4.1); null is no limit",
+            "queries_per_worker": "a worker votes on so many (Kato et al. 2016, 4.1)",
+        },
+    ),
+)

@@ -1,0 +1,125 @@
+"""`iunit_importance`: workers rate iUnits for an intent, assuming that interest (two-layered-summaries §4.1)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from metrics.errors import Fault
+from study_app.study.entries import Count, RatedTask, of_form
+from study_app.tasks.content import SummaryFiles, TaskContent
+from study_app.tasks.task_kind import FinishedTask, NewTask, TaskKind
+from study_app.tasks.workload import (
+    RATING,
+    Capacity,
+    Span,
+    exactly,
+    from_to,
+    read_once,
+    reading_seconds,
+    workers_to_fill,
+)
+
+
+class IUnitImportance(RatedTask):
+    """Rate iUnits for an intent, assuming that interest."""
+
+    kind: Literal["iunit_importance"]
+    collection: SummaryFiles
+    assessors_per_iunit: Count | None = 2
+    intents_per_worker: Count = 4
+
+
+def _read(folder: Path, task: IUnitImportance, faults: list[Fault]) -> TaskContent | None:
+    from study_app.tasks.reading.queries import read_summary_content  # noqa: PLC0415 - see the room `reading`
+
+    return read_summary_content(folder, task, faults, rated=True)
+
+
+def _faults(content: TaskContent) -> Iterator[tuple[str, str]]:
+    """Refuse a task without anything to rate; that every query has an intent, the reader sees to."""
+    if not any(topic.iunits for topic in content.topics):
+        yield (
+            f"no query of task {content.entry.name!r} has an iUnit, so there is nothing to rate",
+            "name a file of iunits that has some, or take the task out of the study",
+        )
+
+
+def _intents(content: TaskContent) -> int:
+    return sum(len(topic.intents) for topic in content.topics)
+
+
+def _seconds(content: TaskContent) -> Span:
+    """Return the length of the intents that a worker gets: of queries with few short iUnits to long ones."""
+    entry = of_form(content.entry, IUnitImportance)
+    each = [
+        RATING.times(len(topic.iunits))
+        + read_once(reading_seconds(" ".join(topic.iunits.values()), entry.language))
+        for topic in content.topics
+        for _ in topic.intents
+    ]
+    wanted = min(entry.intents_per_worker, len(each))
+    low, high = min(one.low for one in each), max(one.high for one in each)
+    return Span(low * wanted, high * wanted)
+
+
+def _capacity(content: TaskContent) -> Capacity:
+    entry, intents = of_form(content.entry, IUnitImportance), _intents(content)
+    rated = sum(len(topic.intents) * len(topic.iunits) for topic in content.topics)
+    wanted = min(entry.intents_per_worker, intents)
+    return Capacity(
+        answers="ratings of",
+        thing="iUnit for an intent",
+        things=rated,
+        each=exactly(entry.assessors_per_iunit),
+        workers=workers_to_fill(intents, entry.assessors_per_iunit, wanted),
+        a_worker=round(rated * wanted / intents),
+    )
+
+
+def _work(content: TaskContent) -> str:
+    entry, intents = of_form(content.entry, IUnitImportance), _intents(content)
+    return (
+        f"rates the {from_to([len(topic.iunits) for topic in content.topics])} iUnits of a query "
+        f"for each of {min(entry.intents_per_worker, intents)} of {intents} intents, {entry.iunits_per_page} a page"
+    )
+
+
+def _methods(task: FinishedTask) -> str:
+    wanted = task.protocol.get("assessors_per_iunit")
+    return "a worker rated iUnits for an intent from 0, unimportant, to 4, highly important" + (
+        f", {task.amount(wanted, 'worker')} an iUnit." if wanted else "."
+    )
+
+
+KIND = TaskKind(
+    entry=IUnitImportance,
+    page="rate",
+    unit="intent",
+    wanted_key="intents_per_worker",
+    limit_key="assessors_per_iunit",
+    read=_read,
+    faults=_faults,
+    check=(3, 1),
+    seconds=_seconds,
+    assumed=(f"{RATING.low:g} to {RATING.high:g} s a rating",),
+    capacity=_capacity,
+    work=_work,
+    tables=frozenset({"importance"}),
+    methods=_methods,
+    new=NewTask(
+        name="importance",
+        runs={"summaries": 0},
+        usual=lambda found: "importance" not in found.files,
+        telling=5,
+        title={"en": "How important is this?", "ja": "どのくらい重要ですか"},
+        activity={
+            "en": "you say how important pieces of information are for somebody with a given interest",
+            "ja": "ある関心を持つ人にとって、それぞれの情報がどのくらい重要かを答えます",
+        },
+        comments={
+            "assessors_per_iunit": "so many workers rate an iUnit for an intent (Kato et al. 2016, 4.1)",
+            "intents_per_worker": "a worker rates the iUnits for so many intents, each with all of its query",
+            "iunits_per_page": "so many on a page",
+        },
+    ),
+)

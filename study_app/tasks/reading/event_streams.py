@@ -1,0 +1,183 @@
+"""What a task with streams needs: the events, and each system's updates about them ready to show.
+
+An update is shown with its own text, also when it is the copy of another. What cannot be shown is left out and counted:
+an update without a text (the collection has texts of the sampled ones only), and one that was given out after its
+event's end, when nobody reads any more. An update from before its event's start is there from the start on, as in
+`metrics.msu.score`.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from metrics.errors import Fault, InputError
+from metrics.event_taking_part import UPDATE
+from metrics.events import Event, EventCollection, UpdateRun
+from metrics.msu.arrays import IntArray
+from metrics.msu.reading import text_words
+from metrics.readers.columns import line_of_row
+from metrics.readers.tempsum import read_events
+from metrics.readers.tempsum_runs import read_update_run
+from metrics.readers.xml_tree import read_xml
+from metrics.summaries.counting import counted_chars
+from metrics.taking_part import unjudged_entries
+from metrics.topics import TopicNames
+from metrics.wording import nearest
+from study_app.study.entries import collection_paths
+from study_app.tasks.content import Shown, TaskContent, TopicContent, source_files
+from study_app.tasks.stream_visits import StreamVisits
+
+
+def read_stream_content(folder: Path, task: StreamVisits, faults: list[Fault]) -> TaskContent | None:
+    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
+    paths = collection_paths(task)
+    try:
+        collection = read_events(**{kind: folder / path for kind, path in paths.items()})
+        titles = _titles(folder / paths["topics"], collection)
+    except InputError as error:
+        faults += error.faults
+        return None
+    runs = [_run(folder / path, collection, name, faults) for name, path in task.systems.items()]
+    if None in runs:
+        return None
+    streams: dict[tuple[str, str], Shown] = {}
+    skipped = collection.skipped.sentence(nuggets=paths["nuggets"], updates=paths["updates"])
+    notes = [f"{paths['matches']}: {skipped}"] if skipped else []
+    for run in runs:
+        if run is not None:
+            notes += _notes_of_run(folder / task.systems[run.name], run, collection)
+            _add_streams(run, collection, streams, notes)
+    return TaskContent(
+        entry=task,
+        files=source_files(folder, paths),
+        systems=source_files(folder, task.systems),
+        topics=tuple(TopicContent(id=name, text=titles[name]) for name in collection.topics),
+        shown=streams,
+        tables={},
+        notes=tuple(notes),
+    )
+
+
+def _notes_of_run(path: Path, run: UpdateRun, collection: EventCollection) -> list[str]:
+    """Say how many of a run's updates are about events that the collection does not have."""
+    says = "are about events that are not judged"
+    notes = []
+    for part in unjudged_entries(run.topics, collection.topics, noun=UPDATE, says=says, cause=""):
+        near = nearest(part.example, collection.topics)
+        notes.append(
+            f"{run.name}: {part.count} of {part.of} updates {says}, such as {part.example!r} "
+            f"(line {line_of_row(path, part.entry or 0)}"
+            + (f"; did you mean {near!r}?" if near else "")
+            + "), and are not shown"
+        )
+    return notes
+
+
+def _run(path: Path, collection: EventCollection, name: str, faults: list[Fault]) -> UpdateRun | None:
+    """Read a run; one of which nothing at all can be shown is surely of another collection."""
+    try:
+        run = read_update_run(path, name=name)
+    except InputError as error:
+        faults += error.faults
+        return None
+    if not any(_is_shown(collection, topic, update) for topic, update in _told(run, collection)):
+        faults.append(
+            Fault(
+                problem="no update of this run has a text in the collection",
+                cure="name a run about these events, or the updates file that has its texts",
+                path=str(path),
+                line=1,
+            )
+        )
+        return None
+    return run
+
+
+def _told(run: UpdateRun, collection: EventCollection) -> list[tuple[str, str]]:
+    """Return (event, update) of every entry about an event of the collection."""
+    entries = run.entries(collection.topics)
+    return [(topic, run.updates[entry]) for topic, rows in entries.items() for entry in rows.tolist()]
+
+
+def _is_shown(collection: EventCollection, topic: str, update: str) -> bool:
+    sampled = collection.topics[topic].updates.get(update)
+    return sampled is not None and bool(sampled.text.strip())
+
+
+def _add_streams(
+    run: UpdateRun,
+    collection: EventCollection,
+    streams: dict[tuple[str, str], Shown],
+    notes: list[str],
+) -> None:
+    """Make a run's streams of all events, and note what of each cannot be shown."""
+    entries = run.entries(collection.topics)
+    for topic, event in collection.topics.items():
+        rows = entries.get(topic, np.zeros(0, dtype=np.int64))
+        in_time = rows[run.seconds[rows] <= event.end]
+        with_text = [row for row in in_time.tolist() if _is_shown(collection, topic, run.updates[row])]
+        shown = np.array(with_text, dtype=np.int64)
+        streams[topic, run.name] = shown_stream(event, run, shown)
+        notes += _notes(
+            f"{run.name}, {topic}", rows.size, rows.size - in_time.size, in_time.size - shown.size
+        )
+
+
+def _notes(stream: str, updates: int, late: int, without_text: int) -> list[str]:
+    """Say what is left out of a stream, or that there is nothing in it."""
+    notes = []
+    if without_text:
+        notes.append(f"{stream}: {without_text} of {updates} updates have no text and are not shown")
+    if late:
+        notes.append(f"{stream}: {late} of {updates} updates come after the event's end and are not shown")
+    if updates == late + without_text:
+        notes.append(f"{stream}: there is nothing to show; whoever follows this stream will find it empty")
+    return notes
+
+
+def shown_stream(event: Event, run: UpdateRun, entries: IntArray) -> Shown:
+    """Return a run's entries for an event as a stream, ready to show; `stream_models.Stream` describes the form.
+
+    Oldest first; of equal times the lower confidence, then the entry that stands earlier in the run, so that newest
+    first is the order in which `metrics.msu.score` lets users read.
+    """
+    order = entries[np.lexsort((entries, run.confidence[entries], run.seconds[entries]))]
+    return {
+        "start": event.start,
+        "end": event.end,
+        "updates": [
+            _shown_update(event, run.updates[entry], float(run.seconds[entry])) for entry in order.tolist()
+        ],
+    }
+
+
+def _shown_update(event: Event, update: str, at: float) -> dict[str, Any]:
+    text = event.updates[update].text.strip()
+    return {
+        "id": update,
+        "text": text,
+        "words": text_words(text),
+        "chars": counted_chars(text),
+        "at": at,
+        "nuggets": [[name, event.nuggets[name].seconds] for name in event.nuggets_of(update)],
+    }
+
+
+def event_words(path: Path, collection: EventCollection) -> dict[str, dict[str, str]]:
+    """Return what the topics file says of each event of the collection: element -> its text."""
+    names = TopicNames(collection.topics)
+    found: dict[str, dict[str, str]] = {}
+    for event in read_xml(path).children:
+        parts = {child.tag: " ".join(child.text.split()) for child in event.children}
+        name = names.find(parts.get("id", ""))
+        if name is not None:
+            found[name] = parts
+    return found
+
+
+def _titles(path: Path, collection: EventCollection) -> dict[str, str]:
+    """Return what workers see of each event: its title, without one its query, without either its id."""
+    words = event_words(path, collection)
+    told = {name: words.get(name, {}) for name in collection.topics}
+    return {name: parts.get("title") or parts.get("query") or name for name, parts in told.items()}

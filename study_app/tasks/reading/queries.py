@@ -1,0 +1,93 @@
+"""What a task with queries needs: the collection, and its systems' two-layered summaries ready to show."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+from metrics.errors import Fault, InputError
+from metrics.readers.mobileclick import read_collection_files
+from metrics.readers.mobileclick_runs import read_summary_run
+from metrics.summaries.counting import counted_chars
+from metrics.summaries.score import summary_positions
+from metrics.summaries.two_layered import Collection, Element, IUnit, Query, Run, Summary
+from study_app.study.entries import TaskEntry, collection_paths
+from study_app.tasks.content import TaskContent, TopicContent, source_files
+
+
+def read_summary_content(
+    folder: Path, task: TaskEntry, faults: list[Fault], *, rated: bool = False
+) -> TaskContent | None:
+    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then.
+
+    ``rated``: the iUnits are shown one by one, so each query takes them along.
+    """
+    paths = collection_paths(task)
+    systems: dict[str, str] = getattr(task, "systems", {})
+    try:
+        collection = read_collection_files(
+            {kind: folder / path for kind, path in paths.items()}, name=paths["queries"]
+        )
+    except InputError as error:
+        faults += error.faults
+        return None
+    runs = [_run(folder / path, collection, name, faults) for name, path in systems.items()]
+    whole = [run for run in runs if run is not None]
+    if len(whole) < len(runs):
+        return None
+    return TaskContent(
+        entry=task,
+        files=source_files(folder, paths),
+        systems=source_files(folder, systems),
+        topics=tuple(
+            TopicContent(
+                id=query.id,
+                text=query.text,
+                detail={"iunits": dict(query.iunits)} if rated else None,
+                query=query,
+            )
+            for query in collection.queries.values()
+        ),
+        shown={
+            (query.id, run.name): shown_summary(query, run.summaries[query.id])
+            for query in collection.queries.values()
+            for run in whole
+        },
+        tables={"positions": _positions(collection, whole)} if whole and "importance" in paths else {},
+    )
+
+
+def _run(path: Path, collection: Collection, name: str, faults: list[Fault]) -> Run | None:
+    try:
+        return read_summary_run(path, collection, name=name)
+    except InputError as error:
+        faults += error.faults
+        return None
+
+
+def shown_summary(query: Query, summary: Summary) -> dict[str, Any]:
+    """Return a summary with its texts, ready to show; `models.Summary` describes the form."""
+    return {"first": [_shown_element(query, summary, element) for element in summary.first]}
+
+
+def _shown_element(query: Query, summary: Summary, element: Element) -> dict[str, Any]:
+    if isinstance(element, IUnit):
+        return {"kind": "iunit", "id": element.id, **_text(query.iunits[element.id])}
+    below = summary.second[element.intent]
+    return {
+        "kind": "link",
+        "id": element.intent,
+        **_text(query.intents[element.intent]),
+        "second": [_shown_element(query, summary, item) for item in below],
+    }
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"text": text, "words": len(text.split()), "chars": counted_chars(text)}
+
+
+def _positions(collection: Collection, runs: list[Run]) -> bytes:
+    import pandas as pd  # noqa: PLC0415 - slow to import, and only `load` needs it
+
+    buffer = io.BytesIO()
+    pd.concat([summary_positions(collection, run) for run in runs], ignore_index=True).to_parquet(buffer)
+    return buffer.getvalue()

@@ -1,0 +1,194 @@
+"""What a task with ranked lists needs: the queries with their time windows, and each system's list ready to show.
+
+The queries are those of the topics file that are judged, in its order. Of a run's ranking the first ``depth`` entries are shown,
+so that people judge what a measure at that depth scores; an entry without a text is left out and counted, and nothing from
+below takes its place.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from metrics.errors import Fault, FaultLog, input_fault
+from metrics.ranked.lists import RankedCollection, RankedRun
+from metrics.readers.ranked import read_ranked_collection, read_ranked_run
+from metrics.readers.ranked_texts import AskedTopic, DocumentText, read_document_texts, read_ranked_topics
+from metrics.summaries.counting import counted_chars
+from metrics.topics import TopicNames
+from metrics.wording import nearest
+from study_app.study.entries import collection_paths
+from study_app.tasks.content import TaskContent, TopicContent, source_files, tried
+from study_app.tasks.ranked_pairs import RankedPairs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Collection:
+    """The files of a collection as read: queries in words, documents in words, judgments and windows."""
+
+    asked: Mapping[str, AskedTopic]
+    texts: Mapping[str, DocumentText]
+    judged: RankedCollection
+
+    def has_text(self, document: str) -> bool:
+        """Say whether there is anything to show of a document."""
+        found = self.texts.get(document)
+        return found is not None and bool(found.title or found.text)
+
+
+def read_ranked_content(folder: Path, task: RankedPairs, faults: list[Fault]) -> TaskContent | None:
+    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
+    names = collection_paths(task)
+    collection = _collection({kind: folder / path for kind, path in names.items()}, faults)
+    if collection is None:
+        return None
+    topics = tried(faults, partial(_topics, folder / names["topics"], collection))
+    runs = [
+        tried(faults, partial(_run, folder / path, name, collection)) for name, path in task.systems.items()
+    ]
+    whole = [run for run in runs if run is not None]
+    if topics is None or len(whole) < len(runs):
+        return None
+    notes = _notes_of_topics(names, collection, topics)
+    for run in whole:
+        notes += _notes_of_run(run, [topic.id for topic in topics], collection, task.depth)
+    return TaskContent(
+        entry=task,
+        files=source_files(folder, names),
+        systems=source_files(folder, task.systems),
+        topics=topics,
+        shown={
+            (topic.id, run.name): {"list": _shown(run.rankings.get(topic.id, ())[: task.depth], collection)}
+            for topic in topics
+            for run in whole
+        },
+        tables={},
+        notes=tuple(notes),
+    )
+
+
+def _collection(paths: Mapping[str, Path], faults: list[Fault]) -> _Collection | None:
+    asked = tried(faults, partial(read_ranked_topics, paths["topics"]))
+    texts = tried(faults, partial(read_document_texts, paths["texts"]))
+    judged = tried(
+        faults,
+        partial(
+            read_ranked_collection,
+            qrels=paths["qrels"],
+            windows=paths["windows"],
+            intents=paths.get("intents"),
+        ),
+    )
+    if asked is None or texts is None or judged is None:
+        return None
+    return _Collection(asked=asked, texts=texts, judged=judged)
+
+
+def _topics(path: Path, collection: _Collection) -> tuple[TopicContent, ...]:
+    """Return the judged queries, each with the windows in which something relevant lies, in the order of their names."""
+    judged = collection.judged
+    names = TopicNames(judged.grades)
+    found: dict[str, TopicContent] = {}
+    log = FaultLog(path)
+    for written, topic in collection.asked.items():
+        name = names.find(written)
+        if name in found:
+            log.add(
+                f"{written} names topic {name}, which another line does already",
+                line=1,
+                cure="delete one of the two lines",
+            )
+        elif name is not None:
+            found[name] = TopicContent(id=name, text=topic.text, detail=_detail(name, topic, judged))
+    if not found:
+        cure = f"name topics as the judgments do, such as {next(iter(judged.grades))!r}"
+        log.add("none of these topics is judged", line=1, cure=cure)
+    log.raise_if_any()
+    return tuple(found.values())
+
+
+def _detail(name: str, topic: AskedTopic, judged: RankedCollection) -> dict[str, Any]:
+    windows = sorted({judged.windows[document] for document in judged.relevant(name)})
+    return (
+        {"windows": windows} if topic.asked_at is None else {"windows": windows, "asked_at": topic.asked_at}
+    )
+
+
+def _run(path: Path, name: str, collection: _Collection) -> RankedRun:
+    """Read a run; one of which nothing at all can be shown is surely of another collection."""
+    run = read_ranked_run(path, collection.judged.grades, name=name)
+    if not any(collection.has_text(document) for ranking in run.rankings.values() for document in ranking):
+        raise input_fault(
+            "no entry of this run has a text in the collection",
+            path=path,
+            line=1,
+            cure="name a run about these topics, or a texts file with its documents",
+        )
+    return run
+
+
+def _shown(ranking: tuple[str, ...], collection: _Collection) -> list[dict[str, Any]]:
+    """Return entries ready to show, the best first; `models.Summary` describes the form.
+
+    ``words`` and ``chars`` are those of title and text; ``window`` is None where the document has none.
+    """
+    entries = []
+    for document in filter(collection.has_text, ranking):
+        title, text = collection.texts[document].title, collection.texts[document].text
+        entries.append(
+            {
+                "id": document,
+                "title": title,
+                "text": text,
+                "words": len(title.split()) + len(text.split()),
+                "chars": counted_chars(title) + counted_chars(text),
+                "window": collection.judged.windows.get(document),
+            }
+        )
+    return entries
+
+
+def _notes_of_topics(
+    names: Mapping[str, str], collection: _Collection, topics: tuple[TopicContent, ...]
+) -> list[str]:
+    """Say which queries are in one file only."""
+    asked, judged = collection.asked, collection.judged.grades
+    known, shown = TopicNames(judged), {topic.id for topic in topics}
+    strange = [written for written in asked if known.find(written) is None]
+    silent = [name for name in judged if name not in shown]
+    notes = []
+    if strange:
+        near = nearest(strange[0], silent)
+        notes.append(
+            f"{names['topics']}: {len(strange)} of {len(asked)} topics are not judged, such as {strange[0]!r}"
+            + (f" (did you mean {near!r}?)" if near else "")
+            + ", and are not shown"
+        )
+    if silent:
+        notes.append(
+            f"{names['qrels']}: {len(silent)} of {len(judged)} judged topics are not in {names['topics']}, such as "
+            f"{silent[0]!r}, and are not shown"
+        )
+    return notes
+
+
+def _notes_of_run(run: RankedRun, topics: list[str], collection: _Collection, depth: int) -> list[str]:
+    """Say what of a run's lists cannot be shown, and how much is shown without a window."""
+    notes = []
+    shown: list[str] = []
+    for topic in topics:
+        top = run.rankings.get(topic, ())[:depth]
+        with_text = list(filter(collection.has_text, top))
+        shown += with_text
+        if len(with_text) < len(top):
+            notes.append(
+                f"{run.name}, {topic}: {len(top) - len(with_text)} of the first {len(top)} entries have no text and "
+                "are not shown"
+            )
+        if not with_text:
+            notes.append(f"{run.name}, {topic}: there is nothing to show; workers will find this list empty")
+    placeless = sum(document not in collection.judged.windows for document in shown)
+    if placeless:
+        notes.append(f"{run.name}: {placeless} of {len(shown)} entries shown have no time window")
+    return notes

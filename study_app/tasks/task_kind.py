@@ -1,0 +1,207 @@
+"""What a kind of task says of itself: all that differs between kinds, for every room of the house."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias
+
+from metrics.errors import Fault
+from study_app.study.entries import EntryKind
+from study_app.tasks.content import Shown, TaskContent
+from study_app.tasks.text_items import Item
+from study_app.tasks.workload import Capacity, Span
+
+Page: TypeAlias = Literal["pair", "vote", "rate", "stream", "questions"]
+"""Kind of the pages on which answers are given."""
+
+Unit: TypeAlias = Literal["topic", "pair", "intent", "all"]
+"""What a worker holds a place in: a topic that they choose, a pair or an intent that they get, or simply the task."""
+
+
+class People(Protocol):
+    """What a simulated crowd is like, as far as it decides what somebody prefers; see `study_app.simulate.truth.Truth`."""
+
+    @property
+    def patience_preferences(self) -> float:
+        """Counted characters."""
+
+    @property
+    def push_weights(self) -> Mapping[str, float]:
+        """P_E, S_E, P_0, S_0 of the contingency utility, for one unit of gain."""
+
+    @property
+    def intents(self) -> Mapping[str, Mapping[str, float]]:
+        """Topic -> intent -> P(i|q); the collection's own where a topic is missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideForm:
+    """How a pair page shows what a system shows of a topic.
+
+    Attributes
+    ----------
+    name : str
+        Template ``sides/NAME.html`` shows it, and ``NAME.`` begins the keys of its words in the catalogue.
+    value : callable
+        From what is shown, the topic's `models.Topic.detail`, and whether it is said which days were silent, to the value that the
+        template's macro takes.
+    items : callable
+        From what is shown and its language to what can be read of it, in reading order, by the keys that the template gives it.
+    """
+
+    name: str
+    value: Callable[[Shown, Mapping[str, Any], bool], object]
+    items: Callable[[Shown, str], tuple[Item, ...]]
+
+
+class Collected(Protocol):
+    """A collection that `prefcal study new` found; see `study_app.study_new.collections.Found`."""
+
+    @property
+    def family(self) -> str:
+        """Which of the collections that prefcal knows it is: summaries, events, pushes or ranked."""
+
+    @property
+    def files(self) -> Mapping[str, Any]:
+        """Key of the study file -> file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTask:
+    """What `prefcal study new` knows of a kind of task.
+
+    Attributes
+    ----------
+    name : str
+        What such a task is called in the tables.
+    runs : mapping of str to int
+        Family of collection -> how many runs it needs.
+    usual : callable
+        Whether it is written for a collection where nobody says what is wanted.
+    title, activity : mapping of str to str
+        Language -> title of a study that is mainly about it; what a worker does, for the consent.
+    telling : int
+        Of the kinds in a study the one with the lowest number gives it its title.
+    comments : mapping of str to str
+        Key -> its comment, in the order in which they are written.
+    days : callable
+        From a collection to the days that only it knows; None where the kind has none.
+    """
+
+    name: str
+    runs: Mapping[str, int]
+    title: Mapping[str, str]
+    activity: Mapping[str, str]
+    telling: int
+    comments: Mapping[str, str]
+    usual: Callable[[Collected], bool] = lambda _found: True
+    days: Callable[[Collected], Any] = lambda _found: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedTask:
+    """A task that was done, for the methods of a report.
+
+    Attributes
+    ----------
+    systems : str
+        How many, in words: "3 systems".
+    protocol : mapping
+        The numbers of the study file.
+    number, amount : callable
+        Write a number, and so many of something, as the report does: ``200``, ``1 day``.
+    """
+
+    systems: str
+    protocol: Mapping[str, Any]
+    number: Callable[[float], str]
+    amount: Callable[[Any, str], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskKind(EntryKind):
+    """A kind of task.
+
+    Attributes
+    ----------
+    page : str
+        Kind of its answer pages; it needs an entry with what these pages need (`JudgedTask` for pairs, `FollowedTask` for streams, ...).
+    unit : str
+        What a worker holds a place in. Of topics, pairs and intents ``wanted_key`` says how many a worker does, and ``limit_key`` how
+        many answers each gets; the task as a whole is everybody's, once.
+    places : callable
+        From an entry and that number of answers to how many workers may hold a place in the same unit.
+    topic : str
+        What a topic is called on the page of progress.
+    free_keys : frozenset of str
+        Keys that may change while answers exist, besides those of every kind.
+    read : callable
+        From the study file's folder, an entry and a list that gets faults to what the task shows; None where there are faults.
+    side : SideForm or None
+        How a pair page shows a side; None without pairs.
+    check : (int, int)
+        Which of the three options of each question of the standard check is right, from 1.
+    words : mapping of str to mapping of str to str
+        Language -> key of the catalogue -> words, of what does not stand in `templates/locale`.
+    templates : mapping of str to str
+        Name -> template, of those that are not in `templates`.
+    seconds : callable
+        From its content to how long a worker is busy with it.
+    assumed : tuple of str
+        What that rests on.
+    capacity : callable
+        From its content to what is collected; None where there is no end of it.
+    work : callable
+        From its content to what a worker does, as `prefcal study check` says it.
+    faults : callable
+        From its content to what is wrong with it, and how to mend it.
+    tables : frozenset of str
+        Tables that its answers and logs go into. Tables derived from collections are in `TaskContent.tables`.
+    worth : callable
+        From its content, the people of a crowd and the study file's path to what each (topic, system) is worth to them; for pairs.
+    methods : callable
+        From a task that was done to what its workers did, for the report.
+    new : NewTask or None
+        What `prefcal study new` needs to write one; None where no collection leads to it.
+    """
+
+    page: Page
+    unit: Unit
+    read: Callable[[Path, Any, list[Fault]], TaskContent | None]
+    seconds: Callable[[TaskContent], Span]
+    work: Callable[[TaskContent], str]
+    methods: Callable[[FinishedTask], str]
+    check: tuple[int, int]
+    tables: frozenset[str]
+    capacity: Callable[[TaskContent], Capacity | None]
+    wanted_key: str | None = None
+    limit_key: str | None = None
+    places: Callable[[Any, int], int] = lambda _entry, limit: limit
+    topic: str = "Query"
+    free_keys: frozenset[str] = frozenset()
+    side: SideForm | None = None
+    worth: Callable[[TaskContent, People, Path], Mapping[tuple[str, str], float]] | None = None
+    assumed: tuple[str, ...] = ()
+    faults: Callable[[TaskContent], Iterator[tuple[str, str]]] = lambda _content: iter(())
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    templates: Mapping[str, str] = field(default_factory=dict)
+    new: NewTask | None = None
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether workers choose the topic; else the server takes what is next."""
+        return self.unit == "topic"
+
+    @property
+    def has_units(self) -> bool:
+        """Whether parts of a topic are leased one by one."""
+        return self.unit in {"pair", "intent"}
+
+    def limit(self, entry: Any) -> int | None:
+        """Return how many places a unit has; None for no limit."""
+        answers = None if self.limit_key is None else getattr(entry, self.limit_key)
+        return None if answers is None else self.places(entry, answers)
+
+    def wanted(self, entry: Any) -> int:
+        """Return how many units a worker is asked to do."""
+        return 1 if self.wanted_key is None else int(getattr(entry, self.wanted_key))

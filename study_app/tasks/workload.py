@@ -1,0 +1,172 @@
+"""How long a worker is busy with a task and how many workers it can take: what the kinds of task work these out from.
+
+Every length is a range. Its low end is a quick worker on the shortest texts, its high end a slow one who reads everything on the longest.
+Whoever has tried the study out knows better; until then these numbers are what rewards can be set by.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from metrics.summaries.counting import counted_chars
+from study_app.study.entries import FollowedTask
+
+WORDS_PER_SECOND = 4.0
+"""Silent reading of English: near the 238 words a minute of Brysbaert's meta-analysis (Journal of Memory and Language, 2019)."""
+CHARS_PER_SECOND = 6.0
+"""Silent reading of Japanese; assumed."""
+DAY_SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A length of time in seconds, from ``low`` to ``high``."""
+
+    low: float
+    high: float
+
+    def __add__(self, other: "Span") -> "Span":
+        """Return the length of one after the other."""
+        return Span(self.low + other.low, self.high + other.high)
+
+    def times(self, low: float, high: float | None = None) -> "Span":
+        """Return the length of so many, from ``low`` to ``high`` of them."""
+        return Span(self.low * low, self.high * (low if high is None else high))
+
+
+NOTHING = Span(0, 0)
+AGREEING = Span(5, 20)
+READ_ONCE = Span(0.3, 1)
+"""Share of a text, second layers included, that is read when it is there for the first time."""
+READ_AGAIN = Span(0.05, 0.25)
+"""The same of a text that was on an earlier page of the worker."""
+STANDARD_INTRODUCTION = Span(30, 90)
+"""prefcal's own words before a task, with its example and check."""
+EXAMPLE = Span(10, 30)
+CHECK_QUESTION = Span(5, 15)
+CHOOSING = Span(5, 30)
+AFTER_SEARCH = Span(0, 60)
+"""How much longer than asked for a worker goes on searching."""
+TICKING = Span(1, 3)
+RATING = Span(2, 6)
+DECIDING = Span(3, 10)
+"""Which of two sides is better, beside reading them."""
+ENROLLING = Span(10, 30)
+VISITS_A_DAY = Span(1, 3)
+"""Visits of a stream, a day of its event."""
+OPENING = Span(3, 10)
+"""Finding a stream again and leaving it, beside reading."""
+STILL_OF_USE = Span(3, 8)
+ANSWERING = {"text": Span(15, 60), "single": Span(3, 8), "multiple": Span(5, 15), "number": Span(3, 10)}
+FINISHING = Span(2, 10)
+
+READING_ASSUMED = (
+    f"reading {WORDS_PER_SECOND:g} words/s, in Japanese {CHARS_PER_SECOND:g} characters/s",
+    f"{READ_ONCE.low:.0%} to {READ_ONCE.high:.0%} of a text is read",
+)
+PAIRS_ASSUMED = (
+    f"{READ_AGAIN.low:.0%} to {READ_AGAIN.high:.0%} when it comes again",
+    f"{DECIDING.low:g} to {DECIDING.high:g} s to decide on a pair",
+)
+"""What lengths rest on, in words: all of them, and those of pairs."""
+
+
+def reading_seconds(text: str, language: str) -> float:
+    """Return how long a text takes to read once, all of it."""
+    if language == "ja":
+        return counted_chars(text) / CHARS_PER_SECOND
+    return len(text.split()) / WORDS_PER_SECOND
+
+
+def read_once(seconds: float) -> Span:
+    """Return how long a worker reads a text that takes so long to read whole."""
+    return READ_ONCE.times(seconds)
+
+
+def of_chosen_topics(each: Sequence[Span], wanted: int) -> Span:
+    """Return the length of as many topics as a worker chooses: the shortest of them to the longest."""
+    wanted = min(wanted, len(each))
+    choosing = CHOOSING.times(sum(len(each) - done > 1 for done in range(wanted)))
+    low = sum(sorted(one.low for one in each)[:wanted])
+    high = sum(sorted((one.high for one in each), reverse=True)[:wanted])
+    return choosing + Span(low, high)
+
+
+def shown_seconds(shown: Mapping[str, Any], language: str) -> float:
+    """Return how long one side of a pair takes to read, all its layers; `models.Summary` describes the forms."""
+    [items] = shown.values()
+    return sum(item_seconds(item, language) for item in items)
+
+
+def item_seconds(item: Mapping[str, Any], language: str) -> float:
+    """Return how long an item takes to read, and all that is below it."""
+    own = item["chars"] / CHARS_PER_SECOND if language == "ja" else item["words"] / WORDS_PER_SECOND
+    return float(own + sum(item_seconds(below, language) for below in item.get("second", ())))
+
+
+def followed_days(entry: FollowedTask, streams: Iterable[Mapping[str, Any]]) -> float:
+    """Return for how many days of its event a stream is followed, at most."""
+    longest: float = max(stream["end"] - stream["start"] for stream in streams)
+    return min(entry.days, longest / DAY_SECONDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacity:
+    """What a task collects.
+
+    Attributes
+    ----------
+    answers, thing : str
+        What is collected, and about what: "judgments of", "pair".
+    things : int
+        How many of these there are.
+    each : (int, int) or None
+        How many answers each gets when the task is full: at least, at most. None without a limit.
+    workers : int or None
+        How many workers fill the task when each does all that they are asked to; None without a limit.
+    a_worker : int
+        About how many things one worker answers.
+    """
+
+    answers: str
+    thing: str
+    things: int
+    each: tuple[int, int] | None
+    workers: int | None
+    a_worker: int
+
+
+def workers_to_fill(places: int, limit: int | None, wanted: int) -> int | None:
+    """Return the fewest workers who fill ``places`` of ``limit`` slots each, none of them twice in one place.
+
+    Each does ``wanted`` places, fewer when there are no more.
+    """
+    if limit is None:
+        return None
+    return math.ceil(limit * places / min(wanted, places))
+
+
+def exactly(limit: int | None) -> tuple[int, int] | None:
+    """Return how many answers each thing gets where each gets the same number of them."""
+    return None if limit is None else (limit, limit)
+
+
+def counted(number: int, thing: str) -> str:
+    """Return ``1 pair``, ``3 queries``, ``8 iUnits for an intent``."""
+    if number == 1:
+        return f"1 {thing}"
+    first, _, rest = thing.partition(" ")
+    plural = f"{first[:-1]}ies" if first.endswith("y") else f"{first}s"
+    return f"{number} {plural} {rest}".rstrip()
+
+
+def from_to(numbers: Sequence[int]) -> str:
+    """Return ``3 to 8``, or the one number that all are."""
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def choosing(topics: int, wanted: int) -> str:
+    """Say that a worker chooses queries."""
+    return "takes the only query" if topics == 1 else f"chooses {min(wanted, topics)} of {topics} queries"
