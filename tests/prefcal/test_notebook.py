@@ -69,7 +69,7 @@ def test_a_frame_is_checked_as_a_file_is(tables):
 
     first, second, third = str(error.value).splitlines()
     assert first.startswith("visits:3: end_reason: 'closed' is not known; write one of left,")
-    assert second.startswith("visit: no such table; use one of activity,")
+    assert second.startswith("visit:1: no such table; use one of activity,")
     assert third.startswith("stops:1: column 'worker' is missing")
 
 
