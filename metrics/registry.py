@@ -51,7 +51,7 @@ def measure(what: str | type[M]) -> Measure | type[M]:
     Parameters
     ----------
     what : str or class
-        A text as `parse_measure` takes it, or the class of a new measure.
+        A text as `parse_measure` takes it, with either name, or the class of a new measure.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def measure(what: str | type[M]) -> Measure | type[M]:
         If another class of that name is registered already.
     """
     if isinstance(what, str):
-        return parse_measure(what)
+        return parse_measure(what, printed=True)
     declared = dataclass(frozen=True, kw_only=True, slots=True, repr=False)(what)
     other = _known.get(declared.__name__)
     if other is not None and other.__module__ != declared.__module__:
@@ -77,14 +77,15 @@ def all_measures() -> dict[str, type[Measure]]:
     return dict(_known)
 
 
-def parse_measure(text: str) -> Measure:
+def parse_measure(text: str, *, printed: bool = False) -> Measure:
     """Read a measure from the text that it prints as; ``parse_measure(repr(m)) == m``.
 
     Parameters
     ----------
     text : str
-        ``MMeasure(patience=840, layers='first')``, or with the name that is printed, ``M(patience=840)``; the bare name
-        means the defaults.
+        ``MMeasure(patience=840, layers='first')``; the bare name means the defaults.
+    printed : bool
+        Take the name that score tables print too, ``M(patience=840)``.
 
     Raises
     ------
@@ -92,7 +93,7 @@ def parse_measure(text: str) -> Measure:
         If the text is no measure, or names an unknown measure or parameter, or a value is out of range.
     """
     name, arguments = _parsed(text)
-    cls = _class_named(name)
+    cls = _class_named(name, printed=printed)
     unknown = [key for key in arguments if key not in cls.defaults()]
     if unknown:
         raise _unknown(f"{name} has no parameter {unknown[0]!r}", unknown[0], list(cls.defaults()))
@@ -102,10 +103,11 @@ def parse_measure(text: str) -> Measure:
         raise input_fault(f"{text}: {error}", cure="see `prefcal measures`") from None
 
 
-def _class_named(name: str) -> type[Measure]:
-    """Find a class by its name or, of the first that has it, the printed one; families are imported when it is not known yet."""
+def _class_named(name: str, *, printed: bool) -> type[Measure]:
+    """Find a class by its name or, of the first that has it, the printed one; import the families when it is not known yet."""
     cls = _known.get(name) or all_measures().get(name)
-    cls = cls or next((one for one in _known.values() if one.name == name), None)
+    if cls is None and printed:
+        cls = next((one for one in _known.values() if one.name == name), None)
     if cls is None:
         raise _unknown(f"there is no measure {name!r}", name, list(_known))
     return cls
