@@ -83,7 +83,7 @@ def line(regime: Regime, replications: int, bootstrap: int) -> str:
         notes = {note.name for note in fit.diagnostics}
         rows.append(
             (
-                fit.params[DECAY],
+                fit.parameters[DECAY],
                 holds(ends[DECAY], decay),
                 holds(ends[P0], p0),
                 holds(fit.conf_int(method="bootstrap")[DECAY], decay) if bootstrap else np.nan,

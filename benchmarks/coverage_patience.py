@@ -81,7 +81,7 @@ def line(label: str, fits: list[tuple[float, dict[str, Interval]]], truth: float
 
 
 def intervals(fit: CalibrationResult) -> tuple[float, dict[str, Interval]]:
-    (name, estimate), *_ = fit.params.items()
+    (name, estimate), *_ = fit.parameters.items()
     return estimate, {how: fit.conf_int(method=how)[name] for how in fit.uncertainty}
 
 

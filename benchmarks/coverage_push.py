@@ -81,12 +81,12 @@ def replication(regime: Regime, seed: int) -> list[float] | None:
         return None
     alpha_truth = 1 / (1 + regime.p)
     return [
-        *(fit.params.get(name, np.nan) for name in NAMES),
-        alpha.params[ALPHA],
+        *(fit.parameters.get(name, np.nan) for name in NAMES),
+        alpha.parameters[ALPHA],
         *held(fit, truth),
         float(holds(alpha.conf_int()[ALPHA], alpha_truth)),
         *held(fit, truth, "fieller"),
-        *(held(unclustered(judgments), truth) if len(fit.params) == len(NAMES) else [np.nan] * 4),
+        *(held(unclustered(judgments), truth) if len(fit.parameters) == len(NAMES) else [np.nan] * 4),
         float(fit.silent is not None and fit.silent.verdict == "supported"),
         float(None in [end for interval in fit.conf_int().values() for end in interval]),
     ]

@@ -149,11 +149,11 @@ def study(
     print("|---|---|---|---|" + "---|" * len(methods))
     for regime in regimes:
         large = fit(regime.draw(LARGE, np.random.default_rng(99)), rng=np.random.default_rng(0))
-        tallies = {name: Tally(truth) for result in large for name, truth in result.params.items()}
+        tallies = {name: Tally(truth) for result in large for name, truth in result.parameters.items()}
         for seed in tqdm(range(replications), leave=False, disable=None):
             table = regime.draw(regime.topics, np.random.default_rng([seed, regime.topics]))
             for result in fit(table, rng=np.random.default_rng(seed)):
-                for name, estimate in result.params.items():
+                for name, estimate in result.parameters.items():
                     tallies[name].estimates.append(estimate)
                 for method in result.uncertainty:
                     for name, interval in result.conf_int(method=method).items():

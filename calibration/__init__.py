@@ -2,3 +2,80 @@
 
 May import `metrics`, never `study_app`.
 """
+
+from typing import TYPE_CHECKING
+
+from metrics.exports import lazily
+
+__all__ = [
+    "AgreementDesign",
+    "AgreementTables",
+    "AwayDesign",
+    "CalibrationResult",
+    "DifferenceDesign",
+    "Evidence",
+    "FitOptions",
+    "Judges",
+    "NotIdentifiedError",
+    "PatienceDesign",
+    "Plan",
+    "SilenceDesign",
+    "Study",
+    "UserModel",
+    "UserModelFit",
+    "Wish",
+    "draw_model",
+    "fit_user_model",
+    "push_model",
+    "ranked_model",
+    "read_scores",
+    "read_tables",
+    "read_user_model",
+    "simulate_preferences",
+    "simulate_study",
+    "stream_model",
+    "summary_model",
+    "write_agreement",
+    "write_tables",
+    "write_user_model",
+]
+
+if TYPE_CHECKING:
+    from calibration.agree import AgreementTables, Evidence, read_scores, write_agreement
+    from calibration.fit import FitOptions, UserModelFit, fit_user_model
+    from calibration.inference.results import CalibrationResult, NotIdentifiedError
+    from calibration.patience.simulate import Judges, simulate_preferences
+    from calibration.plan import (
+        AgreementDesign,
+        AwayDesign,
+        DifferenceDesign,
+        PatienceDesign,
+        Plan,
+        SilenceDesign,
+        Wish,
+    )
+    from calibration.simulate import Study, simulate_study
+    from calibration.tables import read_tables, write_tables
+    from calibration.user_model import (
+        UserModel,
+        draw_model,
+        push_model,
+        ranked_model,
+        read_user_model,
+        stream_model,
+        summary_model,
+        write_user_model,
+    )
+else:
+    __getattr__, __dir__ = lazily(
+        __name__,
+        __all__,
+        ".tables",
+        ".user_model",
+        ".inference.results",
+        ".fit",
+        ".agree",
+        ".plan",
+        ".patience.simulate",
+        ".simulate",
+    )

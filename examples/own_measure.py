@@ -8,36 +8,34 @@ Run it from the project's folder:
 from pathlib import Path
 from typing import ClassVar
 
-from metrics.readers.lines import read_runs
-from metrics.readers.mobileclick import read_collection
-from metrics.readers.mobileclick_runs import read_run
-from metrics.registry import measure
-from metrics.summaries import MMeasure, score_summaries
-from metrics.summaries.readings import FloatArray
+import numpy as np
+from numpy.typing import NDArray
+
+import prefcal
 
 STUDY = Path(__file__).parent / "two_layered"
 
 
-@measure
-class HalfLifeM(MMeasure):
+@prefcal.measure
+class HalfLifeM(prefcal.MMeasure):
     """M-measure with d(u) = 2 ** (-pos(u) / L): half of the interest is lost every L characters, never all of it."""
 
     name: ClassVar[str] = "HalfLifeM"
     source: ClassVar[str] = "this example"
     definition: ClassVar[str] = "M-measure with a discount that halves every `patience` characters."
 
-    def discount(self, offset_chars: FloatArray) -> FloatArray:
+    def discount(self, offset_chars: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return d(u) of iUnits that end at these offsets."""
         return 0.5 ** (offset_chars / self.patience)
 
 
 def main() -> None:
     """Score the bundled runs with the new measure beside the published one."""
-    collection = read_collection(STUDY / "collection")
+    collection = prefcal.read_summary_collection(STUDY / "collection")
     paths = sorted((STUDY / "runs").glob("*.xml"))
-    runs = read_runs(paths, lambda path, name: read_run(path, collection, name=name))
-    measures = [MMeasure(patience=500), HalfLifeM(patience=500)]
-    scores = score_summaries(collection, runs, measures)
+    runs = [prefcal.read_summary_run(path, collection) for path in paths]
+    measures = [prefcal.MMeasure(patience=500), HalfLifeM(patience=500)]
+    scores = prefcal.score_summaries(collection, runs, measures)
     means = scores[scores["topic"] == "all"]
     print(means.pivot_table(index="run", columns="metric", values="value").round(3).to_string())
 

@@ -135,6 +135,10 @@ class EventCollection:
     incomplete: tuple[str, ...] = ()
     converted_from: str | None = None
 
+    def __repr__(self) -> str:
+        """``EventCollection('topics.xml', topics=2)``."""
+        return f"EventCollection({self.name!r}, topics={len(self.topics)})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateRun:
@@ -157,6 +161,10 @@ class UpdateRun:
     updates: tuple[str, ...]
     seconds: Floats
     confidence: Floats
+
+    def __repr__(self) -> str:
+        """``UpdateRun('prompt', updates=30)``."""
+        return f"UpdateRun({self.name!r}, updates={len(self.updates)})"
 
     def __post_init__(self) -> None:
         """Check that there is one value of each for every update, and close the arrays."""

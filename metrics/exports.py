@@ -8,7 +8,7 @@ from typing import Any
 def lazily(
     package: str, names: Collection[str], *modules: str
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package whose names stand in modules of it.
+    """Return `__getattr__` and `__dir__` of a package whose names stand in other modules.
 
     Parameters
     ----------
@@ -17,14 +17,15 @@ def lazily(
     names : collection of str
         Its ``__all__``.
     *modules : str
-        Modules of the package, the first that has a name is taken; what comes first is imported first.
+        Where they stand: `.score` is in the package. The first that has a name in its ``__all__``, or at all where it has none, is
+        taken; what comes first is imported first.
     """
 
     def get(name: str) -> Any:
         if name in names:
             for module in modules:
-                found = importlib.import_module(f"{package}.{module}")
-                if hasattr(found, name):
+                found = importlib.import_module(module, package)
+                if name in getattr(found, "__all__", vars(found)):
                     return getattr(found, name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 

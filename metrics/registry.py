@@ -21,6 +21,7 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
+    overload,
 )
 
 from metrics.errors import InputError, input_fault
@@ -151,11 +152,19 @@ M = TypeVar("M", bound=Measure)
 _known: dict[str, type[Measure]] = {}
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def measure(cls: type[M]) -> type[M]:
-    """Declare a measure: make the class a frozen, keyword-only dataclass and enter it in the registry.
+@overload
+def measure(what: str) -> Measure: ...
 
-    ::
+
+@overload
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def measure(what: type[M]) -> type[M]: ...
+
+
+def measure(what: str | type[M]) -> Measure | type[M]:
+    """Return the measure that a text names, or declare one: ``measure("M(patience=840)")`` and ``@measure``.
+
+    A class becomes a frozen, keyword-only dataclass and is entered in the registry::
 
         @measure
         class MMeasure(Measure):
@@ -165,12 +174,21 @@ def measure(cls: type[M]) -> type[M]:
             definition: ClassVar[str] = "Expected U-measure over the intents of the query."
             patience: float = 1500
 
+    Parameters
+    ----------
+    what : str or class
+        A text as `parse_measure` takes it, with either name, or the class of a new measure.
+
     Raises
     ------
+    InputError
+        If the text is no measure, see `parse_measure`.
     ValueError
         If another class of that name is registered already.
     """
-    declared = dataclass(frozen=True, kw_only=True, slots=True, repr=False)(cls)
+    if isinstance(what, str):
+        return parse_measure(what, printed=True)
+    declared = dataclass(frozen=True, kw_only=True, slots=True, repr=False)(what)
     other = _known.get(declared.__name__)
     if other is not None and other.__module__ != declared.__module__:
         raise ValueError(f"a measure {declared.__name__} exists already in {other.__module__}")
@@ -185,13 +203,15 @@ def all_measures() -> dict[str, type[Measure]]:
     return dict(_known)
 
 
-def parse_measure(text: str) -> Measure:
+def parse_measure(text: str, *, printed: bool = False) -> Measure:
     """Read a measure from the text that it prints as; ``parse_measure(repr(m)) == m``.
 
     Parameters
     ----------
     text : str
         ``MMeasure(patience=840, layers='first')``; the bare name means the defaults.
+    printed : bool
+        Take the name that score tables print too, ``M(patience=840)``.
 
     Raises
     ------
@@ -199,7 +219,7 @@ def parse_measure(text: str) -> Measure:
         If the text is no measure, or names an unknown measure or parameter, or a value is out of range.
     """
     name, arguments = _parsed(text)
-    cls = _class_named(name)
+    cls = _class_named(name, printed=printed)
     unknown = [key for key in arguments if key not in cls.defaults()]
     if unknown:
         raise _unknown(f"{name} has no parameter {unknown[0]!r}", unknown[0], list(cls.defaults()))
@@ -209,9 +229,11 @@ def parse_measure(text: str) -> Measure:
         raise input_fault(f"{text}: {error}", cure="see `prefcal measures`") from None
 
 
-def _class_named(name: str) -> type[Measure]:
-    """Find a class by name, importing the families only when it is not known yet."""
+def _class_named(name: str, *, printed: bool) -> type[Measure]:
+    """Find a class by its name or, of the first that has it, the printed one; import the families when it is not known yet."""
     cls = _known.get(name) or all_measures().get(name)
+    if cls is None and printed:
+        cls = next((one for one in _known.values() if one.name == name), None)
     if cls is None:
         raise _unknown(f"there is no measure {name!r}", name, list(_known))
     return cls

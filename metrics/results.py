@@ -27,6 +27,34 @@ Interval: TypeAlias = tuple[float, float]
 M = TypeVar("M", bound=Measure)
 
 
+MOST_LINES = 10
+"""Of what a result prints as."""
+
+
+class Summarised:
+    """A result that prints as the first lines of its `summary`; nothing of it is ever dumped."""
+
+    __slots__ = ()
+
+    def summary(self) -> str:
+        """Return the result in words."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return first_lines(self.summary())
+
+    __str__ = __repr__
+
+
+def first_lines(summary: str) -> str:
+    """Return a summary as a result prints it: at most `MOST_LINES` lines, and how many more `summary()` has."""
+    lines = summary.splitlines()
+    if len(lines) > MOST_LINES:
+        more = len(lines) - MOST_LINES + 1
+        lines[MOST_LINES - 1 :] = [f"... {more} more lines in .summary()"]
+    return "\n".join(lines)
+
+
 class Score(NamedTuple):
     """One value of one metric. The order of the fields is the order of a score table's columns."""
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import prefcal
+
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)
@@ -21,7 +23,7 @@ def shown_below(block: str, node: ast.Expr, until: int) -> str:
 
 def printed(value: object) -> str:
     """What a notebook shows."""
-    return value.to_string() if isinstance(value, pd.DataFrame) else str(value)
+    return value.to_string() if isinstance(value, pd.DataFrame | pd.Series) else str(value)
 
 
 def assert_shown(value: object, comment: str) -> None:
@@ -52,5 +54,16 @@ def test_every_block_runs_and_prints_what_is_shown(monkeypatch, tmp_path):
                 assert_shown(value, comment)
                 checked += 1
 
-    assert checked == 8
+    assert checked == 25
     assert (tmp_path / "patience.svg").read_bytes().startswith(b"<?xml")
+    assert (tmp_path / "results" / "report.html").is_file()
+
+
+def test_every_public_name_is_in_the_list_and_every_function_in_an_example():
+    """A name that nobody can find is not public; a name that is gone is no promise."""
+    listed = re.findall(r"`(\w+)`", TEXT.partition("## All public names")[2].partition("| for |")[2])
+    functions = {name for name in prefcal.__all__ if name[0].islower()}
+    shown = set(re.findall(r"prefcal\.(\w+)\(", "".join(BLOCKS)))
+
+    assert sorted(listed) == sorted(prefcal.__all__)
+    assert functions <= shown, functions - shown

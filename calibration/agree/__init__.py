@@ -6,3 +6,23 @@ preferences of a `judged_task`; `stream_scores` is what is said of
 streams apart from preferences, `stream_results` reads it again. It may use every room
 of `calibration` but `fit`, `plan` and `simulate`.
 """
+
+from typing import TYPE_CHECKING
+
+from metrics.exports import lazily
+
+__all__ = [
+    "AgreementTables",
+    "Evidence",
+    "agree",
+    "read_scores",
+    "write_agreement",
+]
+
+if TYPE_CHECKING:
+    from calibration.agree.evidence import Evidence
+    from calibration.agree.folder import write_agreement
+    from calibration.agree.score_files import read_scores
+    from calibration.agree.study import AgreementTables, agree
+else:
+    __getattr__, __dir__ = lazily(__name__, __all__, ".evidence", ".score_files", ".study", ".folder")

@@ -13,7 +13,7 @@ from calibration.tables.sources import PUSH_FILES, TaskSources
 from metrics.arrays import Floats
 from metrics.readers.mobileclick import COLUMNS as COLLECTION_FILES
 from metrics.readers.mobileclick import read_collection_files
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 from metrics.readers.texts import read_document_texts, read_profiles, read_ranked_topics
 from metrics.readers.trees import read_xml
@@ -82,7 +82,7 @@ def _summaries(task: JudgedTask, sources: TaskSources) -> ShownTexts:
         {kind: source.path for kind, source in sources.collection.items() if kind in COLLECTION_FILES},
         name=str(sources.path("queries").parent),
     )
-    runs = [read_run(source.path, collection, name=name) for name, source in sources.systems.items()]
+    runs = [read_summary_run(source.path, collection, name=name) for name, source in sources.systems.items()]
     return ShownTexts(
         topics={query.id: query.text for query in collection.queries.values()},
         sides={

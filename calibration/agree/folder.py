@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -23,7 +24,10 @@ NAMES = {"task": str, "run": str, "topic": str}
 
 
 def write_agreement(
-    found: AgreementTables, folder: Path, record: Mapping[str, Any], streams: StreamTables | None = None
+    found: AgreementTables,
+    folder: str | Path,
+    record: Mapping[str, Any] = MappingProxyType({}),
+    streams: StreamTables | None = None,
 ) -> None:
     """Write the tables and, as agree.json, how they were made; each file appears whole or not at all.
 
@@ -31,9 +35,9 @@ def write_agreement(
     ----------
     found : AgreementTables
         The result.
-    folder : Path
+    folder : str or Path
         Made where it does not exist.
-    record : mapping
+    record : mapping, optional
         What the result was made from: paths, hashes, seed, command.
     streams : StreamTables, optional
         How the streams of the study were scored; without any, their files are not written, and older ones deleted.
@@ -43,6 +47,7 @@ def write_agreement(
     InputError
         If the folder or a file cannot be written.
     """
+    folder = Path(folder)
     frames = {
         AGREEMENT: found.agreement,
         COMPARISONS: found.comparisons,

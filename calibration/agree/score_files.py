@@ -7,17 +7,19 @@ import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
 from metrics.errors import FaultLog, input_fault
-from metrics.readers.columns import read_csv_columns
+from metrics.readers.columns import CsvColumns, read_csv_columns
 from metrics.readers.lines import number, system_name
 from metrics.results import ALL
 from metrics.topics import TopicNames
 from metrics.wording import listed
 
 COLUMNS = ("run", "topic", "metric", "value")
+SCORES = "scores"
+"""What messages call a frame."""
 
 
-def read_scores(path: str | Path) -> pd.DataFrame:
-    """Read scores of runs on topics; rows of the topic `all` are left out.
+def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
+    """Read and check scores of runs on topics, from a file or a frame; rows of the topic `all` are left out.
 
     A metric that is undefined (`nan`) somewhere, as some measures of push notifications are, is no fault beside one that
     is not: `scores_of_task` leaves it out.
@@ -33,8 +35,11 @@ def read_scores(path: str | Path) -> pd.DataFrame:
         If the file cannot be read, lacks a column, has an empty cell, a value that is no finite number, or two
         values of one run, topic and metric; or if it has no score of a single topic.
     """
+    path = SCORES if isinstance(scores, pd.DataFrame) else scores
     log = FaultLog(path)
-    columns = read_csv_columns(path, COLUMNS, log)
+    columns = (
+        _of_frame(scores, log) if isinstance(scores, pd.DataFrame) else read_csv_columns(scores, COLUMNS, log)
+    )
     frame = pd.DataFrame({name: columns.cells[name] for name in COLUMNS[:3]}, dtype="str")
     keys = list(COLUMNS[:3])
     undefined = pd.Series([cell.lower() == "nan" for cell in columns.cells["value"]], dtype=bool)
@@ -62,6 +67,17 @@ def read_scores(path: str | Path) -> pd.DataFrame:
             "no score of a single topic", path=path, cure="write one row a run, topic and metric"
         )
     return frame
+
+
+def _of_frame(scores: pd.DataFrame, log: FaultLog) -> CsvColumns:
+    """Return the cells of a frame as those of a file whose header stands on line 1."""
+    missing = [name for name in COLUMNS if name not in scores.columns]
+    if missing:
+        log.add(f"there is no column {listed(missing)}", line=1, cure=f"scores need {listed(COLUMNS)}")
+    log.raise_if_any()
+    names = {name: scores[name].astype(object).where(scores[name].notna(), "") for name in COLUMNS[:3]}
+    cells = {name: tuple(map(str, column)) for name, column in {**names, "value": scores["value"]}.items()}
+    return CsvColumns(cells=cells, lines=tuple(range(2, len(scores) + 2)))
 
 
 def scores_of_task(

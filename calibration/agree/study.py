@@ -32,12 +32,13 @@ from calibration.agree.task_agreement import (
 )
 from calibration.tables.study import STUDY_FILE
 from metrics.errors import input_fault
+from metrics.results import Summarised
 from metrics.wording import listed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AgreementTables:
-    """What `prefcal agree` writes.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AgreementTables(Summarised):
+    """What `prefcal agree` writes. It prints as the first lines of its `summary`.
 
     Attributes
     ----------
@@ -64,6 +65,16 @@ class AgreementTables:
     disagreements: pd.DataFrame
     wanted: Mapping[str, Wanted]
     notes: tuple[str, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """Return the agreement by task, measure and convention for ties, excluded workers left out; all columns are in ``agreement``."""
+        applied = self.agreement.query("exclusions == 'applied'")
+        return applied.set_index(["task", "measure", "ties"])[["agreement", "low", "high", "fit", "pairs"]]
+
+    def summary(self) -> str:
+        """Return the agreement of every measure where ties count against it, and what is missing and why."""
+        shown = self.frame().xs("against", level="ties").reset_index()
+        return "\n".join([shown.to_string(index=False, float_format="{:.3f}".format), *self.notes])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -162,7 +162,7 @@ def fit_exposure(
     seed = int((rng or np.random.default_rng(1)).integers(2**32))
     uncertainty = interval_methods(totals, top, rejected=rejected, resamples=resamples, seed=seed)
     fit = DurationFit(
-        params=MappingProxyType({names[0]: top.mean, names[1]: top.sd}),
+        parameters=MappingProxyType({names[0]: top.mean, names[1]: top.sd}),
         unit=seconds,
         method=METHOD,
         uncertainty=MappingProxyType(uncertainty),

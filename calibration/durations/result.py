@@ -48,7 +48,7 @@ MOST_LOG = 700.0
 """Beyond it exp leaves the range of numbers; draws from two or three workers may go there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DurationFit(CalibrationResult):
     """Times away or session lengths: M and S of the workers' means.
 

@@ -78,7 +78,7 @@ def _others(material: FitMaterial, fitted: list[str]) -> Iterator[NaiveEstimate]
         made = guarded(baseline)
         if isinstance(made, Unmade):
             continue
-        params = made.params if isinstance(made, CalibrationResult) else made
+        params = made.parameters if isinstance(made, CalibrationResult) else made
         for name, value in params.items():
             yield NaiveEstimate(name=f"{name}{suffix}", estimate=float(value), baseline=called, about=about)
 

@@ -34,6 +34,7 @@ from calibration.user_model.model import (
 )
 from metrics.arrays import Floats
 from metrics.errors import PrefcalError
+from metrics.results import Summarised
 
 SIGNED = frozenset(PUSH_WEIGHTS)
 """Parameters that may be negative."""
@@ -85,13 +86,13 @@ def joint_entry(fit: CalibrationResult) -> JointEntry | None:
         With two parameters or more. An estimate of 0, where there is no logarithm, or of infinity has no error of this
         kind: then there is no block.
     """
-    if len(fit.params) < 2 or not fit.uncertainty:
+    if len(fit.parameters) < 2 or not fit.uncertainty:
         return None
-    names, natural = tuple(fit.params), fit.natural_cov
+    names, natural = tuple(fit.parameters), fit.natural_cov
     signed = {plain_name(name) for name in names} <= SIGNED
     if signed and (fit.estimates < CLEAR_OF_ZERO * np.sqrt(np.diag(natural))).any():
         return _block(names, natural, "identity")
-    of = np.array([1.0 if plain_name(name) == LOGARITHM else fit.params[name] for name in names])
+    of = np.array([1.0 if plain_name(name) == LOGARITHM else fit.parameters[name] for name in names])
     with np.errstate(divide="ignore", invalid="ignore"):
         return _block(names, natural / np.outer(of, of), "log")
 
@@ -103,9 +104,9 @@ def _block(names: tuple[str, ...], covariance: Floats, scale: JointScale) -> Joi
     return JointEntry(names=names, scale=scale, covariance=rows)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserModelFit:
-    """A user model and how it came about.
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class UserModelFit(Summarised):
+    """A user model and how it came about. It prints as the first lines of its `summary`.
 
     Attributes
     ----------
@@ -131,9 +132,24 @@ class UserModelFit:
     naive: tuple[NaiveEstimate, ...] = ()
 
     @property
+    def params(self) -> "pd.Series[float]":
+        """Name -> estimate, as a labelled series; `inf` where it is infinite."""
+        return self.model.params
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row a parameter: estimate, low, high, level, unit, method, workers, rows."""
+        return self.model.frame()
+
+    def summary(self) -> str:
+        """Return every parameter with its interval, and what the tables cannot tell and why."""
+        return "\n".join([self.model.summary(), *(f"not identified: {one}" for one in self.skipped)])
+
+    @property
     def drawable(self) -> dict[str, CalibrationResult | IntentFit]:
         """What a family is called in file names -> its fit; `patience_chars` is drawn by its source."""
-        fits = {_stem(fit.params): fit for name, fit in self.results.items() if plain_name(name) != PATIENCE}
+        fits = {
+            _stem(fit.parameters): fit for name, fit in self.results.items() if plain_name(name) != PATIENCE
+        }
         return {**fits, **({"intents": self.intents} if self.intents else {})}
 
 
@@ -188,7 +204,7 @@ def fit_user_model(
     model = _model(results, intents, material, tables_sha256)
     return UserModelFit(
         model=model,
-        results={next(iter(fit.params)): fit for fit in results},
+        results={next(iter(fit.parameters)): fit for fit in results},
         intents=intents,
         quality=quality_report(
             counted_tables(tables, exclude=False, complete_only=options.complete_only),
@@ -256,7 +272,7 @@ def _with_intervals(found: Fitted, level: float) -> Fitted:
     for fit in found.results:
         entries = guarded(lambda: (fit.entries(level), joint_entry(fit)))  # noqa: B023 - called at once
         kept += (
-            Fitted(skipped=(entries.skipped(fit.params),))
+            Fitted(skipped=(entries.skipped(fit.parameters),))
             if isinstance(entries, Unmade)
             else Fitted(results=(fit,))
         )

@@ -82,11 +82,11 @@ def noted_on_visits(
     moved = guarded(lambda: sensitivity_notes(_sensitivity(material)))
     if isinstance(moved, Unmade):
         return [fit.noted(_not_compared(moved)) if _of_visits(fit) else fit for fit in results]
-    return [fit.noted(*(moved[name] for name in fit.params if name in moved)) for fit in results]
+    return [fit.noted(*(moved[name] for name in fit.parameters if name in moved)) for fit in results]
 
 
 def _of_visits(fit: CalibrationResult) -> bool:
-    return bool({*AWAY, *SESSION} & {*fit.params})
+    return bool({*AWAY, *SESSION} & {*fit.parameters})
 
 
 def _sensitivity(material: FitMaterial) -> pd.DataFrame:

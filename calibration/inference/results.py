@@ -8,15 +8,19 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from calibration.inference.uncertainty import Interval, Uncertainty, closed, scale_of_each
 from calibration.inference.wording import short, shown, shown_interval
-from calibration.user_model.model import Diagnostic, ParameterEntry, plain_name
+from calibration.user_model.model import Diagnostic, ParameterEntry, parameter_frame, plain_name
 from metrics.arrays import Floats
 from metrics.errors import PrefcalError
+from metrics.results import Summarised
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEVEL = 0.95
 
@@ -58,17 +62,18 @@ class GoodnessOfFit:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationResult:
-    """What a fit says about the parameters of one model.
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CalibrationResult(Summarised):
+    """What a fit says about the parameters of one model. It prints as the first lines of its `summary`.
 
-    A family of models may subclass it (a frozen dataclass again) to offer its own goodness of fit, plots and simulator.
+    A family of models may subclass it (a frozen dataclass again, with ``repr=False``) to offer its own goodness of fit, plots and
+    simulator.
     Such a class reads its numbers by place (``estimates``), because a name gets its language in brackets where the
     tables have several.
 
     Attributes
     ----------
-    params : mapping of str to float
+    parameters : mapping of str to float
         Name -> estimate; `inf` where it is infinite.
     unit, method : str
         What they are measured in, and how they were fitted.
@@ -88,7 +93,7 @@ class CalibrationResult:
         What to know before using the estimates.
     """
 
-    params: Mapping[str, float]
+    parameters: Mapping[str, float]
     unit: str
     method: str
     uncertainty: Mapping[str, Uncertainty]
@@ -100,6 +105,17 @@ class CalibrationResult:
     units: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def params(self) -> "pd.Series[float]":
+        """Name -> estimate, as a labelled series; `inf` where it is infinite."""
+        import pandas as pd  # noqa: PLC0415 - half a second that the command line does not pay
+
+        return pd.Series(self.parameters, dtype="float64", name="estimate").rename_axis("name")
+
+    def frame(self, level: float = LEVEL) -> "pd.DataFrame":
+        """Return one row a parameter, to ten digits: see `calibration.user_model.model.parameter_frame`."""
+        return parameter_frame(self.entries(level))
 
     @property
     def cov(self) -> Floats:
@@ -114,8 +130,8 @@ class CalibrationResult:
 
     @property
     def estimates(self) -> Floats:
-        """(k,) estimates, in the order of ``params``."""
-        return np.array(list(self.params.values()), dtype=np.float64)
+        """(k,) estimates, in the order of ``parameters``."""
+        return np.array(list(self.parameters.values()), dtype=np.float64)
 
     @property
     def se(self) -> dict[str, float]:
@@ -130,7 +146,7 @@ class CalibrationResult:
         errors = np.abs(slopes) * np.sqrt(np.diag(self.cov))
         return {
             name: float(error) if np.isfinite(slope) else math.nan
-            for name, error, slope in zip(self.params, errors, slopes, strict=True)
+            for name, error, slope in zip(self.parameters, errors, slopes, strict=True)
         }
 
     @property
@@ -147,13 +163,13 @@ class CalibrationResult:
 
     def _slopes(self) -> Floats:
         """(k,) d natural / d working at the estimates."""
-        scales = scale_of_each(self._by(None).scale, len(self.params))
+        scales = scale_of_each(self._by(None).scale, len(self.parameters))
         return np.array([scale.slope(value) for scale, value in zip(scales, self.estimates, strict=True)])
 
     @property
     def aic(self) -> float | None:
         """2 k - 2 log-likelihood, with k numbers fitted; None for a fit without a likelihood."""
-        free = len(self.params) if self.n_free is None else self.n_free
+        free = len(self.parameters) if self.n_free is None else self.n_free
         return None if self.loglik is None else 2 * free - 2 * self.loglik
 
     def unit_of(self, name: str) -> str:
@@ -162,8 +178,8 @@ class CalibrationResult:
 
     def for_language(self, language: str) -> Self:
         """Return the fit with the language in brackets behind every parameter's name."""
-        named = {f"{name}[{language}]": value for name, value in self.params.items()}
-        return replace(self, params=MappingProxyType(named))
+        named = {f"{name}[{language}]": value for name, value in self.parameters.items()}
+        return replace(self, parameters=MappingProxyType(named))
 
     def preferring(self, method: str) -> Self:
         """Return the fit with ``method`` as its default interval, if it has that."""
@@ -211,11 +227,11 @@ class CalibrationResult:
         if not 0 < level < 1:
             raise ValueError(f"level must lie in (0, 1), got {level!r}")
         if not self.uncertainty and method is None:
-            return dict.fromkeys(self.params, (None, None))
+            return dict.fromkeys(self.parameters, (None, None))
         intervals = self._by(method).intervals(level)
         return {
             name: holding(estimate, interval)
-            for (name, estimate), interval in zip(self.params.items(), intervals, strict=True)
+            for (name, estimate), interval in zip(self.parameters.items(), intervals, strict=True)
         }
 
     def draw_parameters(
@@ -233,13 +249,13 @@ class CalibrationResult:
         ValueError
             If the data allow no interval, or the fit has no such method.
         """
-        return dict(zip(self.params, self._by(method).draws(n, rng).T, strict=True))
+        return dict(zip(self.parameters, self._by(method).draws(n, rng).T, strict=True))
 
     def entries(self, level: float = LEVEL) -> dict[str, ParameterEntry]:
         """Return name -> entry of a user model, with numbers to ten digits."""
         return {
             name: ParameterEntry(
-                estimate=closed(short(self.params[name])),
+                estimate=closed(short(self.parameters[name])),
                 interval=(low and short(low), high and short(high)),
                 level=level,
                 unit=self.unit_of(name),
@@ -273,7 +289,7 @@ class CalibrationResult:
         lines = [
             f"{name}: {shown(estimate)} {shown_interval(interval)} {self.unit_of(name)}"
             for (name, estimate), interval in zip(
-                self.params.items(), self.conf_int(level).values(), strict=True
+                self.parameters.items(), self.conf_int(level).values(), strict=True
             )
         ]
         how = next(iter(self.uncertainty), "no interval")

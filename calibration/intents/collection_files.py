@@ -24,7 +24,7 @@ def collection_files(tables: Mapping[str, pd.DataFrame], intents: IntentFit | No
     """
     files = {}
     if intents is not None:
-        shares = zip(intents.intents, intents.result.params.values(), strict=True)
+        shares = zip(intents.intents, intents.result.parameters.values(), strict=True)
         files["probability.tsv"] = _lines((topic, intent, share) for (topic, intent), share in shares)
     if "importance" in tables and len(tables["importance"]):
         means = mean_importance(tables["importance"])

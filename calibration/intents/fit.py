@@ -32,6 +32,7 @@ from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import Diagnostic, IntentEntry
 from metrics.arrays import Floats, Places
+from metrics.results import Summarised
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,8 +45,8 @@ _MEANS = np.linspace(0.01, 0.99, 50)
 _CONCENTRATIONS = np.geomspace(0.1, 1000.0, 60)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntentFit:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class IntentFit(Summarised):
     """Probabilities of the intents of every topic that was voted on.
 
     Attributes
@@ -75,13 +76,28 @@ class IntentFit:
         by_topic: dict[str, dict[str, IntentEntry]] = {}
         intervals = self.result.conf_int(level).values()
         for (topic, intent), raw, estimate, interval in zip(
-            self.intents, self.raw, self.result.params.values(), intervals, strict=True
+            self.intents, self.raw, self.result.parameters.values(), intervals, strict=True
         ):
             low, high = (None if end is None else short(end) for end in interval)
             by_topic.setdefault(topic, {})[intent] = IntentEntry(
                 estimate=short(estimate), interval=(low, high), raw=None if raw is None else short(raw)
             )
         return by_topic
+
+    @property
+    def params(self) -> "pd.Series[float]":
+        """P(i|q) by topic and intent."""
+        names = pd.MultiIndex.from_tuples(self.intents, names=["topic", "intent"])
+        return pd.Series(self.result.estimates, index=names, name="estimate")
+
+    def frame(self, level: float = LEVEL) -> pd.DataFrame:
+        """Return one row a topic and intent: the columns of `CalibrationResult.frame`, and the raw share."""
+        frame = self.result.frame(level).set_axis(self.params.index)
+        return frame.assign(raw=pd.array(self.raw, dtype="Float64"))
+
+    def summary(self, level: float = LEVEL) -> str:
+        """Return the fit in words, see `CalibrationResult.summary`."""
+        return self.result.summary(level)
 
     def noted(self, *notes: Diagnostic) -> "IntentFit":
         """Return the fit with more diagnostics."""
@@ -155,7 +171,7 @@ class IntentFit:
     def probabilities(self) -> dict[str, dict[str, float]]:
         """Topic -> intent -> estimate."""
         by_topic: dict[str, dict[str, float]] = {}
-        for (topic, intent), estimate in zip(self.intents, self.result.params.values(), strict=True):
+        for (topic, intent), estimate in zip(self.intents, self.result.parameters.values(), strict=True):
             by_topic.setdefault(topic, {})[intent] = estimate
         return by_topic
 
@@ -203,7 +219,7 @@ def fit_intents(
     estimates = normalised(mean_rates[None], topic)[0]
     rates = prior.rate_draws(n, voters, draws, rng)
     result = CalibrationResult(
-        params=MappingProxyType(
+        parameters=MappingProxyType(
             {f"P({intent}|{topic})": p for (topic, intent), p in zip(pairs, estimates.tolist(), strict=True)}
         ),
         unit="probability",

@@ -50,7 +50,7 @@ HETEROGENEITY_Z = 2.5
 UNPAIRED_SHARE = 0.2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LatenessFit(CalibrationResult):
     """The fitted decay.
 
@@ -143,7 +143,7 @@ def fit_lateness_counts(
         "late": float(asked[1:].sum()),
     }
     return LatenessFit(
-        params=MappingProxyType({DECAY: decay, P0: p0}),
+        parameters=MappingProxyType({DECAY: decay, P0: p0}),
         unit=PARAMETERS[DECAY],
         units=MappingProxyType({P0: PARAMETERS[P0]}),
         method="binomial likelihood",

@@ -26,7 +26,7 @@ def naive_unclustered(lateness: pd.DataFrame) -> CalibrationResult:
     fit = fit_lateness(lateness)
     error = unclustered_error(fit)
     return _result(
-        "answers taken as independent", dict(fit.params), fit, {} if error is None else {"model": error}
+        "answers taken as independent", dict(fit.parameters), fit, {} if error is None else {"model": error}
     )
 
 
@@ -101,7 +101,7 @@ def _result(
     uncertainty: Mapping[str, Uncertainty] = MappingProxyType({}),
 ) -> CalibrationResult:
     return CalibrationResult(
-        params=MappingProxyType(params),
+        parameters=MappingProxyType(params),
         unit=PARAMETERS[DECAY],
         units=MappingProxyType({P0: PARAMETERS[P0]}),
         method=method,

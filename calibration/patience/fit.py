@@ -147,7 +147,7 @@ def _fits(
         found += attempt((patience_preferences.NAME,), lambda: _from_preferences(pairs, workers, notes))
         found += attempt((patience_grid.NAME,), lambda: _on_grid(pairs, workers, notes, sampling))
         found = replace(found, results=tuple(_with_agreement(fit, pairs) for fit in found.results))
-    fits, skipped = {next(iter(fit.params)): fit for fit in found.results}, list(found.skipped)
+    fits, skipped = {next(iter(fit.parameters)): fit for fit in found.results}, list(found.skipped)
     if _of_streams(tables, fits):
         return fits, [*skipped, Skipped(names=(NAME,), reason=NOT_OF_TEXTS)]
     return _with_default(fits), skipped
@@ -236,7 +236,7 @@ def _notes_on_intents(
 
 def _with_agreement(fit: CalibrationResult, pairs: JudgedSummaries) -> CalibrationResult:
     """Say how well M agrees with the preferences at the fitted patience."""
-    (patience,) = fit.params.values()
+    (patience,) = fit.parameters.values()
     credit = patience_grid.credit_by_topic(pairs, np.array([patience]))[:, 0]
     counts = np.bincount(pairs.topic, minlength=len(pairs.topics)).astype(np.float64)
     mean = QueryMean(queries=pairs.topics, sums=credit, counts=counts)
@@ -283,4 +283,4 @@ def _apart(below: Interval, above: Interval) -> bool:
 
 
 def _renamed(fit: CalibrationResult, name: str) -> CalibrationResult:
-    return replace(fit, params={name: next(iter(fit.params.values()))})
+    return replace(fit, parameters={name: next(iter(fit.parameters.values()))})

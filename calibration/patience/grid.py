@@ -34,7 +34,7 @@ POINTS_PER_OCTAVE = 16
 RESAMPLES = 2000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GridFit(CalibrationResult):
     """The patience of highest agreement, with the agreement of every patience on the grid.
 
@@ -127,7 +127,7 @@ def fit_patience_on_grid(
     best = np.flatnonzero(total == total.max())
     agreement = float(total.max() / len(pairs.topic))
     return GridFit(
-        params=MappingProxyType({NAME: float(_middle(total, grid))}),
+        parameters=MappingProxyType({NAME: float(_middle(total, grid))}),
         unit="counted characters",
         method="highest agreement",
         uncertainty=_uncertainty(credit, grid, resamples, rng),

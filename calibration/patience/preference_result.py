@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEEPEST_DROP = 20.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PreferencesFit(CalibrationResult):
     """A patience fitted to preferences, with its profile likelihood and what the model expects of each pair.
 

@@ -108,7 +108,7 @@ def fit_patience_from_preferences(
     kappa = float(profile.kappa[best])
     log_odds = profile.slope[best] * pairs.differences(profile.kappa[[best]])[0]
     return PreferencesFit(
-        params=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
+        parameters=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
         unit="counted characters",
         method="preference likelihood",
         uncertainty=_uncertainty(pairs, profile, differences if with_jackknife else None, effect),

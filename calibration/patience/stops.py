@@ -45,7 +45,7 @@ CELLS_AT_ONCE = 4_000_000
 MOST_SURVIVORS = 0.3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class StopsFit(CalibrationResult):
     """A patience fitted to stops; its details are share_reading (at the last position of the curve) and last_position.
 
@@ -200,7 +200,7 @@ def fit_patience_from_stops(
         else None
     )
     return StopsFit(
-        params=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
+        parameters=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
         unit="counted characters",
         method=f"Kaplan-Meier, least squares{' with finishers' if with_finishers else ''}",
         uncertainty=MappingProxyType({} if boot is None else {"worker_bootstrap": boot}),

@@ -1,1 +1,26 @@
 """How large a study must be, by simulating it."""
+
+from typing import TYPE_CHECKING
+
+from metrics.exports import lazily
+
+__all__ = [
+    "AgreementDesign",
+    "AwayDesign",
+    "DifferenceDesign",
+    "PatienceDesign",
+    "Plan",
+    "SilenceDesign",
+    "Wish",
+    "plan",
+]
+
+if TYPE_CHECKING:
+    from calibration.plan.agreement import AgreementDesign, DifferenceDesign
+    from calibration.plan.patience import PatienceDesign
+    from calibration.plan.search import Plan, Wish, plan
+    from calibration.plan.streams import AwayDesign, SilenceDesign
+else:
+    __getattr__, __dir__ = lazily(
+        __name__, __all__, ".search", ".agreement", ".away", ".patience", ".silence"
+    )

@@ -138,7 +138,7 @@ class PatienceDesign:
         low, high = fit.conf_int()[NAME]
         ends = (0.0 if low is None else low, math.inf if high is None else high)
         told = self.tell_from is not None and not ends[0] <= self.tell_from <= ends[1]
-        return Outcome(estimate=fit.params[NAME], low=ends[0], high=ends[1], told=told)
+        return Outcome(estimate=fit.parameters[NAME], low=ends[0], high=ends[1], told=told)
 
 
 def _stock(text_chars: float) -> Stock:

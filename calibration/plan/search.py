@@ -5,9 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from calibration.plan.simulation import Design, PlanRow, Track, plan_row, untracked
+from metrics.results import Summarised
 
 LARGEST_FACTOR = 16
 """The search ends at so many times the size it began with."""
@@ -61,9 +63,9 @@ class Wish:
         return self.power is not None and row.power >= self.power
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What was found.
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Plan(Summarised):
+    """What was found. It prints as the first lines of its `summary`.
 
     Attributes
     ----------
@@ -82,6 +84,19 @@ class Plan:
     asked: int
     rows: tuple[PlanRow, ...]
     needed: int | None
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row a size that was simulated, the index called as what varies."""
+        columns = ("people", "judgments", "width", "width_most", "power", "detectable", "nothing", "studies")
+        rows = [[getattr(row, name) for name in columns] for row in self.rows]
+        sizes = pd.Index([row.size for row in self.rows], name=self.vary)
+        return pd.DataFrame(rows, columns=pd.Index(columns), index=sizes)
+
+    def summary(self) -> str:
+        """Return the size needed, then what studies of each size give."""
+        needed = "no size asked for, or none large enough" if self.needed is None else f"{self.needed} needed"
+        shown = self.frame()[["people", "width", "width_most", "power", "detectable"]].reset_index()
+        return f"{self.vary}: {needed}\n{shown.to_string(index=False, float_format='{:.3g}'.format)}"
 
     def row(self, size: int) -> PlanRow:
         """Return what studies of a size give."""

@@ -116,6 +116,12 @@ class PlanRow:
     detectable: float
     nothing: float
 
+    def __repr__(self) -> str:
+        """``PlanRow(size=22, people=220, width=0.098, power=0.5)``."""
+        return (
+            f"PlanRow(size={self.size}, people={self.people}, width={self.width:.3g}, power={self.power:.3g})"
+        )
+
     @property
     def width(self) -> float:
         """The typical width: half of the studies have a narrower interval."""

@@ -103,7 +103,7 @@ def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> Calibr
     found = search_weights(judged, NAMES, ties, needed=2)
     w_g, w_p = found.weights[:2].tolist()
     return CalibrationResult(
-        params=MappingProxyType({NAME: w_g / (w_g + max(w_p, 0.0))}),
+        parameters=MappingProxyType({NAME: w_g / (w_g + max(w_p, 0.0))}),
         unit=PARAMETERS[NAME],
         method=f"gain against all non-relevant pushes, ties: {ties}",
         uncertainty=MappingProxyType(_uncertainty(found)),

@@ -74,7 +74,7 @@ _METHODS = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PushFit(CalibrationResult):
     """The fitted weights, relative to G_E.
 
@@ -128,7 +128,7 @@ class PushFit(CalibrationResult):
 
     def plot_weights(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Draw each weight with its interval beside G_E = 1."""
-        weights = list(self.params.items())
+        weights = list(self.parameters.items())
         ax.plot([value for _, value in weights], range(len(weights)), "o", color="black")
         ax.axvline(0, color="0.6", linewidth=0.8)
         ax.axvline(1, color="#0072B2", linestyle=":", label="G_E = 1")
@@ -224,7 +224,7 @@ def fit_weights_to(
     methods = _uncertainty(found, samples, judged.topics, nonneg=nonneg)
     silent = None if nonneg else _silent_days(found, methods, samples)
     return PushFit(
-        params=MappingProxyType(_relative(found)),
+        parameters=MappingProxyType(_relative(found)),
         unit=PARAMETERS["push_P_E"],
         method=_METHODS[ties],
         uncertainty=MappingProxyType(methods),

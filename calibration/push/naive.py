@@ -64,7 +64,7 @@ def _fit(judged: Judged, ties: Ties, method: str) -> CalibrationResult:
     cov = np.asarray(np.linalg.inv(found.information)[:k, :k], dtype=np.float64)
     raw = RawWeights(names=WEIGHTS, weights=found.weights, cov=cov, df=judged.workers - 1)
     return CalibrationResult(
-        params=MappingProxyType(
+        parameters=MappingProxyType(
             {f"push_{name}": ratio for name, ratio in zip(WEIGHTS[1:], raw.ratios.tolist(), strict=True)}
         ),
         unit=PARAMETERS["push_P_E"],

@@ -84,7 +84,7 @@ def fit_consistency(
     exact = np.array(clopper_pearson(sums[:, 1].sum(), sums[:, 0].sum(), LEVEL))
     kappas = (exact - chance) / (1 - chance)
     return CalibrationResult(
-        params=MappingProxyType(dict(zip(NAMES, estimates.tolist(), strict=True))),
+        parameters=MappingProxyType(dict(zip(NAMES, estimates.tolist(), strict=True))),
         unit="share of repeats",
         units=MappingProxyType({name: "agreement beyond chance" for name in NAMES if name.endswith("kappa")}),
         method="repeats against chance by habit",

@@ -58,7 +58,7 @@ def fit_importance(
         raise NotIdentifiedError("the iUnits with two assessors do not vary in their ratings")
     means = ratings.groupby(ITEM)["rating"].agg(["mean", "size"])
     return CalibrationResult(
-        params=MappingProxyType(dict(zip((KAPPA, ALPHA), estimates.tolist(), strict=True))),
+        parameters=MappingProxyType(dict(zip((KAPPA, ALPHA), estimates.tolist(), strict=True))),
         unit="agreement beyond chance",
         method="mean of assessors, pairs of assessors",
         uncertainty=cluster_uncertainty(data.coefficients, data.topics, rng=rng, resamples=resamples),
@@ -124,7 +124,7 @@ def fit_importance_alpha(
         raise NotIdentifiedError("the iUnits with two assessors do not vary in their ratings")
     both = coefficient_uncertainty(data, rng=rng, resamples=resamples)
     return CalibrationResult(
-        params=MappingProxyType({f"{ALPHA}_{metric}": alpha}),
+        parameters=MappingProxyType({f"{ALPHA}_{metric}": alpha}),
         unit="agreement beyond chance",
         method=f"Krippendorff's alpha, {metric}",
         uncertainty=MappingProxyType({how: _second(one) for how, one in both.items()}),

@@ -61,7 +61,7 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Cal
     error = left.standard_error / (share * (1 - share)) if is_open else math.nan
     sides = resolved_sides(first)
     return CalibrationResult(
-        params=MappingProxyType({NAME: share}),
+        parameters=MappingProxyType({NAME: share}),
         unit="share",
         method="intercept-only logit, clustered by worker",
         uncertainty=MappingProxyType(

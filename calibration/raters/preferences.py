@@ -81,7 +81,7 @@ def fit_rater_agreement(
     if shown is not None:
         details["fleiss_kappa_as_shown"] = fleiss_kappa(shown)
     return CalibrationResult(
-        params=MappingProxyType({FLEISS + suffix: kappa, KRIPPENDORFF + suffix: alpha}),
+        parameters=MappingProxyType({FLEISS + suffix: kappa, KRIPPENDORFF + suffix: alpha}),
         unit="agreement beyond chance",
         method=f"pairs as items, {options} categories",
         uncertainty=coefficient_uncertainty(ratings, rng=rng, resamples=resamples),

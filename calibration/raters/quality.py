@@ -23,13 +23,14 @@ from calibration.raters.position_bias import NAME as LEFT_SHARE
 from calibration.raters.position_bias import fit_position_bias
 from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_rater_agreement
 from calibration.tables.preferences import counted_tables
-from calibration.user_model.model import ParameterEntry
+from calibration.user_model.model import ParameterEntry, parameter_frame
+from metrics.results import Summarised
 
 FORMAT = "prefcal-quality/1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QualityReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class QualityReport(Summarised):
     """What the tables tell about care and consent.
 
     Attributes
@@ -48,11 +49,22 @@ class QualityReport:
         """Return name -> estimate, interval, unit, method, counts and diagnostics, as for parameters."""
         return dict(chain.from_iterable(result.entries(level).items() for result in self.results))
 
+    def frame(self, level: float = LEVEL) -> pd.DataFrame:
+        """Return one row a number, with the columns of `CalibrationResult.frame`."""
+        return parameter_frame(self.entries(level))
+
+    def summary(self, level: float = LEVEL) -> str:
+        """Return every number with its interval."""
+        shown = self.frame(level)[["estimate", "low", "high"]]
+        return shown.to_string(float_format="{:.3f}".format) if len(shown) else "no worker quality"
+
     def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
         """Return the content of quality.json."""
         measures = {name: entry.model_dump(mode="json") for name, entry in self.entries(level).items()}
         details = {
-            ", ".join(result.params): {name: closed(short(value)) for name, value in result.details.items()}
+            ", ".join(result.parameters): {
+                name: closed(short(value)) for name, value in result.details.items()
+            }
             for result in self.results
         }
         skipped = [{"names": list(one.names), "reason": one.reason} for one in self.skipped]
@@ -142,5 +154,5 @@ def _compared(
         return result.noted(
             warning("with_excluded_workers", f"Not known with the excluded workers: {whole.reason}.")
         )
-    said = ", ".join(f"{name} {value:.3f}" for name, value in whole.params.items())
+    said = ", ".join(f"{name} {value:.3f}" for name, value in whole.parameters.items())
     return result.noted(info("with_excluded_workers", f"With the excluded workers: {said}."))

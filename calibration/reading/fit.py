@@ -108,7 +108,7 @@ def fit_reading_speed(
         uncertainty["worker_bootstrap"] = _bootstrap(data, medians, resamples, rng, mixed=mixture is not None)
     unit = length_unit(language)
     return ReadingSpeedFit(
-        params=MappingProxyType(dict(zip(NAMES, (fit.mu, fit.sigma), strict=True))),
+        parameters=MappingProxyType(dict(zip(NAMES, (fit.mu, fit.sigma), strict=True))),
         unit=f"log {unit} per second",
         units=MappingProxyType(dict.fromkeys(NAMES, f"log {unit} per second")),
         method=fit.method,

@@ -68,7 +68,7 @@ class ReadingSummary:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ReadingSpeedFit(CalibrationResult):
     """Reading speed over workers.
 

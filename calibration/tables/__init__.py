@@ -1,1 +1,15 @@
 """The tables between the stages: columns, definitions, files, exclusion, study.json and what it names."""
+
+from typing import TYPE_CHECKING
+
+from metrics.exports import lazily
+
+__all__ = [
+    "read_tables",
+    "write_tables",
+]
+
+if TYPE_CHECKING:
+    from calibration.tables.files import read_tables, write_tables
+else:
+    __getattr__, __dir__ = lazily(__name__, __all__, ".files")

@@ -142,13 +142,28 @@ def checked(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
     return typed
 
 
-def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None:
-    """Check ``tables`` and write each as CSV and Parquet into ``folder``.
+def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return plain frames as `read_tables` returns files: checked, all faults of all tables at once, unknown names too."""
+    found: dict[str, pd.DataFrame] = {}
+    faults: list[Fault] = []
+    for name, frame in tables.items():
+        if name not in TABLES:
+            cure = f"use one of {listed(sorted(TABLES), most=20)}"
+            faults.append(Fault(problem="no such table", cure=cure, path=name))
+            continue
+        try:
+            found[name] = checked(frame, TABLES[name])
+        except InputError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise InputError(faults)
+    return found
 
-    Each file appears whole or not at all: it is written beside its place and renamed.
-    """
+
+def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None:
+    """Check ``tables`` and write each as CSV and Parquet into ``folder``; each file appears whole or not at all."""
     folder = Path(folder)
-    frames = {name: checked(frame, TABLES[name]) for name, frame in tables.items()}
+    frames = checked_tables(tables)
     folder.mkdir(parents=True, exist_ok=True)
     for name, frame in frames.items():
         write_whole(folder / f"{name}.csv", csv_text(frame))

@@ -16,7 +16,7 @@ from pydantic import JsonValue
 from calibration.tables.study import FileRecord, TaskRecord, read_study
 from metrics.errors import Fault, InputError
 from metrics.readers.mobileclick import COLUMNS, read_collection_files
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import summary_positions
 from metrics.summaries.trailtext import Layers
 from metrics.wording import listed, nearest
@@ -128,7 +128,7 @@ class TaskSources:
             {kind: source.path for kind, source in self.collection.items() if kind in COLUMNS},
             name=str(self.collection["queries"].path.parent),
         )
-        runs = [read_run(source.path, collection, name=name) for name, source in self.systems.items()]
+        runs = [read_summary_run(source.path, collection, name=name) for name, source in self.systems.items()]
         return {
             layers: pd.concat(
                 [summary_positions(collection, run, layers=layers) for run in runs], ignore_index=True
@@ -138,7 +138,7 @@ class TaskSources:
 
 
 def study_sources(
-    folder: str | Path,
+    folder: str | Path | None,
     tasks: Iterable[str],
     *,
     collection: Mapping[str, Path] | None = None,
@@ -148,8 +148,8 @@ def study_sources(
 
     Parameters
     ----------
-    folder : str or Path
-        Holds the tables and, where the study was run here, study.json.
+    folder : str, Path or None
+        Holds the tables and, where the study was run here, study.json. None: the tables are in no folder.
     tasks : iterable of str
         Tasks to look for. Without study.json each has the files named by hand.
     collection : mapping of str to Path, optional
@@ -167,7 +167,7 @@ def study_sources(
     InputError
         If study.json is damaged, or a file named by hand is missing or of a kind or system unknown to the study.
     """
-    study = read_study(folder)
+    study = None if folder is None else read_study(folder)
     collection, runs = dict(collection or {}), dict(runs or {})
     if study is None:
         given = {name: FileRecord(path=str(path.resolve())) for name, path in runs.items()}
@@ -188,7 +188,7 @@ def study_sources(
     faults += _unknown_names("run", runs, systems)
     if faults:
         raise InputError(faults)
-    return {name: _sources(task, folder, collection, runs) for name, task in records.items()}
+    return {name: _sources(task, folder or "", collection, runs) for name, task in records.items()}
 
 
 def _sources(

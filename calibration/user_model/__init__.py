@@ -9,14 +9,6 @@ from typing import TYPE_CHECKING
 
 from metrics.exports import lazily
 
-if TYPE_CHECKING:
-    from calibration.user_model.draws import draw_model
-    from calibration.user_model.model import UserModel, read_user_model, write_user_model
-    from calibration.user_model.msu import stream_model
-    from calibration.user_model.push import push_model
-    from calibration.user_model.ranked import ranked_model
-    from calibration.user_model.summaries import summary_model
-
 __all__ = [
     "UserModel",
     "draw_model",
@@ -27,4 +19,15 @@ __all__ = [
     "summary_model",
     "write_user_model",
 ]
-__getattr__, __dir__ = lazily(__name__, __all__, "model", "draws", "summaries", "push", "msu", "ranked")
+
+if TYPE_CHECKING:
+    from calibration.user_model.draws import draw_model
+    from calibration.user_model.model import UserModel, read_user_model, write_user_model
+    from calibration.user_model.msu import stream_model
+    from calibration.user_model.push import push_model
+    from calibration.user_model.ranked import ranked_model
+    from calibration.user_model.summaries import summary_model
+else:
+    __getattr__, __dir__ = lazily(
+        __name__, __all__, ".model", ".draws", ".summaries", ".push", ".msu", ".ranked"
+    )

@@ -3,17 +3,22 @@
 A hand-written file with nothing but estimates is a valid one too: the truth of a simulated crowd.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from calibration.user_model.json_files import read_model, write_json
-from metrics.wording import listed
+from metrics.results import first_lines
+from metrics.wording import counted, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Format = Literal["prefcal-user-model/1"]
 FORMAT: Format = "prefcal-user-model/1"
@@ -162,7 +167,7 @@ class IntentEntry(_Part):
 
 
 class UserModel(_Part):
-    """The content of user-model.json.
+    """The content of user-model.json. It prints as the first lines of its `summary`.
 
     Attributes
     ----------
@@ -187,6 +192,30 @@ class UserModel(_Part):
     joint: tuple[JointEntry, ...] = ()
     intents: dict[str, dict[str, IntentEntry]] = {}
 
+    def __repr__(self) -> str:
+        return first_lines(self.summary())
+
+    __str__ = __repr__
+
+    @property
+    def params(self) -> "pd.Series[float]":
+        """Name -> estimate, `inf` where it is infinite."""
+        return self.frame()["estimate"]
+
+    def frame(self) -> "pd.DataFrame":
+        """Return one row a parameter, see `parameter_frame`."""
+        return parameter_frame(self.parameters)
+
+    def summary(self) -> str:
+        """Return every parameter with its interval, and how many topics have intents."""
+        lines = [f"User model{f' of {self.study}' if self.study else ''}"]
+        if self.parameters:
+            shown = self.frame()[["estimate", "low", "high", "unit"]].reset_index()
+            lines.append(shown.to_string(index=False, float_format="{:.4g}".format))
+        if self.intents:
+            lines.append(f"P(i|q) of {counted(len(self.intents), 'topic')}")
+        return "\n".join(lines if len(lines) > 1 else [f"{lines[0]}: no parameter"])
+
     def entry(self, name: str, language: str | None = None) -> ParameterEntry | None:
         """Return a parameter, that of the language where there are several; None where there is none."""
         return self.parameters.get(f"{name}[{language}]") or self.parameters.get(name)
@@ -197,6 +226,32 @@ class UserModel(_Part):
         """Return the same model with nothing but some parameters, in this order, and some P(i|q) or none."""
         parameters = {name: self.parameters[name] for name in names if name in self.parameters}
         return self.model_copy(update={"parameters": parameters, "intents": intents or {}})
+
+
+def parameter_frame(entries: Mapping[str, ParameterEntry]) -> "pd.DataFrame":
+    """Put parameters into a frame.
+
+    Returns
+    -------
+    DataFrame
+        Index ``name``; estimate (inf: infinite), low, high (nan: that end is open), level, unit, method, workers, rows (missing:
+        not known).
+    """
+    import pandas as pd  # noqa: PLC0415 - half a second that the command line does not pay
+
+    columns: dict[str, list[Any]] = {
+        "estimate": [math.inf if one.estimate is None else one.estimate for one in entries.values()],
+        "low": [one.interval[0] for one in entries.values()],
+        "high": [one.interval[1] for one in entries.values()],
+        "level": [one.level for one in entries.values()],
+        "unit": [one.unit for one in entries.values()],
+        "method": [one.method for one in entries.values()],
+        "workers": [one.workers for one in entries.values()],
+        "rows": [one.rows for one in entries.values()],
+    }
+    frame = pd.DataFrame(columns, index=pd.Index(list(entries), name="name"))
+    numbers = dict.fromkeys(("estimate", "low", "high", "level"), "float64")
+    return frame.astype({**numbers, "workers": "Int64", "rows": "Int64"})
 
 
 class _File(UserModel):

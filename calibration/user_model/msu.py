@@ -31,7 +31,7 @@ from metrics.results import Score, Topics
 NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class StreamModel(FamilyModel[UpdateRun, StreamMeasure]):
     """MSU under a user model; see `FamilyModel`.
 

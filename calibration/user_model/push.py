@@ -21,7 +21,7 @@ from metrics.results import ALL, Score, Topics
 from metrics.wording import listed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PushModel(FamilyModel[PushRun, PushMeasure]):
     """T11U and the contingency utility under a user model; see `FamilyModel`.
 

@@ -21,7 +21,7 @@ from metrics.topics import TopicNames
 from metrics.wording import listed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RankedModel(FamilyModel[RankedRun, RankedMeasure]):
     """Measures of ranked lists under a user model; see `FamilyModel`.
 

@@ -29,7 +29,7 @@ Spread: TypeAlias = tuple[Sequence[Place], Floats]
 """Some places, and their scores under each draw, (draws, places)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class FamilyModel(ABC, Generic[R, M]):
     """What a user model gives to the scores of one family.
 
@@ -49,6 +49,10 @@ class FamilyModel(ABC, Generic[R, M]):
     path: str
     model: UserModel
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """``SummaryModel('user-model.json', [MMeasure(patience=991.6)])``."""
+        return f"{type(self).__name__}({self.path!r}, {self.measures})"
 
     @property
     @abstractmethod

@@ -20,7 +20,7 @@ from metrics.summaries.two_layered import Collection, Run
 from metrics.wording import listed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SummaryModel(FamilyModel[Run, MMeasure]):
     """M under a user model; see `FamilyModel`.
 

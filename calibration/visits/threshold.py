@@ -228,7 +228,7 @@ def _estimates(
     fit: Callable[[Tables, float], Iterable[CalibrationResult]], tables: Tables, seconds: float
 ) -> dict[str, float]:
     try:
-        return {name: value for result in fit(tables, seconds) for name, value in result.params.items()}
+        return {name: value for result in fit(tables, seconds) for name, value in result.parameters.items()}
     except NotIdentifiedError:
         return {}
 

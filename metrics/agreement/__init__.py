@@ -4,16 +4,18 @@ from typing import TYPE_CHECKING
 
 from metrics.exports import lazily
 
-if TYPE_CHECKING:
-    from metrics.agreement.agreement import agreements
-    from metrics.agreement.comparison import compare
-    from metrics.agreement.correlation import bootstrap_interval, kendall_tau_b, tau_ap
-
 __all__ = [
     "agreements",
     "bootstrap_interval",
     "compare",
+    "correlate",
     "kendall_tau_b",
     "tau_ap",
 ]
-__getattr__, __dir__ = lazily(__name__, __all__, "agreement", "comparison", "correlation")
+
+if TYPE_CHECKING:
+    from metrics.agreement.agreement import agreements
+    from metrics.agreement.comparison import compare
+    from metrics.agreement.correlation import bootstrap_interval, correlate, kendall_tau_b, tau_ap
+else:
+    __getattr__, __dir__ = lazily(__name__, __all__, ".agreement", ".comparison", ".correlation")

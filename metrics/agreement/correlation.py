@@ -158,6 +158,27 @@ COEFFICIENTS: MappingProxyType[str, Callable[[ArrayLike, ArrayLike], float]] = M
 )
 
 
+def correlate(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
+    """Return every coefficient that `prefcal correlate` prints: how alike two scorings order the same systems.
+
+    Parameters
+    ----------
+    x, y : (n,) array_like of float
+        One score a system, larger is better; ``x`` is the reference of tau-AP.
+
+    Returns
+    -------
+    dict of str to float
+        tau-b, tau-AP, tau-AP-sym, pearson; NaN where one is undefined.
+
+    Raises
+    ------
+    ValueError
+        If the two differ in length or a score is NaN.
+    """
+    return {name: coefficient(x, y) for name, coefficient in COEFFICIENTS.items()}
+
+
 def bootstrap_interval(
     x: ArrayLike,
     y: ArrayLike,

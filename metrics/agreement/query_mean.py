@@ -35,6 +35,10 @@ class QueryMean:
     sums: Floats
     counts: Floats
 
+    def __repr__(self) -> str:
+        """``QueryMean(value=0.911, queries=8)``; the values of each query are in `by_query`."""
+        return f"QueryMean(value={self.value:.4g}, queries={self.units})"
+
     @property
     def value(self) -> float:
         """The mean over all pairs that count; NaN when none does."""

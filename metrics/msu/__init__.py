@@ -4,6 +4,16 @@ from typing import TYPE_CHECKING
 
 from metrics.exports import lazily
 
+__all__ = [
+    "MSU",
+    "GivenUsers",
+    "MSUPerSecond",
+    "MSUStandardError",
+    "Population",
+    "SimulatedUsers",
+    "score_msu",
+]
+
 if TYPE_CHECKING:
     from metrics.msu.score import (
         MSU,
@@ -14,14 +24,5 @@ if TYPE_CHECKING:
         SimulatedUsers,
         score_msu,
     )
-
-__all__ = [
-    "MSU",
-    "GivenUsers",
-    "MSUPerSecond",
-    "MSUStandardError",
-    "Population",
-    "SimulatedUsers",
-    "score_msu",
-]
-__getattr__, __dir__ = lazily(__name__, __all__, "score")
+else:
+    __getattr__, __dir__ = lazily(__name__, __all__, ".score")

@@ -4,22 +4,6 @@ from typing import TYPE_CHECKING
 
 from metrics.exports import lazily
 
-if TYPE_CHECKING:
-    from metrics.push.score import (
-        CELLS,
-        ELG,
-        INSTANCES,
-        NCG,
-        T11U,
-        Contingency,
-        PushCell,
-        SilencePrecision,
-        SilenceRecall,
-        score_push,
-        score_push_days,
-    )
-    from metrics.push.streams import Created, PushCollection, PushRun, days_between
-
 __all__ = [
     "CELLS",
     "ELG",
@@ -37,4 +21,21 @@ __all__ = [
     "score_push",
     "score_push_days",
 ]
-__getattr__, __dir__ = lazily(__name__, __all__, "streams", "score")
+
+if TYPE_CHECKING:
+    from metrics.push.score import (
+        CELLS,
+        ELG,
+        INSTANCES,
+        NCG,
+        T11U,
+        Contingency,
+        PushCell,
+        SilencePrecision,
+        SilenceRecall,
+        score_push,
+        score_push_days,
+    )
+    from metrics.push.streams import Created, PushCollection, PushRun, days_between
+else:
+    __getattr__, __dir__ = lazily(__name__, __all__, ".streams", ".score")

@@ -66,6 +66,10 @@ class PushCollection:
     created: Mapping[str, Created]
     converted_from: str | None = None
 
+    def __repr__(self) -> str:
+        """``PushCollection('qrels.txt', topics=4, pooled=90)``."""
+        return f"PushCollection({self.name!r}, topics={len(self.days)}, pooled={len(self.created)})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushRun:
@@ -85,6 +89,10 @@ class PushRun:
     topics: tuple[str, ...]
     tweets: tuple[str, ...]
     epochs: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        """``PushRun('eager', pushes=41)``."""
+        return f"PushRun({self.name!r}, pushes={len(self.tweets)})"
 
     def __post_init__(self) -> None:
         """Check that there is one value of each for every push, and close the array."""

@@ -4,22 +4,6 @@ from typing import TYPE_CHECKING
 
 from metrics.exports import lazily
 
-if TYPE_CHECKING:
-    from metrics.ranked.lists import RankedCollection, RankedRun
-    from metrics.ranked.score import (
-        IAERR,
-        IANDCG,
-        IAP,
-        SBR,
-        TIAAP,
-        TIAERR,
-        TIANDCG,
-        TIAP,
-        TIASBR,
-        TSBR,
-        score_ranked,
-    )
-
 __all__ = [
     "IAERR",
     "IANDCG",
@@ -35,4 +19,21 @@ __all__ = [
     "RankedRun",
     "score_ranked",
 ]
-__getattr__, __dir__ = lazily(__name__, __all__, "lists", "score")
+
+if TYPE_CHECKING:
+    from metrics.ranked.lists import RankedCollection, RankedRun
+    from metrics.ranked.score import (
+        IAERR,
+        IANDCG,
+        IAP,
+        SBR,
+        TIAAP,
+        TIAERR,
+        TIANDCG,
+        TIAP,
+        TIASBR,
+        TSBR,
+        score_ranked,
+    )
+else:
+    __getattr__, __dir__ = lazily(__name__, __all__, ".lists", ".score")

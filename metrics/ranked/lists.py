@@ -51,6 +51,10 @@ class RankedCollection:
     strange_intents: tuple[str, ...] = ()
     calendar_unit: CalendarUnit | None = None
 
+    def __repr__(self) -> str:
+        """``RankedCollection('qrels.txt', topics=4, windows=60)``."""
+        return f"RankedCollection({self.name!r}, topics={len(self.grades)}, windows={len(set(self.windows.values()))})"
+
     def __post_init__(self) -> None:
         """Check what the measures rely on."""
         for topic in self.grades:
@@ -94,6 +98,10 @@ class RankedRun:
     name: str
     rankings: Mapping[str, tuple[str, ...]]
     unjudged: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """``RankedRun('newest', lists=4)``."""
+        return f"RankedRun({self.name!r}, lists={len(self.rankings)})"
 
     def __post_init__(self) -> None:
         """Check that no document stands twice."""

@@ -48,7 +48,7 @@ Table: TypeAlias = dict[Ids, Cell]
 """The rows of one file by their ids: (query,), (query, iUnit), (query, intent) or (query, intent, iUnit)."""
 
 
-def read_collection(folder: str | Path) -> Collection:
+def read_summary_collection(folder: str | Path) -> Collection:
     """Read and check a collection.
 
     Parameters
@@ -79,7 +79,7 @@ def read_collection_files(files: Mapping[str, str | Path], *, name: str) -> Coll
     Raises
     ------
     InputError
-        As `read_collection` does.
+        As `read_summary_collection` does.
     """
     logs = {kind: FaultLog(files[kind]) for kind in COLUMNS if kind in files}
     _check_there(logs)

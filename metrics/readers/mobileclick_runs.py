@@ -40,7 +40,7 @@ ATTRIBUTES = {"result": "qid", "second": "iid", "iunit": "uid", "link": "iid"}
 """The one attribute of each tag that has any; it must be there."""
 
 
-def read_run(path: str | Path, collection: Collection, *, name: str | None = None) -> Run:
+def read_summary_run(path: str | Path, collection: Collection, *, name: str | None = None) -> Run:
     """Read and check a run.
 
     Parameters

@@ -4,17 +4,6 @@ from typing import TYPE_CHECKING
 
 from metrics.exports import lazily
 
-if TYPE_CHECKING:
-    from metrics.summaries.score import (
-        MMeasure,
-        UMeasure,
-        m_from_positions,
-        score_intents,
-        score_summaries,
-        summary_positions,
-    )
-    from metrics.summaries.two_layered import Collection, IUnit, Link, Query, Run, Summary
-
 __all__ = [
     "Collection",
     "IUnit",
@@ -29,4 +18,16 @@ __all__ = [
     "score_summaries",
     "summary_positions",
 ]
-__getattr__, __dir__ = lazily(__name__, __all__, "two_layered", "score")
+
+if TYPE_CHECKING:
+    from metrics.summaries.score import (
+        MMeasure,
+        UMeasure,
+        m_from_positions,
+        score_intents,
+        score_summaries,
+        summary_positions,
+    )
+    from metrics.summaries.two_layered import Collection, IUnit, Link, Query, Run, Summary
+else:
+    __getattr__, __dir__ = lazily(__name__, __all__, ".two_layered", ".score")

@@ -65,6 +65,10 @@ class Collection:
     name: str
     queries: Mapping[str, Query]
 
+    def __repr__(self) -> str:
+        """``Collection('collection', queries=8)``; a collection is never dumped."""
+        return f"Collection({self.name!r}, queries={len(self.queries)})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
@@ -89,6 +93,10 @@ class Run:
     name: str
     description: str
     summaries: Mapping[str, Summary]
+
+    def __repr__(self) -> str:
+        """``Run('good-order', summaries=8)``."""
+        return f"Run({self.name!r}, summaries={len(self.summaries)})"
 
 
 IUNIT, QUERY = ("iUnit", "iUnits"), ("query", "queries")

@@ -4,6 +4,21 @@ from typing import TYPE_CHECKING
 
 from metrics.exports import lazily
 
+__all__ = [
+    "MEASURES",
+    "Comprehensiveness",
+    "ExpectedGain",
+    "ExpectedLatency",
+    "ExpectedLatencyGain",
+    "ExpectedVerbosity",
+    "HarmonicMean",
+    "LatencyComprehensiveness",
+    "NormalisedGain",
+    "NormalisedLatencyGain",
+    "UpdateCount",
+    "score_updates",
+]
+
 if TYPE_CHECKING:
     from metrics.updates.score import (
         MEASURES,
@@ -19,19 +34,5 @@ if TYPE_CHECKING:
         UpdateCount,
         score_updates,
     )
-
-__all__ = [
-    "MEASURES",
-    "Comprehensiveness",
-    "ExpectedGain",
-    "ExpectedLatency",
-    "ExpectedLatencyGain",
-    "ExpectedVerbosity",
-    "HarmonicMean",
-    "LatencyComprehensiveness",
-    "NormalisedGain",
-    "NormalisedLatencyGain",
-    "UpdateCount",
-    "score_updates",
-]
-__getattr__, __dir__ = lazily(__name__, __all__, "score")
+else:
+    __getattr__, __dir__ = lazily(__name__, __all__, ".score")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from metrics.readers.mobileclick import read_collection
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick import read_summary_collection
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import MMeasure, summary_scores
 from metrics.summaries.trailtext import counted_chars, trailtext
 from metrics.summaries.two_layered import IUnit, Link, Query, Run, Summary
@@ -21,20 +21,20 @@ from study_app.tasks.kinds import KINDS
 STUDY = Path(__file__).resolve().parents[2] / "examples" / "two_layered"
 SYSTEMS = ("good-order", "bad-order", "one-layer", "wrong-links", "short", "redundant", "random")
 PATIENCES = (250, 500, 1000, 1500, 3000, 6000, 12_000)
-QUERIES = tuple(read_collection(STUDY / "collection").queries.values())
+QUERIES = tuple(read_summary_collection(STUDY / "collection").queries.values())
 
 
 @pytest.fixture(scope="module")
 def runs() -> dict[str, Run]:
-    collection = read_collection(STUDY / "collection")
-    return {name: read_run(STUDY / "runs" / f"{name}.xml", collection) for name in SYSTEMS}
+    collection = read_summary_collection(STUDY / "collection")
+    return {name: read_summary_run(STUDY / "runs" / f"{name}.xml", collection) for name in SYSTEMS}
 
 
 @pytest.fixture(scope="module")
 def m(runs) -> dict[tuple[str, str, int], float]:
     """M-measure by system, query and patience."""
     measures = {str(patience): MMeasure(patience=patience) for patience in PATIENCES}
-    scores = summary_scores(read_collection(STUDY / "collection"), runs.values(), measures)
+    scores = summary_scores(read_summary_collection(STUDY / "collection"), runs.values(), measures)
     return {(score.run, score.topic, int(score.metric)): score.value for score in scores}
 
 

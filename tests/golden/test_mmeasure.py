@@ -10,8 +10,8 @@ import json
 
 import pytest
 
-from metrics.readers.mobileclick import read_collection
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick import read_summary_collection
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import MMeasure, UMeasure, score_intents, score_summaries
 from metrics.summaries.trailtext import counted_chars, trailtext, truncated
 from metrics.summaries.two_layered import IUnit
@@ -33,7 +33,7 @@ def expected(gold):
 
 @pytest.fixture(scope="module")
 def collection(gold):
-    return read_collection(gold / "collection")
+    return read_summary_collection(gold / "collection")
 
 
 def m_values(expected, file, limit):
@@ -56,7 +56,7 @@ def test_counted_characters(expected, collection):
 @pytest.mark.parametrize("limit", LIMITS)
 def test_trailtexts(gold, expected, collection, file, limit):
     """What each reader reads, element by element."""
-    run = read_run(gold / "collection" / file, collection)
+    run = read_summary_run(gold / "collection" / file, collection)
     for topic, cases in expected["scores"][file].items():
         summary = truncated(run.summaries[topic], collection.queries[topic], LIMITS[limit])
         for intent, elements in cases[limit]["trailtext"].items():
@@ -70,7 +70,7 @@ def test_m_and_u_from_python(gold, expected, collection, file, limit):
     """All patiences at once."""
     values = m_values(expected, file, limit)
     patiences = {float(column.removeprefix("M@")) for _, column in values}
-    run = read_run(gold / "collection" / file, collection)
+    run = read_summary_run(gold / "collection" / file, collection)
     measures = [MMeasure(patience=one, truncate=LIMITS[limit]) for one in patiences]
     found = score_summaries(collection, [run], measures).set_index(["topic", "metric"])["value"]
     assert {key: found[key] for key in values} == pytest.approx(values, abs=1e-9)

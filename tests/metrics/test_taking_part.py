@@ -11,8 +11,8 @@ from metrics.push.score import ELG, push_judgments_left_out, push_left_out, scor
 from metrics.push.streams import Created, PushCollection, PushRun
 from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.ranked.score import TIAP, ranked_judgments_left_out, ranked_left_out, score_ranked
-from metrics.readers.mobileclick import read_collection
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick import read_summary_collection
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.readers.tempsum import read_events
 from metrics.summaries.score import (
     MMeasure,
@@ -234,8 +234,8 @@ def test_judged_topics_without_relevant_documents_or_intents_are_counted():
 
 def test_iunits_and_queries_without_importance_are_counted(tmp_path):
     """Everything else that a summary has and its collection has not is a fault of the file."""
-    collection = read_collection(write_collection(tmp_path, importance="Q1\tI1\tU1\t4\n"))
-    run = read_run(write_run(tmp_path), collection)
+    collection = read_summary_collection(write_collection(tmp_path, importance="Q1\tI1\tU1\t4\n"))
+    run = read_summary_run(write_run(tmp_path), collection)
 
     assert sentences(summaries_left_out(collection, run)) == [
         "2 of 3 iUnits have no importance, such as 'U3'"
@@ -254,8 +254,8 @@ def test_scoring_in_python_warns_of_what_is_most(events, tmp_path):
         count=2,
     )
     strange = updates(("9", "u", START))
-    collection = read_collection(write_collection(tmp_path, importance="Q1\tI1\tU2\t4\n"))
-    run = read_run(write_run(tmp_path), collection)
+    collection = read_summary_collection(write_collection(tmp_path, importance="Q1\tI1\tU2\t4\n"))
+    run = read_summary_run(write_run(tmp_path), collection)
     ranked = RankedRun(name="run", rankings={}, unjudged={"7": 2})
 
     with pytest.warns(

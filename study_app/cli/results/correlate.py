@@ -16,7 +16,7 @@ def command(table: str, *, x: str, y: str, output: Output) -> None:
     Prints tau-b; tau-AP of Y with the reference X (with ties in Y the mean over their orders, undefined with ties
     in X); tau-AP-sym, its symmetric form for ties anywhere; and Pearson's coefficient.
     """
-    from metrics.agreement.correlation import COEFFICIENTS
+    from metrics.agreement import correlate
     from metrics.errors import FaultLog
     from metrics.readers.columns import read_csv_columns
     from metrics.readers.lines import run_name
@@ -29,8 +29,5 @@ def command(table: str, *, x: str, y: str, output: Output) -> None:
         log.add("fewer than two rows", line=1, cure="write one row a system, two at least")
     log.raise_if_any()
     output.scores(
-        [
-            Score(run_name(table), ALL, name, coefficient(reference, tested))
-            for name, coefficient in COEFFICIENTS.items()
-        ]
+        [Score(run_name(table), ALL, name, value) for name, value in correlate(reference, tested).items()]
     )

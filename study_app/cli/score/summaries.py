@@ -82,15 +82,15 @@ def command(
 ) -> None:
     """M-measure (M@L) of two-layered summaries, per query and over all queries."""
     from metrics.readers.lines import read_runs
-    from metrics.readers.mobileclick import read_collection
-    from metrics.readers.mobileclick_runs import read_run
+    from metrics.readers.mobileclick import read_summary_collection
+    from metrics.readers.mobileclick_runs import read_summary_run
     from metrics.summaries.score import MMeasure, summary_scores
     from metrics.summaries.two_layered import summaries_left_out, summary_collection_left_out
 
     is_fitted = intents == "fitted"
     _check_usage(model, draws, takes_something=is_fitted or not patiences, is_fitted=is_fitted)
-    judged = read_collection(collection)
-    systems = read_runs(runs, lambda path, name: read_run(path, judged, name=name))
+    judged = read_summary_collection(collection)
+    systems = read_runs(runs, lambda path, name: read_summary_run(path, judged, name=name))
     user = None
     if model is not None:
         from calibration.user_model.summaries import summary_model

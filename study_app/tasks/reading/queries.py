@@ -6,7 +6,7 @@ from typing import Any
 
 from metrics.errors import Fault, InputError
 from metrics.readers.mobileclick import read_collection_files
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import summary_positions
 from metrics.summaries.trailtext import counted_chars
 from metrics.summaries.two_layered import Collection, Element, IUnit, Query, Run, Summary
@@ -58,7 +58,7 @@ def read_summary_content(
 
 def _run(path: Path, collection: Collection, name: str, faults: list[Fault]) -> Run | None:
     try:
-        return read_run(path, collection, name=name)
+        return read_summary_run(path, collection, name=name)
     except InputError as error:
         faults += error.faults
         return None

@@ -203,7 +203,7 @@ def test_very_few_workers_give_wide_intervals_and_no_crash(workers):
 
     for method in fit.uncertainty:
         low, high = fit.conf_int(method=method)["away_mean_seconds"]
-        assert (low or 0.0) <= fit.params["away_mean_seconds"] <= (high or math.inf)
+        assert (low or 0.0) <= fit.parameters["away_mean_seconds"] <= (high or math.inf)
         assert (fit.draw_parameters(50, np.random.default_rng(1), method)["away_mean_seconds"] >= 0).all()
 
 
@@ -231,8 +231,8 @@ def test_a_fit_has_names_units_and_counts():
     tables = simulated(Diary(workers=50, days=4))
     away, session = fit_away(tables), fit_session(tables)
 
-    assert tuple(away.params) == AWAY
-    assert tuple(session.params) == SESSION
+    assert tuple(away.parameters) == AWAY
+    assert tuple(session.parameters) == SESSION
     assert (away.unit, session.unit) == ("stream seconds", "seconds")
     assert away.n_workers == 50
     assert away.n_rows == len(tables["visits"]) + away.n_censored
@@ -314,8 +314,8 @@ def test_workers_who_are_all_alike_are_reported_so():
     )
     fit = fit_exposure(even, names=AWAY)
 
-    assert fit.params["away_sd_seconds"] == 0
-    assert fit.params["away_mean_seconds"] == pytest.approx(5, rel=1e-5)
+    assert fit.parameters["away_sd_seconds"] == 0
+    assert fit.parameters["away_mean_seconds"] == pytest.approx(5, rel=1e-5)
     assert "no_spread" in names(fit)
     assert fit.conf_int(method="profile")["away_sd_seconds"][0] == 0
 

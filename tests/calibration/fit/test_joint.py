@@ -16,7 +16,7 @@ WORKING = np.array([[0.04, 0.03], [0.03, 0.09]])
 
 def fit(params: dict[str, float], cov: np.ndarray, scale: Scale | tuple[Scale, ...]) -> CalibrationResult:
     return CalibrationResult(
-        params=MappingProxyType(params),
+        parameters=MappingProxyType(params),
         unit="seconds",
         method="likelihood",
         uncertainty=MappingProxyType(

@@ -31,7 +31,7 @@ def holds(estimate: float, interval) -> bool:
 
 def result(estimate: float, uncertainty) -> CalibrationResult:
     return CalibrationResult(
-        params=MappingProxyType({"patience_chars": estimate}),
+        parameters=MappingProxyType({"patience_chars": estimate}),
         unit="u",
         method="m",
         uncertainty=MappingProxyType({"how": uncertainty}),
@@ -111,7 +111,7 @@ def test_every_method_of_every_family_holds_its_estimates(level):
         for fit in every_fit()
         for method in fit.uncertainty
         for (name, estimate), interval in zip(
-            fit.params.items(), fit.conf_int(level, method).values(), strict=True
+            fit.parameters.items(), fit.conf_int(level, method).values(), strict=True
         )
         if not holds(estimate, interval)
     ]

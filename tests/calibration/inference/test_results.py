@@ -14,7 +14,7 @@ from calibration.inference.wording import shown_interval
 from calibration.user_model.model import ParameterEntry
 
 FIT = CalibrationResult(
-    params=MappingProxyType({"patience_chars": 1234.567890123456}),
+    parameters=MappingProxyType({"patience_chars": 1234.567890123456}),
     unit="counted characters",
     method="highest agreement",
     uncertainty=MappingProxyType(
@@ -30,7 +30,7 @@ FIT = CalibrationResult(
     diagnostics=(warning("weak", "Look twice."), info("how", "By a grid.")),
 )
 UNBOUNDED = CalibrationResult(
-    params=MappingProxyType({"patience_chars": math.inf}),
+    parameters=MappingProxyType({"patience_chars": math.inf}),
     unit="counted characters",
     method="stops",
     uncertainty=MappingProxyType({}),
@@ -102,7 +102,7 @@ def test_a_summary_tells_people_what_they_need():
 
 
 MIXED = CalibrationResult(
-    params=MappingProxyType({"lateness_decay": 0.8, "lateness_p0": 0.5}),
+    parameters=MappingProxyType({"lateness_decay": 0.8, "lateness_p0": 0.5}),
     unit="per visit late",
     units=MappingProxyType({"lateness_p0": "probability"}),
     method="likelihood",
@@ -145,8 +145,8 @@ def test_each_parameter_has_its_unit_whatever_its_language():
     """A fit may mix them."""
     japanese = MIXED.for_language("ja")
 
-    assert list(japanese.params) == ["lateness_decay[ja]", "lateness_p0[ja]"]
-    assert [japanese.unit_of(name) for name in japanese.params] == ["per visit late", "probability"]
+    assert list(japanese.parameters) == ["lateness_decay[ja]", "lateness_p0[ja]"]
+    assert [japanese.unit_of(name) for name in japanese.parameters] == ["per visit late", "probability"]
     assert MIXED.entries()["lateness_p0"].unit == "probability"
 
 

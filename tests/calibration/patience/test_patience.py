@@ -30,7 +30,7 @@ def fitted(tables: dict[str, pd.DataFrame], *, seed: int = 1, **more) -> Fitted:
 
 
 def by_name(fits: Fitted) -> dict[str, CalibrationResult]:
-    return {name: fit for fit in fits.results for name in fit.params}
+    return {name: fit for fit in fits.results for name in fit.parameters}
 
 
 def without(*names: str) -> dict[str, pd.DataFrame]:
@@ -48,12 +48,12 @@ def test_all_three_stand_side_by_side_and_the_default_is_from_preferences():
 
     assert list(found) == NAMES
     assert not fits.skipped
-    assert found["patience_chars"].params["patience_chars"] == pytest.approx(
-        found["patience_chars_preferences"].params["patience_chars_preferences"]
+    assert found["patience_chars"].parameters["patience_chars"] == pytest.approx(
+        found["patience_chars_preferences"].parameters["patience_chars_preferences"]
     )
     assert found["patience_chars"].method.startswith("from preferences")
     for name in NAMES:
-        assert found[name].params[name] == pytest.approx(840, rel=0.35)
+        assert found[name].parameters[name] == pytest.approx(840, rel=0.35)
 
 
 @pytest.mark.parametrize("missing", ["preferences", "positions"])
@@ -109,7 +109,7 @@ def test_each_language_is_fitted_by_itself():
 
     assert list(found) == [f"{name}[{language}]" for language in ("en", "ja") for name in NAMES]
     stops = {language: found[f"patience_chars_stops[{language}]"] for language in ("en", "ja")}
-    estimates = {language: next(iter(fit.params.values())) for language, fit in stops.items()}
+    estimates = {language: next(iter(fit.parameters.values())) for language, fit in stops.items()}
     assert estimates["ja"] == pytest.approx(estimates["en"] / 2, rel=0.1)
 
 
@@ -130,7 +130,7 @@ def test_a_single_language_needs_no_brackets_but_its_own_paper_value():
     found = by_name(fitted(study() | tables))
 
     assert list(found) == NAMES
-    assert found["patience_chars_grid"].params["patience_chars_grid"] <= 16 * 500
+    assert found["patience_chars_grid"].parameters["patience_chars_grid"] <= 16 * 500
 
 
 def test_intervals_that_have_nothing_in_common_are_flagged():

@@ -15,7 +15,7 @@ PATIENCE = 1500.0
 def median_error(fit, **people: float) -> float:
     """Return the median relative error over 20 studies of 100 workers with 4 texts each."""
     found = [
-        fit(simulate_stops(PATIENCE, np.random.default_rng(seed), workers=100, **people)).params
+        fit(simulate_stops(PATIENCE, np.random.default_rng(seed), workers=100, **people)).parameters
         for seed in range(20)
     ]
     return float(np.median([next(iter(params.values())) for params in found]) / PATIENCE - 1)

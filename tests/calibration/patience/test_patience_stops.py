@@ -87,7 +87,7 @@ def test_a_known_patience_is_found_again_and_its_interval_holds_it(workers, text
         )
         for seed in range(100)
     ]
-    errors = np.log([fit.params[NAME] / 1500 for fit in fits])
+    errors = np.log([fit.parameters[NAME] / 1500 for fit in fits])
 
     assert abs(errors.mean()) < 3 * errors.std() / 10
     held = [low <= 1500 <= high for low, high in (fit.conf_int()[NAME] for fit in fits)]
@@ -113,7 +113,7 @@ def test_dropping_texts_read_to_the_end_would_halve_the_patience():
     table = simulate_stops(1500, np.random.default_rng(1), workers=300, longest=0.8)
     naive = 2 * table.loc[~table["reached_end"].astype(bool), "chars_read"].median()
 
-    assert fitted(table).params[NAME] == pytest.approx(1500, rel=0.1)
+    assert fitted(table).parameters[NAME] == pytest.approx(1500, rel=0.1)
     assert naive < 0.6 * 1500
 
 
@@ -129,7 +129,7 @@ def test_texts_side_by_side_and_texts_of_one_screen_do_not_count():
     ]
 
     with_others, alone = fitted(stops(*counted, *others)), fitted(stops(*counted))
-    assert with_others.params == alone.params
+    assert with_others.parameters == alone.parameters
     assert with_others.n_rows == len(counted)
     assert "1 texts stood side by side, 1 fit on one screen" in with_others.diagnostics[0].sentence
 
@@ -140,7 +140,7 @@ def test_visits_to_streams_count_only_where_no_text_was_judged():
     visits = [{"chars_read": x} for x in range(50, 400, 50)]
 
     both = fitted(stops(*judged, *visits))
-    assert both.params == fitted(stops(*judged)).params
+    assert both.parameters == fitted(stops(*judged)).parameters
     assert "7 are visits to streams beside judged texts" in both.diagnostics[0].sentence
     assert fitted(stops(*visits)).n_rows == len(visits)
 
@@ -167,7 +167,7 @@ def test_an_absent_layout_counts_as_one_text_at_a_time():
     rows = [{"chars_read": x} for x in range(100, 1500, 100)]
     stacked = [row | {"layout": "stacked"} for row in rows]
 
-    assert fitted(stops(*rows)).params == fitted(stops(*stacked)).params
+    assert fitted(stops(*rows)).parameters == fitted(stops(*stacked)).parameters
 
 
 def test_early_stops_in_a_two_layered_text_count():
@@ -216,7 +216,7 @@ def test_where_nobody_stopped_the_patience_is_infinite():
     """Null with a diagnostic; both ends of the interval are open."""
     fit = fitted(stops(*[{"chars_read": 1500, "reached_end": True}] * 5))
 
-    assert fit.params[NAME] == math.inf
+    assert fit.parameters[NAME] == math.inf
     assert fit.conf_int()[NAME] == (None, None)
     assert "infinite_patience" in names(fit)
 
@@ -250,7 +250,7 @@ def test_the_unit_of_length_goes_through():
     table = simulate_stops(1500, np.random.default_rng(5), shortest=0.9)
     longer = table.assign(chars_read=3 * table["chars_read"], text_chars=3 * table["text_chars"])
 
-    assert fitted(longer).params[NAME] == pytest.approx(3 * fitted(table).params[NAME])
+    assert fitted(longer).parameters[NAME] == pytest.approx(3 * fitted(table).parameters[NAME])
 
 
 # --- what the fit offers
@@ -262,11 +262,11 @@ def test_finishers_are_told_apart_on_request():
         simulate_stops(1500, np.random.default_rng([seed, 3]), workers=200, finishers=0.1)
         for seed in range(20)
     ]
-    plain = [fitted(table, resamples=2).params[NAME] for table in tables]
+    plain = [fitted(table, resamples=2).parameters[NAME] for table in tables]
     apart = [fitted(table, resamples=2, with_finishers=True) for table in tables]
 
     assert np.median(plain) > 1.08 * 1500
-    assert np.median([fit.params[NAME] for fit in apart]) == pytest.approx(1500, rel=0.05)
+    assert np.median([fit.parameters[NAME] for fit in apart]) == pytest.approx(1500, rel=0.05)
     assert np.median([fit.details["share_finishers"] for fit in apart]) == pytest.approx(0.1, abs=0.03)
 
 
@@ -297,7 +297,7 @@ def test_a_fit_simulates_stops_of_its_own_kind():
     fit = fitted(simulate_stops(1500, np.random.default_rng(4), workers=100), resamples=2)
     again = fitted(fit.simulate(4000, np.random.default_rng(1)), resamples=2)
 
-    assert again.params[NAME] == pytest.approx(fit.params[NAME], rel=0.05)
+    assert again.parameters[NAME] == pytest.approx(fit.parameters[NAME], rel=0.05)
 
 
 def test_the_curve_is_drawn_with_its_line():

@@ -83,7 +83,7 @@ def test_known_weights_are_found_again_and_their_intervals_hold_them(topics, jud
     intervals = [fit.conf_int() for fit in fits]
 
     for name, truth in RATIOS.items():
-        estimates = np.array([fit.params[name] for fit in fits])
+        estimates = np.array([fit.parameters[name] for fit in fits])
         spread = np.subtract(*np.quantile(estimates, [0.75, 0.25])) / 1.349
         assert abs(np.median(estimates) - truth) < spread / 3, name
         assert np.mean([holds(of[name], truth) for of in intervals]) >= 0.88, name
@@ -92,7 +92,7 @@ def test_known_weights_are_found_again_and_their_intervals_hold_them(topics, jud
 def test_a_known_alpha_is_found_again_and_its_interval_holds_it():
     """G_E = 1 and P_E = P_0 = .5 make alpha 2 / 3."""
     fits = [fit_alpha_to(drawn(seed, 20, unexplained_sd=0.3)) for seed in range(100)]
-    estimates = np.array([fit.params[ALPHA] for fit in fits])
+    estimates = np.array([fit.parameters[ALPHA] for fit in fits])
 
     assert abs(np.median(estimates) - 2 / 3) < estimates.std() / 3
     assert np.mean([holds(fit.conf_int()[ALPHA], 2 / 3) for fit in fits]) >= 0.88
@@ -163,11 +163,11 @@ def test_nonnegative_weights_have_bootstrap_intervals_that_do_not_cross_zero():
     judgments = drawn(6, 12, weights={**TRUTH, "S_E": -0.4}, workers=30)
     fit = fit_weights_to(judgments, rng=np.random.default_rng(1), nonneg=True, resamples=40)
 
-    assert fit.params["push_S_E"] == 0
+    assert fit.parameters["push_S_E"] == 0
     assert list(fit.uncertainty) == ["bootstrap"]
     assert all(low >= 0 for low, _ in fit.conf_int().values())
     assert fit.silent is None
-    assert fit_weights_to(judgments).params["push_S_E"] < 0
+    assert fit_weights_to(judgments).parameters["push_S_E"] < 0
 
 
 # --- what can be told
@@ -178,7 +178,7 @@ def test_pushes_counted_as_days_leave_only_the_sum_of_two_weights():
     silent_days = 4.0
     fit = fit_weights_to(changed(drawn(), P_0=lambda x: x[4] - silent_days))
 
-    assert set(fit.params) == {"push_P_E", "push_S_E"}
+    assert set(fit.parameters) == {"push_P_E", "push_S_E"}
     (skipped,) = fit.skipped
     assert skipped.names == ("push_P_0", "push_S_0")
     assert "only P_0 + S_0 can be told" in skipped.reason
@@ -188,7 +188,7 @@ def test_a_cell_in_which_no_pair_differs_is_skipped_alone():
     """A collection without silent days says nothing about P_0 and S_0, and all about the others."""
     fit = fit_weights_to(changed(drawn(), P_0=lambda x: 0 * x[0], S_0=lambda x: 0 * x[0]))
 
-    assert set(fit.params) == {"push_P_E", "push_S_E"}
+    assert set(fit.parameters) == {"push_P_E", "push_S_E"}
     assert [skipped.names for skipped in fit.skipped] == [("push_P_0",), ("push_S_0",)]
     assert "nonrelevant_silent" in fit.skipped[0].reason
     assert fit.silent is None
@@ -199,7 +199,9 @@ def test_skipping_a_weight_leaves_the_others_as_they_are():
     tied = changed(drawn(), P_0=lambda x: x[4])
     other = changed(tied, S_0=lambda x: 0 * x[0])
 
-    assert fit_weights_to(tied).params["push_P_E"] == pytest.approx(fit_weights_to(other).params["push_P_E"])
+    assert fit_weights_to(tied).parameters["push_P_E"] == pytest.approx(
+        fit_weights_to(other).parameters["push_P_E"]
+    )
 
 
 @settings(max_examples=40)
@@ -249,9 +251,9 @@ def test_a_weight_that_no_vote_contradicts_has_no_finite_value():
     vote = np.where(rare > 0, 1.0, judgments.vote)
     fit = fit_weights_to(dataclasses.replace(judgments, left=left, right=right, vote=vote))
 
-    assert "push_S_E" not in fit.params
+    assert "push_S_E" not in fit.parameters
     assert "no finite weight" in fit.skipped[0].reason
-    assert abs(fit.params["push_P_E"] - 0.5) < 0.5
+    assert abs(fit.parameters["push_P_E"] - 0.5) < 0.5
 
 
 def test_variance_inflation_is_that_of_the_regression_on_the_other_cells():

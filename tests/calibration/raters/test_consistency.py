@@ -154,7 +154,7 @@ def test_a_crowd_without_a_slip_has_no_interval_over_workers():
     table = simulate_judgments(3, 6, Crowd(per_pair=2, repeats=3), np.random.default_rng(6))
     fit = fitted(table)
 
-    assert fit.params["consistency_share"] == 1
+    assert fit.parameters["consistency_share"] == 1
     assert fit.conf_int()["consistency_share"] == (None, None)
     assert fit.details["share_exact_low"] == pytest.approx(0.025 ** (1 / 18))
     assert "no_inconsistent_repeat" in [note.name for note in fit.diagnostics]
@@ -163,7 +163,7 @@ def test_a_crowd_without_a_slip_has_no_interval_over_workers():
 def test_intervals_hold_the_truth_and_the_binomial_one_does_not():
     """Some people are careful and some are not: their repeats are no independent observations."""
     crowd = Crowd(per_pair=7, care=0.5, care_spread=0.3, repeats=8)
-    truth = fitted(simulate_judgments(500, 12, crowd, np.random.default_rng(0))).params
+    truth = fitted(simulate_judgments(500, 12, crowd, np.random.default_rng(0))).parameters
     held: dict[str, list[bool]] = {"share": [], "kappa": [], "binomial": []}
     for seed in range(100):
         fit = fitted(simulate_judgments(8, 12, crowd, np.random.default_rng([seed, 7])))

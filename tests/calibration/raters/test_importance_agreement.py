@@ -78,7 +78,7 @@ def test_pairs_of_assessors_count_by_what_both_rated():
     bc = kappa_of_statsmodels([1, 3], [3, 1])
     fit = fitted(table)
 
-    assert fit.params[KAPPA] == pytest.approx((3 * ab + 2 * bc) / 5)
+    assert fit.parameters[KAPPA] == pytest.approx((3 * ab + 2 * bc) / 5)
     assert fit.details["iunits"] == 6
     assert fit.details["iunits_rated_twice"] == 5
     assert "rated_once" in [note.name for note in fit.diagnostics]
@@ -104,7 +104,7 @@ def test_alpha_is_krippendorffs_with_the_interval_distance(rows):
     except NotIdentifiedError:
         return
 
-    assert fit.params[ALPHA] == pytest.approx(expected)
+    assert fit.parameters[ALPHA] == pytest.approx(expected)
 
 
 @settings(max_examples=20)
@@ -117,7 +117,7 @@ def test_the_order_of_rows_and_the_names_of_assessors_do_not_matter(random):
     shuffled = table.sample(frac=1, random_state=random.randint(0, 99))
     shuffled["worker"] = shuffled["worker"].map(dict(zip(names, renamed, strict=True)))
 
-    assert fitted(shuffled).params == pytest.approx(fitted(table).params)
+    assert fitted(shuffled).parameters == pytest.approx(fitted(table).parameters)
 
 
 def test_a_pair_of_assessors_that_never_varies_has_no_kappa():
@@ -132,7 +132,7 @@ def test_a_pair_of_assessors_that_never_varies_has_no_kappa():
     )
     fit = fitted(table)
 
-    assert fit.params[KAPPA] == pytest.approx(kappa_of_statsmodels([0, 3], [1, 4]))
+    assert fit.parameters[KAPPA] == pytest.approx(kappa_of_statsmodels([0, 3], [1, 4]))
     assert "constant_assessors" in [note.name for note in fit.diagnostics]
 
 
@@ -155,13 +155,13 @@ def test_alpha_by_every_distance_has_an_interval(metric):
     table = simulate_importance(6, 10, Assessors(per_topic=3, missing=0.2), np.random.default_rng(5))
     fit = fit_importance_alpha(table, metric=metric, rng=np.random.default_rng(1), resamples=100)
     counts = pd.crosstab([table["topic"], table["iunit"]], table["rating"])
-    (name, estimate), *_ = fit.params.items()
+    (name, estimate), *_ = fit.parameters.items()
     low, high = fit.conf_int()[name]
 
     assert estimate == pytest.approx(krippendorff_alpha(counts, metric))
     assert low < estimate < high
     if metric == "interval":
-        assert estimate == pytest.approx(fitted(table).params[ALPHA])
+        assert estimate == pytest.approx(fitted(table).parameters[ALPHA])
         assert (low, high) == pytest.approx(fitted(table).conf_int()[ALPHA])
 
 
@@ -172,7 +172,7 @@ def test_hundreds_of_different_ratings_are_no_categories():
 
     with pytest.raises(NotIdentifiedError, match="no categories"):
         fit_importance_alpha(table, metric="ordinal", rng=np.random.default_rng(1))
-    assert fitted(table).params[ALPHA] > 0.99
+    assert fitted(table).parameters[ALPHA] > 0.99
 
 
 def test_intervals_hold_the_truth_and_the_asymptotic_one_does_not():

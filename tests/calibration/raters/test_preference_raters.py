@@ -24,7 +24,7 @@ def test_sides_are_taken_back():
         ("w", "C", "A", "equally_bad"),
     )
 
-    assert fitted(rows).params == pytest.approx({FLEISS: 1.0, KRIPPENDORFF: 1.0})
+    assert fitted(rows).parameters == pytest.approx({FLEISS: 1.0, KRIPPENDORFF: 1.0})
 
 
 def test_four_options_tell_equally_good_from_equally_bad():
@@ -36,8 +36,8 @@ def test_four_options_tell_equally_good_from_equally_bad():
         ("w", "A", "C", "equally_bad"),
     )
 
-    assert fitted(rows).params[FLEISS] == pytest.approx(1)
-    assert fitted(rows, options=4).params[f"{FLEISS}_4"] < 0.5
+    assert fitted(rows).parameters[FLEISS] == pytest.approx(1)
+    assert fitted(rows, options=4).parameters[f"{FLEISS}_4"] < 0.5
 
 
 def test_validation_repeats_are_left_out():
@@ -50,7 +50,7 @@ def test_validation_repeats_are_left_out():
     ]
     repeated = [*rows, ("v", "B", "A", "right", 0), ("w", "B", "A", "left", 1)]
 
-    assert fitted(judgments(*repeated)).params == fitted(judgments(*rows)).params
+    assert fitted(judgments(*repeated)).parameters == fitted(judgments(*rows)).parameters
 
 
 def test_the_name_of_a_system_does_not_matter():
@@ -58,7 +58,7 @@ def test_the_name_of_a_system_does_not_matter():
     table = simulate_judgments(4, 6, Crowd(per_pair=4), np.random.default_rng(2))
     renamed = table.replace({"system_left": {"a1": "z1"}, "system_right": {"a1": "z1"}})
 
-    assert fitted(renamed).params == pytest.approx(fitted(table).params)
+    assert fitted(renamed).parameters == pytest.approx(fitted(table).parameters)
 
 
 def test_pairs_always_shown_one_way_round_have_the_textbook_kappa_beside_them():

@@ -167,7 +167,7 @@ def test_a_speed_of_ranked_lists_is_called_one_of_judging_them():
     lists = fit_reading_speed(texts.assign(kind="link"))
 
     assert "from_lists" in [note.name for note in lists.diagnostics if note.severity == "warning"]
-    assert lists.params == fit_reading_speed(texts).params
+    assert lists.parameters == fit_reading_speed(texts).parameters
     assert "from_lists" not in names(fit_reading_speed(texts))
 
 
@@ -331,7 +331,7 @@ def test_workers_with_a_speed_each_that_never_varies_are_fitted(method):
     """How far one worker's reads scatter is then 0, which is no reason to stop."""
     fit = fit_reading_speed(computed(lambda w, _i: np.log(2 + 2 * (w % 2))), method=method)
 
-    assert fit.params["reading_speed_mu"] == pytest.approx(np.log(8) / 2, abs=1e-3)
+    assert fit.parameters["reading_speed_mu"] == pytest.approx(np.log(8) / 2, abs=1e-3)
 
 
 @pytest.mark.parametrize("method", ["mixture", "median"])

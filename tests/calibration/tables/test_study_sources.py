@@ -10,8 +10,8 @@ from calibration.agree.study import agree
 from calibration.tables.sources import study_sources
 from calibration.tables.study import FileRecord, StudyRecord, TaskRecord, write_study
 from metrics.errors import InputError
-from metrics.readers.mobileclick import read_collection
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick import read_summary_collection
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import MMeasure, score_summaries, summary_positions
 from tests.calibration.judged_summaries import TASK, table
 from tests.metrics.two_layered_files import RUN, write_collection, write_run
@@ -51,7 +51,7 @@ def preferences():
 
 
 def tables(folder):
-    collection = read_collection(folder)
+    collection = read_summary_collection(folder)
     probability = [
         {"topic": query.id, "intent": intent, "probability": p}
         for query in collection.queries.values()
@@ -64,8 +64,8 @@ def test_ablations_are_scored_from_the_files_that_study_json_names(folder):
     """The differences are those of `score_summaries` on the same files."""
     write_study_json(folder)
     found = agree(Evidence(tables=tables(folder), sources=study_sources(folder, [TASK])))
-    collection = read_collection(folder)
-    runs = [read_run(folder / f"{name}.xml", collection) for name in ("one", "two")]
+    collection = read_summary_collection(folder)
+    runs = [read_summary_run(folder / f"{name}.xml", collection) for name in ("one", "two")]
     wanted = {
         "M@1500": MMeasure(),
         "M@1500 first layer only": MMeasure(layers="first"),
@@ -88,8 +88,8 @@ def test_files_can_be_named_by_hand(folder):
     found = study_sources(folder, [TASK], collection=collection, runs=runs)
     positions = found[TASK].summary_positions()
 
-    read = read_collection(folder)
-    expected = summary_positions(read, read_run(folder / "one.xml", read))
+    read = read_summary_collection(folder)
+    expected = summary_positions(read, read_summary_run(folder / "one.xml", read))
     assert positions["both"].head(len(expected)).equals(expected)
     assert study_sources(folder, [TASK]) == {}
 
@@ -111,9 +111,9 @@ def test_a_file_that_changed_or_is_gone_is_not_used_and_the_reason_is_said(folde
     write_run(folder, FIRST_ONLY, name="one.xml")
     (folder / "two.xml").unlink()
     sources = study_sources(folder, [TASK])
-    read = read_collection(folder)
+    read = read_summary_collection(folder)
     rows = [
-        summary_positions(read, read_run(write_run(folder, text), read, name=name)).assign(task=TASK)
+        summary_positions(read, read_summary_run(write_run(folder, text), read, name=name)).assign(task=TASK)
         for name, text in (("one", RUN), ("two", FIRST_ONLY))
     ]
     positions = table("positions", [row for frame in rows for row in frame.to_dict("records")])

@@ -22,8 +22,8 @@ from metrics.msu import MSU, GivenUsers, Population, SimulatedUsers, score_msu
 from metrics.msu.trails import trails
 from metrics.push import ELG, T11U, Contingency, days_between, score_push
 from metrics.ranked import IANDCG, TIANDCG, score_ranked
-from metrics.readers.mobileclick import read_collection
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick import read_summary_collection
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.readers.push import read_push_collection, read_push_run
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 from metrics.readers.tempsum import read_events, read_update_run
@@ -52,9 +52,9 @@ def voted(shares):
 def summaries():
     """Judgments and three runs."""
     folder = EXAMPLES / "two_layered"
-    collection = read_collection(folder / "collection")
+    collection = read_summary_collection(folder / "collection")
     paths = [folder / "runs" / f"{name}.xml" for name in ("good-order", "random", "short")]
-    return collection, [read_run(path, collection, name=path.stem) for path in paths]
+    return collection, [read_summary_run(path, collection, name=path.stem) for path in paths]
 
 
 @pytest.fixture(scope="module")

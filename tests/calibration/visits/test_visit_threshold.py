@@ -89,7 +89,7 @@ def test_heartbeats_are_no_silences_of_people():
 
 def result(**params: float) -> CalibrationResult:
     return CalibrationResult(
-        params=MappingProxyType(params),
+        parameters=MappingProxyType(params),
         unit="seconds",
         method="",
         uncertainty=MappingProxyType({}),

@@ -7,19 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
-from metrics.readers.mobileclick import COLUMNS, read_collection, read_collection_files
+from metrics.readers.mobileclick import COLUMNS, read_collection_files, read_summary_collection
 from tests.metrics.two_layered_files import FILES, write_collection
 
 
 def faults_of(folder):
     with pytest.raises(InputError) as caught:
-        read_collection(folder)
+        read_summary_collection(folder)
     return [str(fault).removeprefix(f"{folder}/") for fault in caught.value.faults]
 
 
 def test_a_collection_is_read_as_it_is_written(tmp_path):
     """Ids, texts and order are the collection's own."""
-    queries = read_collection(write_collection(tmp_path)).queries
+    queries = read_summary_collection(write_collection(tmp_path)).queries
     assert list(queries) == ["Q1", "Q2"]
     fuji = queries["Q1"]
     assert fuji.text == "mount fuji"
@@ -31,7 +31,10 @@ def test_a_collection_is_read_as_it_is_written(tmp_path):
 
 def test_probabilities_may_be_missing(tmp_path):
     """A collection without votes can still be scored with uniform or fitted ones."""
-    assert read_collection(write_collection(tmp_path, probability=None)).queries["Q1"].probability is None
+    assert (
+        read_summary_collection(write_collection(tmp_path, probability=None)).queries["Q1"].probability
+        is None
+    )
 
 
 def test_files_may_stand_anywhere_and_importance_be_missing(tmp_path):
@@ -51,7 +54,7 @@ def test_files_may_be_packed(tmp_path):
     """Large collections travel as gzip."""
     folder = write_collection(tmp_path)
     (folder / "iunits.tsv").write_bytes(gzip.compress(FILES["iunits.tsv"].encode()))
-    assert read_collection(folder).queries["Q2"].iunits == {"U4": "標高3776m"}
+    assert read_summary_collection(folder).queries["Q2"].iunits == {"U4": "標高3776m"}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +130,7 @@ def test_probabilities_may_differ_from_one_by_a_hundredth(tmp_path, p, accepted)
     """Published shares are rounded; they are used as given, not rescaled."""
     folder = write_collection(tmp_path, probability=f"Q1\tI1\t0.75\nQ1\tI2\t{p}\nQ2\tI3\t1\n")
     if accepted:
-        assert read_collection(folder).queries["Q1"].probability["I2"] == float(p)
+        assert read_summary_collection(folder).queries["Q1"].probability["I2"] == float(p)
     else:
         assert "add up to 1.0101" in faults_of(folder)[0]
 
@@ -148,7 +151,7 @@ def test_any_bytes_in_a_file_give_a_collection_or_faults(tmp_path_factory, name,
     folder = write_collection(tmp_path_factory.mktemp("fuzz"))
     (folder / f"{name}.tsv").write_bytes(data)
     try:
-        collection = read_collection(folder)
+        collection = read_summary_collection(folder)
     except InputError as error:
         assert all(fault.path and fault.cure for fault in error.faults)  # noqa: PT017 - either outcome is right
     else:

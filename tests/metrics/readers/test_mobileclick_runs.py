@@ -7,27 +7,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
-from metrics.readers.mobileclick import read_collection
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick import read_summary_collection
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.two_layered import IUnit, Link, Summary
 from tests.metrics.two_layered_files import RUN, write_collection, write_run
 
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory):
-    return read_collection(write_collection(tmp_path_factory.mktemp("collection")))
+    return read_summary_collection(write_collection(tmp_path_factory.mktemp("collection")))
 
 
 def faults_of(folder, text, collection):
     path = write_run(folder, text)
     with pytest.raises(InputError) as caught:
-        read_run(path, collection)
+        read_summary_run(path, collection)
     return [str(fault).removeprefix(f"{path}:") for fault in caught.value.faults]
 
 
 def test_a_run_is_read_in_reading_order(tmp_path, collection):
     """Order within a layer is what the measures are about."""
-    run = read_run(write_run(tmp_path, name="mine.xml"), collection)
+    run = read_summary_run(write_run(tmp_path, name="mine.xml"), collection)
     assert (run.name, run.description) == ("mine", "a run by hand")
     assert run.summaries["Q1"] == Summary(first=(IUnit("U1"), Link("I2")), second={"I2": (IUnit("U3"),)})
     assert run.summaries["Q2"] == Summary(first=(IUnit("U4"), Link("I3")), second={"I3": ()})
@@ -36,7 +36,7 @@ def test_a_run_is_read_in_reading_order(tmp_path, collection):
 def test_a_link_may_occur_twice_and_an_iunit_anywhere(tmp_path, collection):
     """The measures state what repeats cost, so repeats are no faults."""
     text = RUN.replace('<link iid="I2"/>', '<link iid="I2"/><link iid="I2"/><iunit uid="U3"/>')
-    summary = read_run(write_run(tmp_path, text), collection).summaries["Q1"]
+    summary = read_summary_run(write_run(tmp_path, text), collection).summaries["Q1"]
     assert summary.first == (IUnit("U1"), Link("I2"), Link("I2"), IUnit("U3"))
 
 
@@ -147,7 +147,7 @@ def test_any_text_gives_a_run_or_faults(tmp_path_factory, collection, text):
     """Nothing in a run may end in a traceback."""
     path = write_run(tmp_path_factory.mktemp("fuzz"), text)
     try:
-        run = read_run(path, collection)
+        run = read_summary_run(path, collection)
     except InputError as error:
         assert all(fault.line and fault.cure for fault in error.faults)  # noqa: PT017 - either outcome is right
     else:
@@ -159,6 +159,6 @@ def test_any_change_to_a_good_run_gives_a_run_or_faults(tmp_path_factory, collec
     """Near misses reach deeper into the reader than noise does."""
     path = write_run(tmp_path_factory.mktemp("fuzz"), RUN[:start] + put + RUN[start + cut :])
     try:
-        assert set(read_run(path, collection).summaries) == {"Q1", "Q2"}
+        assert set(read_summary_run(path, collection).summaries) == {"Q1", "Q2"}
     except InputError as error:
         assert all(fault.line and fault.cure for fault in error.faults)  # noqa: PT017 - either outcome is right

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from calibration.user_model import summary_model
-from metrics.readers.mobileclick import read_collection
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick import read_summary_collection
+from metrics.readers.mobileclick_runs import read_summary_run
 from tests.metrics.two_layered_files import RUN, write_collection, write_run
 from tests.study_app.prefcal_command import run_apart, run_here
 
@@ -303,9 +303,9 @@ def test_nothing_heavy_is_imported_for_help_or_small_scores(files):
 
 def test_the_command_prints_what_a_notebook_gets(score, files):
     """The same draws, the same digits."""
-    collection = read_collection(files)
+    collection = read_summary_collection(files)
     scored = summary_model(files / "model.json", collection, intents=True).score(
-        [read_run(files / "run.xml", collection)], draws=7, seed=4
+        [read_summary_run(files / "run.xml", collection)], draws=7, seed=4
     )
     ended = score(
         *("--model", files / "model.json", "--intents", "fitted"),

@@ -8,8 +8,8 @@ from sqlalchemy import func, select
 
 import study_app.services.researcher.load as load_module
 from metrics.errors import InputError
-from metrics.readers.mobileclick import read_collection
-from metrics.readers.mobileclick_runs import read_run
+from metrics.readers.mobileclick import read_summary_collection
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import summary_positions
 from study_app.estimate.content import read_whole_study
 from study_app.store.models import Intent, Pair, Setting, Study, Summary, System, Task, TaskTable, Topic
@@ -65,8 +65,10 @@ def test_the_table_positions_is_stored_as_the_metric_computes_it(campaign):
     """So export needs neither collection nor runs."""
     study = campaign()
     [(stored,)] = study.rows(select(TaskTable.content))
-    collection = read_collection(study.folder)
-    runs = [read_run(study.folder / f"sys{name}.xml", collection) for name in ("alpha", "beta", "gamma")]
+    collection = read_summary_collection(study.folder)
+    runs = [
+        read_summary_run(study.folder / f"sys{name}.xml", collection) for name in ("alpha", "beta", "gamma")
+    ]
     expected = pd.concat([summary_positions(collection, run) for run in runs], ignore_index=True)
     pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(stored)), expected)
 

@@ -144,7 +144,7 @@ def test_a_page_that_shows_what_no_system_wrote_is_noticed(small_study):
 def test_true_scores_are_m_measure_at_the_true_patience(small_study):
     """What the crowd prefers by is what `prefcal score summaries` would print."""
     from metrics.readers.mobileclick import read_collection_files
-    from metrics.readers.mobileclick_runs import read_run
+    from metrics.readers.mobileclick_runs import read_summary_run
     from metrics.summaries.score import MMeasure, score_summaries
 
     file = read_study_file(small_study(), KINDS)
@@ -154,7 +154,9 @@ def test_true_scores_are_m_measure_at_the_true_patience(small_study):
     collection = read_collection_files(
         {kind: file.path.parent / f.path for kind, f in task.files.items()}, name="small"
     )
-    runs = [read_run(file.path.parent / f.path, collection, name=name) for name, f in task.systems.items()]
+    runs = [
+        read_summary_run(file.path.parent / f.path, collection, name=name) for name, f in task.systems.items()
+    ]
     frame = score_summaries(collection, runs, [MMeasure(patience=60)])
 
     expected = frame[frame["topic"] != "all"]["value"].to_numpy()

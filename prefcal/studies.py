@@ -1,0 +1,198 @@
+"""The steps of a study as functions that take paths or frames: what `prefcal fit`, `agree`, `simulate` and `report` do."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from calibration.agree.evidence import Evidence
+from calibration.agree.measures.named_measures import Wanted
+from calibration.agree.score_files import read_scores
+from calibration.agree.study import AgreementTables
+from calibration.agree.study import agree as agree_with
+from calibration.fit.material import FitOptions
+from calibration.fit.study import UserModelFit, fit_user_model
+from calibration.simulate import Study, simulate_study
+from calibration.tables.definition import Tables
+from calibration.tables.files import checked_tables, read_tables, tables_sha256
+from calibration.tables.sources import study_sources
+from calibration.tables.study import read_study
+from calibration.user_model.draws import draw_model
+from calibration.user_model.model import UserModel, read_user_model
+from study_app.report.build import write_report
+from study_app.report.drawing.style_file import read_look
+
+FolderOrFrames: TypeAlias = str | Path | Mapping[str, pd.DataFrame]
+"""A folder of tables, or table name -> frame, with the columns of docs/tables.md, as `pandas.read_csv` gives it."""
+
+Model: TypeAlias = UserModelFit | UserModel | str | Path
+"""What `fit` returned, its ``model``, or the file that `write_user_model` or `prefcal fit` wrote."""
+
+
+def fit(tables: FolderOrFrames, *, seed: int = 1, options: FitOptions | None = None) -> UserModelFit:
+    """Fit every user-model parameter that the tables allow.
+
+    Parameters
+    ----------
+    tables : str, Path, or mapping of str to DataFrame
+        A folder, whose study.json is read too, or plain frames; both are checked alike.
+    seed : int
+        Of every resampling: the same tables and seed give the same model.
+    options : FitOptions, optional
+        Whose rows count, and how; the usual choices by default.
+
+    Returns
+    -------
+    UserModelFit
+        ``params``, ``frame()``, ``summary()``; ``model`` for scores, ``results`` for each fit. What the tables cannot tell is in
+        ``skipped``.
+
+    Raises
+    ------
+    InputError
+        With every fault of every table.
+    NotIdentifiedError
+        If visits are to be cut anew and there is no table activity.
+    """
+    folder = _folder(tables)
+    return fit_user_model(
+        _tables(tables),
+        seed=seed,
+        options=options,
+        record=None if folder is None else read_study(folder),
+        tables_sha256=None if folder is None else tables_sha256(folder),
+    )
+
+
+def agree(  # noqa: PLR0913 - one argument an option of the command
+    tables: FolderOrFrames,
+    *,
+    model: Model | None = None,
+    draws: int | None = None,
+    scores: str | Path | pd.DataFrame | None = None,
+    collection: Mapping[str, str | Path] | None = None,
+    runs: Mapping[str, str | Path] | None = None,
+    primary: tuple[str, str] | None = None,
+    compare: Sequence[str] = (),
+    complete_only: bool = False,
+    seed: int = 1,
+) -> AgreementTables:
+    """Say how well measures agree with the preferences of a study.
+
+    Parameters
+    ----------
+    tables : str, Path, or mapping of str to DataFrame
+        A folder, whose study.json names collections and runs, or plain frames.
+    model : UserModelFit, UserModel, str or Path, optional
+        Fitted parameters. What they took from these preferences is cross-fitted, but for a model whose ``tables_sha256``
+        says that it was fitted to another folder.
+    draws : int, optional
+        How often the model is drawn, for the columns draw_low and draw_high.
+    scores : str, Path or DataFrame, optional
+        run, topic, metric, value: measures of your own, and the frames that `score_summaries` and the others return.
+    collection, runs : mapping of str to path, optional
+        Kind of file -> file and system -> run, in place of those that study.json names.
+    primary : (str, str), optional
+        The comparison that counts, by names of measures.
+    compare : sequence of str
+        More measures to compare with the first of them.
+    complete_only : bool
+        Count only workers who completed the study.
+    seed : int
+        Of everything that is drawn.
+
+    Returns
+    -------
+    AgreementTables
+        ``frame()``, ``summary()``, and the frames agreement, comparisons, curve, pairs, disagreements.
+
+    Raises
+    ------
+    InputError
+        If a file or frame has a fault, or nothing can be compared; see `calibration.agree.study.agree`.
+    """
+    folder, given = _folder(tables), _tables(tables)
+    judged = given["preferences"]["task"].unique().tolist() if "preferences" in given else []
+    fitted = None if model is None else _user_model(model)
+    drawn = draw_model(fitted, draws, seed) if fitted and draws else None
+    evidence = Evidence(
+        tables=given,
+        sources=study_sources(folder, judged, collection=_paths(collection), runs=_paths(runs)),
+        model=fitted,
+        drawn=drawn.models(fitted) if fitted and drawn else (),
+        same_tables=fitted is not None and _of_these_tables(fitted, folder),
+        scores=None if scores is None else read_scores(scores),
+        seed=seed,
+        place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
+        scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),
+    )
+    wanted = Wanted(primary=primary, compare=tuple(compare)) if primary or compare else None
+    found = agree_with(evidence, wanted=wanted, complete_only=complete_only, seed=seed)
+    kept = drawn.kept if drawn else {}
+    return replace(
+        found, notes=(*(f"{what} is not drawn, since {why}" for what, why in kept.items()), *found.notes)
+    )
+
+
+def simulate(study: Study | None = None, *, seed: int = 1, activity: bool = False) -> Tables:
+    """Draw all tables of a study whose truth is known, to see what a study of its size could find.
+
+    Parameters
+    ----------
+    study : Study, optional
+        How large it is, and its people.
+    seed : int
+        Of every draw.
+    activity : bool
+        Draw table activity too, the largest of all.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        As `read_tables` returns them; `fit`, `agree` and `write_tables` take them.
+    """
+    return simulate_study(study or Study(), np.random.default_rng(seed), activity=activity)
+
+
+def report(folder: str | Path, *, style: str | Path | None = None) -> Path:
+    """Write the report of a folder into it, and return the path of its page.
+
+    Parameters
+    ----------
+    folder : str or Path
+        What `prefcal demo` or `prefcal agree` wrote, or `write_agreement`.
+    style : str or Path, optional
+        A style file, see docs/report.md.
+
+    Raises
+    ------
+    InputError
+        If nothing in the folder can be reported, or a file in it is damaged or cannot be written.
+    """
+    return write_report(folder, look=None if style is None else read_look(style))
+
+
+def _tables(tables: FolderOrFrames) -> Tables:
+    return read_tables(tables) if isinstance(tables, str | Path) else checked_tables(tables)
+
+
+def _folder(tables: FolderOrFrames) -> str | Path | None:
+    return tables if isinstance(tables, str | Path) else None
+
+
+def _paths(named: Mapping[str, str | Path] | None) -> dict[str, Path]:
+    return {name: Path(path) for name, path in (named or {}).items()}
+
+
+def _user_model(model: Model) -> UserModel:
+    if isinstance(model, UserModelFit):
+        return model.model
+    return model if isinstance(model, UserModel) else read_user_model(model)
+
+
+def _of_these_tables(model: UserModel, folder: str | Path | None) -> bool:
+    """Say whether a model may have been fitted to these tables: frames and models of frames have no hash to compare."""
+    return folder is None or model.tables_sha256 in {tables_sha256(folder), None}
