@@ -179,7 +179,7 @@ def _drawings(fits: Mapping[str, CalibrationResult | IntentFit]) -> Iterator[Fit
                 yield FitPlot(
                     fit=name,
                     plot=plot,
-                    parameters=() if isinstance(fit, IntentFit) else tuple(fit.params),
+                    parameters=() if isinstance(fit, IntentFit) else tuple(fit.parameters),
                     details=_details(fit),
                     calls=calls,
                 )

@@ -331,7 +331,7 @@ def naive_largest_stop(stops: pd.DataFrame) -> CalibrationResult:
 
 def _naive(patience: float, method: str, stops: pd.DataFrame) -> CalibrationResult:
     return CalibrationResult(
-        params=MappingProxyType({NAME: patience}),
+        parameters=MappingProxyType({NAME: patience}),
         unit="counted characters",
         method=method,
         uncertainty=MappingProxyType({}),
