@@ -90,14 +90,14 @@ def _between(spread: "Spread", thing: str) -> str:
 def _checks(progress: "StudyProgress") -> list[str]:
     """Say how many fail each check of care, of how many of whom that can be told."""
     rates = {
-        check.name: f"{check.title} (nobody to judge yet)"
+        check.name: f"{check.title} (nobody has answers enough)"
         if check.rate is None
         else f"{check.title} {check.failed} of {check.judged} ({check.rate:.0%})"
         for check in progress.checks
     }
     excluding = ", ".join(rates[check.name] for check in progress.checks if check.excludes)
     flags = ", ".join(rates[check.name] for check in progress.checks if not check.excludes)
-    return [f"  fail exclusion rule {progress.rule}: {excluding}", f"  flagged only: {flags}"]
+    return [f"  fail the exclusion rule (version {progress.rule}): {excluding}", f"  flagged only: {flags}"]
 
 
 def _handover(states: "Handover") -> list[str]:

@@ -5,6 +5,7 @@ import gc
 import logging
 import os
 import random
+import re
 import signal
 import socket
 import sys
@@ -18,7 +19,7 @@ from study_app.cli.options import database_option
 from study_app.services.researcher.settings import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
 from study_app.store.plan import Plans
-from study_app.study.platforms import platform_of
+from study_app.study.platforms import Platform, platform_of
 from study_app.web.server_logs import quieted
 
 if TYPE_CHECKING:
@@ -30,13 +31,23 @@ def address_lines(session: Session, base: str) -> list[str]:
     key = setting(session, RESEARCHER_KEY)
     lines = []
     for plan in loaded_studies(session, Plans()):
-        query = platform_of(plan.entry).entrance_query
+        platform = platform_of(plan.entry)
+        query = platform.entrance_query
         lines += [
             f"{plan.name}: {plan.entry.title}",
             f"  workers:    {base}/s/{plan.name}" + (f"?{query}" if query else ""),
+            *_trial(platform, f"{base}/s/{plan.name}"),
             f"  researcher: {base}/r/{plan.name}?key={key}",
         ]
     return lines
+
+
+def _trial(platform: Platform, entrance: str) -> list[str]:
+    """Return an address to try the study at, as a worker of that name; none where the platform opens the pages itself."""
+    if platform.takes_form:
+        return []
+    name = next(name for name in ("test-1", "12345") if re.fullmatch(platform.worker_form, name))
+    return [f"  try it:     {entrance}?{platform.worker_parameter}={name}"]
 
 
 THREADS = 32

@@ -1,6 +1,7 @@
 """How `prefcal study check` tells what a study asks for, as text and as JSON."""
 
 import json
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -83,15 +84,22 @@ def _head(number: int, task: TaskEstimate) -> str:
     return f"task {number}, {entry.name} ({entry.kind}, {entry.language})"
 
 
+def _exact(amount: float) -> str:
+    """Write an amount of money with as many decimals as it takes, two at least, so that sums add up."""
+    return f"{amount:.2f}" if math.isclose(amount, round(amount, 2)) else f"{amount:.4f}".rstrip("0")
+
+
 def _cost(cost: Cost | None, workers: int | None) -> str:
     if cost is None:
         return "write reward (and currency, platform_fee) to have it worked out"
     total = (
-        "no limit" if cost.total is None else f"{workers} workers x {cost.with_fee:.2f} = {cost.total:.2f}"
+        "no limit"
+        if cost.total is None
+        else f"{workers} workers x {_exact(cost.with_fee)} = {cost.total:.2f}"
     )
     return (
-        f"{cost.reward:.2f} {cost.currency} a worker, {cost.with_fee:.2f} with the platform's fee; {total}; "
-        f"a worker earns {cost.an_hour.low:.2f} to {cost.an_hour.high:.2f} an hour"
+        f"{cost.reward:.2f} {cost.currency} a worker, {_exact(cost.with_fee)} with the platform's fee; {total}; "
+        f"a worker earns {cost.an_hour.low:.2f} to {cost.an_hour.high:.2f} {cost.currency} an hour"
     )
 
 

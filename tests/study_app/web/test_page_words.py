@@ -137,11 +137,11 @@ def test_what_nobody_can_be_judged_by_yet_is_said_in_words(campaign):
     study = campaign()
     study.at_pairs().send(choice="left")
     found, page = progress_of(study)
-    assert "validation pairs (nobody to judge yet)" in "\n".join(_sentences(found))
+    assert "validation pairs (nobody has answers enough)" in "\n".join(_sentences(found))
     cells = {
         row.th.contents[0]: row.td.get_text() for row in page.select("[aria-label='Checks of care'] tbody tr")
     }
-    assert (cells["search time"], cells["validation pairs"]) == ("0 of 1", "nobody to judge yet")
+    assert (cells["search time"], cells["validation pairs"]) == ("0 of 1", "nobody has answers enough")
     assert "to 1, median 0" in page.get_text()
 
 
