@@ -107,7 +107,7 @@ def rekey(database: str | None) -> None:
     For when a key leaked, or a backup, which holds both. Nobody may be serving the database. No answer is touched: workers
     who come by the platform's address again go on where they were; list followers of streams anew (prefcal remind).
     """
-    from study_app.services.researcher.settings import replace_keys
+    from study_app.services.researcher.studies import replace_keys
     from study_app.store.backup_postgres import refuse_when_used
     from study_app.store.database import shown_address, transaction
     from study_app.store.file_turns import serving_lock

@@ -147,12 +147,12 @@ def _empty_journal(store: "Database") -> None:
 def withdraw(code: str, database: str | None) -> None:
     """Withdraw the worker who holds CODE: no export, fit or count includes their answers from now on."""
     from metrics.errors import input_fault
-    from study_app.services.worker import withdraw as withdrawals
+    from study_app.services.worker import ends
     from study_app.store.database import transaction
     from study_app.store.tokens import utc_now
 
     with transaction(opened(database), write=True) as session:
-        done = withdrawals.withdraw(session, code, now=utc_now())
+        done = ends.withdraw(session, code, now=utc_now())
     if done is None:
         raise input_fault(f"nobody holds the code {code!r}", cure="ask the worker to check it")
     was = "had withdrawn already" if done.again else "has withdrawn"

@@ -70,7 +70,7 @@ def reconcile(
     from metrics.files import write_whole
     from study_app.cli.output import csv_text
     from study_app.services.researcher import reconcile as platform
-    from study_app.services.researcher.bonus import without_identity
+    from study_app.services.researcher.reconcile import without_identity
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
     from study_app.store.plan import Plans
@@ -178,7 +178,7 @@ def bonus(study: str, file: str | None, each: str | None, output: str | None, da
     currency, with two decimals.
     """
     from metrics.files import write_whole
-    from study_app.services.researcher.bonus import bonus_lines, completed, identities
+    from study_app.services.researcher.reconcile import bonus_lines, completed, identities
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
 
@@ -240,7 +240,7 @@ def _listed(session: "Session", study: int, file: str, ids: "Mapping[str, str]")
     """Read worker -> amount; every fault of the file at once."""
     from metrics.errors import FaultLog
     from metrics.readers.columns import read_csv_columns
-    from study_app.services.researcher.bonus import pseudonyms
+    from study_app.services.researcher.reconcile import pseudonyms
 
     log = FaultLog(file)
     read = read_csv_columns(file, ("worker", "amount"), log)
@@ -336,7 +336,7 @@ def _reminder_rows(
     """Return the lines of the list, and note that everybody on it is reminded now."""
     from study_app.cli.output import plain_cell
     from study_app.services.researcher import remind as reminders
-    from study_app.services.researcher.settings import SIGNING_KEY, setting
+    from study_app.services.researcher.studies import SIGNING_KEY, setting
     from study_app.store.plan import Plans
     from study_app.store.tokens import Signer
 

@@ -9,8 +9,8 @@ from study_app.cli.options import database_option, opened
 from study_app.cli.output import Output, output_options
 
 if TYPE_CHECKING:
-    from study_app.services.researcher.handover import Handover
     from study_app.services.researcher.progress import Spread, StudyProgress
+    from study_app.services.researcher.reconcile import Handover
 
 COLUMNS = ("study", "task", "topic", "done", "live", "room")
 

@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection, text
 
 from metrics.errors import InputError
-from study_app.services.researcher.settings import KEY_LETTERS, SIGNING_KEY
+from study_app.services.researcher.studies import KEY_LETTERS, SIGNING_KEY
 from study_app.store.database import (
     FULL_BYTES,
     LOW_BYTES,

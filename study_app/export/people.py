@@ -1,8 +1,10 @@
-"""Who took part: whose rows are exported, the table workers, and how the exclusion rule judges each."""
+"""Who took part: whose rows are exported, the table workers, how the exclusion rule judges each, and what they agreed to."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 from sqlalchemy import ColumnElement, and_, select
@@ -12,6 +14,7 @@ from calibration.tables.tables import TABLES
 from study_app.protocol.domain import EXCLUSION_RULE, FLAGS, exclusion_reasons, flags_by_worker, is_consistent
 from study_app.store.models import PlatformIdentity, Worker
 from study_app.store.plan import StudyPlan
+from study_app.store.task_models import ConsentText
 from study_app.study.entries import JudgedTask, SearchedTask
 
 WORKERS_AT_ONCE = 25
@@ -155,3 +158,18 @@ def _figures(
 
 def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
+
+
+FOLDER = "consent"
+NAME = re.compile(rf"{FOLDER}/[0-9a-f]{{64}}\.txt")
+
+
+def write_consents(session: Session, study_id: int, folder: Path) -> None:
+    """Write ``consent/SHA256.txt`` for each text that a worker who takes part agreed to, byte for byte; none, no folder."""
+    agreed = select(Worker.consent_sha256).where(takes_part(study_id)).distinct()
+    texts = select(ConsentText.sha256, ConsentText.text).where(
+        ConsentText.study_id == study_id, ConsentText.sha256.in_(agreed)
+    )
+    for sha256, text in session.execute(texts.order_by(ConsentText.sha256)):
+        (folder / FOLDER).mkdir(exist_ok=True)
+        (folder / FOLDER / f"{sha256}.txt").write_bytes(text.encode())

@@ -4,18 +4,20 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import pandas as pd
-from sqlalchemy import select
+from pydantic_core import from_json
+from sqlalchemy import BigInteger, ColumnElement, Text, cast, select, type_coerce
 from sqlalchemy.orm import Session, aliased
 
 from calibration.tables.tables import SIDES, TABLES
-from study_app.export.logs import logged_events
 from study_app.logs.dwell import LoggedEvent, PageReading, read_page, server_times
 from study_app.store.models import (
     EPOCH,
     MILLISECOND,
+    Event,
     PageLoad,
     Pair,
     Showing,
@@ -28,6 +30,43 @@ from study_app.store.models import (
 )
 from study_app.tasks.kinds import KINDS
 from study_app.tasks.text_items import Item, end_offsets, text_stop
+
+_NEED_DETAIL = frozenset({"see", "layer", "open", "layout"})
+_NO_DETAIL: Mapping[str, Any] = MappingProxyType({})
+
+
+def logged_events(
+    session: Session, workers: Sequence[int], pages: ColumnElement[bool]
+) -> defaultdict[str, list[LoggedEvent]]:
+    """Return page load -> its events by ascending number.
+
+    Parameters
+    ----------
+    workers : sequence of int
+        Rows of the workers.
+    pages : condition on `PageLoad`
+        Which of their pages.
+    """
+    logged = (
+        select(
+            PageLoad.key,
+            Event.number,
+            Event.kind,
+            Event.page_ms,
+            Event.wall_ms,
+            # as text, since most kinds have no detail that matters here, and times as the integers they are stored as
+            cast(Event.detail, Text),
+            type_coerce(Event.received_at, BigInteger),
+        )
+        .join(PageLoad, PageLoad.id == Event.page_load_id)
+        .where(PageLoad.worker_id.in_(workers), pages)
+        .order_by(Event.page_load_id, Event.number)
+    )
+    events: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
+    for page, number, kind, page_ms, wall_ms, detail, received_ms in session.execute(logged):
+        told = from_json(detail) if kind in _NEED_DETAIL else _NO_DETAIL
+        events[page].append(LoggedEvent(number, kind, page_ms, wall_ms, told, received_ms))
+    return events
 
 
 class _PageRow(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
-from study_app.export.logs import logged_events
+from study_app.export.readings import logged_events
 from study_app.logs.dwell import LoggedEvent, PageReading, read_page, server_times
 from study_app.logs.visit_record import LoggedPage, Visit, visits_of
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, System, Task, Topic, Worker

@@ -18,10 +18,9 @@ from study_app.export.answers import (
     stored_features,
     stored_intents,
 )
-from study_app.export.consents import NAME, write_consents
 from study_app.export.folder import TableStream, fresh_folder
 from study_app.export.gaps import LogGaps, missing_logs
-from study_app.export.people import validations, worker_groups, workers_table
+from study_app.export.people import NAME, validations, worker_groups, workers_table, write_consents
 from study_app.export.raw import EVENTS_SCHEMA, write_raw
 from study_app.export.raw_tables import RAW_TABLES
 from study_app.export.readings import pair_readings, reads_rows, stops_rows, summary_texts
@@ -35,8 +34,7 @@ from study_app.export.stream_tables import (
     stream_stops_rows,
     visits_rows,
 )
-from study_app.export.study_document import study_record
-from study_app.export.study_time import ended_at
+from study_app.export.study_document import ended_at, study_record
 from study_app.export.task_answers import answers_table, importance_table
 from study_app.store.models import Study
 from study_app.store.plan import StudyPlan, read_plan

@@ -19,10 +19,10 @@ from study_app.config import Config
 from study_app.estimate.content import StudyContent
 from study_app.preview.clock import SkippingClock
 from study_app.preview.walker import Walker
-from study_app.services.researcher import pause
+from study_app.services.researcher import studies
 from study_app.services.researcher.load import load_study
-from study_app.services.researcher.settings import SIGNING_KEY, create_keys, setting
-from study_app.services.worker.withdraw import withdraw
+from study_app.services.researcher.studies import SIGNING_KEY, create_keys, setting
+from study_app.services.worker.ends import withdraw
 from study_app.simulate.people.person import DESKTOP, PHONE
 from study_app.simulate.site import Site
 from study_app.store.database import migrate, open_database, transaction
@@ -65,7 +65,7 @@ class Copy:
     def pause(self) -> None:
         """Let nobody new in."""
         with transaction(self.server.database, write=True) as session:
-            pause.pause(session, session.scalars(select(Study)).one(), now=self.clock())
+            studies.pause(session, session.scalars(select(Study)).one(), now=self.clock())
 
     def withdraw(self) -> None:
         """Take back the consent of everybody who is in."""

@@ -1,22 +1,26 @@
 """A whole simulated study: load, serve on a virtual clock, and let a crowd go through it; or a crowd for a server that runs."""
 
 import re
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import urlencode
 
 import httpx
 import numpy as np
+from flask import Flask
 from sqlalchemy import exists, select
+from waitress import create_server
 
 from metrics.errors import input_fault
 from study_app.config import Config
 from study_app.estimate.content import StudyContent
 from study_app.services.researcher.load import load_study
-from study_app.services.researcher.settings import create_keys
+from study_app.services.researcher.studies import create_keys
 from study_app.simulate.clock import CrowdClock, VirtualClock
 from study_app.simulate.crowd import CrowdReport, run_crowd
-from study_app.simulate.server import serving
 from study_app.simulate.site import PageError
 from study_app.simulate.truth import Truth
 from study_app.simulate.worlds.world import build_worlds
@@ -27,9 +31,37 @@ from study_app.study.entries import StudyEntry
 from study_app.study.platforms import SIMULATED, platform_of
 from study_app.web.app import create_app
 
+
+@contextmanager
+def serving(app: Flask, *, threads: int = 4) -> Iterator[str]:
+    """Serve ``app`` while the block runs; yields the base address, such as ``http://127.0.0.1:43121``."""
+    server = create_server(app, host="127.0.0.1", port=0, threads=threads)
+    thread = threading.Thread(target=server.run, name="study-server", daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.effective_port}"
+    finally:
+        server.task_dispatcher.shutdown(timeout=5)
+        told = threading.Event()
+        server.trigger.pull_trigger(lambda: _close(server, told))
+        told.set()
+        thread.join(timeout=10)
+
+
+def _close(server: Any, told: threading.Event) -> None:
+    """Close every connection in the server's own thread, whose loop ends with the last one.
+
+    A browser keeps its connections open, so that waiting for the other side would take long. Who told the loop to end
+    writes to a pipe that is closed here, and is to be through with that, since the loop may have woken by itself.
+    """
+    told.wait(timeout=5)
+    for channel in list(server.active_channels.values()):
+        channel.handle_close()
+    server.close()
+
+
 FIRST_NUMBER = 1_000_000
 """From here on simulated workers are counted whose ids must be numbers."""
-
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 TIMEOUT_SECONDS = 60
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from metrics.errors import InputError, input_fault
 from study_app.config import Config
 from study_app.resources import resource_folder
-from study_app.services.researcher.settings import SIGNING_KEY, setting
+from study_app.services.researcher.studies import SIGNING_KEY, setting
 from study_app.store.database import Database, is_empty, migrate, open_database, shown_address, transaction
 from study_app.store.plan import Plans
 from study_app.store.tokens import NewToken, Now, Signer

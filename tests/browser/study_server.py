@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 
 from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import load_study
-from study_app.services.researcher.settings import RESEARCHER_KEY, create_keys, setting
-from study_app.simulate.server import serving
+from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
+from study_app.simulate.trial import serving
 from study_app.store.database import Database, transaction
 from study_app.store.models import Judgment, PageLoad, Showing, Study
 from study_app.store.tokens import seeded_tokens

@@ -13,7 +13,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT, AxeResults
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
-from study_app.services.researcher.pause import pause
+from study_app.services.researcher.studies import pause
 from study_app.store.database import transaction
 from tests.browser.conftest import SCREENS
 from tests.browser.every_tables import KINDS, every_server, gone

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import BrowserContext, Route
 
-from study_app.simulate.server import serving
+from study_app.simulate.trial import serving
 from study_app.web.serving import NAME
 from tests.browser.test_accessibility import Findings
 from tests.study_app.conftest import Campaign

@@ -7,7 +7,7 @@ import pytest
 
 from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import load_study
-from study_app.services.researcher.settings import create_keys
+from study_app.services.researcher.studies import create_keys
 from study_app.store.database import transaction
 from study_app.store.tokens import secret_token, utc_now
 from tests.postgres_server import PostgresServer, postgres_server

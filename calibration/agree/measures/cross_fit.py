@@ -1,13 +1,22 @@
-"""Patience fitted without each query in turn, so that no query is judged by a patience that it helped to fit."""
+"""Patience and push weights fitted without each query in turn, so that no query is judged by what it helped to fit."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
+from calibration.agree.judged_task import JudgedTask
 from calibration.inference.clusters import jackknife_groups
 from calibration.inference.results import NotIdentifiedError
 from calibration.patience import grid as patience_grid
 from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.preferences import GRID_END, GRID_POINTS, without_each_group
+from calibration.push.alpha import NAMES
+from calibration.push.pairs import SIGNS, WEIGHTS, PushJudgments, push_judgments
+from calibration.push.search import Judged, judged_by, search_weights
+from metrics.arrays import Floats
 from metrics.summaries.readings import Probabilities
 
 
@@ -54,3 +63,94 @@ def _from_preferences(pairs: JudgedSummaries) -> dict[str, float]:
     with np.errstate(divide="ignore"):
         patience = 1 / kappa[jackknife_groups(np.arange(len(pairs.topics)))]
     return dict(zip(pairs.topics, patience.tolist(), strict=True))
+
+
+CHOICES = {"votes_a": "left", "votes_b": "right"}
+Estimator: TypeAlias = Callable[[PushJudgments], Floats]
+
+
+def weights_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[str, Floats]:
+    """Fit the weights of the contingency framework to the preferences without each topic.
+
+    Parameters
+    ----------
+    task : JudgedTask
+        The preferences that count.
+    cells : DataFrame, indexed by topic, system
+        The columns of `calibration.push.pairs.SIGNS`.
+
+    Returns
+    -------
+    dict of str to (5,) ndarray of float
+        Topic -> G_E = 1, P_E, S_E, P_0, S_0; a weight that the other topics cannot tell is 0.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If there is a single topic, or some topic's removal leaves nothing to fit.
+    """
+    return _without_each_topic(task, cells, fitted_weights)
+
+
+def alpha_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[str, float]:
+    """Fit T11U's alpha to the preferences without each topic; otherwise as `weights_without_each_topic`."""
+    found = _without_each_topic(task, cells, fitted_alpha)
+    return {topic: float(alpha[0]) for topic, alpha in found.items()}
+
+
+def fitted_weights(judgments: PushJudgments) -> Floats:
+    """Return the weights relative to G_E, (5,), as `calibration.push.fit` fits them, without their errors; 0 what cannot be told."""
+    found = search_weights(_without_clusters(judgments, judgments.difference), WEIGHTS, "davidson")
+    weights = np.zeros(len(WEIGHTS))
+    weights[list(found.told)] = found.weights / found.weights[0]
+    return weights
+
+
+def fitted_alpha(judgments: PushJudgments) -> Floats:
+    """Return alpha, (1,), as `calibration.push.alpha` fits it, without its error."""
+    gain, eventful, silence, silent_pushes, reward = judgments.difference.T
+    design = np.stack([gain, eventful + silent_pushes, silence, reward], axis=1)
+    found = search_weights(_without_clusters(judgments, design), NAMES, "davidson", needed=2)
+    w_g, w_p = found.weights[:2].tolist()
+    return np.array([w_g / (w_g + max(w_p, 0.0))])
+
+
+def _without_clusters(judgments: PushJudgments, design: Floats) -> Judged:
+    """Return judgments of which nobody asks how far they may be off."""
+    return replace(judged_by(judgments, design, "davidson"), topic=np.zeros(len(design), dtype=np.intp))
+
+
+def _without_each_topic(task: JudgedTask, cells: pd.DataFrame, estimate: Estimator) -> dict[str, Floats]:
+    topics = np.unique(task.topics)
+    if len(topics) < 2:
+        raise NotIdentifiedError("there is a single topic: nothing is left to fit to without it")
+    rows, table = _as_preferences(task), _as_table(cells)
+    group = pd.Series(jackknife_groups(np.arange(len(topics))), index=topics)
+    of_row = rows["topic"].map(group)
+    fitted = [
+        estimate(push_judgments(rows[of_row != left_out], table)) for left_out in range(int(group.max()) + 1)
+    ]
+    return {topic: fitted[place] for topic, place in group.items()}
+
+
+def _as_preferences(task: JudgedTask) -> pd.DataFrame:
+    """Return the judgments that count as rows of the table preferences, system_a on the left."""
+    judged = task.judgments
+    return pd.DataFrame(
+        {
+            "worker": judged["worker"],
+            "task": judged["task"],
+            "topic": judged["topic"],
+            "pair": judged["pair"],
+            "system_left": judged["system_a"],
+            "system_right": judged["system_b"],
+            "choice": judged["vote"].map(CHOICES).fillna(judged["vote"]),
+            "validation_of": None,
+            "silent_days_revealed": None,
+        }
+    )
+
+
+def _as_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return cells as rows of the table push_cells that stand for every task and pair."""
+    return cells[list(SIGNS)].reset_index().assign(task=None, pair=None, days=np.nan, convention=None)

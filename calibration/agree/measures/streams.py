@@ -7,6 +7,7 @@ import pandas as pd
 
 from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer
 from calibration.agree.judged_task import JudgedTask
+from calibration.agree.measures.cross_fit import alpha_without_each_topic, weights_without_each_topic
 from calibration.agree.measures.msu import UpdateStreams
 from calibration.agree.measures.push import (
     PushScores,
@@ -15,7 +16,6 @@ from calibration.agree.measures.push import (
     named_push_scores,
     push_measure_scores,
 )
-from calibration.agree.measures.push_cross_fit import alpha_without_each_topic, weights_without_each_topic
 from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
 from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, without_known
 from calibration.agree.score_files import judged_summaries

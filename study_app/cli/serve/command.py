@@ -16,7 +16,7 @@ import click
 from sqlalchemy.orm import Session
 
 from study_app.cli.options import database_option
-from study_app.services.researcher.settings import RESEARCHER_KEY, setting
+from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
 from study_app.store.plan import Plans
 from study_app.study.platforms import Platform, platform_of

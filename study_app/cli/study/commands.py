@@ -51,7 +51,7 @@ def load(file: str, database: str | None) -> None:
     """
     from study_app.estimate.content import read_ready_study
     from study_app.services.researcher.load import load_study
-    from study_app.services.researcher.settings import create_keys
+    from study_app.services.researcher.studies import create_keys
     from study_app.store.database import transaction
     from study_app.store.tokens import secret_token, utc_now
 
@@ -118,7 +118,7 @@ def pause(study: str, database: str | None) -> None:
 
     New visitors are told so before they are asked for anything. Loading the study file again does not end a pause.
     """
-    from study_app.services.researcher import pause as pauses
+    from study_app.services.researcher import studies
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
     from study_app.store.tokens import utc_now
@@ -126,7 +126,7 @@ def pause(study: str, database: str | None) -> None:
     store = opened(database)
     try:
         with transaction(store, write=True) as session:
-            changed = pauses.pause(session, chosen_study(session, study), now=utc_now())
+            changed = studies.pause(session, chosen_study(session, study), now=utc_now())
     finally:
         store.engine.dispose()
     click.echo(
@@ -139,14 +139,14 @@ def pause(study: str, database: str | None) -> None:
 @database_option
 def resume(study: str, database: str | None) -> None:
     """Let new workers into STUDY again."""
-    from study_app.services.researcher import pause as pauses
+    from study_app.services.researcher import studies
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
 
     store = opened(database)
     try:
         with transaction(store, write=True) as session:
-            changed = pauses.resume(session, chosen_study(session, study))
+            changed = studies.resume(session, chosen_study(session, study))
     finally:
         store.engine.dispose()
     click.echo(f"{study} {'lets new workers in again' if changed else 'was not paused'}")

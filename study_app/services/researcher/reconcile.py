@@ -3,19 +3,22 @@
 A missing code is never a ground for rejecting anybody: whoever has complete data is to be paid.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+import csv
+import io
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Literal, TypeAlias
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from study_app.services.worker.codes import visited_between
 from study_app.services.worker.whereabouts import locate
 from study_app.store.models import Assignment, PlatformEntry, PlatformIdentity, Slot, Study, Worker
 from study_app.store.plan import Plans, StudyPlan
-from study_app.store.task_models import Follow, PlatformRecord
+from study_app.store.task_models import CodeShown, Follow, PlatformRecord
 from study_app.study.platform_list import Submission
 
 Finding: TypeAlias = Literal[
@@ -30,7 +33,6 @@ Finding: TypeAlias = Literal[
     "open",
     "paid",
 ]
-
 FINDINGS: dict[Finding, str] = {
     "pay_without_code": "complete data, but no code or another one: pay; a missing code is no ground for rejection",
     "pay": "complete data and the right code, not paid yet: pay",
@@ -207,3 +209,96 @@ def _row(one: Submission, ended: str, finding: Finding) -> Reconciled:
     return Reconciled(
         worker=one.worker, submission=one.submission, status=one.status, ended=ended, finding=finding
     )
+
+
+def identities(session: Session, study: int) -> dict[str, str]:
+    """Return pseudonym -> id at the platform, in order of arrival; without those whose id was deleted."""
+    found = (
+        select(Worker.pseudonym, PlatformIdentity.platform_worker)
+        .join(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
+        .where(Worker.study_id == study)
+        .order_by(Worker.number)
+    )
+    return {pseudonym: name for pseudonym, name in session.execute(found)}  # noqa: C416 - rows are not tuples to mypy
+
+
+def pseudonyms(session: Session, study: int) -> set[str]:
+    """Return the pseudonyms of all workers."""
+    return set(session.scalars(select(Worker.pseudonym).where(Worker.study_id == study)))
+
+
+def without_identity(session: Session, study: int) -> set[str]:
+    """Return the pseudonyms of the workers whose id at the platform was deleted."""
+    return pseudonyms(session, study) - identities(session, study).keys()
+
+
+def completed(session: Session, study: int) -> list[str]:
+    """Return the pseudonyms of those with complete data who have not withdrawn, in order of arrival."""
+    found = select(Worker.pseudonym).where(
+        Worker.study_id == study, Worker.completed_at.is_not(None), Worker.withdrawn_at.is_(None)
+    )
+    return list(session.scalars(found.order_by(Worker.number)))
+
+
+def bonus_lines(ids: Mapping[str, str], amounts: Mapping[str, Decimal]) -> str:
+    """Return a line ``participant_id,amount`` for each worker: pseudonym -> id, pseudonym -> amount.
+
+    Ids stand as the platform gave them, in quotes where they hold a comma: on the generic platform anybody can choose one.
+    """
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerows((ids[worker], f"{amount:.2f}") for worker, amount in amounts.items())
+    return lines.getvalue()
+
+
+ENDS = ("screened_out", "failed_checks", "partial")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handover:
+    """How many workers reached each state; none of them follows from another.
+
+    Attributes
+    ----------
+    complete : int
+        Every required row is stored.
+    shown : int
+        The completion code was shown.
+    confirmed, paid : int
+        The platform's list, as read last, has some work of theirs as handed in; as paid.
+    early : dict of str to int
+        How a part ended that was not completed -> workers.
+    visit_codes : int
+        Codes for single visits that were shown.
+    """
+
+    complete: int
+    shown: int
+    confirmed: int
+    paid: int
+    early: dict[str, int]
+    visit_codes: int
+
+
+def handover(session: Session, study: int) -> Handover:
+    """Count the workers of a study by what they and the platform know."""
+    mine = select(Worker.id).where(Worker.study_id == study)
+    codes = select(CodeShown.worker_id).where(CodeShown.worker_id.in_(mine))
+    listed = (
+        select(PlatformIdentity.worker_id)
+        .join(PlatformRecord, PlatformRecord.identity_id == PlatformIdentity.id)
+        .where(PlatformIdentity.study_id == study)
+        .distinct()
+    )
+    return Handover(
+        complete=_count(session, mine.where(Worker.completed_at.is_not(None))),
+        shown=_count(session, codes.where(CodeShown.kind == "complete")),
+        confirmed=_count(session, listed.where(PlatformRecord.confirmed)),
+        paid=_count(session, listed.where(PlatformRecord.paid)),
+        early={end: _count(session, mine.where(Worker.stopped_as == end)) for end in ENDS},
+        visit_codes=_count(session, codes.where(CodeShown.kind == "visit")),
+    )
+
+
+def _count(session: Session, found: Select[int]) -> int:
+    return session.scalar(select(func.count()).select_from(found.subquery())) or 0

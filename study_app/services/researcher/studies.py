@@ -1,11 +1,14 @@
-"""Which of the loaded studies a command is about."""
+"""Which of the loaded studies a command is about, pausing it, and the keys of the server."""
 
-from sqlalchemy import select
+from datetime import datetime
+
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from metrics.errors import input_fault
 from metrics.wording import listed, nearest
-from study_app.store.models import Study
+from study_app.store.models import Setting, Study
+from study_app.store.tokens import NewToken
 
 
 def chosen_study(session: Session, name: str | None) -> Study:
@@ -30,3 +33,54 @@ def chosen_study(session: Session, name: str | None) -> Study:
             f"{len(studies)} studies are loaded", cure=f"name one with --study: {listed(studies)}"
         )
     return next(iter(studies.values()))
+
+
+_PAUSED_AT = select(Study.paused_at).where(Study.id == bindparam("study"))
+
+
+def pause(session: Session, study: Study, *, now: datetime) -> bool:
+    """Let nobody new in from now on; False when that was so already."""
+    if study.paused_at is not None:
+        return False
+    study.paused_at = now
+    session.flush()
+    return True
+
+
+def resume(session: Session, study: Study) -> bool:
+    """Let new workers in again; False when they were let in all the time."""
+    if study.paused_at is None:
+        return False
+    study.paused_at = None
+    session.flush()
+    return True
+
+
+def is_paused(session: Session, study: int) -> bool:
+    """Say whether a study lets nobody new in."""
+    return session.connection().scalar(_PAUSED_AT, {"study": study}) is not None
+
+
+SIGNING_KEY = "signing_key"
+RESEARCHER_KEY = "researcher_key"
+KEY_LETTERS = {SIGNING_KEY: 52, RESEARCHER_KEY: 24}
+
+
+def create_keys(session: Session, *, new_token: NewToken) -> None:
+    """Make the keys that are not there yet; existing ones stay, so that addresses given out stay valid."""
+    for name, letters in KEY_LETTERS.items():
+        if session.get(Setting, name) is None:
+            session.add(Setting(name=name, value=new_token(letters)))
+    session.flush()
+
+
+def replace_keys(session: Session, *, new_token: NewToken) -> None:
+    """Make every key anew: whatever was signed with the old ones, or carries one, opens nothing any more."""
+    for name, letters in KEY_LETTERS.items():
+        session.merge(Setting(name=name, value=new_token(letters)))
+    session.flush()
+
+
+def setting(session: Session, name: str) -> str | None:
+    """Return a setting, None when nothing was loaded yet."""
+    return session.scalar(select(Setting.value).where(Setting.name == name))

@@ -1,4 +1,4 @@
-"""Visiting a stream: serving a page of it, what was read of it, and leaving."""
+"""Following a stream: enrolling, serving a page of it, what was read of it, and leaving."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -7,15 +7,84 @@ from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 
-from sqlalchemy import BigInteger, or_, select, type_coerce
+from sqlalchemy import BigInteger, func, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
 from study_app.logs.dwell import LoggedEvent, read_page, server_times
-from study_app.protocol.stream_rules import is_same_visit
-from study_app.services.worker.follows import Followed
-from study_app.store.models import EPOCH, MILLISECOND, Event, PageLoad
-from study_app.store.task_models import StreamView
-from study_app.tasks.update_stream import SIDE, places_of
+from study_app.protocol.domain import drawn
+from study_app.protocol.steps import Step
+from study_app.protocol.stream_rules import fewest, follow_length, is_same_visit, stream_time
+from study_app.services.worker.slots import queue_for
+from study_app.services.worker.whereabouts import Whereabouts
+from study_app.store.models import EPOCH, MILLISECOND, Assignment, Event, PageLoad, Slot, Worker
+from study_app.store.plan import Plans, TaskPlan
+from study_app.store.rows import change
+from study_app.store.task_models import Follow, StreamView
+from study_app.study.entries import FollowedTask
+from study_app.tasks.update_stream import SIDE, UpdateStream, places_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    """A stream that a worker follows: the row, what there is to read, and what the study file says of the task."""
+
+    follow: Follow
+    stream: UpdateStream
+    entry: FollowedTask
+
+    def time(self, now: datetime) -> float:
+        """Return the time in the stream, in seconds since 1970."""
+        return stream_time(self.follow.started_at, self.stream.start, self.entry.clock_factor, now)
+
+    def upto(self, now: datetime) -> int:
+        """Return the place of the newest update there is; 0 for none."""
+        return self.stream.upto(self.time(now))
+
+
+def followed(session: Session, plans: Plans, here: Whereabouts, step: Step) -> Followed:
+    """Return what the worker follows at a step."""
+    follow = here.follow(step)
+    return Followed(
+        follow=follow,
+        stream=plans.stream(session, here.plan, here.slot(step).topic_id, follow.system_id),
+        entry=here.task(step).following,
+    )
+
+
+def enrol(session: Session, plans: Plans, here: Whereabouts, step: Step, *, now: datetime) -> Follow:
+    """Let the worker follow an event from now on, as the system that has the fewest followers tells it.
+
+    Enrolling again changes nothing. The place is taken for good: the slot is done as far as anybody else is concerned.
+    """
+    slot, task = here.slot(step), here.task(step)
+    if slot.id in here.follows:
+        return here.follows[slot.id]
+    queue_for(session, task)
+    rng = drawn(here.plan.entry.seed, here.worker.number, f"system {task.number}.{slot.position}")
+    tallies = system_tallies(session, task, slot.topic_id)
+    system = rng.choice(fewest(tallies, task.following.workers_per_stream))
+    stream = plans.stream(session, here.plan, slot.topic_id, system)
+    length = follow_length(stream.end - stream.start, task.following.days, task.following.clock_factor)
+    follow = Follow(slot_id=slot.id, system_id=system, started_at=now, ends_at=now + length)
+    session.add(follow)
+    change(session, slot, done_at=follow.ends_at, expires_at=follow.ends_at)
+    session.flush()
+    return follow
+
+
+def system_tallies(session: Session, task: TaskPlan, topic: int) -> dict[int, int]:
+    """Return system -> how many workers who have not withdrawn follow it on an event."""
+    counted = (
+        select(Follow.system_id, func.count())
+        .join(Follow.slot)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(Slot.topic_id == topic, Worker.withdrawn_at.is_(None))
+        .group_by(Follow.system_id)
+    )
+    found = {system: number for system, number in session.execute(counted)}  # noqa: C416 - rows are not tuples to mypy
+    return {system: found.get(system, 0) for system in task.systems}
+
 
 TELLING = ("open", "layout", "visible", "hidden", "beat", "see", "close")
 """Kinds of events that tell what was on the screen."""

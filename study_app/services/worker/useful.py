@@ -9,8 +9,7 @@ from sqlalchemy.orm import Session
 from study_app.protocol.domain import drawn
 from study_app.protocol.steps import Step
 from study_app.protocol.stream_rules import Asked, drawn_questions, single_new_nuggets, visits_late
-from study_app.services.worker.follows import Followed
-from study_app.services.worker.streams import places_read
+from study_app.services.worker.streams import Followed, places_read
 from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import Assignment, PageLoad, Slot, Worker
 from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion

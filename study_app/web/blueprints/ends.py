@@ -9,9 +9,9 @@ from werkzeug.wrappers import Response
 from study_app.protocol.steps import DONE, FINISH, STOP, STOPPED, WITHDRAWN, Step, current_step, open_steps
 from study_app.services.worker import answers, ends
 from study_app.services.worker.codes import DueCode, end_code, is_noted, note_shown, visit_code
+from study_app.services.worker.ends import withdraw as service
 from study_app.services.worker.entry import consent_text
 from study_app.services.worker.whereabouts import Whereabouts, locate
-from study_app.services.worker.withdraw import withdraw as service
 from study_app.store.database import transaction
 from study_app.store.rows import WorkerRow
 from study_app.store.tokens import PageToken

@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import CONSENT
-from study_app.services.researcher.pause import is_paused
+from study_app.services.researcher.studies import is_paused
 from study_app.services.worker.entry import Visitor, arrive, find_study, is_full, known_worker
 from study_app.store.database import is_nearly_full, transaction
 from study_app.store.plan import StudyPlan

@@ -5,7 +5,7 @@ import hmac
 from flask import Blueprint, Response, make_response, render_template, request
 
 from study_app.services.researcher.progress import study_progress
-from study_app.services.researcher.settings import RESEARCHER_KEY, setting
+from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import find_study
 from study_app.store.database import transaction
 from study_app.web.serving import said, server

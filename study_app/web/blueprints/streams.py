@@ -6,10 +6,9 @@ from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import Step, current_step, open_steps, part_of
 from study_app.services.worker import useful as service
-from study_app.services.worker.follows import enrol as begin
-from study_app.services.worker.follows import followed
 from study_app.services.worker.look import Look
-from study_app.services.worker.streams import open_view, send_read
+from study_app.services.worker.streams import enrol as begin
+from study_app.services.worker.streams import followed, open_view, send_read
 from study_app.services.worker.whereabouts import Whereabouts, locate
 from study_app.store.database import transaction
 from study_app.store.tokens import PageToken

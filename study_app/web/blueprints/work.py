@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import CONSENT, FULL, Step, current_step
-from study_app.services.researcher.pause import is_paused
+from study_app.services.researcher.studies import is_paused
 from study_app.services.worker import answers
 from study_app.services.worker.answers import Answer
 from study_app.services.worker.entry import give_consent

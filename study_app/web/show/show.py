@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import select
 
 from study_app.protocol.steps import Step, TaskState
-from study_app.services.researcher.pause import is_paused
+from study_app.services.researcher.studies import is_paused
 from study_app.services.worker.answers import ShownPair, search_seconds, shown_pair
 from study_app.services.worker.look import Look
 from study_app.services.worker.quota import open_topics

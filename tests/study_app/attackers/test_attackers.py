@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 
 from study_app.estimate.content import read_whole_study
 from study_app.preview.copies import Copies
-from study_app.services.researcher.settings import RESEARCHER_KEY
+from study_app.services.researcher.studies import RESEARCHER_KEY
 from study_app.store.database import transaction
 from study_app.store.file_turns import serving_lock
 from study_app.store.models import Setting

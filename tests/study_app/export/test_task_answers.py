@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from calibration.tables.files import read_tables
 from study_app.export import export_study
-from study_app.services.worker.withdraw import withdraw
+from study_app.services.worker.ends import withdraw
 from study_app.store.database import transaction
 from study_app.store.models import Study, Worker
 from tests.study_app.conftest import Campaign

@@ -10,7 +10,7 @@ from study_app.protocol.domain import (
     is_hurried,
     is_straight,
 )
-from study_app.services.researcher.check_rates import CHECKS
+from study_app.services.researcher.progress import CHECKS
 from study_app.tasks.workload import DECIDING
 
 

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 from sqlalchemy import select
 
-from study_app.services.researcher.pause import pause, resume
+from study_app.services.researcher.studies import pause, resume
 from study_app.services.worker.ends import stop
 from study_app.services.worker.whereabouts import locate
 from study_app.store.database import transaction

@@ -10,7 +10,7 @@ from sqlalchemy import delete, select
 
 from study_app.logs.page_events import MAX_EVENTS, BadBatchError, read_batch
 from study_app.services.worker.answers import decision_time
-from study_app.services.worker.withdraw import withdraw
+from study_app.services.worker.ends import withdraw
 from study_app.store.database import transaction
 from study_app.store.models import Event, Judgment, PageLoad, Slot, Worker
 from tests.study_app.small_study import QUERIES, pairs_task

@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import select
 
 from study_app.services.researcher.progress import QueryProgress, Spread, StreamProgress, study_progress
+from study_app.services.worker.ends import withdraw
 from study_app.services.worker.entry import find_study
-from study_app.services.worker.withdraw import withdraw
 from study_app.store.database import transaction
 from study_app.store.models import Setting, Worker
 from study_app.store.plan import Plans

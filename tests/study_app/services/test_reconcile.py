@@ -6,7 +6,7 @@ import stat
 import pytest
 from sqlalchemy import select
 
-from study_app.services.researcher.handover import handover
+from study_app.services.researcher.reconcile import handover
 from study_app.services.researcher.retention import delete_rows, identity_parts
 from study_app.store.database import transaction
 from study_app.store.models import PlatformIdentity, Worker

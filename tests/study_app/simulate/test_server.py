@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from waitress.trigger import trigger
 
-from study_app.simulate.server import serving
+from study_app.simulate.trial import serving
 
 
 def test_a_server_whose_loop_wakes_by_itself_ends_without_a_fault(monkeypatch):

@@ -10,8 +10,8 @@ from metrics.errors import InputError
 from study_app.protocol.steps import Step
 from study_app.services.worker.entry import Visitor as Newcomer
 from study_app.services.worker.entry import arrive, find_study, give_consent
-from study_app.services.worker.follows import enrol
 from study_app.services.worker.slots import take_slot
+from study_app.services.worker.streams import enrol
 from study_app.services.worker.whereabouts import locate
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Slot, System, Worker

@@ -6,8 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from study_app.protocol.steps import Step
-from study_app.services.worker.follows import followed
-from study_app.services.worker.streams import open_view
+from study_app.services.worker.streams import followed, open_view
 from study_app.services.worker.whereabouts import locate
 from study_app.store.database import open_database, transaction
 from study_app.store.models import PageLoad, Worker
