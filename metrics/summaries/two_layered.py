@@ -4,7 +4,8 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeAlias
 
 
@@ -56,10 +57,21 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """Queries by id, in the order of the collection; ``name`` is how messages call it."""
+    """Queries by id, in the order of the collection.
+
+    Attributes
+    ----------
+    name : str
+        How messages call it.
+    queries : mapping of str to Query
+        By id.
+    files : mapping of str to str
+        Table, such as ``iunits`` -> its file, for messages; empty for a collection that was not read from files.
+    """
 
     name: str
     queries: Mapping[str, Query]
+    files: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
