@@ -86,7 +86,9 @@ def folder_option(command: Command) -> Command:
     )(command)
 
 
-def tell(file: Path, notes: Sequence[str]) -> None:
-    """Say on stderr what was taken for granted about a file."""
+def tell(file: Path, notes: Sequence[str], warnings: Sequence[str]) -> None:
+    """Say on stderr what was taken for granted about a file, and what is suspicious."""
+    for warning in warnings:
+        click.echo(f"warning: {file}: {warning}", err=True)
     for note in notes:
         click.echo(f"note: {file}: {note}", err=True)

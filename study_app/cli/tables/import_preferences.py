@@ -103,7 +103,7 @@ def command(
 
         tables |= visits_of_work(found.spans, visit_gap, stream=task)
     _write(folder, found, tables, task, visit_gap)
-    tell(file, found.notes)
+    tell(file, found.notes, found.warnings)
     made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
     unanswered = [f"{found.unanswered:,} without an answer"] if found.unanswered else []
     click.echo(f"{folder}: {', '.join([*made, *unanswered])}")

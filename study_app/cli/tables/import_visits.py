@@ -112,7 +112,8 @@ def command(
     follows = {} if no_follows else {"follows": follows_of_visits(found.visits, end)}
     tables = {"visits": found.visits} | follows
     _write(folder, tables, study, end)
-    tell(file, [*found.notes, *_unknown_end(end, study_end, is_used=not no_follows)])
+    notes = [*found.notes, *_unknown_end(end, study_end, is_used=not no_follows)]
+    tell(file, notes, found.warnings)
     made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
     click.echo(f"{folder}: {', '.join(made)}")
 
