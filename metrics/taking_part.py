@@ -24,7 +24,7 @@ Noun: TypeAlias = tuple[str, str]
 """One and many."""
 
 TOPIC = ("judged topic", "judged topics")
-SINGULAR = {"are": "is", "have": "has", "were": "was", "score": "scores", "get": "gets"}
+SINGULAR = {"are": "is", "have": "has", "were": "was", "score": "scores", "get": "gets", "count": "counts"}
 
 
 class LeftOutWarning(UserWarning):

@@ -42,6 +42,7 @@ METHOD = "marginal likelihood"
 RESAMPLES = 500
 MANY_WORKERS = 20_000
 MANY_PIECES = 200_000
+LEAST_SESSION_SECONDS = 1.0
 
 
 def fit_away(  # noqa: PLR0913 - the options of prefcal fit
@@ -125,7 +126,14 @@ def fit_session(
     exposure = session_exposure(tables, unit=unit)
     if not exposure.event.any():
         raise NotIdentifiedError("no visit ended because the worker left")
-    return fit_exposure(exposure, names=SESSION, seconds="seconds", rng=rng, resamples=resamples)
+    fit = fit_exposure(exposure, names=SESSION, seconds="seconds", rng=rng, resamples=resamples)
+    if fit.top.mean >= LEAST_SESSION_SECONDS:
+        return fit
+    sentence = (
+        f"The mean session takes {fit.top.mean:.2g} s, which nobody reads in: the times of the visits may have been read in "
+        "another unit, such as seconds as milliseconds."
+    )
+    return fit.noted(warning("session_below_a_second", sentence))
 
 
 def fit_exposure(

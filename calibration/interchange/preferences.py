@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from calibration.interchange.times import read_times
+from calibration.interchange.times import read_times, strange_years
 from calibration.tables.files import checked
 from calibration.tables.tables import CHOICES, TABLES
 from metrics.errors import FaultLog, InputError
@@ -96,12 +96,15 @@ class Imported:
         worker, start, end of every row that has both times, answered or not: work is work.
     notes : tuple of str
         How times that are numbers were read.
+    warnings : tuple of str
+        What is suspicious: rows that say the same, strange years, an end that may be cut off.
     """
 
     preferences: pd.DataFrame
     unanswered: int
     spans: pd.DataFrame | None
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def read_foreign_preferences(
@@ -132,13 +135,14 @@ def read_foreign_preferences(
     rows = pd.DataFrame({name: found.cells[column] for name, column in columns.named.items()}, dtype="str")
     _check_names(rows, columns, found, log)
     rows["choice"] = _choices(rows, columns, rules, found, log)
-    notes = []
+    notes, warnings = [], found.warnings()
     for name in ("shown_at", "decided_at"):
         if name in rows:
-            rows[name], said = read_times(
-                rows[name], columns.named[name], rules.time_format, found.lines, log
-            )
+            cells, column = rows[name], columns.named[name]
+            rows[name], said = read_times(cells, column, rules.time_format, found.lines, log)
             notes += [said] if said else []
+            strange = strange_years(cells, rows[name], column, rules.time_format)
+            warnings += [strange] if strange else []
     if columns.decision_seconds is not None:
         rows["decision_seconds"] = _seconds(columns.decision_seconds, found, log)
     elif {"shown_at", "decided_at"} <= set(rows):
@@ -152,6 +156,7 @@ def read_foreign_preferences(
         unanswered=len(rows) - len(answered),
         spans=_spans(rows),
         notes=tuple(notes),
+        warnings=(*warnings, *_same_rows(answered, found)),
     )
 
 
@@ -175,17 +180,35 @@ def _choices(
     rows: pd.DataFrame, columns: PreferenceColumns, rules: ImportRules, found: CsvColumns, log: FaultLog
 ) -> list[str]:
     meanings = {answer: answer for answer in ANSWERS} | {"": NO_ANSWER} | dict(rules.answers)
-    choices = []
+    choices, unknown = [], dict[str, list[int]]()
     for line, said, left, right in zip(found.lines, rows["choice"], rows["left"], rows["right"], strict=True):
         meant = meanings.get(said) or {left: "left", right: "right"}.get(said)
         if meant is None:
-            log.add(
-                f"{columns.choice}: what {said!r} means is not known",
-                line=line,
-                cure=f"say it with --answer {quote(said)}=CHOICE, CHOICE one of {listed(ANSWERS, most=len(ANSWERS))}",
-            )
+            unknown.setdefault(said, []).append(line)
         choices.append(meant or NO_ANSWER)
+    for said, lines in unknown.items():
+        rows_of_it = f" ({len(lines):,} rows, the first on line {lines[0]})" if len(lines) > 1 else ""
+        log.add(
+            f"{columns.choice}: what {said!r} means is not known{rows_of_it}",
+            line=lines[0],
+            cure=f"say it with --answer {quote(said)}=CHOICE, CHOICE one of {listed(ANSWERS, most=len(ANSWERS))}",
+        )
     return choices
+
+
+def _same_rows(answered: pd.DataFrame, found: CsvColumns) -> list[str]:
+    """Return the warning of rows that differ from an earlier one in nothing but an id: each would be a vote."""
+    told = answered.drop(columns="judgment", errors="ignore")
+    again = told.duplicated()
+    if not again.any():
+        return []
+    second = told.index[again][0]
+    groups = told.groupby(list(told.columns), dropna=False, sort=False).ngroup()
+    first = groups.index[groups == groups[second]][0]
+    rows = "1 row says" if again.sum() == 1 else f"{again.sum():,} rows say"
+    lines = f"such as lines {found.lines[first]} and {found.lines[second]}"
+    cure = "each counts as a vote, so delete rows that were copied"
+    return [f"{rows} the same as an earlier one, {lines}; {cure}"]
 
 
 def _seconds(column: str, found: CsvColumns, log: FaultLog) -> list[float]:
@@ -197,12 +220,15 @@ def _seconds(column: str, found: CsvColumns, log: FaultLog) -> list[float]:
 
 
 def _check_order(rows: pd.DataFrame, columns: PreferenceColumns, found: CsvColumns, log: FaultLog) -> None:
-    for row in np.flatnonzero(rows["decision_seconds"] < 0):
-        log.add(
-            f"{columns.decided_at} is before {columns.shown_at}",
-            line=found.lines[row],
-            cure="see whether both are in one time zone",
-        )
+    wrong = rows["decision_seconds"] < 0
+    said = f"{columns.decided_at} (--decided-at) is before {columns.shown_at} (--shown-at)"
+    if len(rows) > 1 and wrong.all():
+        cure = "are --shown-at and --decided-at swapped?"
+        log.add(f"in all {len(rows):,} rows {said}", line=found.lines[0], cure=cure)
+        return
+    for row in np.flatnonzero(wrong):
+        cure = "see whether the two are swapped, or not in one time zone"
+        log.add(said, line=found.lines[row], cure=cure)
 
 
 def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataFrame:

@@ -20,6 +20,8 @@ EPOCHS = MappingProxyType({"epoch-s": 1000.0, "epoch-ms": 1.0})
 _WORDS = MappingProxyType({"epoch-s": "seconds", "epoch-ms": "milliseconds"})
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _COMPACT_DATE = re.compile(r"\d{8}")
+_NEARLY_ALL = 0.9
+"""Share of a column's numbers in one unit from which on the others are the fault, and not the column."""
 _YEAR_2000_MS = 946_684_800_000
 _YEAR_2100_MS = 4_102_444_800_000
 
@@ -55,10 +57,17 @@ def read_times(
         How numbers were read, a sentence without a full stop; None where there were none.
     """
     epoch = time_format if time_format in EPOCHS else _recognised(cells) if time_format is None else None
+    usual = _nearly_recognised(cells) if time_format is None and epoch is None else None
     values = []
     for line, cell in zip(lines, cells, strict=True):
         time = _since_1970(cell, epoch) if epoch else _time(cell, time_format)
-        if cell and time is None:
+        if usual and cell:
+            if not _in_unit(cell, usual):
+                problem = (
+                    f"{column} {cell!r} is no time like the others, which are {_WORDS[usual]} since 1970"
+                )
+                log.add(problem, line=line, cure="mend it; is the file cut?")
+        elif cell and time is None:
             log.add(f"{column} {cell!r} is no time", line=line, cure=_cure(cell, time_format))
         values.append(time)
     times = pd.Series(values, dtype="datetime64[ms, UTC]", index=cells.index)
@@ -68,13 +77,50 @@ def read_times(
 def _recognised(cells: "pd.Series[str]") -> str | None:
     """Return in which unit all of a column's numbers lie in this century; None where they do not, or are no numbers."""
     known = cells[cells != ""]
-    if known.empty or not known.str.fullmatch(_NUMBER.pattern).all():
-        return None
-    numbers = known.astype("float64")
-    fitting = (
-        epoch for epoch, ms in EPOCHS.items() if (numbers * ms).between(_YEAR_2000_MS, _YEAR_2100_MS).all()
+    fitting = (epoch for epoch in EPOCHS if all(_in_unit(cell, epoch) for cell in known))
+    return None if known.empty else next(fitting, None)
+
+
+def _nearly_recognised(cells: "pd.Series[str]") -> str | None:
+    """Return in which unit nearly all of a column's cells lie in this century; None where there is none."""
+    known = cells[cells != ""]
+    counts = {epoch: sum(_in_unit(cell, epoch) for cell in known) for epoch in EPOCHS}
+    return next(
+        (epoch for epoch, count in counts.items() if count and count >= _NEARLY_ALL * len(known)), None
     )
-    return next(fitting, None)
+
+
+def _in_unit(cell: str, epoch: str) -> bool:
+    """Say whether a cell is a number of a unit, and of this century."""
+    return (
+        _NUMBER.fullmatch(cell) is not None and _YEAR_2000_MS <= float(cell) * EPOCHS[epoch] <= _YEAR_2100_MS
+    )
+
+
+def strange_years(cells: "pd.Series[str]", times: Times, column: str, time_format: str | None) -> str | None:
+    """Return the warning of times outside the years 2000 to 2100 that a time format gives; None where there are none.
+
+    Parameters
+    ----------
+    cells, times : Series
+        What `read_times` was given and returned.
+    column : str
+        Its name.
+    time_format : str or None
+        What was said about it; without it no such time is read from a number.
+    """
+    known = times.dropna()
+    outside = int((~known.dt.year.between(2000, 2099)).sum())
+    if time_format is None or not outside:
+        return None
+    meant = _recognised(cells)
+    asked = (
+        f"these look like {_WORDS[meant]}: --time-format {meant}"
+        if meant
+        else "see whether --time-format is right"
+    )
+    rows = "1 time" if outside == 1 else f"{outside:,} times"
+    return f"{column}: {rows} before 2000 or after 2100, from {known.min().year} on; {asked}"
 
 
 def _since_1970(cell: str, epoch: str) -> datetime | None:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from calibration.interchange.times import read_times
+from calibration.interchange.times import read_times, strange_years
 from calibration.tables.files import checked
 from calibration.tables.tables import END_REASONS, TABLES
 from metrics.errors import FaultLog, InputError
@@ -140,10 +140,13 @@ class ImportedVisits:
         The table.
     notes : tuple of str
         How times that are numbers were read, and what was taken for granted.
+    warnings : tuple of str
+        What is suspicious: strange years, an end that may be cut off.
     """
 
     visits: pd.DataFrame
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def read_foreign_visits(
@@ -173,7 +176,7 @@ def read_foreign_visits(
     check_any_row(found, log)
     rows = pd.DataFrame({name: found.cells[column] for name, column in columns.named.items()}, dtype="str")
     _check_filled(rows, columns, found, log)
-    notes = _read_times(rows, columns, rules, found, log)
+    notes, warnings = _read_times(rows, columns, rules, found, log)
     if "end_reason" in rows:
         rows["end_reason"] = _reasons(rows["end_reason"], columns, rules, found, log)
     else:
@@ -183,7 +186,9 @@ def read_foreign_visits(
         )
     log.faults.sort(key=lambda fault: fault.line or 0)
     log.raise_if_any()
-    return ImportedVisits(visits=_table(rows, path, found.lines), notes=tuple(notes))
+    _check_visits(rows, columns, found, log)
+    visits = _table(rows, path, found.lines)
+    return ImportedVisits(visits=visits, notes=tuple(notes), warnings=(*found.warnings(), *warnings))
 
 
 def follows_of_visits(visits: pd.DataFrame, ended_at: pd.Timestamp | None = None) -> pd.DataFrame:
@@ -217,15 +222,16 @@ def _check_filled(rows: pd.DataFrame, columns: VisitColumns, found: CsvColumns, 
 
 def _read_times(
     rows: pd.DataFrame, columns: VisitColumns, rules: VisitRules, found: CsvColumns, log: FaultLog
-) -> list[str]:
-    """Put start and end into the rows, and return how numbers were read."""
-    notes = []
+) -> tuple[list[str], list[str]]:
+    """Put start and end into the rows, and return how numbers were read, and warnings of strange years."""
+    notes, warnings = [], []
     for name in ("start", "end"):
         if name in rows:
-            rows[name], said = read_times(
-                rows[name], columns.named[name], rules.time_format, found.lines, log
-            )
+            cells, column = rows[name], columns.named[name]
+            rows[name], said = read_times(cells, column, rules.time_format, found.lines, log)
             notes += [said] if said else []
+            strange = strange_years(cells, rows[name], column, rules.time_format)
+            warnings += [strange] if strange else []
     if columns.end is None and columns.seconds is not None:
         seconds = pd.Series(found.numbers(columns.seconds, log), index=rows.index)
         for row in np.flatnonzero(seconds < 0):
@@ -235,20 +241,39 @@ def _read_times(
                 cure="write seconds, 0 or more",
             )
         rows["end"] = (rows["start"] + pd.to_timedelta(seconds, unit="s")).dt.as_unit("ms")
-    return notes
+    return notes, warnings
+
+
+def _check_visits(rows: pd.DataFrame, columns: VisitColumns, found: CsvColumns, log: FaultLog) -> None:
+    """Raise where start and end are swapped as a whole, and for every row that is an earlier one again."""
+    if columns.end is not None and len(rows) > 1 and (rows["end"] < rows["start"]).all():
+        problem = f"in all {len(rows):,} rows {columns.end} is before {columns.start}"
+        log.add(problem, line=found.lines[0], cure="are --start and --end swapped?")
+    rows = rows[rows["end"] > rows["start"]]
+    seen: dict[tuple[object, ...], int] = {}
+    for place, *cells in rows.itertuples(name=None):
+        line = found.lines[place]
+        first = seen.setdefault(tuple(cells), line)
+        if first != line:
+            log.add(f"the visit is the same as on line {first}", line=line, cure="delete one")
+    log.raise_if_any()
 
 
 def _reasons(
     cells: "pd.Series[str]", columns: VisitColumns, rules: VisitRules, found: CsvColumns, log: FaultLog
 ) -> list[str]:
     meanings = {reason: reason for reason in END_REASONS} | dict(rules.reasons)
+    unknown: dict[str, list[int]] = {}
     for line, said in zip(found.lines, cells, strict=True):
         if said not in meanings:
-            log.add(
-                f"{columns.end_reason}: what {said!r} means is not known",
-                line=line,
-                cure=f"say it with --reason {quote(said)}=REASON, REASON one of {listed(END_REASONS)}",
-            )
+            unknown.setdefault(said, []).append(line)
+    for said, lines in unknown.items():
+        rows_of_it = f" ({len(lines):,} rows, the first on line {lines[0]})" if len(lines) > 1 else ""
+        log.add(
+            f"{columns.end_reason}: what {said!r} means is not known{rows_of_it}",
+            line=lines[0],
+            cure=f"say it with --reason {quote(said)}=REASON, REASON one of {listed(END_REASONS)}",
+        )
     return [meanings.get(said, said) for said in cells]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from calibration.inference.clusters import cluster_counts
 from calibration.inference.drawing import BAND, finish
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
-from calibration.inference.uncertainty import Replicates
+from calibration.inference.uncertainty import Interval, Replicates
 from calibration.inference.wording import shown_level
 from calibration.patience.pairs import JudgedSummaries
 from calibration.user_model.model import Diagnostic
@@ -54,6 +54,29 @@ class GridFit(CalibrationResult):
     pairs: Floats
     grid: Floats
     credit: Floats
+
+    def conf_int(self, level: float = LEVEL, method: str | None = None) -> dict[str, Interval]:
+        """Return an interval that holds the estimate and every patience that is equally best.
+
+        It is open at an end of the grid that is among the best. Parameters and errors are those of
+        `CalibrationResult.conf_int`.
+        """
+        intervals = CalibrationResult.conf_int(self, level, method)
+        total = self.credit.sum(axis=0)
+        best = np.flatnonzero(total == total.max())
+        return {
+            name: self._with_best(interval, int(best[0]), int(best[-1]))
+            for name, interval in intervals.items()
+        }
+
+    def _with_best(self, interval: Interval, first: int, last: int) -> Interval:
+        """Return an interval moved out to the grid points ``first`` and ``last``; open where they end the grid."""
+        low, high = interval
+        ends_high = last == len(self.grid) - 1
+        return (
+            None if low is None or first == 0 else min(low, float(self.grid[first])),
+            None if high is None or ends_high else max(high, float(self.grid[last])),
+        )
 
     def agreement_curve(
         self, rng: np.random.Generator, *, level: float = LEVEL

@@ -42,6 +42,7 @@ def suspicions(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[F
     return [
         *(_misspelt(found) for found in ignored(folder) if found.meant),
         *(repeat for repeat in repeats if repeat),
+        *(_judged_twice(files["preferences"], tables["preferences"]) if "preferences" in tables else ()),
         *_missing(folder, files),
         *_ends(folder, files),
     ]
@@ -88,6 +89,26 @@ def _repeats(path: Path, table: Table, frame: pd.DataFrame) -> Fault | None:
         cure=f"remove rows that were copied; {_own_rows(table)}",
         path=str(path),
         line=lines[1],
+    )
+
+
+def _judged_twice(path: Path, preferences: pd.DataFrame) -> Iterator[Fault]:
+    """Yield the warning of workers who judged one pair twice, which is no repeat of `validation_of`: each is a vote."""
+    judged = preferences.drop_duplicates()
+    judged = judged[judged["validation_of"].isna()]
+    who = ["worker", "task", "topic", "pair"]
+    again = judged.index[judged.duplicated(who)]
+    if again.empty:
+        return
+    same = (judged[who] == judged.loc[again[0], who]).all(axis=1)
+    first, second = lines_of(path, [int(judged.index[same][0]), int(again[0])])
+    rows = "1 judgment is" if len(again) == 1 else f"{len(again):,} judgments are"
+    yield Fault(
+        problem=f"{rows} of a pair that the worker had judged before (line {second} as line {first}), and no repeat",
+        cure="remove rows that were copied, and name the first judgment in validation_of where it is a repeat; now each "
+        "is a vote",
+        path=str(path),
+        line=second,
     )
 
 

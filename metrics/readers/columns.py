@@ -133,10 +133,20 @@ class CsvColumns:
         Line of each row in the file, from 2.
     cells : dict of str to tuple of str
         Column -> one text a row, without surrounding blanks.
+    is_unended : bool
+        The last line has no line break behind it, so that its end may be cut off.
     """
 
     lines: tuple[int, ...]
     cells: dict[str, tuple[str, ...]]
+    is_unended: bool = False
+
+    def warnings(self) -> list[str]:
+        """Return the warning of an end that may be cut off; nothing where the last line is whole."""
+        if not self.is_unended:
+            return []
+        problem = "the last line has no line break behind it: the file may be cut"
+        return [f"{problem}; see whether it is whole, and end it with a line break"]
 
     def numbers(self, column: str, log: FaultLog) -> list[float]:
         """Read a column as finite numbers; each cell that is none is noted as a fault and comes back as NaN."""
@@ -166,12 +176,19 @@ def read_csv_columns(
     InputError
         If the file cannot be opened or is not UTF-8, or its header lacks a column or has it twice.
     """
-    rows = _numbered_rows(_text(path, log), delimiter or ",", log)
+    text = _text(path, log)
+    rows = _numbered_rows(text, delimiter or ",", log)
     header = [name.strip() for name in rows[0][1]] if rows else []
     _check_delimiter(header, delimiter, log)
     _check_header(header, columns, log)
-    whole = [(line, row) for line, row in rows[1:] if _has_length(row, len(header), line, log)]
+    last = rows[-1][0]
+    whole = [
+        (line, row)
+        for line, row in rows[1:]
+        if _has_length(row, len(header), line, log, is_last=line == last)
+    ]
     return CsvColumns(
+        is_unended=not text.endswith(("\n", "\r")),
         lines=tuple(line for line, _ in whole),
         cells={name: tuple(row[header.index(name)].strip() for _, row in whole) for name in columns},
     )
@@ -237,11 +254,10 @@ def _check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) 
     log.raise_if_any()
 
 
-def _has_length(row: Sequence[str], expected: int, line: int, log: FaultLog) -> bool:
+def _has_length(row: Sequence[str], expected: int, line: int, log: FaultLog, *, is_last: bool) -> bool:
     if len(row) != expected:
-        log.add(
-            f"{counted(expected, 'field')} expected, got {len(row)}",
-            line=line,
-            cure="write one field for each header, and quote a field that has a comma in it",
-        )
+        cure = "write one field for each header, and quote a field that has a comma in it"
+        if is_last and len(row) < expected:
+            cure = "write one field for each header; the file may be cut"
+        log.add(f"{counted(expected, 'field')} expected, got {len(row)}", line=line, cure=cure)
     return len(row) == expected

@@ -12,6 +12,7 @@ Ids are taken as written. Runs are read by `metrics.readers.mobileclick_runs`.
 """
 
 import math
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -95,7 +96,11 @@ def read_collection_files(files: Mapping[str, str | Path], *, name: str) -> Coll
         probability = _numbers(tables[OPTIONAL], "P", logs[OPTIONAL])
         _check_sums(tables, probability, logs[OPTIONAL])
     raise_all(logs.values())
-    return Collection(name=name, queries=_queries(tables, importance, probability))
+    return Collection(
+        name=name,
+        queries=_queries(tables, importance, probability),
+        files={kind: os.path.normpath(path) for kind, path in files.items()},
+    )
 
 
 def _files(folder: Path) -> dict[str, Path]:

@@ -40,6 +40,10 @@ ATTRIBUTES = {"result": "qid", "second": "iid", "iunit": "uid", "link": "iid"}
 """The one attribute of each tag that has any; it must be there."""
 
 
+TABLES = {"query": "queries", **dict(DEFINED_IN.values())}
+"""Kind of id -> the collection's table that defines it."""
+
+
 def read_summary_run(path: str | Path, collection: Collection, *, name: str | None = None) -> Run:
     """Read and check a run.
 
@@ -189,7 +193,8 @@ class _RunReader:
     def note_unknown(self, kind: str, name: str, known: Iterable[str], line: int) -> None:
         """Note an id that the collection does not have."""
         near = nearest(name, known) if len(self.log.faults) < MAX_FAULTS_SHOWN else None
-        cure = f"did you mean {near!r}?" if near else f"add it to {self.collection.name}, or delete it"
+        owner = self.collection.files.get(TABLES[kind], self.collection.name)
+        cure = f"did you mean {near!r}?" if near else f"add it to {owner}, or delete it"
         self.log.add(f"unknown {kind} {name!r}", line=line, cure=cure)
 
 

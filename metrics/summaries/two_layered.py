@@ -6,7 +6,8 @@ At the end stands what of them takes no part in those scores.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeAlias
 
 from metrics.taking_part import LeftOut, left_out_names
@@ -60,10 +61,21 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """Queries by id, in the order of the collection; ``name`` is how messages call it."""
+    """Queries by id, in the order of the collection.
+
+    Attributes
+    ----------
+    name : str
+        How messages call it.
+    queries : mapping of str to Query
+        By id.
+    files : mapping of str to str
+        Table, such as ``iunits`` -> its file, for messages; empty for a collection that was not read from files.
+    """
 
     name: str
     queries: Mapping[str, Query]
+    files: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def __repr__(self) -> str:
         """``Collection('collection', queries=8)``; a collection is never dumped."""
@@ -100,6 +112,7 @@ class Run:
 
 
 IUNIT, QUERY = ("iUnit", "iUnits"), ("query", "queries")
+PAIR = ("pair of iUnit and intent", "pairs of iUnit and intent")
 CAUSE = "importance may be that of another collection, or not be rated yet"
 
 
@@ -121,19 +134,43 @@ def summaries_left_out(collection: Collection, run: Run) -> list[LeftOut]:
 
 
 def summary_collection_left_out(collection: Collection) -> list[LeftOut]:
-    """Count the queries without any importance above 0: every summary of them scores 0."""
+    """Count the queries without any importance above 0, and the intents for which nobody rated an iUnit that has other ratings.
+
+    Every summary of such a query scores 0; such an iUnit gains nothing for that intent.
+    """
     bare = [
         name
         for name, query in collection.queries.items()
         if not any(g > 0 for g in query.importance.values())
     ]
-    return left_out_names(
+    found = left_out_names(
         bare,
         len(collection.queries),
         noun=QUERY,
         says="have no iUnit of importance above 0",
         cause=CAUSE,
         then="score 0",
+    )
+    return found + _unrated_for_an_intent(collection)
+
+
+def _unrated_for_an_intent(collection: Collection) -> list[LeftOut]:
+    """Count the pairs of iUnit and intent without a row, of iUnits that have one for another intent; many files leave out zeros."""
+    rated = _rated(collection)
+    pairs = [
+        (name, intent, iunit)
+        for name, query in collection.queries.items()
+        for iunit in query.iunits
+        if iunit in rated[name]
+        for intent in query.intents
+    ]
+    missing = [
+        f"{iunit} for {intent}"
+        for name, intent, iunit in pairs
+        if (intent, iunit) not in collection.queries[name].importance
+    ]
+    return left_out_names(
+        missing, len(pairs), noun=PAIR, says="have no row of importance", cause="", then="count 0"
     )
 
 

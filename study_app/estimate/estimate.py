@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from calibration.agree.measures.named_measures import is_name, nearest_name
+from metrics.wording import counted
 from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
 from study_app.study.entries import AskingTask, ChosenPairs, JudgedTask, StudyEntry, TaskEntry
@@ -195,6 +196,7 @@ def _of_tasks(tasks: tuple[TaskEstimate, ...]) -> Iterator[str]:
             *_language(task.content),
             *_same(task.content),
             *_measures(task.content),
+            *_unrated(task.content),
         ]
         yield from (f"{name}: {line}" for line in found)
 
@@ -274,3 +276,19 @@ def _measures(content: TaskContent) -> Iterator[str]:
                 near = nearest_name(name, entry.kind)
                 meant = f"; did you mean {near}?" if near else ""
                 yield f"{name!r} is no measure of {entry.kind}: prefcal agree needs its --scores{meant}"
+
+
+def _unrated(content: TaskContent) -> Iterator[str]:
+    """Say how many iUnits a file of importances leaves out."""
+    if not isinstance(content.entry, JudgedTask) or "importance" not in content.files:
+        return
+    queries = [topic.query for topic in content.topics if topic.query is not None]
+    rated = {(query.id, iunit) for query in queries for _, iunit in query.importance}
+    every = [(query.id, iunit) for query in queries for iunit in query.iunits]
+    missing = [iunit for query, iunit in every if (query, iunit) not in rated]
+    if missing:
+        one = len(missing) == 1
+        yield (
+            f"{len(missing)} of {counted(len(every), 'iUnit')} {'has' if one else 'have'} no importance, such as "
+            f"{missing[0]!r}; {'it counts' if one else 'they count'} 0"
+        )

@@ -241,8 +241,23 @@ def test_iunits_and_queries_without_importance_are_counted(tmp_path):
         "2 of 3 iUnits have no importance, such as 'U3'"
     ]
     assert sentences(summary_collection_left_out(collection)) == [
-        "1 of 2 queries has no iUnit of importance above 0, such as 'Q2', and scores 0"
+        "1 of 2 queries has no iUnit of importance above 0, such as 'Q2', and scores 0",
+        "1 of 2 pairs of iUnit and intent has no row of importance, such as 'U1 for I2', and counts 0",
     ]
+
+
+def test_rows_of_importance_that_are_missing_among_others_of_an_iunit_are_counted(tmp_path):
+    """A row that was lost moves scores; one of 0 that was written does not."""
+    whole = "".join(
+        f"Q1\t{intent}\t{iunit}\t{g}\n" for intent, g in (("I1", 4), ("I2", 0)) for iunit in ("U1", "U2")
+    )
+    collection = read_summary_collection(write_collection(tmp_path, importance=whole + "Q2\tI3\tU4\t4\n"))
+    assert sentences(summary_collection_left_out(collection)) == []
+
+    cut = whole.replace("Q1\tI1\tU2\t4\n", "") + "Q2\tI3\tU4\t4\n"
+    assert sentences(
+        summary_collection_left_out(read_summary_collection(write_collection(tmp_path, importance=cut)))
+    ) == ["1 of 5 pairs of iUnit and intent has no row of importance, such as 'U2 for I1', and counts 0"]
 
 
 def test_scoring_in_python_warns_of_what_is_most(events, tmp_path):

@@ -12,6 +12,7 @@ from study_app.cli.score.model_options import check_draws, model_options, scored
 if TYPE_CHECKING:
     from metrics.summaries.readings import Intents
     from metrics.summaries.trailtext import Layers
+    from metrics.summaries.two_layered import Collection
 
 DEFAULT_PATIENCE = 1500.0
 
@@ -96,6 +97,8 @@ def command(
         from calibration.user_model.summaries import summary_model
 
         user = summary_model(model, judged, patience=not patiences, intents=is_fitted)
+        if intents == "given":
+            _check_given(judged, model)
     measures = [
         MMeasure(patience=one, truncate=truncate, layers=layers, intents=intents)
         for one in patiences or [DEFAULT_PATIENCE if user is None or user.patience is None else user.patience]
@@ -107,6 +110,17 @@ def command(
     say_left_out(collection, summary_collection_left_out(judged))
     say_of_runs(runs, systems, lambda run: summaries_left_out(judged, run))
     output.scores(scores, intervals)
+
+
+def _check_given(collection: "Collection", model: str) -> None:
+    """Refuse a collection without P(i|q) where the model has them, with the option that takes those."""
+    from calibration.user_model.model import given_model
+    from metrics.errors import input_fault
+
+    lacks = any(query.probability is None for query in collection.queries.values())
+    if lacks and set(collection.queries) <= set(given_model(model)[0].intents):
+        cure = "take those of the model (--intents fitted), or add probability.tsv"
+        raise input_fault("there are no intent probabilities", path=collection.name, cure=cure)
 
 
 def _check_usage(model: str | None, draws: int | None, *, takes_something: bool, is_fitted: bool) -> None:

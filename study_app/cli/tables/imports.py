@@ -93,8 +93,10 @@ def folder_option(command: Command) -> Command:
     )(command)
 
 
-def tell(file: Path, notes: Sequence[str]) -> None:
-    """Say on stderr what was taken for granted about a file."""
+def tell(file: Path, notes: Sequence[str], warnings: Sequence[str]) -> None:
+    """Say on stderr what was taken for granted about a file, and what is suspicious."""
+    for warning in warnings:
+        click.echo(f"warning: {file}: {warning}", err=True)
     for note in notes:
         click.echo(f"note: {file}: {note}", err=True)
 
@@ -183,7 +185,7 @@ def import_preferences(
 
         tables |= visits_of_work(imported.spans, visit_gap, stream=task)
     _write_preferences(folder, imported, tables, task, visit_gap)
-    tell(file, imported.notes)
+    tell(file, imported.notes, imported.warnings)
     made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
     unanswered = [f"{imported.unanswered:,} without an answer"] if imported.unanswered else []
     click.echo(f"{folder}: {', '.join([*made, *unanswered])}")
@@ -300,7 +302,8 @@ def import_visits(
     follows = {} if no_follows else {"follows": follows_of_visits(imported.visits, end)}
     tables = {"visits": imported.visits} | follows
     _write_visits(folder, tables, study, end)
-    tell(file, [*imported.notes, *_unknown_end(end, study_end, is_used=not no_follows)])
+    notes = [*imported.notes, *_unknown_end(end, study_end, is_used=not no_follows)]
+    tell(file, notes, imported.warnings)
     made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
     click.echo(f"{folder}: {', '.join(made)}")
 

@@ -282,6 +282,16 @@ def test_what_is_wrong_is_named(diary, warned):
     assert [note.severity for note in fit.diagnostics if note.name == warned] == ["warning"]
 
 
+def test_sessions_of_milliseconds_are_named():
+    """Seconds that were read as milliseconds make them so; the fit alone cannot tell."""
+    tables = simulated(Diary(workers=40))
+    start, end = tables["visits"]["start"], tables["visits"]["end"]
+    quick = tables | {"visits": tables["visits"].assign(end=start + (end - start) / 1000)}
+
+    assert "session_below_a_second" in names(fit_session(quick, resamples=20))
+    assert "session_below_a_second" not in names(fit_session(tables, resamples=20))
+
+
 def test_topics_that_a_worker_visits_at_different_rates_are_noticed():
     """The model gives a worker one mean: here every topic has its own."""
     tables = simulated(Diary(workers=300))

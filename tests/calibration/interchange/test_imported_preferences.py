@@ -104,7 +104,9 @@ def test_times_that_are_none_or_run_backwards_are_faults(tmp_path):
     )
 
     assert said[0].startswith("2: from 'noon' is no time; write it as ISO 8601")
-    assert said[1] == "3: to is before from; see whether both are in one time zone"
+    assert said[1] == (
+        "3: to (--decided-at) is before from (--shown-at); see whether the two are swapped, or not in one time zone"
+    )
 
 
 def test_seconds_of_a_column_are_taken_and_checked(tmp_path):
@@ -139,3 +141,34 @@ def test_work_becomes_visits_and_follows():
     assert tables["visits"][["worker", "visit"]].to_numpy().tolist() == [["v", 1], ["w", 1]]
     assert tables["visits"]["end"].iloc[1] == pd.Timestamp("2026-03-01T09:10Z")
     assert set(tables["follows"]["ended_at"]) == {pd.Timestamp("2026-03-01T10:01Z")}
+
+
+def test_an_unknown_answer_is_one_fault_with_its_rows(tmp_path):
+    """Another word that comes late in the file would not be seen behind twenty of the first."""
+    said = faults(tmp_path, *[f"{row},w,x,y,A" for row in range(30)], "30,w,x,y,B")
+
+    assert [line.partition(";")[0] for line in said] == [
+        "2: best: what 'A' means is not known (30 rows, the first on line 2)",
+        "32: best: what 'B' means is not known",
+    ]
+
+
+def test_times_that_are_swapped_in_all_rows_are_one_fault(tmp_path):
+    """The options, most likely."""
+    row = "w,x,y,x,2010-04-01T18:02:00,2010-04-01T18:00:00"
+    said = faults(tmp_path, f"1,{row}", f"2,{row}", header=TIMED_HEADER, columns=TIMED)
+
+    assert said == [
+        "2: in all 2 rows to (--decided-at) is before from (--shown-at); are --shown-at and --decided-at swapped?"
+    ]
+
+
+def test_rows_that_say_the_same_are_a_warning(tmp_path):
+    """Each would be a vote; another time, answer or worker is another judgment."""
+    rows = ["1,w,x,y,x", "1,v,x,y,x", "1,w,x,y,y"]
+
+    assert read(tmp_path, *rows).warnings == ()
+    (warning,) = read(tmp_path, *rows, "", *rows[:2]).warnings
+    assert warning.startswith(
+        "2 rows say the same as an earlier one, such as lines 2 and 6; each counts as a vote"
+    )

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from calibration.interchange.times import read_times
+from calibration.interchange.times import read_times, strange_years
 from metrics.errors import FaultLog
 
 
@@ -82,3 +82,34 @@ def test_a_number_that_is_too_large_for_the_unit_one_says_is_a_fault():
     assert read("noon", time_format="epoch-s")[2] == [
         "2: at 'noon' is no time; write seconds since 1970, before the year 2100"
     ]
+
+
+def test_a_few_numbers_that_are_no_times_among_many_are_named_alone():
+    """A log that was cut inside its last number; the others are fine, and their unit is not asked for."""
+    assert read(*["1772355600"] * 20, "17723556")[2] == [
+        "22: at '17723556' is no time like the others, which are seconds since 1970; mend it; is the file cut?"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "time_format", "warning"),
+    [
+        (
+            "1772355600",
+            "epoch-ms",
+            "at: 1 time before 2000 or after 2100, from 1970 on; these look like seconds: --time-format epoch-s",
+        ),
+        (
+            "12:30",
+            "%H:%M",
+            "at: 1 time before 2000 or after 2100, from 1900 on; see whether --time-format is right",
+        ),
+        ("1772355600", "epoch-s", None),
+        ("1970-01-01", None, None),
+    ],
+)
+def test_years_that_a_time_format_makes_strange_are_a_warning(cell, time_format, warning):
+    """With the format that fits, where there is one."""
+    times, _, _ = read(cell, time_format=time_format)
+
+    assert strange_years(pd.Series([cell]), pd.Series(times), "at", time_format) == warning

@@ -125,3 +125,26 @@ def test_people_are_followed_from_their_first_visit_to_the_end_of_the_study(tmp_
         ["v", pd.Timestamp(f"{DAY}T09:00Z"), pd.Timestamp(f"{DAY}T11:01Z")],
     ]
     assert set(follows_of_visits(visits, ended)["ended_at"]) == {ended}
+
+
+def test_a_visit_that_stands_twice_is_the_same_as_the_first(tmp_path):
+    """Its cure is not that of two tabs."""
+    row = f"w,a,{DAY}T10:00Z,{DAY}T10:05Z,left"
+
+    assert faults(tmp_path, row, row) == ["3: the visit is the same as on line 2; delete one"]
+
+
+def test_starts_and_ends_that_are_swapped_in_all_rows_are_one_fault(tmp_path):
+    """The options, most likely."""
+    said = faults(tmp_path, *[f"w,{topic},{DAY}T10:00Z,{DAY}T09:00Z,left" for topic in "ab"])
+
+    assert said == ["2: in all 2 rows to is before from; are --start and --end swapped?"]
+
+
+def test_an_unknown_reason_is_one_fault_with_its_rows(tmp_path):
+    """However many rows say it."""
+    said = faults(tmp_path, *[f"w,{topic},{DAY}T10:00Z,{DAY}T10:01Z,out" for topic in "ab"])
+
+    assert [line.partition(";")[0] for line in said] == [
+        "2: why: what 'out' means is not known (2 rows, the first on line 2)"
+    ]

@@ -81,6 +81,26 @@ def test_the_end_of_the_grid_is_named():
     assert "end_of_grid" in [note.name for note in fit.diagnostics]
 
 
+def test_the_interval_holds_every_patience_that_is_equally_best():
+    """The middles of all resamples may be one number; the data cannot tell it from the rest of the best."""
+    fit = fitted(crossing(topics=3))
+    low, high = fit.conf_int()[NAME]
+
+    assert low <= fit.details["best_from"] < fit.params[NAME] < fit.details["best_to"] <= high
+
+
+def test_the_interval_is_open_where_an_end_of_the_grid_is_among_the_best():
+    """B, later and of more worth, wins from L = 1000 on, however patient people are."""
+    rows = [(q, s, "u", g, x) for q in ("q1", "q2") for s, g, x in (("A", 2, 100), ("B", 3, 400))]
+    later = votes(*[(q, "A", "B", 1, 3, 0) for q in ("q1", "q2")])
+    fit = fitted(summary_pairs(later, positions(*rows), ONE_INTENT))
+    low, high = fit.conf_int()[NAME]
+
+    assert low == pytest.approx(fit.details["best_from"])
+    assert high is None
+    assert fit.entries()[NAME].interval == (pytest.approx(low), None)
+
+
 def test_a_single_topic_gives_an_estimate_without_an_interval():
     """The bootstrap draws topics; there is nothing to draw from one."""
     assert fitted(crossing()).conf_int()[NAME] == (None, None)

@@ -127,3 +127,16 @@ def test_tables_without_a_row_are_named(tmp_path):
     assert in_no_result(tmp_path, read_tables(tmp_path)) == [
         "without a row, so that nothing can be computed from them: searches"
     ]
+
+
+def test_a_pair_that_a_worker_judged_twice_is_a_warning_unless_it_is_a_repeat(tmp_path):
+    """An import gives each row an id of its own, so that rows sent twice look like two judgments."""
+    header = f"judgment,validation_of,{PREFERENCES}\n"
+    written(tmp_path, {"preferences.csv": f"{header}J1,,{ANSWER}\nJ2,J1,{ANSWER}\n"})
+    assert said(tmp_path) == []
+
+    written(tmp_path, {"preferences.csv": f"{header}J1,,{ANSWER}\nJ2,,{ANSWER}\n"})
+    (warning,) = said(tmp_path)
+    assert warning.startswith(
+        "preferences.csv:3: 1 judgment is of a pair that the worker had judged before (line 3 as line 2), and no repeat"
+    )

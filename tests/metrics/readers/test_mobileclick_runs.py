@@ -87,8 +87,10 @@ def test_a_link_may_occur_twice_and_an_iunit_anywhere(tmp_path, collection):
         (
             '<second iid="I2">',
             '<second iid="X">',
-            "9: unknown intent 'X'; add it to COLLECTION, or delete it",
+            "9: unknown intent 'X'; add it to COLLECTION/intents.tsv, or delete it",
         ),
+        ('uid="U1"', 'uid="X99"', "6: unknown iUnit 'X99'; add it to COLLECTION/iunits.tsv, or delete it"),
+        ('qid="Q2"', 'qid="X"', "13: unknown query 'X'; add it to COLLECTION/queries.tsv, or delete it"),
         (
             '<link iid="I2"/>',
             '<link iid="I2"/><link iid="I1"/>',

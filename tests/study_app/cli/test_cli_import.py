@@ -126,3 +126,39 @@ def test_no_option_is_left_unexplained(name):
     command = cli.get_command(None, name)
 
     assert all(option.help.endswith(".") for option in command.params if isinstance(option, click.Option))
+
+
+def test_a_last_line_without_a_line_break_is_a_warning(run):
+    """So do logs end that were cut where a line ends, or inside its last field."""
+    for command, text, columns in (
+        ("import", PREFERENCES.replace(";", ","), JUDGED),
+        ("import-visits", VISITS, VISITED),
+    ):
+        ended = run(command, text.rstrip("\n"), *columns)
+
+        assert ended.code == 0
+        assert ended.err.startswith(
+            "warning: in.csv: the last line has no line break behind it: the file may be cut;"
+        )
+
+
+def test_too_few_fields_in_the_last_line_may_be_a_file_that_is_cut(run):
+    """Elsewhere a comma without quotes is likelier."""
+    ended = run("import-visits", VISITS + "p,a,17723", *VISITED)
+
+    assert (
+        ended.err
+        == "in.csv:4: 4 fields expected, got 3; write one field for each header; the file may be cut\n"
+    )
+
+
+def test_times_of_another_unit_are_a_warning(run):
+    """Seconds that were called milliseconds are in January 1970."""
+    ended = run(
+        "import", PREFERENCES, *JUDGED, "--delimiter", ";", "--shown-at", "at", "--time-format", "epoch-ms"
+    )
+
+    assert (
+        "warning: in.csv: at: 1 time before 2000 or after 2100, from 1970 on; these look like seconds"
+        in ended.err
+    )

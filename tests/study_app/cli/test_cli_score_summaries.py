@@ -9,7 +9,7 @@ import pytest
 from calibration.user_model import summary_model
 from metrics.readers.mobileclick import read_summary_collection
 from metrics.readers.mobileclick_runs import read_summary_run
-from tests.metrics.two_layered_files import RUN, write_collection, write_run
+from tests.metrics.two_layered_files import FILES, RUN, write_collection, write_run
 from tests.study_app.prefcal_command import run_apart, run_here
 
 MODEL = {
@@ -24,11 +24,14 @@ MODEL = {
     },
 }
 
+RATED = FILES["importance.tsv"] + "Q1\tI2\tU1\t0\nQ1\tI2\tU2\t0\nQ1\tI1\tU3\t0\n"
+"""A row for each iUnit and intent."""
+
 
 @pytest.fixture
 def files(tmp_path):
     """A collection, a run and a user model."""
-    write_collection(tmp_path)
+    write_collection(tmp_path, importance=RATED)
     write_run(tmp_path)
     (tmp_path / "model.json").write_text(json.dumps(MODEL), encoding="utf-8")
     return tmp_path
@@ -229,6 +232,17 @@ def test_given_intents_need_probabilities(score, files):
         "add probability.tsv, or use uniform ones (--intents uniform)\n"
     )
     assert score("--intents", "uniform").code == 0
+
+
+def test_a_model_that_has_intent_probabilities_is_named_where_the_collection_has_none(score, files):
+    """The option that takes them is the nearest cure."""
+    (files / "probability.tsv").unlink()
+    (files / "model.json").write_text(json.dumps(MODEL))
+    ended = score("--model", files / "model.json")
+    assert ended.err == (
+        f"{files}:1: there are no intent probabilities; take those of the model (--intents fitted), or add probability.tsv\n"
+    )
+    assert score("--model", files / "model.json", "--intents", "fitted").code == 0
 
 
 @pytest.mark.parametrize(

@@ -281,3 +281,18 @@ def test_systems_that_show_the_same_are_named(small):
     )
     again = read_study_content(study.file)
     assert estimate(again).warnings == ("summaries: sysalpha and sysbeta show the same of 2 of 2 topics",)
+
+
+def test_iunits_that_a_file_of_importances_leaves_out_are_said(small, tmp_path):
+    """They count 0 in every score after the study; a collection without such a file has them rated later."""
+    study = small()
+    path = tmp_path / "importance.tsv"
+    rows = path.read_text().splitlines(keepends=True)
+    last = rows[-1].split("\t")[2]
+    path.write_text("".join(row for row in rows if row.split("\t")[2] != last))
+    cut = read_study_content(study.file)
+
+    assert not any("importance" in line for line in estimate(study).warnings)
+    assert (
+        f"summaries: 1 of 8 iUnits has no importance, such as {last!r}; it counts 0" in estimate(cut).warnings
+    )
