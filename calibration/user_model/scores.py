@@ -75,30 +75,39 @@ class FamilyModel(ABC, Generic[R, M]):
         """Score runs under the model's estimates; `score` gives the same as a frame."""
         return self._scores(runs, labelled(measures), topics)
 
-    def intervals(
+    def scored(
         self,
         runs: Sequence[R],
         measures: Iterable[M] | Mapping[str, M],
         *,
-        draws: int,
+        draws: int | None,
         seed: int = 1,
         topics: Topics = "judged",
-    ) -> dict[Place, Interval]:
-        """Return the 95 % interval of each score that the model moves, `all` included: quantiles over draws of the model.
+    ) -> tuple[list[Score], dict[Place, Interval] | None]:
+        """Score runs, and return the 95 % interval of each score that the model moves, `all` included; None without draws.
+
+        Low and high are quantiles over draws of the model, and reach to the score at its estimates where all draws lie
+        to one side of it: an interval without its own score would contradict itself.
 
         Raises
         ------
         InputError
-            If the model has no interval to draw from.
+            If draws are wanted and the model has no interval to draw from.
         """
+        scores = self.scores(runs, measures, topics=topics)
+        if draws is None:
+            return scores, None
         models = draw_model(self.model, draws, seed, parts=self.parts)
         if models.kept:
             raise input_fault(next(iter(models.kept.values())), path=self.path, cure="leave out --draws")
-        found: dict[Place, Interval] = {}
-        for places, values in self._spreads(models, runs, labelled(measures), topics):
-            low, high = np.quantile(values, LEVEL_ENDS, axis=0).tolist()
-            found |= dict(zip(places, zip(low, high, strict=True), strict=True))
-        return found
+        values = {score[:3]: score.value for score in scores}
+        intervals: dict[Place, Interval] = {}
+        for places, drawn in self._spreads(models, runs, labelled(measures), topics):
+            ends = np.quantile(drawn, LEVEL_ENDS, axis=0).T.tolist()
+            for place, (low, high) in zip(places, ends, strict=True):
+                value = values.get(place, low)
+                intervals[place] = min(low, value), max(high, value)
+        return scores, intervals
 
     def score(
         self,
@@ -137,10 +146,9 @@ class FamilyModel(ABC, Generic[R, M]):
         """
         runs = list(runs)
         measures = self.measures if measures is None else measures
-        scores = self.scores(runs, measures, topics=topics)
+        scores, moved = self.scored(runs, measures, draws=draws, seed=seed, topics=topics)
         frame = score_frame(scores)
-        if draws is None:
+        if moved is None:
             return frame
-        moved = self.intervals(runs, measures, draws=draws, seed=seed, topics=topics)
         low, high = zip(*(moved.get(one[:3], (one.value, one.value)) for one in scores), strict=True)
         return frame.assign(low=low, high=high)

@@ -1,14 +1,13 @@
 """What scoring commands share: `--topics`, `--model`, `--draws` and `--seed`, and scores under a user model."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from calibration.user_model.scores import FamilyModel, M, R
-    from metrics.results import Interval, Place, Score, Topics
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -50,19 +49,3 @@ def check_draws(model: str | None, draws: int | None) -> None:
 def say_notes(user: "FamilyModel[R, M]") -> None:
     """Say on stderr what stands in for what a user model lacks."""
     sys.stderr.write("".join(f"{user.path}: {note}\n" for note in user.notes))
-
-
-def scored_under(
-    user: "FamilyModel[R, M]",
-    runs: "Sequence[R]",
-    measures: "Sequence[M]",
-    *,
-    draws: int | None,
-    seed: int,
-    topics: "Topics" = "judged",
-) -> "tuple[list[Score], dict[Place, Interval] | None]":
-    """Return scores under a user model, and the interval of each where the model is to be drawn."""
-    scores = user.scores(runs, measures, topics=topics)
-    if draws is None:
-        return scores, None
-    return scores, user.intervals(runs, measures, draws=draws, seed=seed, topics=topics)

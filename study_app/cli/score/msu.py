@@ -8,7 +8,7 @@ import click
 
 from study_app.cli.output import Output, score_output_options
 from study_app.cli.score.event_files import event_options, read_judged_events, read_update_runs
-from study_app.cli.score.model_options import model_options, say_notes, scored_under, topics_option
+from study_app.cli.score.model_options import model_options, say_notes, topics_option
 
 if TYPE_CHECKING:
     from metrics.msu.score import MSU, MSUPerSecond, StreamMeasure, Users
@@ -134,7 +134,7 @@ def command(
     elif user is None:
         output.scores(msu_scores(judged, systems, _measures(decays), people, lengths=words, topics=topics))
     else:
-        output.scores(*scored_under(user, systems, _measures(decays), draws=draws, seed=seed, topics=topics))
+        output.scores(*user.scored(systems, _measures(decays), draws=draws, seed=seed, topics=topics))
 
 
 def _explicit(what: str, given: tuple[float, float] | None) -> dict[str, float]:

@@ -11,7 +11,6 @@ from study_app.cli.score.model_options import (
     check_draws,
     model_options,
     say_notes,
-    scored_under,
     topics_option,
 )
 
@@ -109,7 +108,7 @@ def command(
         scores, intervals = push_scores(judged, systems, measures, topics=topics), None
     else:
         say_notes(user)
-        scores, intervals = scored_under(user, systems, measures, draws=draws, seed=seed, topics=topics)
+        scores, intervals = user.scored(systems, measures, draws=draws, seed=seed, topics=topics)
     say_left_out(qrels, push_judgments_left_out(judged))
     say_of_runs(runs, systems, lambda run: push_left_out(judged, run), lines=True)
     output.scores(scores, intervals)

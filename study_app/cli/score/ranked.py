@@ -7,7 +7,7 @@ import click
 
 from study_app.cli.output import Output, score_output_options
 from study_app.cli.score.left_out import say_left_out, say_of_runs
-from study_app.cli.score.model_options import check_draws, model_options, scored_under, topics_option
+from study_app.cli.score.model_options import check_draws, model_options, topics_option
 
 if TYPE_CHECKING:
     from calibration.user_model.ranked import RankedModel
@@ -131,7 +131,7 @@ def command(
         scores = ranked_scores(judged, systems, measures, topics=topics)
         intervals: dict[Place, Interval] | None = None if draws is None else {}
     else:
-        scores, intervals = scored_under(user, systems, measures, draws=draws, seed=seed, topics=topics)
+        scores, intervals = user.scored(systems, measures, draws=draws, seed=seed, topics=topics)
     say_left_out(qrels, ranked_judgments_left_out(judged))
     deepest = max(depths, default=DEFAULT_DEPTH)
     say_of_runs(runs, systems, lambda run: ranked_left_out(judged, run, depth=deepest))

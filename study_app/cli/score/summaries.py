@@ -7,7 +7,7 @@ import click
 
 from study_app.cli.output import Output, score_output_options
 from study_app.cli.score.left_out import say_left_out, say_of_runs
-from study_app.cli.score.model_options import check_draws, model_options, scored_under
+from study_app.cli.score.model_options import check_draws, model_options
 
 if TYPE_CHECKING:
     from metrics.summaries.readings import Intents
@@ -106,7 +106,7 @@ def command(
     if user is None:
         scores, intervals = summary_scores(judged, systems, measures), None
     else:
-        scores, intervals = scored_under(user, systems, measures, draws=draws, seed=seed)
+        scores, intervals = user.scored(systems, measures, draws=draws, seed=seed)
     say_left_out(collection, summary_collection_left_out(judged))
     say_of_runs(runs, systems, lambda run: summaries_left_out(judged, run))
     output.scores(scores, intervals)

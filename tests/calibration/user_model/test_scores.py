@@ -117,11 +117,11 @@ def fitted(summaries, lists):
 
 
 def assert_quantiles(frame, drawn):
-    """The ends are the quantiles of the scores under each draw, which were computed one draw at a time."""
+    """The ends are the quantiles of the scores under each draw, computed one draw at a time, and reach to the score itself."""
     draws = pd.concat(one.set_index(KEYS)["value"] for one in drawn).groupby(level=KEYS)
     scores = frame.set_index(KEYS)
-    for column, share in (("low", 0.025), ("high", 0.975)):
-        expected = draws.quantile(share).reindex(scores.index)
+    for column, share, reach in (("low", 0.025, np.fmin), ("high", 0.975, np.fmax)):
+        expected = reach(draws.quantile(share).reindex(scores.index), scores["value"])
         assert scores[column].to_numpy() == pytest.approx(expected.to_numpy(), rel=1e-9, nan_ok=True)
 
 
@@ -237,6 +237,16 @@ def test_the_same_seed_gives_the_same_interval(family):
     pd.testing.assert_frame_equal(first, again)
     assert (first["value"] == other["value"]).all()
     assert (first["low"] != other["low"]).any()
+
+
+@pytest.mark.parametrize("draws", [1, 2, 30])
+def test_an_interval_never_leaves_out_its_own_score(family, draws):
+    """All of a few draws can lie to one side of the score; the interval then reaches to it."""
+    people, runs = family
+    scores = people.score(runs, draws=draws).dropna()
+
+    assert (scores["low"] <= scores["value"]).all()
+    assert (scores["value"] <= scores["high"]).all()
 
 
 def test_without_draws_there_is_no_interval(family):
