@@ -179,7 +179,6 @@ else:
         __all__,
         ".errors",
         ".registry",
-        ".types",
         ".events",
         ".summaries",
         ".push",

@@ -21,6 +21,4 @@ if TYPE_CHECKING:
     from calibration.plan.search import Plan, Wish, plan
     from calibration.plan.streams import AwayDesign, SilenceDesign
 else:
-    __getattr__, __dir__ = lazily(
-        __name__, __all__, ".search", ".agreement", ".away", ".patience", ".silence"
-    )
+    __getattr__, __dir__ = lazily(__name__, __all__, ".search", ".agreement", ".streams", ".patience")

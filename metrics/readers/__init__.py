@@ -30,12 +30,11 @@ else:
     __getattr__, __dir__ = lazily(
         __name__,
         __all__,
-        ".run_files",
+        ".lines",
         ".mobileclick",
         ".mobileclick_runs",
         ".push",
         ".ranked",
         ".tempsum",
-        ".tempsum_runs",
         ".trails",
     )

@@ -257,7 +257,8 @@ def test_plots_are_drawn_into_a_folder(prefcal, drawn, tmp_path):
         "patience_chars_stops_survival.png",
         "patience_chars_stops_survival.svg",
     ]
-    assert f"Written to {tmp_path / 'm.json'}; 1 drawing (PNG and SVG) in {tmp_path / 'plots'}." in ended.out
+    written = " and ".join(str(tmp_path / name) for name in ("m.json", "fit-plots.json"))
+    assert f"Written to {written}; 1 drawing (PNG and SVG) in {tmp_path / 'plots'}." in ended.out
 
 
 def test_the_level_is_said_above_the_intervals(prefcal, visited, tmp_path):
