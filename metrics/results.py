@@ -5,6 +5,7 @@ Python user asks for a frame.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
@@ -31,14 +32,14 @@ MOST_LINES = 10
 """Of what a result prints as."""
 
 
-class Summarised:
+class Summarised(ABC):
     """A result that prints as the first lines of its `summary`; nothing of it is ever dumped."""
 
     __slots__ = ()
 
+    @abstractmethod
     def summary(self) -> str:
         """Return the result in words."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return first_lines(self.summary())
