@@ -4,6 +4,7 @@ The entry of each kind of task is in its module in `study_app.tasks`; who reads 
 """
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
@@ -95,13 +96,13 @@ class JudgedTask(TaskEntry):
         """Whether workers are told which days were silent; None where there are no days."""
         return None
 
+    @abstractmethod
     def pairs_of_a_worker(self, topics: int) -> int:
         """Return how many pairs a worker judges where there are so many topics, repeats aside."""
-        raise NotImplementedError
 
+    @abstractmethod
     def repeats_of_a_worker(self, topics: int) -> int:
         """Return how many of these are to be judged once more."""
-        raise NotImplementedError
 
 
 class ChosenPairs(JudgedTask):

@@ -178,7 +178,7 @@ def pair_page(look: Look) -> PairPage:
         form=form.name,
         left=left,
         right=right,
-        criteria=of_form(task.entry, JudgedTask).criteria or (),
+        criteria=of_form(task.entry, JudgedTask).criteria or (),  # type: ignore[type-abstract]
         choice=shown.choice,
         error=look.error,
     )
@@ -203,7 +203,7 @@ def _place(task: TaskPlan, state: TaskState, step: Step) -> tuple[int, int]:
         return step.pair, len(state.slots[step.query - 1].answered)
     answers = [len(slot.answered) for slot in state.slots]
     to_come = task.wanted - len(state.slots)
-    repeats = of_form(task.entry, JudgedTask).validation_pairs
+    repeats = of_form(task.entry, JudgedTask).validation_pairs  # type: ignore[type-abstract]
     expected = to_come + min(repeats, task.wanted - 1) if to_come and state.has_room else 0
     return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected
 
