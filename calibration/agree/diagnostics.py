@@ -28,7 +28,8 @@ def _diagnostics(crossing: Crossing) -> Iterator[Diagnostic]:
         yield info(
             "crossed_workers",
             f"The same people judge several queries ({crossing.queries_each:.1f} a worker in the mean,"
-            f" {crossing.most_queries_each} at most), so intervals and p are over queries and people at once.",
+            f" {crossing.most_queries_each} at most), so intervals and p are over queries and people at once, and measures are"
+            " not exchanged within queries.",
         )
     if crossing.workers < FEWEST_WORKERS:
         yield warning(
@@ -39,6 +40,6 @@ def _diagnostics(crossing: Crossing) -> Iterator[Diagnostic]:
     if crossing.queries < FEWEST_TOPICS:
         yield warning(
             "few_topics",
-            f"{counted(crossing.queries, 'query', 'queries')} judged, too few to tell how much queries differ: there is no p, and"
+            f"{counted(crossing.queries, 'query was', 'queries were')} judged, too few to tell how much queries differ: there is no p, and"
             f" intervals are less reliable than they say; let {FEWEST_TOPICS} or more be judged.",
         )
