@@ -54,22 +54,36 @@ def simulate(
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoMeasures:
-    """Votes with who gave them, and two measures that explain as much of them as one says.
+class JudgedMeasures:
+    """Votes with who gave them, and measures that explain as much of them as one says.
 
     Attributes
     ----------
     votes : VotesByPerson
-    first, second : (pairs,) arrays
+    differences : (measures, pairs) array
         Score differences.
     """
 
     votes: VotesByPerson
-    first: NDArray[np.float64]
-    second: NDArray[np.float64]
+    differences: NDArray[np.float64]
+
+    @property
+    def first(self):
+        return self.differences[0]
+
+    @property
+    def second(self):
+        return self.differences[1]
+
+    @property
+    def query(self):
+        """The query of every pair."""
+        query = np.zeros(self.first.size, dtype=np.intp)
+        query[self.votes.pair] = self.votes.crossing.query
+        return query
 
 
-def two_measures(
+def judged_measures(
     rng,
     *,
     queries=20,
@@ -80,10 +94,10 @@ def two_measures(
     unexplained=0.6,
     ties=0.6,
     own_people=False,
-) -> TwoMeasures:
+) -> JudgedMeasures:
     """Draw the votes of people who judge everything, or of ``workers`` people of its own for each query.
 
-    The log odds of a pair are b_A D_A + b_B D_B + u for a person with slopes b ~ N(slopes, taste^2), votes follow
+    The log odds of a pair are b . D + u for a person with slopes b ~ N(slopes, taste^2), votes follow
     Davidson's model. A query has systems enough for its pairs; their scores and u are normal.
 
     Parameters
@@ -93,31 +107,29 @@ def two_measures(
     """
     low, high = (pairs, pairs) if isinstance(pairs, int) else pairs
     likes = np.array(slopes)[:, np.newaxis] + taste * rng.normal(
-        size=(2, workers * (queries if own_people else 1))
+        size=(len(slopes), workers * (queries if own_people else 1))
     )
     rows, differences, made = [], [], 0
     for query in range(queries):
         number = int(rng.integers(low, high + 1))
         one, other = np.triu_indices(int(np.ceil((1 + np.sqrt(1 + 8 * number)) / 2)), 1)
         chosen = rng.permutation(one.size)[:number]
-        values = rng.normal(size=(3, other.max() + 1))
+        values = rng.normal(size=(len(slopes) + 1, other.max() + 1))
         apart = (values[:, one] - values[:, other])[:, chosen]
         people = np.arange(workers) + (query * workers if own_people else 0)
-        lead = np.einsum("mw,mp->pw", likes[:, people], apart[:2]) + unexplained * apart[2][:, np.newaxis]
+        lead = np.einsum("mw,mp->pw", likes[:, people], apart[:-1]) + unexplained * apart[-1][:, np.newaxis]
         draw = rng.random(lead.shape) * (np.exp(lead / 2) + np.exp(-lead / 2) + ties)
         vote = np.where(draw < np.exp(lead / 2), 1.0, np.where(draw < np.exp(lead / 2) + ties, 0.5, 0.0))
         pair, worker = np.indices(lead.shape).reshape(2, -1)
         rows.append(np.stack([pair + made, np.full(pair.size, query), people[worker], vote.ravel()]))
-        differences.append(apart[:2])
+        differences.append(apart[:-1])
         made += number
     pair, query, worker, vote = np.concatenate(rows, axis=1)
-    first, second = np.concatenate(differences, axis=1)
-    return TwoMeasures(
+    return JudgedMeasures(
         votes=VotesByPerson(
             pair=pair.astype(np.intp),
             for_a=vote,
             crossing=crossing(query.astype(np.intp), worker.astype(np.intp)),
         ),
-        first=first,
-        second=second,
+        differences=np.concatenate(differences, axis=1),
     )

@@ -1,9 +1,11 @@
 """What `agree` says of who judged what, and that it prints no p where there are too few people or queries."""
 
 import numpy as np
+import pandas as pd
 
 from calibration.agree.evidence import Evidence
 from calibration.agree.study import agree
+from calibration.user_model.model import ParameterEntry, UserModel
 from tests.calibration.judged_summaries import TASK, study
 
 
@@ -48,3 +50,22 @@ def test_every_comparison_is_made_three_ways():
     assert rows["by"].tolist() == ["majority", "weighted", "votes"]
     assert rows["p_t"].notna().all()
     assert np.array_equal(rows["p_holm"], rows["p_t"])
+
+
+def test_measures_that_were_fitted_to_the_same_people_are_named():
+    """Another query or another page is not another person."""
+    model = UserModel(
+        parameters={
+            f"patience_chars_{name}": ParameterEntry(estimate=800.0) for name in ("preferences", "stops")
+        }
+    )
+    stops = pd.DataFrame({"worker": ["w00", "w01", "x"]})
+    tables = study() | {"item_visibility": stops}
+
+    known = agree(Evidence(tables=tables, model=model)).diagnostics[TASK]
+    of_others = agree(Evidence(tables=tables, model=model, same_tables=False)).diagnostics[TASK]
+
+    sentences = [one.sentence for one in known if one.name == "same_people"]
+    assert sentences[0].startswith("M@preferences: fitted to the other queries, which the same people judged")
+    assert "M@stops: fitted to other data of the same study; 2 of the 8 workers who judged" in sentences[1]
+    assert "same_people" not in [one.name for one in of_others if "M@stops" in one.sentence]

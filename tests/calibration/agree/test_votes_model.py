@@ -5,7 +5,7 @@ import pytest
 
 from calibration.agree.votes_model import slope_difference
 from metrics.agreement.people import VotesByPerson
-from tests.metrics.simulated_votes import two_measures
+from tests.metrics.simulated_votes import judged_measures
 
 
 def compared(study):
@@ -14,7 +14,9 @@ def compared(study):
 
 def test_the_difference_of_the_slopes_is_found():
     """Many queries, people of one taste, nothing unexplained: log odds a unit, times the size of a usual difference."""
-    study = two_measures(np.random.default_rng(1), queries=400, slopes=(0.9, 0.4), taste=0.0, unexplained=0.0)
+    study = judged_measures(
+        np.random.default_rng(1), queries=400, slopes=(0.9, 0.4), taste=0.0, unexplained=0.0
+    )
     size = [np.sqrt((one**2).mean()) for one in (study.first, study.second)]
 
     found = compared(study)
@@ -27,14 +29,14 @@ def test_the_difference_of_the_slopes_is_found():
 def test_measures_that_explain_as_much_are_told_apart_in_one_of_twenty_studies():
     """Although eight people of different tastes judge everything."""
     rng = np.random.default_rng(2)
-    found = [compared(two_measures(rng)) for _ in range(100)]
+    found = [compared(judged_measures(rng)) for _ in range(100)]
 
     assert np.mean([one.error.p_value(one.difference) < 0.05 for one in found]) < 0.11
 
 
 def test_it_turns_with_the_measures_and_does_not_ask_for_their_scale():
     """A measure times ten is the same measure."""
-    study = two_measures(np.random.default_rng(3))
+    study = judged_measures(np.random.default_rng(3))
     there = slope_difference(study.votes, study.first, study.second)
     back = slope_difference(study.votes, study.second, 10 * study.first)
 
@@ -44,7 +46,7 @@ def test_it_turns_with_the_measures_and_does_not_ask_for_their_scale():
 
 def test_where_the_votes_do_not_tell_there_is_no_number():
     """One measure twice, one that tells nothing apart, nobody who preferred anything, votes that follow without exception."""
-    study = two_measures(np.random.default_rng(4))
+    study = judged_measures(np.random.default_rng(4))
     votes = study.votes
     ties = VotesByPerson(pair=votes.pair, for_a=np.full(votes.pair.size, 0.5), crossing=votes.crossing)
     always = VotesByPerson(

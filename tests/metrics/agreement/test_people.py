@@ -5,7 +5,7 @@ import pytest
 
 from metrics.agreement.agreement import TIES, agreement, pair_credit
 from metrics.agreement.people import VotesByPerson, crossing
-from tests.metrics.simulated_votes import two_measures
+from tests.metrics.simulated_votes import judged_measures
 
 
 def p_values(study, ties):
@@ -23,7 +23,7 @@ def p_values(study, ties):
 def test_people_with_tastes_of_their_own_are_no_evidence_against_equal_measures(ties):
     """Eight people judge all queries: over queries alone every fourth study finds a difference that is not there."""
     rng = np.random.default_rng(5)
-    rejected = np.array([p_values(two_measures(rng), ties) for _ in range(150)]) < 0.05
+    rejected = np.array([p_values(judged_measures(rng), ties) for _ in range(150)]) < 0.05
 
     over_both, over_queries = rejected.mean(axis=0)
     assert over_both < 0.09
@@ -33,7 +33,7 @@ def test_people_with_tastes_of_their_own_are_no_evidence_against_equal_measures(
 def test_a_true_difference_is_found_all_the_same():
     """Wider where people differ, not blind."""
     rng = np.random.default_rng(6)
-    studies = [two_measures(rng, slopes=(1.5, 0.2), taste=0.2) for _ in range(20)]
+    studies = [judged_measures(rng, slopes=(1.5, 0.2), taste=0.2) for _ in range(20)]
 
     assert np.mean([p_values(study, "against")[0] < 0.05 for study in studies]) > 0.8
 
@@ -41,12 +41,10 @@ def test_a_true_difference_is_found_all_the_same():
 @pytest.mark.parametrize("ties", TIES)
 def test_where_nobody_judges_twice_and_queries_have_equal_pairs_it_is_the_query_t_interval(ties):
     """The paper's design keeps its interval; without tied pairs all conventions are over equal queries."""
-    study = two_measures(np.random.default_rng(7), own_people=True, ties=0.0, workers=5)
+    study = judged_measures(np.random.default_rng(7), own_people=True, ties=0.0, workers=5)
     votes = study.votes
-    query = np.zeros(study.first.size, dtype=int)
-    query[votes.pair] = votes.crossing.query
 
-    plain = agreement(study.first, votes.share, query, ties=ties).mean.confidence_interval()
+    plain = agreement(study.first, votes.share, study.query, ties=ties).mean.confidence_interval()
 
     assert votes.interval(study.first, ties) == pytest.approx(plain)
 
@@ -62,14 +60,12 @@ def test_queries_of_very_different_size_count_as_fewer():
 
 def test_the_vote_of_a_person_moves_a_majority_as_much_as_leaving_that_vote_aside_says():
     """Summed over the queries' judgments the influences are those of the queries, whatever the convention."""
-    study = two_measures(np.random.default_rng(8), pairs=(1, 9))
+    study = judged_measures(np.random.default_rng(8), pairs=(1, 9))
     votes = study.votes
-    query = np.zeros(study.first.size, dtype=int)
-    query[votes.pair] = votes.crossing.query
 
     for ties in TIES:
         by_query = np.bincount(votes.crossing.query, votes.influence(study.first, ties))
-        names = [f"{number:02d}" for number in query]
+        names = [f"{number:02d}" for number in study.query]
         expected = agreement(study.first, votes.share, names, ties=ties).mean.influence
         assert by_query == pytest.approx(expected, abs=1e-12)
 
