@@ -13,9 +13,9 @@ from calibration.fit.study import fit_user_model
 from calibration.tables.files import read_tables
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.msu.score import Population
+from study_app.config import resource_folder
 from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.export.study_export import export_study
-from study_app.resources import resource_folder
 from study_app.simulate.recovery import Recovery, recovery_rows
 from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Behaviour, Lateness, Truth

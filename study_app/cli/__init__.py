@@ -58,8 +58,11 @@ class LazyGroup(click.Group):
 SCORE = {
     "summaries": ("study_app.cli.score.summaries", "U- and M-measure of two-layered summaries."),
     "push": ("study_app.cli.score.push", "ELG, nCG, T11U and silence of push notifications."),
-    "updates": ("study_app.cli.score.updates", "Temporal Summarization measures of updates about events."),
-    "msu": ("study_app.cli.score.msu", "Modeled Stream Utility of updates about events."),
+    "updates": (
+        "study_app.cli.score.events:updates",
+        "Temporal Summarization measures of updates about events.",
+    ),
+    "msu": ("study_app.cli.score.events:msu", "Modeled Stream Utility of updates about events."),
     "ranked": ("study_app.cli.score.ranked", "Time-aware and intent-aware measures of ranked lists."),
 }
 STUDY = {
@@ -151,10 +154,16 @@ COMMANDS = {
     ),
     "fit": ("study_app.cli.tables.fit", "Fit every user-model parameter the tables allow."),
     "score": ("study_app.cli.score", "Score runs; no study needed."),
-    "measures": ("study_app.cli.results.measures", "List every measure with its parameters and source."),
-    "correlate": ("study_app.cli.results.correlate", "Correlate two columns of scores of the same systems."),
-    "agree": ("study_app.cli.results.agree", "Measure how well metrics agree with the preferences."),
-    "report": ("study_app.cli.results.report", "Write the report page of an agreement folder."),
+    "measures": (
+        "study_app.cli.results.measures:measures",
+        "List every measure with its parameters and source.",
+    ),
+    "correlate": (
+        "study_app.cli.results.measures:correlate",
+        "Correlate two columns of scores of the same systems.",
+    ),
+    "agree": ("study_app.cli.results.agree:agree", "Measure how well metrics agree with the preferences."),
+    "report": ("study_app.cli.results.agree:report", "Write the report page of an agreement folder."),
 }
 
 

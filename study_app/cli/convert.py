@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output
-from study_app.cli.places import OutFile, OutFolder
+from study_app.cli.output import OutFile, OutFolder, Output
 
 if TYPE_CHECKING:
     import pandas as pd

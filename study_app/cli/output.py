@@ -19,15 +19,55 @@ import click
 from metrics.errors import printable
 from metrics.files import write_whole
 from metrics.results import ALL, Interval, Place, Score
-from study_app.cli.places import OutFile
 
 Cell: TypeAlias = str | float | int | None
-
 FORMATS = ("table", "csv", "json")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """What a spreadsheet would take for a formula; in Japan also in full width."""
-
 LONG_FRACTION = re.compile(r"\b0\.[0-9]{5,}")
+
+
+class OutFile(click.Path):
+    """A file to write; its folder is made with it. `-` is the terminal where the command has a use for that."""
+
+    def __init__(self, *, path_type: type[str | Path] = Path, terminal: bool = False) -> None:
+        super().__init__(path_type=path_type, allow_dash=terminal)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path.
+
+        Raises
+        ------
+        InputError
+            If no such file can be written.
+        """
+        from metrics.files import check_file_place
+
+        path = super().convert(value, param, ctx)
+        if not (self.allow_dash and str(path) == "-"):
+            check_file_place(str(path))
+        return path
+
+
+class OutFolder(click.Path):
+    """A folder to write into; it is made."""
+
+    def __init__(self, *, path_type: type[str | Path] = Path) -> None:
+        super().__init__(path_type=path_type)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path.
+
+        Raises
+        ------
+        InputError
+            If nothing can be written there.
+        """
+        from metrics.files import check_folder_place
+
+        path = super().convert(value, param, ctx)
+        check_folder_place(str(path))
+        return path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

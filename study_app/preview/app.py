@@ -15,9 +15,9 @@ from flask import Flask, Response, abort, make_response, redirect, render_templa
 from jinja2 import StrictUndefined
 from werkzeug.wrappers import Response as AnyResponse
 
+from study_app.config import resource_folder
 from study_app.preview.copies import Copies, Copy
 from study_app.preview.stations import Notice, Station, stations
-from study_app.resources import resource_folder
 from study_app.simulate.people.person import DESKTOP, PHONE
 from study_app.simulate.site import PageError
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from study_app.config import resource_folder
 from study_app.report.drawing.canvas import Draw, Drawn
 from study_app.report.drawing.look import Look
-from study_app.resources import resource_folder
 
 TEMPLATE = "report/report.html"
 

@@ -1,13 +1,13 @@
-"""`prefcal agree`: how well measures agree with the preferences of a folder of tables."""
+"""`prefcal agree`, how well metrics agree with the preferences, and `prefcal report`, what it found as one page."""
 
+from functools import partial
 from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import FORMATS, Output, typed_options
-from study_app.cli.places import OutFolder
+from study_app.cli.output import FORMATS, OutFolder, Output, typed_options
 
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
@@ -86,7 +86,7 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     required=True,
     help="Folder for the results.",
 )
-def command(
+def agree(
     tables: str,
     *,
     model: str | None,
@@ -119,7 +119,7 @@ def command(
     from calibration.agree.folder import write_agreement
     from calibration.agree.study import agree
     from study_app.cli.results.agree_table import agreement_text
-    from study_app.cli.score.model_options import check_draws
+    from study_app.cli.score.options import check_draws
 
     check_draws(model, draws)
     _check_folder(folder, tables)
@@ -232,3 +232,29 @@ def _seen_from(folder: str, name: str, value: Any) -> Any:
     if name in {"collection", "runs"}:
         return {kind: relpath(path, folder) for kind, path in value.items()}
     return relpath(value, folder) if name in {"tables", "model", "scores", "folder"} and value else value
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path())
+@click.option(
+    "--style",
+    metavar="FILE",
+    type=click.Path(),
+    help="Colours, fonts and settings of matplotlib, in YAML; see docs/report.md.",
+)
+def report(folder: str, *, style: str | None) -> None:
+    """Write DIR/report.html, one self-contained page, from what prefcal demo or prefcal agree wrote into DIR.
+
+    Every figure is written into DIR/figures too, as SVG and PDF, and every table into DIR/report-tables, as CSV and LaTeX.
+
+    Reads agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv, agree.json, user-model.json,
+    truth.json and the folder tables; what is missing is left out of the page with a sentence.
+    """
+    from study_app.report.build import write_report
+
+    look = None
+    if style is not None:
+        from study_app.report.drawing.style_file import read_look
+
+        look = read_look(style)
+    click.echo(write_report(folder, look=look, tell=partial(click.echo, err=True)))

@@ -20,12 +20,12 @@ from waitress import wasyncore
 from study_app.cli.serve.command import (
     CONNECTIONS,
     cores,
+    quieted,
     spare_collections,
     stay_on,
     waitress_server,
 )
 from study_app.store.file_turns import FileTurn
-from study_app.web.server_logs import quieted
 from study_app.web.serving import NAME
 
 if TYPE_CHECKING:
@@ -35,15 +35,12 @@ if TYPE_CHECKING:
 
 FEW_THREADS = 8
 """Of a process on a database server, whose connections all processes share."""
-
 KEEPALIVE_SECONDS = 75
 """Longer than a page waits between two batches of events: a connection that closes just then loses what is on its way."""
-
 GRACEFUL_SECONDS = 20
 TIMEOUT_SECONDS = 60
 LOOK_UP_SECONDS = 0.5
 """So soon an idle process sees that it is to stop, or that its parent is gone."""
-
 LAST_LOOKS = 3
 """So often a process that is to stop still reads what has been sent by then, and lets in who knocked."""
 

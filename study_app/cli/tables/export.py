@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.options import database_option, opened
-from study_app.cli.places import OutFolder
+from study_app.cli.output import OutFolder
 
 if TYPE_CHECKING:
     from study_app.export import ExportSummary

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import FORMATS, typed_options
-from study_app.cli.places import OutFile, OutFolder
+from study_app.cli.output import FORMATS, OutFile, OutFolder, typed_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

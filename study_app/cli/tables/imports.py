@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.places import OutFolder
+from study_app.cli.output import OutFolder
 
 if TYPE_CHECKING:
     import pandas as pd

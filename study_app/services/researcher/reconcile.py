@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from study_app.services.worker.codes import visited_between
+from study_app.services.worker.ends import visited_between
 from study_app.services.worker.whereabouts import locate
 from study_app.store.models import Assignment, PlatformEntry, PlatformIdentity, Slot, Study, Worker
 from study_app.store.plan import Plans, StudyPlan

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from study_app.services.worker.ratings import HIGHEST
+from study_app.services.worker.forms import HIGHEST
 from study_app.simulate.site import Fields, Page, PageError, text_of
 from study_app.simulate.worlds.world import World
 from study_app.study.entries import AskingTask, Question, TaskEntry

@@ -1,6 +1,6 @@
 """The addresses. A view checks what came, calls one service, and redirects or renders."""
 
-from study_app.web.blueprints import ends, entry, events, health, progress, streams, tasks, work
+from study_app.web.blueprints import beside, ends, entry, streams, tasks, work
 
 BLUEPRINTS = (
     entry.blueprint,
@@ -8,7 +8,5 @@ BLUEPRINTS = (
     streams.blueprint,
     tasks.blueprint,
     ends.blueprint,
-    events.blueprint,
-    progress.blueprint,
-    health.blueprint,
+    beside.blueprint,
 )

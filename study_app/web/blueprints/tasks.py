@@ -6,10 +6,8 @@ from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import STOPPED, Step
 from study_app.services.worker.ends import stop
-from study_app.services.worker.introductions import attempt
-from study_app.services.worker.ratings import rate as store_ratings
-from study_app.services.worker.ratings import sent_ratings, sheet_of
-from study_app.services.worker.replies import reply
+from study_app.services.worker.forms import attempt, reply, sent_ratings, sheet_of
+from study_app.services.worker.forms import rate as store_ratings
 from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.tokens import PageToken
 from study_app.study.entries import AskingTask, of_form

@@ -15,8 +15,7 @@ from study_app.store.database import transaction
 from study_app.store.tokens import PageToken
 from study_app.study.entries import SearchedTask, of_form
 from study_app.web.blueprints.walk import arrival, show, take, to_step
-from study_app.web.log import note_worker
-from study_app.web.serving import server
+from study_app.web.serving import note_worker, server
 
 blueprint = Blueprint("work", __name__, url_prefix="/w/<token>")
 CHOICES = {"left", "right", "equally_good", "equally_bad"}

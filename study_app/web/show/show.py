@@ -1,4 +1,4 @@
-"""What a step's page shows a worker."""
+"""What a step's page shows a worker, the last steps (finish, stop, and the codes) among them."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -7,12 +7,13 @@ from typing import Any
 
 from sqlalchemy import select
 
-from study_app.protocol.steps import Step, TaskState
+from study_app.protocol.steps import FULL, Step, TaskState, current_step
 from study_app.services.researcher.studies import is_paused
-from study_app.services.worker.answers import ShownPair, search_seconds, shown_pair
-from study_app.services.worker.look import Look
+from study_app.services.worker.answers import Look, ShownPair, search_seconds, shown_pair
+from study_app.services.worker.ends import DueCode, has_answer
 from study_app.services.worker.quota import open_topics
 from study_app.services.worker.slots import listed_topics
+from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import Ballot
 from study_app.store.plan import TaskPlan, TopicPlan
 from study_app.store.rows import SlotRow
@@ -23,6 +24,7 @@ from study_app.web.pages.pages import (
     AwayPage,
     ChoosePage,
     ConsentPage,
+    EndPage,
     EnrolPage,
     FinishPage,
     MessagePage,
@@ -35,9 +37,19 @@ from study_app.web.pages.pages import (
     VotePage,
 )
 from study_app.web.pages.tasks import IntroPage, QuestionsPage, RatePage
-from study_app.web.show import ends as show_ends
 from study_app.web.show import streams as show_streams
 from study_app.web.show import tasks as show_tasks
+
+TEXTS = {
+    "complete": "done.text",
+    "screened_out": "stopped.screened_out",
+    "failed_checks": "stopped.failed_checks",
+    "partial": "stopped.partial",
+}
+"""How a worker's part ended -> key of what is said about it."""
+
+NOTHING = {"partial": "stopped.nothing"}
+"""The same for those who have answered nothing, where that is said."""
 
 AnyPage = (
     AwayPage
@@ -56,6 +68,51 @@ AnyPage = (
     | UsefulPage
     | VotePage
 )
+
+
+def finish_page(look: Look) -> FinishPage:
+    """Return the last page before the code."""
+    return FinishPage(language=look.language, withdrawal_code=look.here.worker.withdrawal_code)
+
+
+def stop_page(look: Look) -> StopPage:
+    """Return the question whether to stop here."""
+    is_full = current_step(look.here.state) == FULL
+    text = "stop.full" if is_full else "stop.answers" if has_answer(look.here) else "stop.nothing"
+    return StopPage(language=look.language, text=text, is_full=is_full)
+
+
+def end_page(here: Whereabouts, due: DueCode, *, just: bool) -> EndPage:
+    """Return the page with the code; ``just``: the worker finished with the form before.
+
+    Who ended early is told why before going back.
+    """
+    finished = due.kind == "complete"
+    leads_on = due.back is not None and not due.back.fields
+    return EndPage(
+        language=here.plan.language,
+        heading="done.heading" if finished else "stopped.heading",
+        text=TEXTS[due.kind] if has_answer(here) else NOTHING.get(due.kind, TEXTS[due.kind]),
+        label="done.code" if finished else "stopped.code",
+        code=due.code,
+        back=due.back,
+        at_once=just and finished and leads_on and here.plan.entry.return_at_once,
+        withdrawal_code=here.worker.withdrawal_code,
+    )
+
+
+def message_page(look: Look) -> MessagePage:
+    """Return a page that only says something: the study is full, or the worker has withdrawn.
+
+    Who has begun and finds the study full is offered to stop, which gives the code for a part of the work.
+    """
+    kind = look.step.kind
+    return MessagePage(
+        language=look.language,
+        heading=f"{kind}.heading",
+        text=f"{kind}.text",
+        stops=kind == "full" and look.here.state.consented,
+    )
 
 
 def page_of(look: Look) -> AnyPage:
@@ -221,8 +278,8 @@ PAGES: dict[str, Callable[[Look], AnyPage]] = {
     "intro": show_tasks.intro_page,
     "rate": show_tasks.rate_page,
     "questions": show_tasks.questions_page,
-    "finish": show_ends.finish_page,
-    "stop": show_ends.stop_page,
-    "full": show_ends.message_page,
-    "withdrawn": show_ends.message_page,
+    "finish": finish_page,
+    "stop": stop_page,
+    "full": message_page,
+    "withdrawn": message_page,
 }

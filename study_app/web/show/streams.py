@@ -6,10 +6,9 @@ from sqlalchemy import func, select
 
 from study_app.protocol.steps import Step
 from study_app.protocol.stream_rules import follow_length
-from study_app.services.worker.codes import visit_code
-from study_app.services.worker.look import Look
-from study_app.services.worker.streams import Followed, Served, followed
-from study_app.services.worker.useful import questions_on_page
+from study_app.services.worker.answers import Look
+from study_app.services.worker.ends import visit_code
+from study_app.services.worker.streams import Followed, Served, followed, questions_on_page
 from study_app.store.task_models import StreamView
 from study_app.tasks.update_stream import key_of
 from study_app.web.pages.pages import (

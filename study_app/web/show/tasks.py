@@ -3,10 +3,16 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from study_app.services.worker.introductions import Standing, standing, wrong_answers
-from study_app.services.worker.look import Look
-from study_app.services.worker.ratings import newest_rating, sent_ratings, sheet_of
-from study_app.services.worker.replies import newest_reply
+from study_app.services.worker.answers import Look
+from study_app.services.worker.forms import (
+    Standing,
+    newest_rating,
+    newest_reply,
+    sent_ratings,
+    sheet_of,
+    standing,
+    wrong_answers,
+)
 from study_app.study.entries import AskingTask, Question, TaskEntry, of_form
 from study_app.study.question_answers import (
     Answer,

@@ -11,7 +11,7 @@ from sqlalchemy import event, func, select
 from study_app.store import database
 from study_app.store.check import check_database
 from study_app.store.models import Event, Judgment, Worker
-from study_app.web.errors import LOGGER
+from study_app.web.app import LOGGER
 
 
 @pytest.fixture

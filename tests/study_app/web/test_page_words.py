@@ -8,16 +8,15 @@ from bs4 import BeautifulSoup
 from flask import render_template
 
 from study_app.cli.status import _sentences
-from study_app.resources import resource_folder
+from study_app.config import resource_folder
 from study_app.services.researcher.progress import study_progress
 from study_app.services.worker.entry import find_study
-from study_app.services.worker.introductions import Standing
+from study_app.services.worker.forms import Standing
 from study_app.store.database import transaction
 from study_app.store.plan import Plans
 from study_app.tasks.kinds import KINDS
-from study_app.web.messages import Messages
 from study_app.web.pages.pages import EnrolPage, SearchPage
-from study_app.web.serving import rendered
+from study_app.web.serving import Messages, rendered
 from study_app.web.show.tasks import introduction
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_streams import PROMPT

@@ -7,7 +7,7 @@ import pytest
 from filelock import FileLock
 from sqlalchemy import create_engine, text
 
-from study_app.doctor.doctor import (
+from study_app.cli.doctor import (
     FAULT,
     OK,
     WARNING,
@@ -51,8 +51,8 @@ def loaded(campaign):
 @ON_SQLITE
 def test_a_fresh_installation_has_no_fault(loaded, monkeypatch, capsys):
     """Everything is ok on the machine of a developer, who only has to think of HTTPS."""
-    monkeypatch.setattr("study_app.doctor.doctor.LOW_BYTES", 0)
-    monkeypatch.setattr("study_app.doctor.doctor.FULL_BYTES", 0)
+    monkeypatch.setattr("study_app.cli.doctor.LOW_BYTES", 0)
+    monkeypatch.setattr("study_app.cli.doctor.FULL_BYTES", 0)
     assert {one.state for one in examine(loaded.url)} == {OK}
     ended = run_here(
         monkeypatch, capsys, "doctor", "--database", loaded.url, "--format", "csv", "-o", loaded.folder / "d"

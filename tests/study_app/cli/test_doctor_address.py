@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from study_app.doctor.doctor import FAULT, OK, WARNING, examine_address
+from study_app.cli.doctor import FAULT, OK, WARNING, examine_address
 from tests.study_app.conftest import Campaign
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_study import votes_task

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from study_app.web.server_logs import quieted
+from study_app.cli.serve.command import quieted
 
 
 @pytest.fixture

@@ -1,23 +1,73 @@
-"""`prefcal score msu`: Modeled Stream Utility."""
+"""`prefcal score msu` and `prefcal score updates`: streams of updates about events, and what both read."""
 
 import re
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from study_app.cli.output import Output, score_output_options
-from study_app.cli.score.event_files import event_options, read_judged_events, read_update_runs
-from study_app.cli.score.model_options import model_options, say_notes, topics_option
+from study_app.cli.score.options import (
+    check_draws,
+    model_options,
+    say_left_out,
+    say_notes,
+    say_of_runs,
+    topics_option,
+)
 
 if TYPE_CHECKING:
+    from metrics.events import EventCollection, UpdateRun
     from metrics.msu.score import MSU, MSUPerSecond, StreamMeasure, Users
+    from metrics.readers.tempsum import Lengths
     from metrics.results import Topics
+    from metrics.updates.account import Convention, Unsampled
 
+F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT_LATENESS = 0.5
 DEFAULT_USERS = 1000
 SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([hms])")
+
+
+def event_options(command: F) -> F:
+    """Add `--topics-file`, `--nuggets`, `--matches` and `--updates`, all required."""
+    files = {
+        "topics-file": "When each event begins and ends: the track's XML.",
+        "nuggets": "The facts of each event, when they became known and how important they are.",
+        "matches": "Which update tells which nugget, in which words.",
+        "updates": "The sampled updates: texts, lengths, and whose copies they are.",
+    }
+    for name, text in reversed(files.items()):
+        command = click.option(f"--{name}", required=True, metavar="F", help=text)(command)
+    return command
+
+
+def read_judged_events(*, topics_file: str, nuggets: str, matches: str, updates: str) -> "EventCollection":
+    """Read the judgments, and say on stderr, in one line, how many matches name what is not there."""
+    from metrics.readers.tempsum import read_events
+
+    judged = read_events(topics=topics_file, nuggets=nuggets, matches=matches, updates=updates)
+    skipped = judged.skipped.sentence(nuggets=nuggets, updates=updates)
+    if skipped:
+        sys.stderr.write(f"{matches}: {skipped}\n")
+    return judged
+
+
+def read_update_runs(
+    paths: "Iterable[str]", judged: "EventCollection", lengths: "Lengths | None" = None
+) -> "list[UpdateRun]":
+    """Read the runs, and say on stderr what of the judgments and of each run takes no part."""
+    from metrics.events import events_left_out, updates_left_out
+    from metrics.readers.lines import read_runs
+    from metrics.readers.tempsum import read_update_run
+
+    paths = list(paths)
+    runs = read_runs(paths, lambda path, name: read_update_run(path, name=name))
+    say_left_out(judged.name, events_left_out(judged))
+    say_of_runs(paths, runs, lambda run: updates_left_out(judged, run, lengths=lengths), lines=True)
+    return runs
 
 
 def durations(text: str) -> tuple[float, float]:
@@ -74,7 +124,7 @@ def decay(text: str) -> float:
 @topics_option("the run has updates for")
 @model_options
 @score_output_options
-def command(
+def msu(
     *,
     runs: tuple[str, ...],
     lengths: str | None,
@@ -189,3 +239,54 @@ def _user_measures(decays: tuple[float, ...]) -> "list[MSU | MSUPerSecond]":
     from metrics.msu.score import MSU, MSUPerSecond
 
     return [kind(lateness=lateness) for lateness in decays for kind in (MSU, MSUPerSecond)]
+
+
+@click.command("updates")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@event_options
+@click.option(
+    "--convention",
+    type=click.Choice(["2014", "2013"]),
+    default="2014",
+    show_default=True,
+    help="Count as the track's program of that year does.",
+)
+@click.option("--binary", is_flag=True, help="Every relevant nugget is worth 1, not exp(importance - 3).")
+@click.option(
+    "--unsampled",
+    type=click.Choice(["count", "skip"]),
+    help="An update nobody judged: one word without nuggets, or nothing.  [default: count in 2014, skip in 2013]",
+)
+@topics_option("the run has updates for")
+@model_options
+@score_output_options
+def updates(
+    *,
+    runs: tuple[str, ...],
+    topics_file: str,
+    nuggets: str,
+    matches: str,
+    updates: str,
+    convention: "Convention",
+    binary: bool,
+    unsampled: "Unsampled | None",
+    topics: "Topics",
+    model: str | None,
+    draws: int | None,
+    seed: int,  # noqa: ARG001 - accepted by every score command
+    output: Output,
+) -> None:
+    """Gain, latency, comprehensiveness and verbosity of updates, per topic and over all topics."""
+    from metrics.updates.score import MEASURES, update_scores
+
+    check_draws(model, draws)
+    judged = read_judged_events(topics_file=topics_file, nuggets=nuggets, matches=matches, updates=updates)
+    systems = read_update_runs(runs, judged)
+    if model is not None:
+        from calibration.user_model.model import read_user_model
+
+        read_user_model(model)
+        sys.stderr.write(f"{model}: no parameter of a user model enters these measures\n")
+    measures = [one(convention=convention, binary=binary, unsampled=unsampled) for one in MEASURES]
+    scores = update_scores(judged, systems, measures, topics=topics)
+    output.scores(scores, None if draws is None else {})
