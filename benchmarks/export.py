@@ -42,7 +42,7 @@ from study_app.store.models import (
     Worker,
 )
 from study_app.store.task_models import Follow, Stream, StreamView
-from study_app.tasks.text_items import Item, reading_order, summary_items
+from study_app.tasks.items import Item, reading_order, summary_items
 
 STUDY = Path(__file__).resolve().parents[1] / "examples" / "two_layered" / "study.yaml"
 START = datetime(2026, 3, 1, tzinfo=UTC)

@@ -134,7 +134,7 @@ def _on_a_server(
 def _show_effects(url: str, report: "CrowdReport") -> None:
     """Print what each disturbance did to the data."""
     from study_app.cli.output import table_text
-    from study_app.simulate.effects import effects
+    from study_app.simulate.crowd import effects
     from study_app.store.database import open_database, transaction
 
     database = open_database(url)

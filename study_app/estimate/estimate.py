@@ -11,10 +11,9 @@ from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
 from study_app.study.entries import AskingTask, ChosenPairs, JudgedTask, StudyEntry, TaskEntry
 from study_app.study.platforms import PLATFORMS
-from study_app.study.text_language import looks_japanese, texts_in
-from study_app.tasks.checks import STANDARD, check_of
+from study_app.study.words import looks_japanese, texts_in
 from study_app.tasks.content import TaskContent
-from study_app.tasks.kinds import KINDS, kind_of
+from study_app.tasks.kinds import KINDS, STANDARD, check_of, kind_of
 from study_app.tasks.workload import (
     AGREEING,
     CHECK_QUESTION,

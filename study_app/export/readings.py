@@ -28,8 +28,8 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
+from study_app.tasks.items import Item, end_offsets, text_stop
 from study_app.tasks.kinds import KINDS
-from study_app.tasks.text_items import Item, end_offsets, text_stop
 
 _NEED_DETAIL = frozenset({"see", "layer", "open", "layout"})
 _NO_DETAIL: Mapping[str, Any] = MappingProxyType({})

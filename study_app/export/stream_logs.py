@@ -16,9 +16,8 @@ from study_app.logs.dwell import LoggedEvent, PageReading, read_page, server_tim
 from study_app.logs.visit_record import LoggedPage, Visit, visits_of
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, System, Task, Topic, Worker
 from study_app.store.task_models import Follow, Stream, StreamView
+from study_app.tasks.items import SIDE, Item, UpdateStream, places_of
 from study_app.tasks.kinds import kinds_with
-from study_app.tasks.text_items import Item
-from study_app.tasks.update_stream import SIDE, UpdateStream, places_of
 
 
 class _FollowRow(NamedTuple):

@@ -17,8 +17,7 @@ from study_app.logs.visit_record import activity_rows
 from study_app.protocol.stream_rules import stream_time
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, Slot, Task, Topic, Worker
 from study_app.store.task_models import Follow, Prompt, UsefulAnswer, UsefulQuestion
-from study_app.tasks.text_items import text_stop
-from study_app.tasks.update_stream import places_of
+from study_app.tasks.items import places_of, text_stop
 
 
 def follows_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:

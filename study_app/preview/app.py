@@ -18,7 +18,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from study_app.config import resource_folder
 from study_app.preview.copies import Copies, Copy
 from study_app.preview.stations import Notice, Station, stations
-from study_app.simulate.people.person import DESKTOP, PHONE
+from study_app.simulate.person import DESKTOP, PHONE
 from study_app.simulate.site import PageError
 
 if TYPE_CHECKING:

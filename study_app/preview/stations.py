@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from study_app.estimate.content import StudyContent
-from study_app.preview.copies import Copy
-from study_app.preview.walker import Wanted
+from study_app.preview.copies import Copy, Wanted
 from study_app.simulate.site import Page
 from study_app.study.entries import AskingTask, FollowedTask, JudgedTask, SearchedTask, TaskEntry
 from study_app.study.platforms import platform_of
-from study_app.tasks.checks import check_of
-from study_app.tasks.kinds import kind_of
+from study_app.tasks.kinds import check_of, kind_of
 from study_app.tasks.task_kind import Page as AnswerPage
 
 ANSWERED = {"vote", "rate", "pair", "questions", "enrol"}

@@ -16,8 +16,7 @@ from study_app.report.page import Report, Section, render
 from study_app.report.parts.agreement import agreement_section, headline, summary
 from study_app.report.parts.curve import ablation_section, curve_sections
 from study_app.report.parts.fit import fit_section
-from study_app.report.parts.methods import methods_section
-from study_app.report.parts.provenance import provenance_section
+from study_app.report.parts.methods import methods_section, provenance_section
 from study_app.report.parts.streams import stream_sections
 from study_app.report.parts.workers import workers_section
 from study_app.report.results import TaskResult, task_results

@@ -23,7 +23,7 @@ from study_app.simulate.clock import CrowdClock, VirtualClock
 from study_app.simulate.crowd import CrowdReport, run_crowd
 from study_app.simulate.site import PageError
 from study_app.simulate.truth import Truth
-from study_app.simulate.worlds.world import build_worlds
+from study_app.simulate.world import build_worlds
 from study_app.store.database import migrate, open_database, shown_address, transaction
 from study_app.store.models import PlatformIdentity, Study
 from study_app.store.tokens import seeded_tokens

@@ -15,8 +15,7 @@ from study_app.store.models import Assignment, PlatformEntry, PlatformIdentity, 
 from study_app.store.rules import END, REPORT, RULES, Rule
 from study_app.store.schema import METADATA, drift, known_versions, refuse_newer_database, stored_version
 from study_app.store.task_models import CodeShown, Introduction, PlatformRecord, Rating, Reply, Sheet
-from study_app.tasks.checks import TRIES
-from study_app.tasks.kinds import kinds_with
+from study_app.tasks.kinds import TRIES, kinds_with
 
 _RATED = exists().where(Rating.sheet_id == Sheet.id)
 

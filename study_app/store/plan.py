@@ -19,9 +19,9 @@ from study_app.study.entries import (
     read_study_entry,
 )
 from study_app.tasks.content import Shown
+from study_app.tasks.items import UpdateStream
 from study_app.tasks.kinds import KINDS, kind_of
 from study_app.tasks.task_kind import TaskKind
-from study_app.tasks.update_stream import UpdateStream
 
 Side = TypeVar("Side")
 

@@ -13,9 +13,7 @@ from pydantic import ValidationError
 
 from metrics.errors import FaultLog, input_fault
 from study_app.study.entries import JudgedTask, Kinds, StudyEntry, read_study_entry
-from study_app.study.file_faults import note_faults
-from study_app.study.named_files import note_missing_files
-from study_app.study.rules import note_contradictions
+from study_app.study.faults import note_contradictions, note_faults, note_missing_files
 
 MAX_KEYS = 50_000
 MAX_DEPTH = 50

@@ -10,6 +10,7 @@ from pydantic import Field
 from metrics.errors import Fault
 from study_app.study.entries import ChosenPairs, Count, collection_paths, of_form
 from study_app.tasks.content import RankedFiles, Shown, TaskContent
+from study_app.tasks.items import Item, list_items
 from study_app.tasks.pairs import (
     JUDGED_COMMENTS,
     OPTIONS,
@@ -20,7 +21,6 @@ from study_app.tasks.pairs import (
     slots_for_judgments,
 )
 from study_app.tasks.task_kind import FinishedTask, NewTask, People, SideForm, TaskKind
-from study_app.tasks.text_items import Item, list_items
 from study_app.tasks.workload import PAIRS_ASSUMED, Capacity, Span, choosing
 
 

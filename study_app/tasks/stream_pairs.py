@@ -18,6 +18,7 @@ from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, T
 from metrics.errors import Fault, input_fault
 from study_app.study.entries import Contradiction, Entry, TakenPairs, of_form
 from study_app.tasks.content import EventFiles, PushFiles, Shown, TaskContent
+from study_app.tasks.items import Item, list_items
 from study_app.tasks.pairs import (
     JUDGED_COMMENTS,
     OPTIONS,
@@ -26,7 +27,6 @@ from study_app.tasks.pairs import (
     taken_seconds,
 )
 from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, People, SideForm, TaskKind
-from study_app.tasks.text_items import Item, list_items
 from study_app.tasks.workload import PAIRS_ASSUMED, counted, from_to
 
 MOST_DAYS = 100

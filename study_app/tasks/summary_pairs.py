@@ -9,6 +9,7 @@ from typing import Literal
 from metrics.errors import Fault, input_fault
 from study_app.study.entries import ChosenPairs, Count, SearchedTask, of_form
 from study_app.tasks.content import Shown, SummaryFiles, TaskContent
+from study_app.tasks.items import summary_items
 from study_app.tasks.pairs import (
     JUDGED_COMMENTS,
     OPTIONS,
@@ -18,7 +19,6 @@ from study_app.tasks.pairs import (
     judging,
 )
 from study_app.tasks.task_kind import FinishedTask, NewTask, People, SideForm, TaskKind
-from study_app.tasks.text_items import summary_items
 from study_app.tasks.workload import AFTER_SEARCH, NOTHING, PAIRS_ASSUMED, Capacity, Span, choosing
 
 

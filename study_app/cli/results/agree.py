@@ -254,7 +254,7 @@ def report(folder: str, *, style: str | None) -> None:
 
     look = None
     if style is not None:
-        from study_app.report.drawing.style_file import read_look
+        from study_app.report.drawing.look import read_look
 
         look = read_look(style)
     click.echo(write_report(folder, look=look, tell=partial(click.echo, err=True)))

@@ -103,7 +103,7 @@ def features(file: str, tables: Path) -> None:
     from calibration.tables.files import write_tables
     from calibration.tables.study import renew_records
     from study_app.estimate.content import read_whole_study
-    from study_app.export.features import feature_tables
+    from study_app.export.folder import feature_tables
 
     derived = feature_tables(read_whole_study(file))
     write_tables(derived, tables)

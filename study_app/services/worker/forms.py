@@ -19,7 +19,7 @@ from study_app.store.rows import SlotRow, WorkerRow
 from study_app.store.task_models import Introduction, Rating, Reply, Sheet
 from study_app.store.tokens import PageToken
 from study_app.study.question_answers import Answer
-from study_app.tasks.checks import TRIES, CheckItem, check_of
+from study_app.tasks.kinds import TRIES, CheckItem, check_of
 
 HIGHEST = 4
 """Highly important; 2 is somewhat important and 0 unimportant (two-layered-summaries §4.1)."""

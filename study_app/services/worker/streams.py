@@ -30,7 +30,7 @@ from study_app.store.plan import Plans, TaskPlan
 from study_app.store.rows import change
 from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
 from study_app.study.entries import FollowedTask
-from study_app.tasks.update_stream import SIDE, UpdateStream, places_of
+from study_app.tasks.items import SIDE, UpdateStream, places_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

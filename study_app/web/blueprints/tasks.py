@@ -12,7 +12,7 @@ from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.tokens import PageToken
 from study_app.study.entries import AskingTask, of_form
 from study_app.study.question_answers import checked_answers, screens_out
-from study_app.tasks.checks import check_of
+from study_app.tasks.kinds import check_of
 from study_app.web.blueprints.walk import Onward, show, take
 from study_app.web.serving import server
 from study_app.web.show.tasks import sent_options

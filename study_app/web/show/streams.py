@@ -10,7 +10,7 @@ from study_app.services.worker.answers import Look
 from study_app.services.worker.ends import visit_code
 from study_app.services.worker.streams import Followed, Served, followed, questions_on_page
 from study_app.store.task_models import StreamView
-from study_app.tasks.update_stream import key_of
+from study_app.tasks.items import key_of
 from study_app.web.pages.pages import (
     AwayPage,
     EnrolPage,

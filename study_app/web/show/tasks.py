@@ -22,8 +22,7 @@ from study_app.study.question_answers import (
     number_text,
     range_of,
 )
-from study_app.tasks.checks import STANDARD, CheckItem, check_of
-from study_app.tasks.kinds import kind_of
+from study_app.tasks.kinds import STANDARD, CheckItem, check_of, kind_of
 from study_app.web.pages.tasks import AskedQuestion, CheckLine, IntroPage, QuestionsPage, RatedLine, RatePage
 
 EXAMPLE_DAY = datetime(2026, 9, 4, tzinfo=UTC)

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from calibration.tables.study import STUDY_FILE, StudyRecord, read_study, write_study
 from study_app.export import export_study
-from study_app.export.study_document import ended_at, is_simulated
+from study_app.export.study_export import ended_at, is_simulated
 from study_app.store.database import transaction
 from study_app.store.models import PlatformIdentity, Study
 from tests.study_app.small_study import votes_task

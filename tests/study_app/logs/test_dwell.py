@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from study_app.logs.dwell import DRIFT_MS, SILENT_MS, LoggedEvent, read_page
-from study_app.tasks.text_items import Item
+from study_app.tasks.items import Item
 
 SHORT = Item(key="f0", id="u0", kind="iunit", words=10, chars=40)
 LONG = Item(key="f1", id="u1", kind="iunit", words=30, chars=120)

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from metrics.errors import InputError
-from study_app.report.drawing.look import DARK, LIGHT, Look, told_apart
-from study_app.report.drawing.style_file import CHECKS, read_look
+from study_app.report.drawing.look import CHECKS, DARK, LIGHT, Look, read_look, told_apart
 from tests.study_app.prefcal_command import run_here
 
 ROOT = Path(__file__).parents[3]

@@ -10,8 +10,7 @@ from metrics.errors import InputError
 from study_app.services.worker.forms import Standing
 from study_app.store.models import Slot, Worker
 from study_app.store.task_models import Introduction
-from study_app.tasks.checks import check_of, standard_check
-from study_app.tasks.kinds import KINDS
+from study_app.tasks.kinds import KINDS, check_of, standard_check
 from study_app.web.serving import rendered
 from study_app.web.show.tasks import introduction
 from tests.study_app.conftest import Campaign

@@ -6,8 +6,7 @@ import string
 import pytest
 
 from study_app.config import resource_folder
-from study_app.tasks.checks import standard_check
-from study_app.tasks.kinds import KINDS
+from study_app.tasks.kinds import KINDS, standard_check
 from study_app.web.serving import LANGUAGES, Messages
 from tests.study_app.small_streams import HOURLY
 from tests.study_app.small_study import pairs_task

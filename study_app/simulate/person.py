@@ -12,15 +12,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from study_app.simulate.clock import CrowdClock
-from study_app.simulate.events import PageLog
-from study_app.simulate.people import mind
-from study_app.simulate.people.follower import Follower, Pace
-from study_app.simulate.people.form_filling import check_fields, question_fields, rating_fields
-from study_app.simulate.people.judge import Judge
-from study_app.simulate.site import Fields, Page, PageError, Site, text_of
+from study_app.simulate.follower import Follower, Pace
+from study_app.simulate.mind import Judge, check_fields, question_fields, rating_fields, tick_chances
+from study_app.simulate.site import Fields, Page, PageError, PageLog, Site, text_of
 from study_app.simulate.truth import Truth
-from study_app.simulate.worlds.stream_world import StreamWorld
-from study_app.simulate.worlds.world import KnownTask, World
+from study_app.simulate.world import KnownTask, StreamWorld, World
 from study_app.study.entries import AskingTask, of_form
 
 Kind = TypeVar("Kind")
@@ -173,7 +169,7 @@ class Person:
         else:
             yield self._between(8, 40)
             query = text_of(page.marked("data-query"))
-            chances = mind.tick_chances(self._material(page).chances[query])
+            chances = tick_chances(self._material(page).chances[query])
             ticked = [value for value, label in offered if self._rng.random() < chances[label]]
         self._send({"intent": ticked} if ticked else {"none": "1"})
 

@@ -1,17 +1,28 @@
-"""Faults of a study file in words: what is wrong with which key, and how to mend it."""
+"""What is wrong with a study file, each with its line and a cure: its schema, keys that contradict each other, missing files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from metrics.errors import FaultLog
 from metrics.wording import listed, nearest
-from study_app.study.entries import CheckQuestion, Codes, Entry, Kinds, Place, StudyEntry
+from study_app.study.entries import (
+    CheckQuestion,
+    Codes,
+    Contradiction,
+    Entry,
+    JudgedTask,
+    Kinds,
+    Place,
+    StudyEntry,
+    TaskEntry,
+)
+from study_app.study.platforms import PLATFORMS
 
 CODE_CURE = "write 2 to 64 letters, digits and -"
 NAME_CURE = "write letters, digits, '.', '_' and -, at most 64 of them, a letter or digit first"
-
 CURES = {
     "study": "write lower-case letters, digits and -, at most 40 of them, a letter or digit first",
     "name": NAME_CURE,
@@ -176,3 +187,122 @@ def _schema_around(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> type
         return Codes if place == ("codes",) else StudyEntry
     task, key = plain["tasks"][place[1]], str(place[2]) if len(place) > 2 else ""
     return CheckQuestion if key == "check" else kinds[task["kind"]].schema_of(key, task.get(key))
+
+
+def note_contradictions(entry: StudyEntry, lines: Mapping[Place, int], log: FaultLog, kinds: Kinds) -> None:
+    """Add a fault for each rule that a study file breaks which fits the schema."""
+    found = [*_names(entry.tasks), *_alike(entry.tasks, kinds), *_platform(entry)]
+    for number, task in enumerate(entry.tasks):
+        of_task = [*_check(task), *kinds[task.kind].rules(task), *_comparison(task)]
+        found += [(("tasks", number, *place), wrong, cure) for place, wrong, cure in of_task]
+    for place, wrong, cure in found:
+        log.add(wrong, line=_line(place, lines), cure=cure)
+
+
+def _line(place: Place, lines: Mapping[Place, int]) -> int:
+    around = (place[:size] for size in range(len(place), 0, -1))
+    return next((lines[outer] for outer in around if outer in lines), 1)
+
+
+def _names(tasks: Sequence[TaskEntry]) -> Iterator[Contradiction]:
+    names = [task.name for task in tasks]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            yield ("tasks", number), f"two tasks are named {name!r}", "give each task a name of its own"
+
+
+def _alike(tasks: Sequence[TaskEntry], kinds: Kinds) -> Iterator[Contradiction]:
+    """Find what all tasks of a kind must have alike: streams of different clocks could not be put together."""
+    for kind in dict.fromkeys(task.kind for task in tasks):
+        (first, one), *others = [(number, task) for number, task in enumerate(tasks) if task.kind == kind]
+        for key in kinds[kind].same_in_all:
+            value = getattr(one, key)
+            for number, task in others:
+                if getattr(task, key) != value:
+                    yield (
+                        ("tasks", number, key),
+                        f"tasks.{number + 1}.{key} is {getattr(task, key):g}, but {value:g} in task {first + 1}",
+                        f"give all {kind} of a study the same {key}",
+                    )
+
+
+def _platform(entry: StudyEntry) -> Iterator[Contradiction]:
+    form = PLATFORMS[entry.platform].return_form
+    if form is not None and entry.return_url is None:
+        yield (
+            ("platform",),
+            f"platform {entry.platform} needs return_url, which only you know",
+            f"write return_url: {form}",
+        )
+    if form is not None and "{id}" in form and "{id}" not in (entry.return_url or "{id}"):
+        yield (
+            ("return_url",),
+            f"return_url without {{id}}: platform {entry.platform} could not tell whom to credit",
+            f"write {{id}} where the platform writes XXXX: {form}",
+        )
+    if entry.id_parameter in entry.extra_parameters:
+        yield (
+            ("extra_parameters",),
+            f"extra_parameters has the id parameter {entry.id_parameter!r}",
+            "name other parameters there",
+        )
+
+
+def _comparison(task: TaskEntry) -> Iterator[Contradiction]:
+    if isinstance(task, JudgedTask) and task.primary is not None and task.primary[0] == task.primary[1]:
+        yield ("primary",), "a measure is compared with itself", "name two"
+
+
+def _check(task: TaskEntry) -> Iterator[Contradiction]:
+    if task.check and task.instructions is None:
+        yield (("check",), "a check without instructions", "add instructions: standard, or your own text")
+    for number, question in enumerate(task.check or ()):
+        if question.answer > len(question.options):
+            yield (
+                ("check", number, "answer"),
+                f"answer {question.answer} of {len(question.options)} options",
+                "write the number of the right option, counted from 1",
+            )
+
+
+def note_missing_files(
+    plain: Mapping[str, Any], folder: Path, lines: Mapping[Place, int], log: FaultLog
+) -> None:
+    """Note every file of a collection or system that is not there; what has not the form of one is passed over.
+
+    Parameters
+    ----------
+    plain : mapping
+        A study file as YAML has it, whether it fits the schema or not.
+    folder : Path
+        What the files' paths are relative to.
+    lines : mapping of place to int
+        Line of each key.
+    log : FaultLog
+        Of the study file.
+    """
+    for place, path in _named(plain):
+        if not _is_file(folder / path):
+            around = (place[:size] for size in range(len(place), 0, -1))
+            log.add(
+                f"{'.'.join(map(str, place[2:]))}: there is no file {path}",
+                line=next((lines[outer] for outer in around if outer in lines), 1),
+                cure="correct the path; it is relative to the study file",
+            )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long, or a folder that is closed
+        return False
+
+
+def _named(plain: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+    tasks = plain.get("tasks")
+    for number, task in enumerate(tasks if isinstance(tasks, list | tuple) else []):
+        for group in ("collection", "systems"):
+            named = task.get(group) if isinstance(task, dict) else None
+            for key, path in named.items() if isinstance(named, dict) else []:
+                if isinstance(path, str) and path.strip():
+                    yield ("tasks", number, group, key), path.strip()

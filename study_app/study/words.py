@@ -1,6 +1,8 @@
-"""The consent text that a new study begins with, in both languages; the researcher makes it their own."""
+"""The standard words of studies: consent; and which language texts are in, as far as their letters tell. Pure."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 UNWRITTEN = ("WRITE HERE", "【ここに記入】")
 """Where only the researcher knows what to say; no study goes live with these words in its consent."""
@@ -18,7 +20,6 @@ TO_WRITE = {
 """Language -> what stands in the consent for that which the researcher has not said yet."""
 
 KEPT = {"en": "The rest is kept {keep}.", "ja": "その他のデータの保存期間：{keep}。"}
-
 CONSENT = {
     "en": (
         "WHO ASKS: {contact}",
@@ -52,6 +53,8 @@ CONSENT = {
         "参加は自由です：理由を述べることなく、いつでも中止できます。回答を取り消すためのコードをお渡しします。",
     ),
 }
+JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+SHARE_JAPANESE = 0.2
 
 
 def consent_of(activities: Sequence[str], language: str, *, contact: str | None, keep: str | None) -> str:
@@ -66,3 +69,22 @@ def consent_of(activities: Sequence[str], language: str, *, contact: str | None,
         contact=contact or missing["contact"],
         keep=KEPT[language].format(keep=keep.rstrip(".。")) if keep else missing["keep"],
     )
+
+
+def looks_japanese(texts: Iterable[str]) -> bool:
+    """Say whether a fifth of the characters are Japanese; not so of no text at all."""
+    joined = "".join(texts)
+    return bool(joined) and len(JAPANESE.findall(joined)) > SHARE_JAPANESE * len(joined)
+
+
+def texts_in(shown: Any) -> Iterator[str]:
+    """Yield every text of what a page shows: of each mapping what stands under ``text``, however deep it lies."""
+    if isinstance(shown, dict):
+        for key, value in shown.items():
+            if key == "text" and isinstance(value, str):
+                yield value
+            else:
+                yield from texts_in(value)
+    elif isinstance(shown, list | tuple):
+        for one in shown:
+            yield from texts_in(one)

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from study_app.simulate.clock import CrowdClock
-from study_app.simulate.events import PageLog
-from study_app.simulate.site import Page, PageError, Site, text_of
+from study_app.simulate.site import Page, PageError, PageLog, Site, text_of
 from study_app.simulate.truth import Behaviour, Lateness
-from study_app.simulate.worlds.stream_world import Memory, StreamWorld, Told
+from study_app.simulate.world import Memory, StreamWorld, Told
 
 BATCH_EVENTS = 60
 LEAVES_BY_FORM = 0.7
