@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import click
 
@@ -20,6 +20,7 @@ from metrics.errors import printable
 from metrics.files import write_whole
 from metrics.results import ALL, Interval, Place, Score
 
+F = TypeVar("F", bound=Callable[..., Any])
 Cell: TypeAlias = str | float | int | None
 FORMATS = ("table", "csv", "json")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
@@ -116,25 +117,50 @@ class Output:
             write_whole(self.file, text)
 
 
-def output_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add `--format` and `-o` to a command, which gets them as its argument ``output``."""
-
-    @click.option(
+def format_option(meaning: str = "A table for people; csv or json for machines.") -> Callable[[F], F]:
+    """Add `--format`, which the command gets as ``format_``."""
+    return click.option(
         "--format",
         "format_",
         type=click.Choice(FORMATS),
         default="table",
         show_default=True,
-        help="A table for people; csv or json for machines.",
+        help=meaning,
     )
-    @click.option(
+
+
+def file_option(command: F) -> F:
+    """Add `-o` for a result that may go to the terminal, which the command gets as ``file``."""
+    return click.option(
         "-o",
         "--output",
         "file",
         type=OutFile(terminal=True),
         metavar="FILE",
         help="Write into FILE, not on the terminal.",
+    )(command)
+
+
+def folder_option(
+    meaning: str, *, path_type: type[str | Path] = Path, name: str = "folder", metavar: str = "DIR"
+) -> Callable[[F], F]:
+    """Add `-o` for a folder of results, which the command gets as ``name``."""
+    return click.option(
+        "-o",
+        "--output",
+        name,
+        type=OutFolder(path_type=path_type),
+        metavar=metavar,
+        required=True,
+        help=meaning,
     )
+
+
+def output_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add `--format` and `-o` to a command, which gets them as its argument ``output``."""
+
+    @format_option()
+    @file_option
     @functools.wraps(command)
     def wrapped(*args: Any, format_: str, file: Path | None, per_topic: bool = False, **options: Any) -> None:
         command(*args, output=Output(format=format_, file=file, per_topic=per_topic), **options)

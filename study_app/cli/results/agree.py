@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import FORMATS, OutFolder, Output, typed_options
+from study_app.cli.output import Output, folder_option, format_option, typed_options
 
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
@@ -69,23 +69,8 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
 )
 @click.option("--complete-only", is_flag=True, help="Count only workers who completed the study.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides every random draw.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(FORMATS),
-    default="table",
-    show_default=True,
-    help="What to print.",
-)
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=OutFolder(path_type=str),
-    metavar="DIR",
-    required=True,
-    help="Folder for the results.",
-)
+@format_option("What to print.")
+@folder_option("Folder for the results.", path_type=str)
 def agree(
     tables: str,
     *,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.options import database_option, opened
-from study_app.cli.output import OutFolder
+from study_app.cli.output import folder_option
 
 if TYPE_CHECKING:
     from study_app.export import ExportSummary
@@ -85,15 +85,7 @@ def _logs(summary: "ExportSummary") -> str:
 
 @click.command(name="features")
 @click.argument("file", metavar="FILE", type=click.Path())
-@click.option(
-    "-o",
-    "--output",
-    "tables",
-    metavar="TABLES",
-    type=OutFolder(),
-    required=True,
-    help="Folder of tables to write them into.",
-)
+@folder_option("Folder of tables to write them into.", name="tables", metavar="TABLES")
 def features(file: str, tables: Path) -> None:
     """Write the tables positions, push_cells and intents of everything the study file FILE names into the folder TABLES.
 

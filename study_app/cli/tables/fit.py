@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import FORMATS, OutFile, OutFolder, typed_options
+from study_app.cli.output import OutFile, OutFolder, Output, format_option, typed_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -95,14 +95,7 @@ NOT_OPTIONS = ("tables", "model_file", "plots", "seed", "format_", "debug")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of every resampling."
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(FORMATS),
-    default="table",
-    show_default=True,
-    help="A table for people; csv or json for machines.",
-)
+@format_option()
 @click.option(
     "--debug",
     is_flag=True,
@@ -275,7 +268,6 @@ def _not_told(
 
 
 def _print(fit: "UserModelFit", written: "Sequence[Path]", drawings: str, format_: str) -> None:
-    from study_app.cli.output import Output
     from study_app.cli.tables.fit_table import COLUMNS, for_people, machine_row
 
     if format_ == "table":
