@@ -14,9 +14,8 @@ from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel
 from study_app.config import resource_folder
 from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.export.study_export import export_study
-from study_app.simulate.recovery import Recovery, recovery_rows
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Truth
+from study_app.simulate.truth import Recovery, Truth, recovery_rows
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Study
 

@@ -16,9 +16,8 @@ from metrics.msu.score import Population
 from study_app.config import resource_folder
 from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.export.study_export import export_study
-from study_app.simulate.recovery import Recovery, recovery_rows
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Behaviour, Lateness, Truth
+from study_app.simulate.truth import Behaviour, Lateness, Recovery, Truth, recovery_rows
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Study
 

@@ -137,7 +137,7 @@ COMMANDS = {
     ),
     "db": ("study_app.cli:db_group", "Upgrade, back up, restore, check or rekey the database."),
     "doctor": ("study_app.cli.doctor:doctor", "Say whether this installation is fit for a study."),
-    "export": ("study_app.cli.tables.export:export", "Write a study's tables as CSV and Parquet."),
+    "export": ("study_app.cli.tables.folder:export", "Write a study's tables as CSV and Parquet."),
     "import": (
         "study_app.cli.tables.imports:import_preferences",
         "Turn preferences from another tool into tables.",
@@ -147,9 +147,9 @@ COMMANDS = {
         "Turn visits that another tool logged into tables.",
     ),
     "convert": ("study_app.cli:convert_group", "Hand preferences and scores on, or take them over."),
-    "check": ("study_app.cli.tables.check:check", "Check a folder of tables, whoever wrote it."),
+    "check": ("study_app.cli.tables.folder:check", "Check a folder of tables, whoever wrote it."),
     "features": (
-        "study_app.cli.tables.export:features",
+        "study_app.cli.tables.folder:features",
         "Derive the tables that come from collections and runs.",
     ),
     "fit": ("study_app.cli.tables.fit", "Fit every user-model parameter the tables allow."),

@@ -37,7 +37,7 @@ def tables_to_lines(
     """
     from calibration.interchange.lines import preference_lines
     from metrics.wording import counted
-    from study_app.cli.tables.check import read_with_warnings
+    from study_app.cli.tables.folder import read_with_warnings
 
     read = read_with_warnings(tables)
     judged = _of_task(read.get("preferences"), task, tables)

@@ -148,7 +148,7 @@ def _write_truth(path: Path, study: Path) -> None:
 def _show_recovery(model: Path, truth: Path) -> None:
     """Print fitted beside true values."""
     from calibration.user_model.model import read_user_model
-    from study_app.simulate.recovery import recovery_rows, recovery_sentence
+    from study_app.simulate.truth import recovery_rows, recovery_sentence
 
     click.secho("\nFitted against true:", bold=True)
     from tabulate import tabulate

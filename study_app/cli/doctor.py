@@ -24,8 +24,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection, text
 
 from metrics.errors import InputError
-from study_app.cli.options import database_option
-from study_app.cli.output import Output, output_options
+from study_app.cli.output import Output, database_option, output_options
 from study_app.services.researcher.studies import KEY_LETTERS, SIGNING_KEY
 from study_app.store.database import (
     FULL_BYTES,
@@ -33,11 +32,12 @@ from study_app.store.database import (
     Database,
     free_bytes,
     is_empty,
+    known_versions,
     open_database,
     shown_address,
+    stored_version,
 )
 from study_app.store.file_turns import LOCK_SUFFIX
-from study_app.store.schema import known_versions, stored_version
 
 COLUMNS = ("what", "state", "found", "cure")
 OK: Final = "ok"

@@ -1,6 +1,8 @@
 """What commands print: a table for people, csv or json for machines, on the terminal or whole into a file.
 
 csv and json carry 13 significant digits. What is undefined is `nan` in csv and a table, null in json.
+
+And what several commands share: where they may write, which is refused while options are read, and the database they open.
 """
 
 import csv
@@ -9,22 +11,28 @@ import io
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
-from metrics.errors import printable
+from metrics.errors import input_fault, printable
 from metrics.files import write_whole
 from metrics.results import ALL, Interval, Place, Score
+from study_app.config import DATABASE_VARIABLE, DEFAULT_FILE, database_url
+
+if TYPE_CHECKING:
+    from study_app.store.database import Database
 
 F = TypeVar("F", bound=Callable[..., Any])
 Cell: TypeAlias = str | float | int | None
 FORMATS = ("table", "csv", "json")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """What a spreadsheet would take for a formula; in Japan also in full width."""
+
 LONG_FRACTION = re.compile(r"\b0\.[0-9]{5,}")
 
 
@@ -303,3 +311,34 @@ def _given(option: click.Parameter, value: Any) -> list[list[str]]:
     if option.multiple:
         return [[str(each)] for each in value]
     return [list(value)] if option.nargs > 1 else [[str(value)]]
+
+
+def database_option(command: F) -> F:
+    """Add ``--database`` to a command, as parameter ``database``."""
+    return click.option(
+        "--database",
+        metavar="URL",
+        help="Where the studies are: a SQLite file, or a PostgreSQL server as postgresql://USER@HOST/NAME. "
+        f"Default: ${DATABASE_VARIABLE}, else {DEFAULT_FILE} in this folder.",
+    )(command)
+
+
+def opened(given: str | None, *, create: bool = False) -> "Database":
+    """Open the database that an option names and say on stderr which it is.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened, or nothing was loaded into it and ``create`` is off.
+    """
+    from study_app.store.database import is_empty, migrate, open_database, shown_address
+
+    database = open_database(database_url(given))
+    address = shown_address(database.engine.url)
+    if not create and is_empty(database):
+        raise input_fault(
+            f"no study is loaded in {address}", cure="load one (prefcal study load FILE), or name --database"
+        )
+    migrate(database)
+    sys.stderr.write(f"database: {address}\n")
+    return database

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.options import database_option, opened
+from study_app.cli.output import database_option, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.options import database_option
+from study_app.cli.output import database_option
 
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent

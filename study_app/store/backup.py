@@ -31,12 +31,13 @@ from study_app.store.database import (
     faults_named,
     is_empty,
     open_database,
+    refuse_newer,
     schema_change,
     shown_address,
+    stored_version,
     transaction,
 )
 from study_app.store.models import Study
-from study_app.store.schema import refuse_newer, stored_version
 
 Rows: TypeAlias = Callable[[Sequence[str]], Iterator[tuple[str, tuple[str, ...], Iterable[Sequence[Any]]]]]
 """Gives, for the tables of these names, in this order where the backup leaves a choice: name, columns, rows."""

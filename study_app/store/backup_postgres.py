@@ -19,8 +19,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
 from metrics.errors import input_fault
-from study_app.store.database import Database, faults_named, shown_address
-from study_app.store.schema import METADATA
+from study_app.store.database import METADATA, Database, faults_named, shown_address
 
 MAGIC = b"PGDMP"
 VERSION_TABLE = "alembic_version"

@@ -11,17 +11,20 @@ from metrics.errors import Fault
 from study_app.study.entries import ChosenPairs, Count, collection_paths, of_form
 from study_app.tasks.content import RankedFiles, Shown, TaskContent
 from study_app.tasks.items import Item, list_items
-from study_app.tasks.pairs import (
+from study_app.tasks.task_kind import FinishedTask, NewTask, People, SideForm, TaskKind
+from study_app.tasks.workload import (
     JUDGED_COMMENTS,
     OPTIONS,
+    PAIRS_ASSUMED,
     REPEATED_COMMENTS,
+    Capacity,
+    Span,
+    choosing,
     chosen_capacity,
     chosen_seconds,
     judging,
     slots_for_judgments,
 )
-from study_app.tasks.task_kind import FinishedTask, NewTask, People, SideForm, TaskKind
-from study_app.tasks.workload import PAIRS_ASSUMED, Capacity, Span, choosing
 
 
 class RankedPairs(ChosenPairs):

@@ -19,15 +19,17 @@ from metrics.errors import Fault, input_fault
 from study_app.study.entries import Contradiction, Entry, TakenPairs, of_form
 from study_app.tasks.content import EventFiles, PushFiles, Shown, TaskContent
 from study_app.tasks.items import Item, list_items
-from study_app.tasks.pairs import (
+from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, People, SideForm, TaskKind
+from study_app.tasks.workload import (
     JUDGED_COMMENTS,
     OPTIONS,
+    PAIRS_ASSUMED,
     REPEATED_COMMENTS,
+    counted,
+    from_to,
     taken_capacity,
     taken_seconds,
 )
-from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, People, SideForm, TaskKind
-from study_app.tasks.workload import PAIRS_ASSUMED, counted, from_to
 
 MOST_DAYS = 100
 """Each has its place on the page, also one without pushes."""

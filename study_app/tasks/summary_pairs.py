@@ -10,16 +10,21 @@ from metrics.errors import Fault, input_fault
 from study_app.study.entries import ChosenPairs, Count, SearchedTask, of_form
 from study_app.tasks.content import Shown, SummaryFiles, TaskContent
 from study_app.tasks.items import summary_items
-from study_app.tasks.pairs import (
+from study_app.tasks.task_kind import FinishedTask, NewTask, People, SideForm, TaskKind
+from study_app.tasks.workload import (
+    AFTER_SEARCH,
     JUDGED_COMMENTS,
+    NOTHING,
     OPTIONS,
+    PAIRS_ASSUMED,
     REPEATED_COMMENTS,
+    Capacity,
+    Span,
+    choosing,
     chosen_capacity,
     chosen_seconds,
     judging,
 )
-from study_app.tasks.task_kind import FinishedTask, NewTask, People, SideForm, TaskKind
-from study_app.tasks.workload import AFTER_SEARCH, NOTHING, PAIRS_ASSUMED, Capacity, Span, choosing
 
 
 class SummaryPairs(SearchedTask, ChosenPairs):

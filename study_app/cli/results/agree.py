@@ -151,7 +151,7 @@ def _evidence(
     from calibration.tables.files import tables_sha256
     from calibration.tables.sources import study_sources
     from calibration.user_model.model import read_user_model
-    from study_app.cli.tables.check import read_with_warnings
+    from study_app.cli.tables.folder import read_with_warnings
 
     read = read_with_warnings(tables)
     digest = tables_sha256(tables)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from sqlalchemy.orm import Session
 
-from study_app.cli.options import database_option
+from study_app.cli.output import database_option
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
 from study_app.store.plan import Plans

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.options import database_option, opened
+from study_app.cli.output import database_option, opened
 
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent

@@ -130,7 +130,7 @@ def command(
     from calibration.fit.material import FitOptions
     from calibration.user_model.model import write_user_model
     from metrics.files import check_file_place, check_folder_place
-    from study_app.cli.tables.check import read_with_warnings
+    from study_app.cli.tables.folder import read_with_warnings
 
     for name in (QUALITY, PLOTS):
         check_file_place(model_file.parent / name)

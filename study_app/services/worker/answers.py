@@ -10,8 +10,7 @@ from sqlalchemy.orm import Session
 from study_app.protocol.steps import Step
 from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import Ballot, Judgment, Showing
-from study_app.store.plan import Plans
-from study_app.store.rows import SlotRow, change
+from study_app.store.plan import Plans, SlotRow, change
 from study_app.store.tokens import NewToken, PageToken
 
 COMPLETION_LETTERS = 12

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import PageLoad, PlatformEntry, PlatformIdentity, Study, Worker
-from study_app.store.rows import WorkerRow, change, columns, store
+from study_app.store.plan import WorkerRow, change, columns, store
 from study_app.store.task_models import CodeShown, StreamView
 from study_app.study.platforms import WayBack, way_back
 

@@ -7,11 +7,9 @@ from datetime import datetime
 from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.orm import Session
 
-from study_app.services.worker.quota import has_open
-from study_app.services.worker.whereabouts import Whereabouts
+from study_app.services.worker.whereabouts import Whereabouts, has_open
 from study_app.store.models import PlatformEntry, PlatformIdentity, Study, Worker
-from study_app.store.plan import Plans, StudyPlan
-from study_app.store.rows import change, store
+from study_app.store.plan import Plans, StudyPlan, change, store
 from study_app.store.task_models import ConsentText
 from study_app.store.tokens import NewToken
 

@@ -14,8 +14,7 @@ from sqlalchemy.orm import Session
 from study_app.protocol.steps import Step
 from study_app.services.worker.answers import finish_slot
 from study_app.services.worker.whereabouts import Whereabouts
-from study_app.store.plan import TaskPlan
-from study_app.store.rows import SlotRow, WorkerRow
+from study_app.store.plan import SlotRow, TaskPlan, WorkerRow
 from study_app.store.task_models import Introduction, Rating, Reply, Sheet
 from study_app.store.tokens import PageToken
 from study_app.study.question_answers import Answer

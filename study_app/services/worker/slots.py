@@ -15,11 +15,16 @@ from study_app.protocol.domain import (
     planned_showings,
     topic_order,
 )
-from study_app.services.worker.quota import open_topics, open_units, pair_tallies, taken, taken_units
-from study_app.services.worker.whereabouts import Whereabouts
+from study_app.services.worker.whereabouts import (
+    Whereabouts,
+    open_topics,
+    open_units,
+    pair_tallies,
+    taken,
+    taken_units,
+)
 from study_app.store.models import Assignment, Showing, Slot, Task
-from study_app.store.plan import TaskPlan, TopicPlan
-from study_app.store.rows import SlotRow, WorkerRow, change, store
+from study_app.store.plan import SlotRow, TaskPlan, TopicPlan, WorkerRow, change, store
 from study_app.store.task_models import Sheet
 from study_app.study.entries import ChosenPairs, RatedTask, TakenPairs
 

@@ -26,8 +26,7 @@ from study_app.protocol.stream_rules import (
 from study_app.services.worker.slots import queue_for
 from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, Event, PageLoad, Slot, Worker
-from study_app.store.plan import Plans, TaskPlan
-from study_app.store.rows import change
+from study_app.store.plan import Plans, TaskPlan, change
 from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
 from study_app.study.entries import FollowedTask
 from study_app.tasks.items import SIDE, UpdateStream, places_of

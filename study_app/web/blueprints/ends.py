@@ -13,7 +13,7 @@ from study_app.services.worker.ends import withdraw as service
 from study_app.services.worker.entry import consent_text
 from study_app.services.worker.whereabouts import Whereabouts, locate
 from study_app.store.database import transaction
-from study_app.store.rows import WorkerRow
+from study_app.store.plan import WorkerRow
 from study_app.store.tokens import PageToken
 from study_app.study.platforms import frame_hosts
 from study_app.web.blueprints.walk import PAGE_KEY_LETTERS, REFUSED, show, take, to_step

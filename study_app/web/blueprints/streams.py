@@ -22,7 +22,7 @@ from study_app.web.blueprints.walk import (
     to_step,
 )
 from study_app.web.serving import note_worker, permit, rendered, server
-from study_app.web.show.streams import stream_page
+from study_app.web.show.tasks import stream_page
 
 blueprint = Blueprint("streams", __name__, url_prefix="/w/<token>")
 ANSWERS = {"yes": True, "no": False}

@@ -11,12 +11,10 @@ from study_app.protocol.steps import FULL, Step, TaskState, current_step
 from study_app.services.researcher.studies import is_paused
 from study_app.services.worker.answers import Look, ShownPair, search_seconds, shown_pair
 from study_app.services.worker.ends import DueCode, has_answer
-from study_app.services.worker.quota import open_topics
 from study_app.services.worker.slots import listed_topics
-from study_app.services.worker.whereabouts import Whereabouts
+from study_app.services.worker.whereabouts import Whereabouts, open_topics
 from study_app.store.models import Ballot
-from study_app.store.plan import TaskPlan, TopicPlan
-from study_app.store.rows import SlotRow
+from study_app.store.plan import SlotRow, TaskPlan, TopicPlan
 from study_app.study.entries import JudgedTask, SearchedTask, of_form
 from study_app.tasks.content import Shown
 from study_app.tasks.task_kind import SideForm
@@ -37,8 +35,15 @@ from study_app.web.pages.pages import (
     VotePage,
 )
 from study_app.web.pages.tasks import IntroPage, QuestionsPage, RatePage
-from study_app.web.show import streams as show_streams
-from study_app.web.show import tasks as show_tasks
+from study_app.web.show.tasks import (
+    away_page,
+    enrol_page,
+    intro_page,
+    questions_page,
+    rate_page,
+    streams_page,
+    useful_page,
+)
 
 TEXTS = {
     "complete": "done.text",
@@ -271,13 +276,13 @@ PAGES: dict[str, Callable[[Look], AnyPage]] = {
     "search": search_page,
     "vote": vote_page,
     "pair": pair_page,
-    "enrol": show_streams.enrol_page,
-    "streams": show_streams.streams_page,
-    "useful": show_streams.useful_page,
-    "away": show_streams.away_page,
-    "intro": show_tasks.intro_page,
-    "rate": show_tasks.rate_page,
-    "questions": show_tasks.questions_page,
+    "enrol": enrol_page,
+    "streams": streams_page,
+    "useful": useful_page,
+    "away": away_page,
+    "intro": intro_page,
+    "rate": rate_page,
+    "questions": questions_page,
     "finish": finish_page,
     "stop": stop_page,
     "full": message_page,

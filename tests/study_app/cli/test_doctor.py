@@ -23,9 +23,8 @@ from study_app.cli.doctor import (
     server_of,
     sqlite_durability,
 )
-from study_app.store.database import open_database, transaction
+from study_app.store.database import known_versions, open_database, transaction
 from study_app.store.file_turns import serving_lock
-from study_app.store.schema import known_versions
 from tests.study_app.prefcal_command import run_here
 
 ON_SQLITE = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)

@@ -17,7 +17,7 @@ from sqlalchemy import select
 from calibration.tables.files import read_table, read_tables
 from calibration.tables.study import read_study
 from calibration.visits.cut import visits_from_activity
-from study_app.cli.tables.export import export
+from study_app.cli.tables.folder import export
 from study_app.export import export_study
 from study_app.export.raw_tables import RAW_TABLES
 from study_app.store.database import transaction

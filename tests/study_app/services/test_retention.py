@@ -7,9 +7,8 @@ from sqlalchemy import select
 
 from study_app.services.researcher.retention import worker_parts
 from study_app.store.check import check_database
-from study_app.store.database import transaction
+from study_app.store.database import METADATA, transaction
 from study_app.store.models import Event, Judgment, PlatformEntry, PlatformIdentity, Slot, Worker
-from study_app.store.schema import METADATA
 from study_app.store.task_models import CodeShown, PlatformRecord
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_study import pairs_task, votes_task

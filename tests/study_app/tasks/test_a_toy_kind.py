@@ -33,9 +33,15 @@ from study_app.study.entries import ChosenPairs, Count, Entry, Text, collection_
 from study_app.tasks import kinds
 from study_app.tasks.content import Shown, TaskContent, TopicContent, source_files
 from study_app.tasks.items import list_items
-from study_app.tasks.pairs import OPTIONS, chosen_capacity, chosen_seconds, judging
 from study_app.tasks.task_kind import SideForm, TaskKind
-from study_app.tasks.workload import PAIRS_ASSUMED, choosing
+from study_app.tasks.workload import (
+    OPTIONS,
+    PAIRS_ASSUMED,
+    choosing,
+    chosen_capacity,
+    chosen_seconds,
+    judging,
+)
 
 # --------------------------------------------------------------------------------------------------------------------
 
