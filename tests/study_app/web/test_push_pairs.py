@@ -16,7 +16,7 @@ from calibration.tables.tables import TABLES
 from study_app.config import resource_folder
 from study_app.estimate.content import read_whole_study
 from study_app.export import export_study
-from study_app.export.features import feature_tables
+from study_app.export.folder import feature_tables
 from study_app.store.database import transaction
 from study_app.store.models import Assignment, Pair, Showing, Slot, Study, System, Topic, Worker
 from study_app.tasks.stream_pairs import shown_pushes
