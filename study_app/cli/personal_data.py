@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from study_app.store.database import Database
-    from study_app.store.models import Study
+    from study_app.store.models import LoadedStudy
 
 
 @click.command()
@@ -91,7 +91,7 @@ def retention(
 
 def _whose(
     session: "Session",
-    study: "Study",
+    study: "LoadedStudy",
     days: float | None,
     *,
     now: "datetime",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from study_app.services.researcher.reconcile import Reconciled
-    from study_app.store.models import Study
+    from study_app.store.models import LoadedStudy
 
 
 SUBMISSION_COLUMNS = ("platform_id", "submission", "status", "ended", "finding")
@@ -330,7 +330,7 @@ def remind(study: str | None, file: str, base: str, quiet_hours: float | None, d
 
 
 def _reminder_rows(
-    session: "Session", study: "Study", base: str, quiet_hours: float | None, *, now: "datetime"
+    session: "Session", study: "LoadedStudy", base: str, quiet_hours: float | None, *, now: "datetime"
 ) -> list[tuple[str, str, str]]:
     """Return the lines of the list, and note that everybody on it is reminded now."""
     from study_app.cli.output import plain_cell

@@ -15,7 +15,7 @@ from study_app.protocol.domain import EXCLUSION_RULE, FLAGS, exclusion_reasons, 
 from study_app.store.models import PlatformIdentity, Worker
 from study_app.store.plan import StudyPlan
 from study_app.store.task_models import ConsentText
-from study_app.study.entries import JudgedTask, SearchedTask
+from study_app.study.entries import JudgingTask, SearchedTask
 
 WORKERS_AT_ONCE = 25
 
@@ -135,7 +135,7 @@ def _repeats(plan: StudyPlan, preferences: pd.DataFrame) -> dict[str, list[tuple
     least = {
         str(task.entry.name): task.entry.min_consistency
         for task in plan.tasks
-        if isinstance(task.entry, JudgedTask)
+        if isinstance(task.entry, JudgingTask)
     }
     found: defaultdict[str, list[tuple[bool, float]]] = defaultdict(list)
     for one in validations(preferences):

@@ -15,7 +15,7 @@ from study_app.export.readings import logged_events
 from study_app.logs.dwell import LoggedEvent, PageReading, read_page, server_times
 from study_app.logs.visit_record import LoggedPage, Visit, visits_of
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, System, Task, Topic, Worker
-from study_app.store.task_models import Follow, Stream, StreamView
+from study_app.store.task_models import Follow, StoredStream, StreamView
 from study_app.tasks.items import SIDE, Item, UpdateStream, places_of
 from study_app.tasks.kinds import kinds_with
 
@@ -159,7 +159,9 @@ class StreamTexts:
         """Return a system's stream of an event, both by row."""
         if (topic, system) not in self._known:
             content = self._session.scalars(
-                select(Stream.content).where(Stream.topic_id == topic, Stream.system_id == system)
+                select(StoredStream.content).where(
+                    StoredStream.topic_id == topic, StoredStream.system_id == system
+                )
             ).one()
             self._known[topic, system] = StreamText.of(UpdateStream.of(content), language)
         return self._known[topic, system]

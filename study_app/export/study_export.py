@@ -59,13 +59,13 @@ from study_app.protocol.stream_rules import VISIT_GAP_SECONDS
 from study_app.store.models import (
     Assignment,
     Ballot,
-    Event,
     Judgment,
+    LoadedStudy,
     PageLoad,
     PlatformIdentity,
     Showing,
     Slot,
-    Study,
+    StoredEvent,
     Task,
     Worker,
 )
@@ -98,13 +98,13 @@ _FROM_STREAMS = {
 }
 
 
-def began_at(session: Session, study: Study) -> datetime:
+def began_at(session: Session, study: LoadedStudy) -> datetime:
     """Return the first consent, or else when the study was loaded."""
     first = session.scalar(select(func.min(Worker.consented_at)).where(takes_part(study.id)))
     return first or study.loaded_at
 
 
-def ended_at(session: Session, study: Study, *, now: datetime) -> datetime:
+def ended_at(session: Session, study: LoadedStudy, *, now: datetime) -> datetime:
     """Return ``now`` while somebody is at work or follows a stream, else the latest moment that the answers know of.
 
     So the same finished study gives the same tables whenever it is exported. Never before that latest moment: the virtual clock of
@@ -155,8 +155,8 @@ def _moments(session: Session, study_id: int, *, now: datetime) -> Iterator[date
         _of_slots(select(func.max(Follow.ends_at)).join(Follow.slot), study_id).where(
             Worker.stopped_at.is_(None), Follow.ends_at <= now
         ),
-        select(func.max(Event.received_at))
-        .join(PageLoad, PageLoad.id == Event.page_load_id)
+        select(func.max(StoredEvent.received_at))
+        .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
         .join(Worker, Worker.id == PageLoad.worker_id)
         .where(takes_part(study_id)),
     ]
@@ -181,7 +181,7 @@ _NOT_PROTOCOL = frozenset({"name", "kind", "language", "collection", "systems"})
 
 
 def study_record(
-    session: Session, study: Study, *, ended_at: datetime, tables: Mapping[str, TableRecord]
+    session: Session, study: LoadedStudy, *, ended_at: datetime, tables: Mapping[str, TableRecord]
 ) -> StudyRecord:
     """Return what study.json says of a study that ended then, as far as its tables know, and of these tables."""
     started_at = began_at(session, study)
@@ -251,7 +251,7 @@ class ExportSummary:
 
 
 def export_study(
-    session: Session, study: Study, folder: str | Path, *, now: datetime, raw: bool = False
+    session: Session, study: LoadedStudy, folder: str | Path, *, now: datetime, raw: bool = False
 ) -> ExportSummary:
     """Write the tables of a study and its study.json; ``folder`` appears complete or not at all.
 
@@ -259,7 +259,7 @@ def export_study(
     ----------
     session : Session
         Only read from.
-    study : Study
+    study : LoadedStudy
         The study.
     folder : str or Path
         Takes the place of an earlier export there.
@@ -281,7 +281,7 @@ def _is_ours(name: str) -> bool:
     return name in FILES or NAME.fullmatch(name) is not None
 
 
-def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: bool) -> ExportSummary:
+def _write(session: Session, study: LoadedStudy, folder: Path, *, now: datetime, raw: bool) -> ExportSummary:
     plan = read_plan(session, study.id)
     preferences, searches = preferences_table(session, study.id), searches_by_task(session, study.id)
     repeated = validations(preferences)

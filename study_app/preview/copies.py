@@ -31,7 +31,7 @@ from study_app.simulate.mind import check_fields, question_fields
 from study_app.simulate.person import DESKTOP, PHONE
 from study_app.simulate.site import Page, PageError, Site
 from study_app.store.database import migrate, open_database, transaction
-from study_app.store.models import Assignment, Setting, Slot, Study, Worker
+from study_app.store.models import Assignment, LoadedStudy, Setting, Slot, Worker
 from study_app.store.plan import Plans, StudyPlan, TaskPlan, read_plan
 from study_app.store.tokens import BadTokenError, Signer, secret_token, utc_now
 from study_app.study.entries import AskingTask, FollowedTask, StudyEntry, of_form
@@ -222,7 +222,7 @@ class Copy:
     def pause(self) -> None:
         """Let nobody new in."""
         with transaction(self.server.database, write=True) as session:
-            studies.pause(session, session.scalars(select(Study)).one(), now=self.clock())
+            studies.pause(session, session.scalars(select(LoadedStudy)).one(), now=self.clock())
 
     def withdraw(self) -> None:
         """Take back the consent of everybody who is in."""
@@ -233,7 +233,7 @@ class Copy:
     def fill(self) -> None:
         """Give every place of the study to workers who have done everything."""
         with transaction(self.server.database, write=True) as session:
-            plan = read_plan(session, session.scalars(select(Study.id)).one())
+            plan = read_plan(session, session.scalars(select(LoadedStudy.id)).one())
             for task in plan.tasks:
                 for _ in range(task.limit or 0):
                     _occupy(session, plan, task, now=self.clock())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from study_app.estimate.content import StudyContent
 from study_app.preview.copies import Copy, Wanted
 from study_app.simulate.site import Page
-from study_app.study.entries import AskingTask, FollowedTask, JudgedTask, SearchedTask, TaskEntry
+from study_app.study.entries import AskingTask, FollowedTask, JudgingTask, SearchedTask, TaskEntry
 from study_app.study.platforms import platform_of
 from study_app.tasks.kinds import check_of, kind_of
 from study_app.tasks.task_kind import Page as AnswerPage
@@ -121,7 +121,7 @@ def _pages(entry: TaskEntry, topics: int) -> Iterator[tuple[str, str, int]]:
         yield "Search", "search", 1
     if kind.page in ONE_PAGE:
         yield ONE_PAGE[kind.page], kind.page, 1
-    if isinstance(entry, JudgedTask):
+    if isinstance(entry, JudgingTask):
         yield "First pair", "pair", 1
         if entry.pairs_of_a_worker(topics) > 1:
             yield "Second pair", "pair", 2

@@ -18,7 +18,7 @@ from study_app.simulate.person import DESKTOP, PHONE, Person
 from study_app.simulate.site import Site
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import KnownTask
-from study_app.store.models import Event, Judgment, PageLoad, Study, Worker
+from study_app.store.models import Judgment, LoadedStudy, PageLoad, StoredEvent, Worker
 from study_app.store.task_models import StreamView, UsefulAnswer
 
 SHARE_ON_PHONES = 0.7
@@ -125,7 +125,7 @@ def _unfinished(session: Session, report: CrowdReport) -> str:  # noqa: ARG001 -
 
 
 def _refused(session: Session, report: CrowdReport) -> str:  # noqa: ARG001
-    devices = {config["device"] for config in session.scalars(select(Study.config))}
+    devices = {config["device"] for config in session.scalars(select(LoadedStudy.config))}
     reason = "the study was full" if devices == {"any"} else "the study was full, or not for their device"
     return f"{reason}; they were not asked for consent, and nothing of theirs is stored"
 
@@ -149,8 +149,8 @@ def _loaded_again(session: Session, report: CrowdReport) -> str:  # noqa: ARG001
 
 
 def _sent_again(session: Session, report: CrowdReport) -> str:
-    stored = _count(session, select(Event.id))
-    highest = select(func.max(Event.number)).group_by(Event.page_load_id).subquery()
+    stored = _count(session, select(StoredEvent.id))
+    highest = select(func.max(StoredEvent.number)).group_by(StoredEvent.page_load_id).subquery()
     holes = int(session.scalar(select(func.sum(highest.c[0]))) or 0) - stored
     again = report.events_sent - stored
     return f"{report.events_sent:,} events were sent, {again:,} of them again; {stored:,} are stored once, {holes} missing"
@@ -165,7 +165,7 @@ def _answers(session: Session, report: CrowdReport) -> str:  # noqa: ARG001
 
 
 def _clock(session: Session, report: CrowdReport) -> str:  # noqa: ARG001
-    steps = _count(session, select(Event.id).where(Event.kind == "sleep"))
+    steps = _count(session, select(StoredEvent.id).where(StoredEvent.kind == "sleep"))
     return f"{steps} steps of the clock are in the logs; times are those of the page's own clock"
 
 

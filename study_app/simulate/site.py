@@ -44,7 +44,7 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Update:
+class UpdateOnPage:
     """An update as it stands on a stream's page; ``read``: it is marked as read."""
 
     key: str
@@ -123,10 +123,10 @@ class Page:
             for section in self.html.xpath("//section[@data-side]")
         }
 
-    def updates(self) -> tuple[Update, ...]:
+    def updates(self) -> tuple[UpdateOnPage, ...]:
         """Return the updates of a stream's page, as they stand."""
         return tuple(
-            Update(
+            UpdateOnPage(
                 key=item.get("data-item"),
                 text=text_of(item.find_class("text")[0]),
                 read=item.get("data-read") is not None,

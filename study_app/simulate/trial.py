@@ -25,7 +25,7 @@ from study_app.simulate.site import PageError
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import build_worlds
 from study_app.store.database import migrate, open_database, shown_address, transaction
-from study_app.store.models import PlatformIdentity, Study
+from study_app.store.models import LoadedStudy, PlatformIdentity
 from study_app.store.tokens import seeded_tokens
 from study_app.study.entries import StudyEntry
 from study_app.study.platforms import SIMULATED, platform_of
@@ -200,7 +200,7 @@ def load(content: StudyContent, url: str, clock: VirtualClock, seed: int) -> Non
     database = open_database(url)
     migrate(database)
     with transaction(database, write=True) as session:
-        known = exists().where(PlatformIdentity.study_id == Study.id, Study.name == name)
+        known = exists().where(PlatformIdentity.study_id == LoadedStudy.id, LoadedStudy.name == name)
         if session.scalar(select(known)):
             raise input_fault(
                 f"{shown_address(url)} already holds workers of study {name!r}",

@@ -74,7 +74,7 @@ def told_event(streams: Mapping[str, Mapping[str, Any]], *, days: float, factor:
     Parameters
     ----------
     streams : mapping of str to mapping
-        System -> content, as `study_app.store.task_models.Stream` describes it.
+        System -> content, as `study_app.store.task_models.StoredStream` describes it.
     days : float
         Stream days of a follow.
     factor : float

@@ -15,8 +15,8 @@ from sqlalchemy import Insert, Update, bindparam, select, update
 from sqlalchemy.orm import Session, selectinload
 from sqlalchemy.orm.attributes import InstrumentedAttribute
 
-from study_app.store.models import Pair, Slot, Study, Summary, Task, Topic, Worker
-from study_app.store.task_models import Stream
+from study_app.store.models import LoadedStudy, Pair, Slot, StoredSummary, Task, Topic, Worker
+from study_app.store.task_models import StoredStream
 from study_app.study.entries import (
     FollowedTask,
     SearchedTask,
@@ -148,7 +148,9 @@ class Plans:
         """Return what ``make`` makes of a system's content, its query's detail, and whether silent days are said; made once."""
         sides, key = self._sides[plan.id], (plan.version, topic.id, system, reveals_silence)
         if key not in sides:
-            wanted = select(Summary.content).where(Summary.topic_id == topic.id, Summary.system_id == system)
+            wanted = select(StoredSummary.content).where(
+                StoredSummary.topic_id == topic.id, StoredSummary.system_id == system
+            )
             sides[key] = make(session.scalars(wanted).one(), topic.detail, reveals_silence)
         return cast("Side", sides[key])
 
@@ -156,17 +158,19 @@ class Plans:
         """Return a system's updates about an event."""
         streams = self._streams[plan.id]
         if (topic, system) not in streams:
-            wanted = select(Stream.content).where(Stream.topic_id == topic, Stream.system_id == system)
+            wanted = select(StoredStream.content).where(
+                StoredStream.topic_id == topic, StoredStream.system_id == system
+            )
             streams[topic, system] = UpdateStream.of(session.scalars(wanted).one())
         return streams[topic, system]
 
 
 def read_plan(session: Session, study_id: int) -> StudyPlan:
     """Read a study from the database."""
-    deep = selectinload(Study.tasks)
+    deep = selectinload(LoadedStudy.tasks)
     found = session.scalars(
-        select(Study)
-        .where(Study.id == study_id)
+        select(LoadedStudy)
+        .where(LoadedStudy.id == study_id)
         .options(deep.selectinload(Task.systems), deep.selectinload(Task.topics).selectinload(Topic.intents))
     ).one()
     entry = read_study_entry(found.config, KINDS)

@@ -13,7 +13,7 @@ from study_app.study.entries import (
     Codes,
     Contradiction,
     Entry,
-    JudgedTask,
+    JudgingTask,
     Kinds,
     Place,
     StudyEntry,
@@ -249,7 +249,7 @@ def _platform(entry: StudyEntry) -> Iterator[Contradiction]:
 
 
 def _comparison(task: TaskEntry) -> Iterator[Contradiction]:
-    if isinstance(task, JudgedTask) and task.primary is not None and task.primary[0] == task.primary[1]:
+    if isinstance(task, JudgingTask) and task.primary is not None and task.primary[0] == task.primary[1]:
         yield ("primary",), "a measure is compared with itself", "name two"
 
 

@@ -93,7 +93,7 @@ def summary_items(content: Mapping[str, Any], language: str) -> tuple[Item, ...]
     Parameters
     ----------
     content : mapping
-        As `study_app.store.models.Summary.content` holds it.
+        As `study_app.store.models.StoredSummary.content` holds it.
     language : str
         Of its texts: in those of `WITHOUT_SPACES` an item's length is its characters.
     """
@@ -164,7 +164,7 @@ def text_stop(items: Iterable[Item], shares: Mapping[str, float], opened: Abstra
     )
 
 
-class ShownUpdate(NamedTuple):
+class StoredUpdate(NamedTuple):
     """An update: its id in the run, what is shown, when it came (seconds since 1970), and what it brings.
 
     ``nuggets`` are (nugget, seconds since 1970 at which it became known).
@@ -186,7 +186,7 @@ class UpdateStream:
     ----------
     start, end : float
         Of the event, in seconds since 1970.
-    updates : tuple of ShownUpdate
+    updates : tuple of StoredUpdate
         Oldest first; an update's place is its number here, from 1.
     times : tuple of float
         When each came.
@@ -194,14 +194,14 @@ class UpdateStream:
 
     start: float
     end: float
-    updates: tuple[ShownUpdate, ...]
+    updates: tuple[StoredUpdate, ...]
     times: tuple[float, ...]
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> "UpdateStream":
         """Return a stream from what `stream_models.Stream` stores."""
         updates = tuple(
-            ShownUpdate(
+            StoredUpdate(
                 id=one["id"],
                 text=one["text"],
                 words=one["words"],
@@ -222,7 +222,7 @@ class UpdateStream:
         """Return the place of the newest update there is at ``at`` seconds since 1970; 0 for none."""
         return bisect_right(self.times, at)
 
-    def update(self, place: int) -> ShownUpdate:
+    def update(self, place: int) -> StoredUpdate:
         """Return the update in a place."""
         return self.updates[place - 1]
 

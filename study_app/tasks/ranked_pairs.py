@@ -11,7 +11,7 @@ from metrics.errors import Fault
 from study_app.study.entries import ChosenPairs, Count, collection_paths, of_form
 from study_app.tasks.content import RankedFiles, Shown, TaskContent
 from study_app.tasks.items import Item, list_items
-from study_app.tasks.task_kind import FinishedTask, NewTask, People, SideForm, TaskKind
+from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind, Tastes
 from study_app.tasks.workload import (
     JUDGED_COMMENTS,
     OPTIONS,
@@ -80,7 +80,7 @@ def _work(content: TaskContent) -> str:
     return f"{chosen} and {judging(entry)}, {entry.depth} entries a list"
 
 
-def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[str, str], float]:  # noqa: ARG001 - alike for all
+def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[str, str], float]:  # noqa: ARG001 - alike for all
     """Return the lists' TIA-nDCG at the depth that is shown (Singh et al., CHIIR 2016); the judgments are read again."""
     from metrics.ranked.measures import TIANDCG  # noqa: PLC0415 - slow to import, and only a simulation needs it
     from metrics.ranked.score import ranked_scores  # noqa: PLC0415 - as above

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from metrics.summaries.trailtext import counted_chars
-from study_app.study.entries import ChosenPairs, FollowedTask, JudgedTask, TakenPairs
+from study_app.study.entries import ChosenPairs, FollowedTask, JudgingTask, TakenPairs
 from study_app.tasks.content import TaskContent
 
 WORDS_PER_SECOND = 4.0
@@ -246,7 +246,7 @@ def taken_seconds(content: TaskContent, entry: TakenPairs) -> Span:
     return Span(low * wanted, high * wanted) + repeat.times(repeats)
 
 
-def _sides(content: TaskContent, entry: JudgedTask, topic: str) -> list[float]:
+def _sides(content: TaskContent, entry: JudgingTask, topic: str) -> list[float]:
     """Return the seconds that each system's side of a topic takes to read."""
     return [shown_seconds(content.shown[topic, system], entry.language) for system in entry.systems]
 

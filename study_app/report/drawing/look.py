@@ -54,7 +54,7 @@ Check: TypeAlias = Callable[[Any, "_Place"], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class ReportLook:
     """What page and figures look like.
 
     Attributes
@@ -117,7 +117,7 @@ class _Place:
         )
 
 
-def read_look(path: str | Path) -> Look:
+def read_look(path: str | Path) -> ReportLook:
     """Read a style file.
 
     Raises
@@ -136,7 +136,7 @@ def read_look(path: str | Path) -> Look:
             place.unknown(CHECKS)
     raise_all([log])
     light = told_apart({**LIGHT, **found.pop("colours", {})})
-    return Look(light=light, dark={**DARK, **found.pop("dark", {})}, **found)
+    return ReportLook(light=light, dark={**DARK, **found.pop("dark", {})}, **found)
 
 
 def _composed(path: Path) -> yaml.Node:

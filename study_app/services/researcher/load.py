@@ -16,16 +16,16 @@ from study_app.store.models import (
     Assignment,
     Base,
     Intent,
+    LoadedStudy,
     Pair,
-    Study,
-    Summary,
+    StoredSummary,
     System,
     Task,
     TaskTable,
     Topic,
     Worker,
 )
-from study_app.store.task_models import ConsentText, Introduction, Stream
+from study_app.store.task_models import ConsentText, Introduction, StoredStream
 from study_app.study.entries import read_study_entry
 from study_app.study.file import StudyFile
 from study_app.tasks.content import TaskContent, TopicContent
@@ -88,7 +88,7 @@ class Change:
         return key not in FREE_OF_TASK | kind.free_keys
 
 
-def changes_of(study: Study, content: StudyContent) -> list[Change]:
+def changes_of(study: LoadedStudy, content: StudyContent) -> list[Change]:
     """Return every value in which a study file, with all it names, differs from what is loaded."""
     old, new = dict(_loaded(study)), dict(_given(content))
     places = [*new, *(place for place in old if place not in new)]
@@ -122,7 +122,7 @@ def refused_changes(
     ]
 
 
-def _loaded(study: Study) -> Iterator[Leaf]:
+def _loaded(study: LoadedStudy) -> Iterator[Leaf]:
     """Return what is loaded, with today's defaults for keys that prefcal did not know when it was loaded."""
     config = read_study_entry(study.config, KINDS).model_dump(mode="json")
     yield from _study_leaves(config, study.folder)
@@ -203,9 +203,11 @@ def load_study(session: Session, content: StudyContent, *, now: datetime) -> Loa
         With a line for each change that would corrupt answers; nothing is stored then.
     """
     entry = content.file.entry
-    study = session.scalars(select(Study).where(Study.name == entry.study).with_for_update()).one_or_none()
+    study = session.scalars(
+        select(LoadedStudy).where(LoadedStudy.name == entry.study).with_for_update()
+    ).one_or_none()
     if study is None:
-        study = Study(name=entry.study)
+        study = LoadedStudy(name=entry.study)
         _fill(study, content, now=now)
         session.add(study)
         session.flush()
@@ -231,7 +233,7 @@ def load_study(session: Session, content: StudyContent, *, now: datetime) -> Loa
     return LoadReport(study=entry.study, outcome="changed", changes=tuple(map(str, changes)))
 
 
-def _fill(study: Study, content: StudyContent, *, now: datetime) -> None:
+def _fill(study: LoadedStudy, content: StudyContent, *, now: datetime) -> None:
     file = content.file
     study.sha256 = file.sha256
     study.source = file.source
@@ -242,7 +244,7 @@ def _fill(study: Study, content: StudyContent, *, now: datetime) -> None:
     study.version = (study.version or 0) + 1
 
 
-def _keep_consent_text(session: Session, study: Study, *, now: datetime) -> None:
+def _keep_consent_text(session: Session, study: LoadedStudy, *, now: datetime) -> None:
     """Keep every consent text that the study ever had."""
     known = select(ConsentText.id).where(
         ConsentText.study_id == study.id, ConsentText.sha256 == study.consent_sha256
@@ -258,11 +260,11 @@ def _keep_consent_text(session: Session, study: Study, *, now: datetime) -> None
         )
 
 
-def _has_workers(session: Session, study: Study) -> bool:
+def _has_workers(session: Session, study: LoadedStudy) -> bool:
     return bool(session.scalar(select(exists().where(Worker.study_id == study.id))))
 
 
-def _has_answers(session: Session, study: Study) -> bool:
+def _has_answers(session: Session, study: LoadedStudy) -> bool:
     """Say whether anything refers to a task: work that was given out, or a try at its check."""
     given, tried = (
         exists().where(model.task_id == Task.id, Task.study_id == study.id)
@@ -271,7 +273,7 @@ def _has_answers(session: Session, study: Study) -> bool:
     return bool(session.scalar(select(or_(given, tried))))
 
 
-def _update_tasks(study: Study, content: StudyContent) -> None:
+def _update_tasks(study: LoadedStudy, content: StudyContent) -> None:
     """Take over what may change while answers exist: numbers of the protocol, and where files stand."""
     for task, given in zip(study.tasks, content.tasks, strict=True):
         task.config = given.entry.model_dump(mode="json")
@@ -280,10 +282,10 @@ def _update_tasks(study: Study, content: StudyContent) -> None:
             system.path = given.systems[system.name].path
 
 
-def _delete_tasks(session: Session, study: Study) -> None:
+def _delete_tasks(session: Session, study: LoadedStudy) -> None:
     tasks = select(Task.id).where(Task.study_id == study.id)
     topics = select(Topic.id).where(Topic.task_id.in_(tasks))
-    for model in (Summary, Stream, Pair, Intent):
+    for model in (StoredSummary, StoredStream, Pair, Intent):
         session.execute(delete(model).where(model.topic_id.in_(topics)))
     for child in (Topic, System, TaskTable):
         session.execute(delete(child).where(child.task_id.in_(tasks)))
@@ -291,7 +293,7 @@ def _delete_tasks(session: Session, study: Study) -> None:
     session.expire(study, ["tasks"])
 
 
-def _add_tasks(session: Session, study: Study, content: StudyContent) -> None:
+def _add_tasks(session: Session, study: LoadedStudy, content: StudyContent) -> None:
     for position, given in enumerate(content.tasks, start=1):
         task = Task(
             study_id=study.id,
@@ -336,7 +338,7 @@ def _parts_of(one: TopicContent, topic: int, given: TaskContent, systems: dict[s
         for position, (name, text) in enumerate(one.intents.items(), start=1)
     ]
     shown = [
-        (Stream if page == "stream" else Summary)(
+        (StoredStream if page == "stream" else StoredSummary)(
             topic_id=topic, system_id=row, content=given.shown[one.id, name]
         )
         for name, row in systems.items()

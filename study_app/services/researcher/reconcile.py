@@ -20,12 +20,12 @@ from study_app.services.worker.ends import visited_between
 from study_app.services.worker.whereabouts import locate
 from study_app.store.models import (
     Assignment,
-    Event,
+    LoadedStudy,
     PageLoad,
     PlatformEntry,
     PlatformIdentity,
     Slot,
-    Study,
+    StoredEvent,
     Topic,
     Worker,
 )
@@ -91,7 +91,7 @@ class _Known:
 
 
 def reconcile(
-    session: Session, plans: Plans, study: Study, submissions: Collection[Submission], *, now: datetime
+    session: Session, plans: Plans, study: LoadedStudy, submissions: Collection[Submission], *, now: datetime
 ) -> list[Reconciled]:
     """Store what the platform says of each submission of a known worker, and say of each what is to be done.
 
@@ -371,9 +371,9 @@ def _last_signs(session: Session) -> dict[int, datetime]:
     """Return follow -> its last sign of life: an event received or a form sent. Those without any are missing."""
     sent = select(StreamView.follow_id, func.max(StreamView.left_at)).group_by(StreamView.follow_id)
     received = (
-        select(StreamView.follow_id, func.max(Event.received_at))
+        select(StreamView.follow_id, func.max(StoredEvent.received_at))
         .join(PageLoad, PageLoad.key == StreamView.key)
-        .join(Event, Event.page_load_id == PageLoad.id)
+        .join(StoredEvent, StoredEvent.page_load_id == PageLoad.id)
         .group_by(StreamView.follow_id)
     )
     last: dict[int, datetime] = {}

@@ -12,13 +12,13 @@ from study_app.store.models import (
     Assignment,
     Ballot,
     Base,
-    Event,
     Judgment,
     PageLoad,
     PlatformEntry,
     PlatformIdentity,
     Showing,
     Slot,
+    StoredEvent,
     Worker,
 )
 from study_app.store.task_models import (
@@ -112,7 +112,7 @@ def worker_parts(workers: Sequence[int]) -> list[Part]:
     showings, sheets = (select(model.id).where(model.slot_id.in_(slots)) for model in (Showing, Sheet))
     pages = select(PageLoad.id).where(PageLoad.worker_id.in_(workers))
     return [
-        (Event, Event.page_load_id.in_(pages)),
+        (StoredEvent, StoredEvent.page_load_id.in_(pages)),
         (PageLoad, PageLoad.worker_id.in_(workers)),
         (UsefulAnswer, UsefulAnswer.question_id.in_(questions)),
         *((model, model.follow_id.in_(follows)) for model in (UsefulQuestion, StreamView, Prompt)),

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, exists, insert, or_, select, true
 from sqlalchemy.orm import Session
 
 from study_app.services.worker.whereabouts import Whereabouts
-from study_app.store.models import PageLoad, PlatformEntry, PlatformIdentity, Study, Worker
+from study_app.store.models import LoadedStudy, PageLoad, PlatformEntry, PlatformIdentity, Worker
 from study_app.store.plan import WorkerRow, change, columns, store
 from study_app.store.task_models import CodeShown, StreamView
 from study_app.study.platforms import WayBack, way_back
@@ -53,8 +53,8 @@ def withdraw(session: Session, code: str, *, now: datetime) -> Withdrawal | None
     if not code.isprintable():  # PostgreSQL refuses NUL even in a question
         return None
     found = session.execute(
-        select(Worker, Study.name)
-        .join(Study)
+        select(Worker, LoadedStudy.name)
+        .join(LoadedStudy)
         .where(Worker.withdrawal_code == code.strip().lower())
         .with_for_update(of=Worker)
     ).one_or_none()

@@ -12,22 +12,22 @@ from sqlalchemy.orm import Session
 from study_app.logs.page_events import PageEvent
 from study_app.services.worker.slots import keep_alive
 from study_app.services.worker.whereabouts import UnknownWorkerError, locate
-from study_app.store.models import Assignment, Base, Event, PageLoad, Slot, Study, Worker
+from study_app.store.models import Assignment, Base, LoadedStudy, PageLoad, Slot, StoredEvent, Worker
 from study_app.store.plan import Plans
 from study_app.store.tokens import PageToken
 
 # Written once: they run with every batch.
 _WORKER = (
-    select(Worker.pseudonym, Worker.withdrawn_at, Worker.stopped_at, Study.id, Study.version)
-    .join(Study)
+    select(Worker.pseudonym, Worker.withdrawn_at, Worker.stopped_at, LoadedStudy.id, LoadedStudy.version)
+    .join(LoadedStudy)
     .where(Worker.id == bindparam("worker"))
 )
 _PAGE_LOAD = select(PageLoad.id, PageLoad.upto).where(PageLoad.key == bindparam("key")).with_for_update()
 _STORED_UPTO = update(PageLoad).where(PageLoad.id == bindparam("load")).values(upto=bindparam("reached"))
 _NUMBERS_ABOVE = (
-    select(Event.number)
-    .where(Event.page_load_id == bindparam("load"), Event.number > bindparam("stored"))
-    .order_by(Event.number)
+    select(StoredEvent.number)
+    .where(StoredEvent.page_load_id == bindparam("load"), StoredEvent.number > bindparam("stored"))
+    .order_by(StoredEvent.number)
 )
 _UNFINISHED = (
     Slot.assignment_id.in_(select(Assignment.id).where(Assignment.worker_id == bindparam("worker_id"))),
@@ -69,7 +69,7 @@ def store_events(
     if found.withdrawn_at is not None:
         return Receipt(worker=found.pseudonym, upto=max((event.n for event in events), default=0))
     load, stored = _page_load(connection, page, now=now)
-    _insert_new(connection, Event, [_row(load, event, now=now) for event in events])
+    _insert_new(connection, StoredEvent, [_row(load, event, now=now) for event in events])
     upto = _contiguous(connection, load, stored)
     if upto != stored:
         connection.execute(_STORED_UPTO, {"load": load, "reached": upto})

@@ -30,7 +30,7 @@ _NEWEST = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class CheckStanding:
     """How far a worker is with the page before a task.
 
     Attributes
@@ -48,7 +48,7 @@ class Standing:
     picked: tuple[int, ...]
 
 
-def standing(session: Session, worker: WorkerRow, task: TaskPlan) -> Standing:
+def standing(session: Session, worker: WorkerRow, task: TaskPlan) -> CheckStanding:
     """Return how far a worker is."""
     return _standing(_tries(session, worker, task))
 
@@ -61,7 +61,7 @@ def attempt(
     page: PageToken,
     *,
     now: datetime,
-) -> Standing:
+) -> CheckStanding:
     """Store a try; the same form sent twice is one, and after the check was passed nothing is stored.
 
     Parameters
@@ -98,8 +98,8 @@ def _tries(session: Session, worker: WorkerRow, task: TaskPlan) -> list[Introduc
     return list(session.scalars(mine.order_by(Introduction.number)))
 
 
-def _standing(tries: Sequence[Introduction]) -> Standing:
-    return Standing(
+def _standing(tries: Sequence[Introduction]) -> CheckStanding:
+    return CheckStanding(
         passed=any(one.passed for one in tries),
         tries_left=TRIES - len(tries),
         picked=tuple(tries[-1].answers) if tries else (),

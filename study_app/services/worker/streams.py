@@ -25,7 +25,7 @@ from study_app.protocol.stream_rules import (
 )
 from study_app.services.worker.slots import queue_for
 from study_app.services.worker.whereabouts import Whereabouts
-from study_app.store.models import EPOCH, MILLISECOND, Assignment, Event, PageLoad, Slot, Worker
+from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, StoredEvent, Worker
 from study_app.store.plan import Plans, TaskPlan, change
 from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
 from study_app.study.entries import FollowedTask
@@ -169,15 +169,15 @@ def _last_sign(session: Session, views: Sequence[StreamView]) -> datetime:
     wanted = (
         select(
             PageLoad.key,
-            Event.number,
-            Event.kind,
-            Event.page_ms,
-            Event.wall_ms,
-            type_coerce(Event.received_at, BigInteger),
+            StoredEvent.number,
+            StoredEvent.kind,
+            StoredEvent.page_ms,
+            StoredEvent.wall_ms,
+            type_coerce(StoredEvent.received_at, BigInteger),
         )
-        .join(PageLoad, PageLoad.id == Event.page_load_id)
+        .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
         .where(PageLoad.key.in_(served))
-        .order_by(Event.page_load_id, Event.number)
+        .order_by(StoredEvent.page_load_id, StoredEvent.number)
     )
     signs = [moment for view in views for moment in (view.served_at, view.left_at) if moment is not None]
     for key, rows in groupby(session.execute(wanted), key=itemgetter(0)):
@@ -206,9 +206,16 @@ def _logged(session: Session, keys: Collection[str]) -> dict[str, list[LoggedEve
     found: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
     if keys:
         wanted = (
-            select(PageLoad.key, Event.number, Event.kind, Event.page_ms, Event.wall_ms, Event.detail)
-            .join(PageLoad, PageLoad.id == Event.page_load_id)
-            .where(PageLoad.key.in_(keys), Event.kind.in_(TELLING))
+            select(
+                PageLoad.key,
+                StoredEvent.number,
+                StoredEvent.kind,
+                StoredEvent.page_ms,
+                StoredEvent.wall_ms,
+                StoredEvent.detail,
+            )
+            .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
+            .where(PageLoad.key.in_(keys), StoredEvent.kind.in_(TELLING))
         )
         for key, *event in session.execute(wanted):
             found[key].append(LoggedEvent(*event))

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 
 from study_app.protocol.domain import PairTally, has_room
 from study_app.protocol.steps import SlotState, Step, TaskState, WorkerState
-from study_app.store.models import Assignment, Ballot, Judgment, Pair, Showing, Slot, Study, Worker
+from study_app.store.models import Assignment, Ballot, Judgment, LoadedStudy, Pair, Showing, Slot, Worker
 from study_app.store.plan import Plans, SlotRow, StudyPlan, TaskPlan, WorkerRow, columns
 from study_app.store.task_models import Follow, Introduction, Rating, Reply, Sheet
 from study_app.tasks.task_kind import Page
@@ -30,7 +30,9 @@ from study_app.tasks.task_kind import Page
 # Written once: these run with every page and every answer.
 _OF_WORKER = Assignment.worker_id == bindparam("worker")
 _WORKER = (
-    select(Study.version, *columns(Worker, WorkerRow)).join(Study).where(Worker.id == bindparam("worker"))
+    select(LoadedStudy.version, *columns(Worker, WorkerRow))
+    .join(LoadedStudy)
+    .where(Worker.id == bindparam("worker"))
 )
 _LOCKED_WORKER = _WORKER.with_for_update(of=Worker, key_share=True)
 _SLOTS = (

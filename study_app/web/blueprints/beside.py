@@ -16,7 +16,7 @@ from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import find_study
 from study_app.services.worker.events import store_events
 from study_app.store.database import transaction
-from study_app.store.models import Study
+from study_app.store.models import LoadedStudy
 from study_app.store.tokens import BadTokenError, PageToken
 from study_app.web.blueprints.walk import home
 from study_app.web.serving import note_worker, said, server
@@ -35,7 +35,7 @@ def ready() -> tuple[Response, int]:
     """Say whether the database answers."""
     try:
         with transaction(server().database, write=False) as session:
-            session.scalar(select(Study.id).limit(1))
+            session.scalar(select(LoadedStudy.id).limit(1))
     except SQLAlchemyError:
         return jsonify(status="the database does not answer"), 503
     return jsonify(status="ok"), 200

@@ -15,7 +15,7 @@ from study_app.services.worker.slots import listed_topics
 from study_app.services.worker.whereabouts import Whereabouts, open_topics
 from study_app.store.models import Ballot
 from study_app.store.plan import SlotRow, TaskPlan, TopicPlan
-from study_app.study.entries import JudgedTask, SearchedTask, of_form
+from study_app.study.entries import JudgingTask, SearchedTask, of_form
 from study_app.tasks.content import Shown
 from study_app.tasks.task_kind import SideForm
 from study_app.web.pages.pages import (
@@ -240,7 +240,7 @@ def pair_page(look: Look) -> PairPage:
         form=form.name,
         left=left,
         right=right,
-        criteria=of_form(task.entry, JudgedTask).criteria or (),  # type: ignore[type-abstract]
+        criteria=of_form(task.entry, JudgingTask).criteria or (),  # type: ignore[type-abstract]
         choice=shown.choice,
         error=look.error,
     )
@@ -265,7 +265,7 @@ def _place(task: TaskPlan, state: TaskState, step: Step) -> tuple[int, int]:
         return step.pair, len(state.slots[step.query - 1].answered)
     answers = [len(slot.answered) for slot in state.slots]
     to_come = task.wanted - len(state.slots)
-    repeats = of_form(task.entry, JudgedTask).validation_pairs  # type: ignore[type-abstract]
+    repeats = of_form(task.entry, JudgingTask).validation_pairs  # type: ignore[type-abstract]
     expected = to_come + min(repeats, task.wanted - 1) if to_come and state.has_room else 0
     return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected
 

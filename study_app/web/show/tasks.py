@@ -10,7 +10,7 @@ from study_app.protocol.stream_rules import follow_length
 from study_app.services.worker.answers import Look
 from study_app.services.worker.ends import visit_code
 from study_app.services.worker.forms import (
-    Standing,
+    CheckStanding,
     newest_rating,
     newest_reply,
     sent_ratings,
@@ -129,7 +129,11 @@ def intro_page(look: Look) -> IntroPage:
 
 
 def introduction(
-    entry: TaskEntry, language: str, stand: Standing, sent: Mapping[str, Sequence[str]], error: str | None
+    entry: TaskEntry,
+    language: str,
+    stand: CheckStanding,
+    sent: Mapping[str, Sequence[str]],
+    error: str | None,
 ) -> IntroPage:
     """Return the page before a task for a worker who is so far; ``sent`` and ``error`` as `Look` has them."""
     own = (entry.instructions or "").split("\n\n") if entry.instructions != STANDARD else ()
@@ -148,7 +152,7 @@ def introduction(
 
 
 def _check(
-    check: Sequence[CheckItem], stand: Standing, sent: Mapping[str, Sequence[str]]
+    check: Sequence[CheckItem], stand: CheckStanding, sent: Mapping[str, Sequence[str]]
 ) -> tuple[CheckLine, ...]:
     """Return the questions: what was right stays picked, what was wrong is named and open again.
 

@@ -12,7 +12,7 @@ from study_app.logs.page_events import MAX_EVENTS, BadBatchError, read_batch
 from study_app.services.worker.answers import decision_time
 from study_app.services.worker.ends import withdraw
 from study_app.store.database import transaction
-from study_app.store.models import Event, Judgment, PageLoad, Slot, Worker
+from study_app.store.models import Judgment, PageLoad, Slot, StoredEvent, Worker
 from tests.study_app.small_study import QUERIES, pairs_task
 
 FUJI = next(iter(QUERIES.values()))
@@ -59,7 +59,11 @@ def post(visitor, body, *, token=None, **options):
 
 
 def stored(study):
-    return study.rows(select(Event.number, Event.kind, Event.page_ms, Event.detail).order_by(Event.number))
+    return study.rows(
+        select(StoredEvent.number, StoredEvent.kind, StoredEvent.page_ms, StoredEvent.detail).order_by(
+            StoredEvent.number
+        )
+    )
 
 
 @pytest.fixture
@@ -124,7 +128,7 @@ def test_what_came_first_stays(study, ann):
 def test_any_order_of_retries_ends_in_the_same_rows(study, ann, data):
     """Batches overlap, repeat, overtake each other and get cut short; when all have come, all is there once."""
     with transaction(study.database, write=True) as session:
-        session.execute(delete(Event))
+        session.execute(delete(StoredEvent))
         session.execute(delete(PageLoad))
     events = numbered(ONE_OF_EACH)
     page = ann.page_token

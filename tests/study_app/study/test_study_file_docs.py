@@ -11,7 +11,7 @@ from study_app.study.entries import (
     CheckQuestion,
     Codes,
     Entry,
-    JudgedTask,
+    JudgingTask,
     Question,
     StudyEntry,
     TaskEntry,
@@ -35,7 +35,7 @@ MODELS: dict[str, type[Entry]] = {
     "### Events": EventFiles,
     "### Pushes": PushFiles,
     "### Documents": RankedFiles,
-    "### Judged pairs": JudgedTask,
+    "### Judged pairs": JudgingTask,
     "### Question": Question,
     **{f"## {name}": kind.entry for name, kind in KINDS.items()},
 }
@@ -61,10 +61,10 @@ def described_keys(section):
         return keys | SHARED
     if issubclass(model, TaskEntry):
         keys -= set(TaskEntry.model_fields) | SHARED
-    if model is JudgedTask:
+    if model is JudgingTask:
         keys -= OF_KINDS
-    elif issubclass(model, JudgedTask):
-        keys -= set(JudgedTask.model_fields) - OF_KINDS
+    elif issubclass(model, JudgingTask):
+        keys -= set(JudgingTask.model_fields) - OF_KINDS
     return keys
 
 
@@ -122,7 +122,7 @@ def leaves(model):
 
 def test_every_group_of_keys_has_its_section():
     """A new kind of task, collection or group makes this fail until it is described."""
-    assert set(MODELS.values()) == leaves(Entry) | {TaskEntry, JudgedTask}
+    assert set(MODELS.values()) == leaves(Entry) | {TaskEntry, JudgingTask}
 
 
 def test_what_kinds_share_is_alike_in_all():

@@ -28,7 +28,7 @@ from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Truth
 from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
-from study_app.store.models import Study
+from study_app.store.models import LoadedStudy
 from study_app.study.entries import ChosenPairs, Count, Entry, Text, collection_paths, of_form
 from study_app.tasks import kinds
 from study_app.tasks.content import Shown, TaskContent, TopicContent, source_files
@@ -205,7 +205,7 @@ def done(tmp_path_factory, database_in, toy):
     database = open_database(url)
     assert check_database(database) == []
     with transaction(database, write=False) as session:
-        export_study(session, session.scalars(select(Study)).one(), folder / "tables", now=clock())
+        export_study(session, session.scalars(select(LoadedStudy)).one(), folder / "tables", now=clock())
     database.engine.dispose()
     return folder
 
