@@ -162,6 +162,7 @@ def create_app(config: Config, *, now: Now | None = None, new_token: NewToken | 
     serving.configure(app)
     serving.install_log(app)
     install_errors(app)
+    app.before_request(serving.refuse_what_was_cut)
     serving.install_headers(app)
     install_compression(app)
     for blueprint in BLUEPRINTS:
