@@ -203,21 +203,21 @@ DURABLE = {
 
 def examine(url: str) -> list[Finding]:
     """Look at an installation; what cannot be looked at because the database is missing is left out."""
-    found = [programs(), clock(), encryption()]
+    findings = [programs(), clock(), encryption()]
     try:
         database = open_database(url)
         if is_empty(database):
-            found.append(_nothing_loaded(database))
-            return found
+            findings.append(_nothing_loaded(database))
+            return findings
     except InputError as error:
         fault = error.faults[0]
-        return [*found, Finding(what="database", state=FAULT, found=fault.problem, cure=fault.cure)]
+        return [*findings, Finding(what="database", state=FAULT, found=fault.problem, cure=fault.cure)]
     file = Path(database.engine.url.database or "")
     if database.is_sqlite:
-        found += [room(file.parent), file_rights(file), server_of(file)]
-    found += _asked(database)
+        findings += [room(file.parent), file_rights(file), server_of(file)]
+    findings += _asked(database)
     database.engine.dispose()
-    return found
+    return findings
 
 
 def _asked(database: Database) -> list[Finding]:
@@ -345,10 +345,10 @@ def examine_address(address: str, http: httpx.Client | None = None) -> list[Find
 def _standing_link(answer: httpx.Response) -> str | None:
     """Return the link that the server would show a worker, None when it is no prefcal that answers."""
     try:
-        said = answer.json()
+        health = answer.json()
     except ValueError:
         return None
-    link = said.get("standing_link") if isinstance(said, dict) else None
+    link = health.get("standing_link") if isinstance(health, dict) else None
     return link if answer.is_success and isinstance(link, str) else None
 
 

@@ -189,7 +189,7 @@ def _of_study(entry: StudyEntry, tasks: tuple[TaskEstimate, ...], workers: int |
 def _of_tasks(tasks: tuple[TaskEstimate, ...]) -> Iterator[str]:
     for task in tasks:
         name = task.content.entry.name
-        found = [
+        warnings = [
             *_too_much(task.content),
             *_too_few(task),
             *_language(task.content),
@@ -197,7 +197,7 @@ def _of_tasks(tasks: tuple[TaskEstimate, ...]) -> Iterator[str]:
             *_measures(task.content),
             *_unrated(task.content),
         ]
-        yield from (f"{name}: {line}" for line in found)
+        yield from (f"{name}: {line}" for line in warnings)
 
 
 def _too_much(content: TaskContent) -> Iterator[str]:

@@ -150,7 +150,7 @@ def _unlogged_answers(session: Session, study_id: int) -> Counter[str]:
         .group_by(Judgment.showing_id)
         .subquery()
     )
-    found = (
+    answers = (
         select(Worker.pseudonym, func.count())
         .select_from(Judgment)
         .join(newest, (newest.c.showing_id == Judgment.showing_id) & (newest.c.revision == Judgment.revision))
@@ -162,7 +162,7 @@ def _unlogged_answers(session: Session, study_id: int) -> Counter[str]:
         .where(takes_part(study_id), PageLoad.id.is_(None))
         .group_by(Worker.pseudonym)
     )
-    return Counter(dict(session.execute(found).all()))
+    return Counter(dict(session.execute(answers).all()))
 
 
 def _stream_pages(session: Session, study_id: int) -> dict[str, Counter[str]]:

@@ -64,8 +64,8 @@ def logged_events(
     )
     events: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
     for page, number, kind, page_ms, wall_ms, detail, received_ms in session.execute(logged):
-        told = from_json(detail) if kind in _NEED_DETAIL else _NO_DETAIL
-        events[page].append(LoggedEvent(number, kind, page_ms, wall_ms, told, received_ms))
+        detail_of_event = from_json(detail) if kind in _NEED_DETAIL else _NO_DETAIL
+        events[page].append(LoggedEvent(number, kind, page_ms, wall_ms, detail_of_event, received_ms))
     return events
 
 

@@ -137,14 +137,14 @@ class FollowLog:
 
 def task_clocks(session: Session, study_id: int) -> dict[int, TaskClock]:
     """Return task by row -> its clock, for tasks with streams."""
-    found = session.execute(
+    rows = session.execute(
         select(Task.id, Task.config, Task.language).where(
             Task.study_id == study_id, Task.kind.in_(kinds_with("stream"))
         )
     )
     return {
         task: TaskClock(factor=config["clock_factor"], idle_seconds=config["idle_seconds"], language=language)
-        for task, config, language in found
+        for task, config, language in rows
     }
 
 

@@ -54,10 +54,10 @@ class Notice:
 def stations(content: StudyContent) -> tuple[Station | Notice, ...]:
     """Return every page that a worker of the study can see, in the order in which workers see them."""
     entry = content.file.entry
-    found = [*_door(content)]
+    listed = [*_door(content)]
     for number in range(1, len(entry.tasks) + 1):
-        found += _of_task(content, number)
-    return (*found, *_ends(content), *TROUBLES)
+        listed += _of_task(content, number)
+    return (*listed, *_ends(content), *TROUBLES)
 
 
 TROUBLE = "When something goes wrong"
@@ -165,8 +165,10 @@ def _ends(content: StudyContent) -> Iterator[Station]:
 
 
 def _can_be_full(content: StudyContent) -> bool:
-    held = [found for task in content.tasks if (found := kind_of(task.entry).capacity(task)) is not None]
-    return bool(held) and all(found.workers is not None for found in held)
+    held = [
+        capacity for task in content.tasks if (capacity := kind_of(task.entry).capacity(task)) is not None
+    ]
+    return bool(held) and all(capacity.workers is not None for capacity in held)
 
 
 def _has_check(task: TaskEntry) -> bool:

@@ -92,8 +92,8 @@ def build_report(material: ReportMaterial) -> Report:
 
 def _headline(material: ReportMaterial, results: list[TaskResult], streams: list[Section]) -> str:
     """Return the main finding; of a simulated crowd it says so."""
-    found = headline(results[0]) if results else streams[0].title if streams else NOTHING_YET
-    return f"Simulated workers: {found}" if material.simulated else found
+    title = headline(results[0]) if results else streams[0].title if streams else NOTHING_YET
+    return f"Simulated workers: {title}" if material.simulated else title
 
 
 def _summary(material: ReportMaterial, results: list[TaskResult]) -> Iterator[str]:

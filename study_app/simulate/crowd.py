@@ -133,11 +133,11 @@ def _refused(session: Session, report: CrowdReport) -> str:  # noqa: ARG001
 def _turned_away(session: Session, report: CrowdReport) -> str:
     ends = {"failed_checks": "failed a check twice", "screened_out": "were screened out by an answer"}
     stopped = {end: _count(session, select(Worker.id).where(Worker.stopped_as == end)) for end in ends}
-    said = [f"{stopped[end]} {words}" for end, words in ends.items() if stopped[end]]
+    parts = [f"{stopped[end]} {words}" for end, words in ends.items() if stopped[end]]
     left = report.habits["turned_away"] - sum(stopped.values())
     if left > 0:
-        said.append(f"for {left} nothing was left to do")
-    return "; ".join(said)
+        parts.append(f"for {left} nothing was left to do")
+    return "; ".join(parts)
 
 
 def _loaded_again(session: Session, report: CrowdReport) -> str:  # noqa: ARG001

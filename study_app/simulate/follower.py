@@ -16,7 +16,7 @@ import numpy as np
 from study_app.simulate.clock import CrowdClock
 from study_app.simulate.site import Page, PageError, PageLog, Site, text_of
 from study_app.simulate.truth import Behaviour, Lateness
-from study_app.simulate.world import Memory, StreamWorld, Told
+from study_app.simulate.world import KnownEvent, Memory, StreamWorld
 
 BATCH_EVENTS = 60
 LEAVES_BY_FORM = 0.7
@@ -84,8 +84,8 @@ class Follower:
     def enrolled(self, page: Page, world: StreamWorld) -> None:
         """Note that a stream begins now; ``page`` is the one on which it was agreed to."""
         address = _stream_address(page)
-        told = world.events[text_of(page.marked("data-query"))]
-        self._ends[address] = self._clock() + timedelta(seconds=told.follow_seconds)
+        event = world.events[text_of(page.marked("data-query"))]
+        self._ends[address] = self._clock() + timedelta(seconds=event.follow_seconds)
         self._stay_away(address, world)
 
     def come_back(self, home: str) -> Iterator[float]:
@@ -114,15 +114,15 @@ class Follower:
         ``self.page`` is the page after it, None when this one was just closed.
         """
         address = _stream_address(page)
-        told = world.events[text_of(page.marked("data-query"))]
+        event = world.events[text_of(page.marked("data-query"))]
         memory = self._memories.setdefault(address, Memory())
-        gone = self._clock() - (self._ends[address] - timedelta(seconds=told.follow_seconds))
-        memory.visits.append(told.start + world.factor * gone.total_seconds())
+        gone = self._clock() - (self._ends[address] - timedelta(seconds=event.follow_seconds))
+        memory.visits.append(event.start + world.factor * gone.total_seconds())
         left = float(self._rng.exponential(self._pace.session_seconds))
         yield from self._other_tab(page)
         while True:
             log = self._opened(page)
-            read, left = self._read(log, page, told, memory, left)
+            read, left = self._read(log, page, event, memory, left)
             older = page.older()
             whole = len(read) == len(page.updates())
             if older is not None and whole and left > 0:
@@ -172,7 +172,7 @@ class Follower:
         return log
 
     def _read(
-        self, log: PageLog, page: Page, told: Told, memory: Memory, left: float
+        self, log: PageLog, page: Page, event: KnownEvent, memory: Memory, left: float
     ) -> tuple[list[str], float]:
         """Read from the top until the time is up; returns the keys read on this page and the seconds left."""
         read = []
@@ -189,7 +189,7 @@ class Follower:
             left -= seconds
             log.note("see", side="stream", item=update.key, share=1)
             log.note("see", side="stream", item=update.key, share=0)
-            memory.take(update.key, told.brought(update.key, update.text))
+            memory.take(update.key, event.brought(update.key, update.text))
             read.append(update.key)
         return read, left
 

@@ -97,10 +97,10 @@ class Page:
 
     def marked(self, attribute: str) -> HtmlElement:
         """Return the element that has ``attribute``; raises `PageError` when there is none."""
-        found = self.html.xpath(f"//*[@{attribute}]")
-        if not found:
+        nodes = self.html.xpath(f"//*[@{attribute}]")
+        if not nodes:
             raise PageError(f"{self.url}: nothing on this page has {attribute}: {self._start()}")
-        return found[0]
+        return nodes[0]
 
     def form(self) -> Form:
         """Return the page's form; raises `PageError` when it has none."""
@@ -178,10 +178,10 @@ def _elements(section: HtmlElement) -> Iterator[Element]:
             )
             yield Element(key=key, text=text_of(node.find("summary")), second=second)
         elif node.tag == "li":
-            said = node.xpath("./p[not(contains(concat(' ', @class, ' '), ' window '))]")
+            paragraphs = node.xpath("./p[not(contains(concat(' ', @class, ' '), ' window '))]")
             times = node.xpath("./time/@datetime")
             at = datetime.fromisoformat(times[0]) if times else None
-            yield Element(key=key, text=as_read(" ".join(map(text_of, said))), at=at)
+            yield Element(key=key, text=as_read(" ".join(map(text_of, paragraphs))), at=at)
         else:
             yield Element(key=key, text=text_of(node))
 

@@ -42,19 +42,19 @@ def serving(app: Flask, *, threads: int = 4) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
         server.task_dispatcher.shutdown(timeout=5)
-        told = threading.Event()
-        server.trigger.pull_trigger(lambda: _close(server, told))
-        told.set()
+        stopped = threading.Event()
+        server.trigger.pull_trigger(lambda: _close(server, stopped))
+        stopped.set()
         thread.join(timeout=10)
 
 
-def _close(server: Any, told: threading.Event) -> None:
+def _close(server: Any, stopped: threading.Event) -> None:
     """Close every connection in the server's own thread, whose loop ends with the last one.
 
     A browser keeps its connections open, so that waiting for the other side would take long. Who told the loop to end
     writes to a pipe that is closed here, and is to be through with that, since the loop may have woken by itself.
     """
-    told.wait(timeout=5)
+    stopped.wait(timeout=5)
     for channel in list(server.active_channels.values()):
         channel.handle_close()
     server.close()

@@ -197,7 +197,7 @@ def recovery_rows(fitted: UserModel, truth: UserModel) -> list[Recovery]:
         if (true := truth.parameters.get(name)) is not None and true.estimate is not None
     ]
     for topic, intents in fitted.intents.items():
-        for intent, found in intents.items():
+        for intent, fitted_share in intents.items():
             known = truth.intents.get(topic, {}).get(intent)
             if known is not None:
                 rows.append(
@@ -205,9 +205,9 @@ def recovery_rows(fitted: UserModel, truth: UserModel) -> list[Recovery]:
                         name=intent,
                         topic=topic,
                         truth=known.estimate,
-                        estimate=found.estimate,
-                        low=found.interval[0],
-                        high=found.interval[1],
+                        estimate=fitted_share.estimate,
+                        low=fitted_share.interval[0],
+                        high=fitted_share.interval[1],
                     )
                 )
     return rows

@@ -35,7 +35,7 @@ Texts: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class KnownEvent:
     """One event as it can be known.
 
     Attributes
@@ -65,10 +65,10 @@ class StreamWorld:
     """One task with streams: its clock, and its events by title."""
 
     factor: float
-    events: Mapping[str, Told]
+    events: Mapping[str, KnownEvent]
 
 
-def told_event(streams: Mapping[str, Mapping[str, Any]], *, days: float, factor: float) -> Told:
+def known_event(streams: Mapping[str, Mapping[str, Any]], *, days: float, factor: float) -> KnownEvent:
     """Return what can be known of one event.
 
     Parameters
@@ -82,7 +82,7 @@ def told_event(streams: Mapping[str, Mapping[str, Any]], *, days: float, factor:
     """
     one = next(iter(streams.values()))
     span = min(days * 86_400, one["end"] - one["start"])
-    return Told(
+    return KnownEvent(
         start=one["start"],
         follow_seconds=span / factor,
         nuggets={
@@ -234,7 +234,7 @@ def _stream_world(task: TaskContent, entry: FollowedTask) -> StreamWorld:
     return StreamWorld(
         factor=entry.clock_factor,
         events={
-            as_read(topic.text): told_event(
+            as_read(topic.text): known_event(
                 {name: shown for (event, name), shown in task.shown.items() if event == topic.id},
                 days=entry.days,
                 factor=entry.clock_factor,

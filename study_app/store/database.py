@@ -219,10 +219,10 @@ def faults_named(database: Database) -> Iterator[None]:
     try:
         yield
     except DatabaseError as error:
-        said = " ".join(str(error.orig).split())  # PostgreSQL's says more than a line
+        message = " ".join(str(error.orig).split())  # PostgreSQL's says more than a line
         file, server = "its folder exists and may be written", "the server runs and lets you in"
         raise input_fault(
-            f"the database {shown_address(database.engine.url)} cannot be used ({said})",
+            f"the database {shown_address(database.engine.url)} cannot be used ({message})",
             cure=f"check the address, and that {file if database.is_sqlite else server}",
         ) from error
 

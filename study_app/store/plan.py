@@ -168,21 +168,21 @@ class Plans:
 def read_plan(session: Session, study_id: int) -> StudyPlan:
     """Read a study from the database."""
     deep = selectinload(LoadedStudy.tasks)
-    found = session.scalars(
+    loaded = session.scalars(
         select(LoadedStudy)
         .where(LoadedStudy.id == study_id)
         .options(deep.selectinload(Task.systems), deep.selectinload(Task.topics).selectinload(Topic.intents))
     ).one()
-    entry = read_study_entry(found.config, KINDS)
+    entry = read_study_entry(loaded.config, KINDS)
     return StudyPlan(
-        id=found.id,
-        name=found.name,
+        id=loaded.id,
+        name=loaded.name,
         entry=entry,
-        consent_sha256=found.consent_sha256,
-        version=found.version,
+        consent_sha256=loaded.consent_sha256,
+        version=loaded.version,
         tasks=tuple(
             _task_plan(task, number, entry.tasks[number - 1], _units(session, task, entry.tasks[number - 1]))
-            for number, task in enumerate(found.tasks, start=1)
+            for number, task in enumerate(loaded.tasks, start=1)
         ),
     )
 

@@ -192,11 +192,11 @@ def _schema_around(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> type
 
 def note_contradictions(entry: StudyEntry, lines: Mapping[Place, int], log: FaultLog, kinds: Kinds) -> None:
     """Add a fault for each rule that a study file breaks which fits the schema."""
-    found = [*_names(entry.tasks), *_alike(entry.tasks, kinds), *_platform(entry)]
+    contradictions = [*_names(entry.tasks), *_alike(entry.tasks, kinds), *_platform(entry)]
     for number, task in enumerate(entry.tasks):
         of_task = [*_check(task), *kinds[task.kind].rules(task), *_comparison(task)]
-        found += [(("tasks", number, *place), wrong, cure) for place, wrong, cure in of_task]
-    for place, wrong, cure in found:
+        contradictions += [(("tasks", number, *place), wrong, cure) for place, wrong, cure in of_task]
+    for place, wrong, cure in contradictions:
         log.add(wrong, line=_line(place, lines), cure=cure)
 
 

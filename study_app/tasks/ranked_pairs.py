@@ -95,8 +95,8 @@ def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[st
         read_ranked_run(path.parent / run, collection.grades, name=name)
         for name, run in entry.systems.items()
     ]
-    found = ranked_scores(collection, runs, {"worth": TIANDCG(k=entry.depth)})
-    return {(score.topic, score.run): score.value for score in found}
+    scores = ranked_scores(collection, runs, {"worth": TIANDCG(k=entry.depth)})
+    return {(score.topic, score.run): score.value for score in scores}
 
 
 def _methods(task: FinishedTask) -> str:

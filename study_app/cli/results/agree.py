@@ -109,15 +109,15 @@ def agree(
     check_draws(model, draws)
     _check_folder(folder, tables)
     evidence, record = _evidence(tables, model, scores, collection, runs, draws=draws, seed=seed)
-    found = agree(evidence, wanted=_wanted(primary, compare), complete_only=complete_only, seed=seed)
-    for note in found.notes:
+    results = agree(evidence, wanted=_wanted(primary, compare), complete_only=complete_only, seed=seed)
+    for note in results.notes:
         click.echo(note, err=True)
     record |= {"draws": draws, "complete_only": complete_only, "seed": seed, **_commands(folder)}
-    write_agreement(found, Path(folder), record, _streams(tables, evidence.model, collection, runs))
+    write_agreement(results, Path(folder), record, _streams(tables, evidence.model, collection, runs))
     if format_ == "table":
-        click.echo(agreement_text(found), nl=False)
+        click.echo(agreement_text(results), nl=False)
     else:
-        frame = found.agreement.astype(object).where(found.agreement.notna(), None)
+        frame = results.agreement.astype(object).where(results.agreement.notna(), None)
         Output(format=format_).rows(list(frame.columns), frame.to_numpy().tolist())
 
 

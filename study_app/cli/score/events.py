@@ -72,9 +72,9 @@ def read_update_runs(
 
 def durations(text: str) -> tuple[float, float]:
     """Read ``M,S``, two durations such as ``3h``, ``90m`` or ``120s``, in seconds; anything else is wrong usage."""
-    found = [DURATION.fullmatch(part.strip()) for part in text.split(",")]
-    seconds = [float(one[1]) * SECONDS[one[2]] for one in found if one]
-    if len(found) != 2 or len(seconds) != 2:
+    matches = [DURATION.fullmatch(part.strip()) for part in text.split(",")]
+    seconds = [float(one[1]) * SECONDS[one[2]] for one in matches if one]
+    if len(matches) != 2 or len(seconds) != 2:
         raise click.BadParameter(
             f"{text!r} is no mean and standard deviation; write two durations such as 3h,90m"
         )

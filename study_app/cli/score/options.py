@@ -16,24 +16,24 @@ Run = TypeVar("Run")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def say_left_out(name: "str | Path", found: "Iterable[LeftOut]", *, lines: bool = False) -> None:
+def say_left_out(name: "str | Path", counted: "Iterable[LeftOut]", *, lines: bool = False) -> None:
     """Say what was counted, one line each.
 
     Parameters
     ----------
     name : str or Path
         The file as the user named it.
-    found : iterable of LeftOut
+    counted : iterable of LeftOut
         What was counted.
     lines : bool
         The entries are the rows of the file, so that the first one's line can be told.
     """
     from metrics.readers.columns import line_of_row
 
-    for part in found:
+    for part in counted:
         line = line_of_row(name, part.entry) if lines and part.entry is not None else None
-        said = f"warning: {part.warning(line)}" if part.is_most else part.sentence(line)
-        sys.stderr.write(f"{name}: {said}\n")
+        sentence = f"warning: {part.warning(line)}" if part.is_most else part.sentence(line)
+        sys.stderr.write(f"{name}: {sentence}\n")
 
 
 def say_of_runs(

@@ -181,7 +181,7 @@ def _made(
     draw: Draw, look: ReportLook, name: str, title: str, other: Path | None = None
 ) -> tuple[Drawn, str]:
     """Make a drawing in all its forms, with one more font; return it and the signs that no font has."""
-    with _style(look, other), warnings.catch_warnings(record=True) as told:
+    with _style(look, other), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         drawing = draw(look)
         fit_labels(drawing)
@@ -189,7 +189,7 @@ def _made(
         drawing.set_layout_engine("none")
         made = Drawn(svg=svg, pdf=_pdf(drawing, title), inline=_inline(svg, name, look))
     missing = set()
-    for one in told:
+    for one in warned:
         sign = MISSING.match(str(one.message))
         if sign is None:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)

@@ -89,14 +89,14 @@ def told_apart(colours: Mapping[str, str]) -> Mapping[str, str]:
     On the page a drawing's colours are found again by their values; matplotlib does not write pure black.
     """
     taken = {"#000000"}
-    found = {}
+    apart = {}
     for role, colour in colours.items():
         shade = int(colour[1:], 16)
         while f"#{shade:06x}" in taken:
             shade += 1 if shade & 0xFF < 0xFF else -1
-        found[role] = f"#{shade:06x}"
-        taken.add(found[role])
-    return MappingProxyType(found)
+        apart[role] = f"#{shade:06x}"
+        taken.add(apart[role])
+    return MappingProxyType(apart)
 
 
 class _Place:
@@ -127,16 +127,16 @@ def read_look(path: str | Path) -> ReportLook:
     """
     log = FaultLog(path)
     root = _composed(Path(path))
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, node in _entries(root, _Place(log, root, "the file"), "write keys such as colours: and font:"):
         place = _Place(log, node, key)
         if key in CHECKS:
-            found[key] = CHECKS[key](node, place)
+            fields[key] = CHECKS[key](node, place)
         else:
             place.unknown(CHECKS)
     raise_all([log])
-    light = told_apart({**LIGHT, **found.pop("colours", {})})
-    return ReportLook(light=light, dark={**DARK, **found.pop("dark", {})}, **found)
+    light = told_apart({**LIGHT, **fields.pop("colours", {})})
+    return ReportLook(light=light, dark={**DARK, **fields.pop("dark", {})}, **fields)
 
 
 def _composed(path: Path) -> yaml.Node:
@@ -177,7 +177,7 @@ def _scalar(node: yaml.Node) -> str | None:
 
 
 def _colours(node: yaml.Node, place: _Place) -> dict[str, str]:
-    found = {}
+    colours = {}
     for role, value in _entries(node, place, 'write ROLE: "#rrggbb" below it'):
         here, colour = _Place(place.log, value, role), _scalar(value)
         if role not in LIGHT:
@@ -185,8 +185,8 @@ def _colours(node: yaml.Node, place: _Place) -> dict[str, str]:
         elif colour is None or not HEX.fullmatch(colour):
             here.fault("is no colour", 'write "#rrggbb", in quotes')
         else:
-            found[role] = colour.lower()
-    return found
+            colours[role] = colour.lower()
+    return colours
 
 
 def _font(node: yaml.Node, place: _Place) -> str | None:
@@ -224,7 +224,7 @@ def _page_font(node: yaml.Node, place: _Place) -> str | None:
 def _matplotlib(node: yaml.Node, place: _Place) -> dict[str, object]:
     import matplotlib as mpl  # noqa: PLC0415 - slow to load
 
-    found = {}
+    settings = {}
     for name, value in _entries(node, place, "write SETTING: VALUE below it"):
         here = _Place(place.log, value, name)
         if name.startswith(OURS):
@@ -234,10 +234,10 @@ def _matplotlib(node: yaml.Node, place: _Place) -> dict[str, object]:
         else:
             plain = yaml.safe_load(yaml.serialize(value))
             try:
-                [found[name]] = mpl.RcParams({name: plain}).values()
+                [settings[name]] = mpl.RcParams({name: plain}).values()
             except (ValueError, TypeError) as error:
                 here.fault(f"cannot be {plain!r} ({error})", "see matplotlib's own list of settings")
-    return found
+    return settings
 
 
 CHECKS: Mapping[str, Check] = {

@@ -314,9 +314,9 @@ def stream_progress(session: Session, task: TaskPlan, *, now: datetime) -> Strea
     )
 
 
-def _count(session: Session, found: Select[int]) -> int:
+def _count(session: Session, query: Select[int]) -> int:
     """Return how many rows a select finds."""
-    return session.scalar(select(func.count()).select_from(found.subquery())) or 0
+    return session.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 
 def _judgments_per_pair(session: Session, task: TaskPlan) -> Sequence[int]:

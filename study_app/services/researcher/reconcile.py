@@ -99,24 +99,24 @@ def reconcile(
     """
     plan = plans.of(session, study.id, study.version)
     known = {one.identity.platform_worker: one for one in _known(session, plans, plan, now=now)}
-    found = []
+    reconciled = []
     for one in submissions:
         person = known.get(one.worker)
         if person is None:
-            found.append(_row(one, "", "unknown"))
+            reconciled.append(_row(one, "", "unknown"))
             continue
         _store(session, person.identity, one, now=now)
         finding = _finding(session, plan, person, one) if one.known else "unknown_state"
-        found.append(_row(one, _ended(person), finding))
+        reconciled.append(_row(one, _ended(person), finding))
     listed = {one.worker for one in submissions}
-    found += [
+    reconciled += [
         Reconciled(worker=name, submission="", status="", ended=_ended(person), finding="not_handed_in")
         for name, person in known.items()
         if name not in listed and person.is_complete
     ]
     session.flush()
     order = list(FINDINGS)
-    return sorted(found, key=lambda one: order.index(one.finding))
+    return sorted(reconciled, key=lambda one: order.index(one.finding))
 
 
 def _known(session: Session, plans: Plans, plan: StudyPlan, *, now: datetime) -> Iterator[_Known]:
@@ -226,13 +226,13 @@ def _row(one: Submission, ended: str, finding: Finding) -> Reconciled:
 
 def identities(session: Session, study: int) -> dict[str, str]:
     """Return pseudonym -> id at the platform, in order of arrival; without those whose id was deleted."""
-    found = (
+    query = (
         select(Worker.pseudonym, PlatformIdentity.platform_worker)
         .join(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
         .where(Worker.study_id == study)
         .order_by(Worker.number)
     )
-    return {pseudonym: name for pseudonym, name in session.execute(found)}  # noqa: C416 - rows are not tuples to mypy
+    return {pseudonym: name for pseudonym, name in session.execute(query)}  # noqa: C416 - rows are not tuples to mypy
 
 
 def pseudonyms(session: Session, study: int) -> set[str]:
@@ -247,10 +247,10 @@ def without_identity(session: Session, study: int) -> set[str]:
 
 def completed(session: Session, study: int) -> list[str]:
     """Return the pseudonyms of those with complete data who have not withdrawn, in order of arrival."""
-    found = select(Worker.pseudonym).where(
+    query = select(Worker.pseudonym).where(
         Worker.study_id == study, Worker.completed_at.is_not(None), Worker.withdrawn_at.is_(None)
     )
-    return list(session.scalars(found.order_by(Worker.number)))
+    return list(session.scalars(query.order_by(Worker.number)))
 
 
 def bonus_lines(ids: Mapping[str, str], amounts: Mapping[str, Decimal]) -> str:
@@ -313,8 +313,8 @@ def handover(session: Session, study: int) -> Handover:
     )
 
 
-def _count(session: Session, found: Select[int]) -> int:
-    return session.scalar(select(func.count()).select_from(found.subquery())) or 0
+def _count(session: Session, query: Select[int]) -> int:
+    return session.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,7 +334,7 @@ def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now:
     quiet_hours : float or None
         Leave out who gave a sign of life in the stream's last so many hours, by its own clock; enrolling is one.
     """
-    found = session.execute(
+    follows = session.execute(
         select(Follow, Assignment.task_id, Worker.id, PlatformIdentity.platform_worker, Topic.text)
         .join(Follow.slot)
         .join(Slot.assignment)
@@ -352,7 +352,7 @@ def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now:
     ).all()
     signs = _last_signs(session)
     reminders = []
-    for follow, task, worker, platform_worker, title in found:
+    for follow, task, worker, platform_worker, title in follows:
         entry = plan.task(task).following
         if quiet_hours is None or not _was_here(
             signs.get(follow.id, follow.started_at), quiet_hours, entry, now=now

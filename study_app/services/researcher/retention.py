@@ -134,13 +134,13 @@ def unpaid(session: Session, workers: Sequence[int]) -> int:
     records = exists().where(
         PlatformRecord.identity_id == PlatformIdentity.id, PlatformIdentity.worker_id == Worker.id
     )
-    found = select(func.count(Worker.id)).where(
+    query = select(func.count(Worker.id)).where(
         Worker.id.in_(workers),
         exists().where(PlatformIdentity.worker_id == Worker.id),
         or_(Worker.completed_at.is_not(None), records.where(PlatformRecord.confirmed)),
         ~records.where(PlatformRecord.paid),
     )
-    return session.scalar(found) or 0
+    return session.scalar(query) or 0
 
 
 def count_rows(session: Session, parts: Sequence[Part]) -> dict[str, int]:

@@ -52,15 +52,15 @@ def withdraw(session: Session, code: str, *, now: datetime) -> Withdrawal | None
     """Withdraw the worker who holds a code; None when nobody does. A code copied by hand may be in capitals."""
     if not code.isprintable():  # PostgreSQL refuses NUL even in a question
         return None
-    found = session.execute(
+    row = session.execute(
         select(Worker, LoadedStudy.name)
         .join(LoadedStudy)
         .where(Worker.withdrawal_code == code.strip().lower())
         .with_for_update(of=Worker)
     ).one_or_none()
-    if found is None:
+    if row is None:
         return None
-    worker, study = found
+    worker, study = row
     again = worker.withdrawn_at is not None
     worker.withdrawn_at = worker.withdrawn_at or now
     session.flush()

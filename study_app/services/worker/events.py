@@ -63,26 +63,26 @@ def store_events(
         If the page's worker is not in this database.
     """
     connection = session.connection()
-    found = connection.execute(_WORKER, {"worker": page.worker}).one_or_none()
-    if found is None:
+    row = connection.execute(_WORKER, {"worker": page.worker}).one_or_none()
+    if row is None:
         raise UnknownWorkerError(page.worker)
-    if found.withdrawn_at is not None:
-        return Receipt(worker=found.pseudonym, upto=max((event.n for event in events), default=0))
+    if row.withdrawn_at is not None:
+        return Receipt(worker=row.pseudonym, upto=max((event.n for event in events), default=0))
     load, stored = _page_load(connection, page, now=now)
     _insert_new(connection, StoredEvent, [_row(load, event, now=now) for event in events])
     upto = _contiguous(connection, load, stored)
     if upto != stored:
         connection.execute(_STORED_UPTO, {"load": load, "reached": upto})
-    if found.stopped_at is None:
-        lease = timedelta(minutes=plans.of(session, found.id, found.version).entry.lease_minutes)
+    if row.stopped_at is None:
+        lease = timedelta(minutes=plans.of(session, row.id, row.version).entry.lease_minutes)
         _keep_lease(session, plans, page.worker, lease, now=now)
-    return Receipt(worker=found.pseudonym, upto=upto)
+    return Receipt(worker=row.pseudonym, upto=upto)
 
 
 def _page_load(connection: Connection, page: PageToken, *, now: datetime) -> tuple[int, int]:
     """Return the row of a page load, made with its first batch, and up to which number its events are stored."""
-    found = connection.execute(_PAGE_LOAD, {"key": page.key}).one_or_none()
-    if found is None:
+    stored = connection.execute(_PAGE_LOAD, {"key": page.key}).one_or_none()
+    if stored is None:
         row = {
             "key": page.key,
             "worker_id": page.worker,
@@ -93,8 +93,8 @@ def _page_load(connection: Connection, page: PageToken, *, now: datetime) -> tup
             "upto": 0,
         }
         _insert_new(connection, PageLoad, [row])
-        found = connection.execute(_PAGE_LOAD, {"key": page.key}).one()
-    return found.id, found.upto
+        stored = connection.execute(_PAGE_LOAD, {"key": page.key}).one()
+    return stored.id, stored.upto
 
 
 def _row(load: int, event: PageEvent, *, now: datetime) -> dict[str, Any]:

@@ -119,11 +119,11 @@ def newest_rating(session: Session, sheet: Sheet) -> Rating | None:
 def sent_ratings(sheet: Sheet, sent: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """Return the ratings that a form says, iUnit -> 0 to `HIGHEST`; what it leaves out or says wrongly is not in it."""
     allowed = {str(rating): rating for rating in range(HIGHEST + 1)}
-    said = {
+    sent_values = {
         iunit: next(iter(sent.get(f"rating-{number}", ())), "")
         for number, iunit in enumerate(sheet.iunits, start=1)
     }
-    return {iunit: allowed[value] for iunit, value in said.items() if value in allowed}
+    return {iunit: allowed[value] for iunit, value in sent_values.items() if value in allowed}
 
 
 def rate(

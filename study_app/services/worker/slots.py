@@ -178,11 +178,11 @@ def _draw_sheets(
 
 def assignment_of(session: Session, worker: WorkerRow, task: TaskPlan, *, now: datetime) -> int:
     """Return the row of the worker's part in a task, a new one before there is one."""
-    found = session.connection().scalar(_ASSIGNMENT, {"worker": worker.id, "task": task.id})
-    if found is None:
+    assignment = session.connection().scalar(_ASSIGNMENT, {"worker": worker.id, "task": task.id})
+    if assignment is None:
         row = {"worker_id": worker.id, "task_id": task.id, "started_at": now}
-        found = store(session, _NEW_ASSIGNMENT, row)
-    return found
+        assignment = store(session, _NEW_ASSIGNMENT, row)
+    return assignment
 
 
 def listed_topics(here: Whereabouts, task: TaskPlan) -> list[TopicPlan]:

@@ -90,8 +90,8 @@ def system_tallies(session: Session, task: TaskPlan, topic: int) -> dict[int, in
         .where(Slot.topic_id == topic, Worker.withdrawn_at.is_(None))
         .group_by(Follow.system_id)
     )
-    found = {system: number for system, number in session.execute(counted)}  # noqa: C416 - rows are not tuples to mypy
-    return {system: found.get(system, 0) for system in task.systems}
+    tallies = {system: number for system, number in session.execute(counted)}  # noqa: C416 - rows are not tuples to mypy
+    return {system: tallies.get(system, 0) for system in task.systems}
 
 
 TELLING = ("open", "layout", "visible", "hidden", "beat", "see", "close")
@@ -203,7 +203,7 @@ def places_read(session: Session, one: Followed, views: Iterable[StreamView]) ->
 
 def _logged(session: Session, keys: Collection[str]) -> dict[str, list[LoggedEvent]]:
     """Return page load -> its events that tell what was on the screen."""
-    found: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
+    events_by_page: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
     if keys:
         wanted = (
             select(
@@ -218,8 +218,8 @@ def _logged(session: Session, keys: Collection[str]) -> dict[str, list[LoggedEve
             .where(PageLoad.key.in_(keys), StoredEvent.kind.in_(TELLING))
         )
         for key, *event in session.execute(wanted):
-            found[key].append(LoggedEvent(*event))
-    return found
+            events_by_page[key].append(LoggedEvent(*event))
+    return events_by_page
 
 
 def send_read(
@@ -340,11 +340,11 @@ def _candidates(session: Session, one: Followed, view: StreamView) -> list[Asked
     wanted = select(StreamView).where(StreamView.follow_id == one.follow.id, StreamView.visit <= view.visit)
     views = session.scalars(wanted.order_by(StreamView.id)).all()
     now = places_read(session, one, [earlier for earlier in views if earlier.visit == view.visit])
-    told = {name for place in now for name, _ in one.stream.update(place).nuggets}
+    nuggets_now = {name for place in now for name, _ in one.stream.update(place).nuggets}
     rivals = [
         place
         for place, update in enumerate(one.stream.updates[: view.upto], start=1)
-        if any(name in told for name, _ in update.nuggets)
+        if any(name in nuggets_now for name, _ in update.nuggets)
     ]
     before = places_read(
         session,
@@ -357,11 +357,11 @@ def _candidates(session: Session, one: Followed, view: StreamView) -> list[Asked
     )
     nuggets = {place: [name for name, _ in one.stream.update(place).nuggets] for place in (*rivals, *now)}
     times = _visit_times(session, one, views)
-    found = []
+    candidates = []
     for place, nugget in single_new_nuggets(now, before, nuggets):
         known = dict(one.stream.update(place).nuggets)[nugget]
-        found.append(Asked(place=place, nugget=nugget, visits_late=visits_late(known, times)))
-    return found
+        candidates.append(Asked(place=place, nugget=nugget, visits_late=visits_late(known, times)))
+    return candidates
 
 
 def _visit_times(session: Session, one: Followed, views: Sequence[StreamView]) -> list[float]:

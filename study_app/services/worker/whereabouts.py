@@ -125,8 +125,8 @@ def taken(
         .where(Slot.topic_id.in_(topics), counts(now), Slot.id != (besides_slot or 0))
         .group_by(Slot.topic_id)
     )
-    found = {topic: number for topic, number in session.execute(query)}  # noqa: C416 - rows are not tuples to mypy
-    return {topic: found.get(topic, 0) for topic in topics}
+    numbers = {topic: number for topic, number in session.execute(query)}  # noqa: C416 - rows are not tuples to mypy
+    return {topic: numbers.get(topic, 0) for topic in topics}
 
 
 def taken_units(
@@ -141,8 +141,8 @@ def taken_units(
         .where(Slot.topic_id.in_(topics), counts(now), Slot.id != (besides_slot or 0))
         .group_by(Slot.unit)
     )
-    found = {unit: number for unit, number in session.execute(query)}  # noqa: C416 - rows are not tuples to mypy
-    return {unit: found.get(unit, 0) for topic in task.topics for unit in topic.units}
+    numbers = {unit: number for unit, number in session.execute(query)}  # noqa: C416 - rows are not tuples to mypy
+    return {unit: numbers.get(unit, 0) for topic in task.topics for unit in topic.units}
 
 
 def open_units(

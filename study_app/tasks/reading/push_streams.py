@@ -115,21 +115,21 @@ def _profiles(
 ) -> dict[str, ShownProfile]:
     """Return the profiles that were judged, by the names that the judgments have for them."""
     names, log = TopicNames(judged.days), FaultLog(path)
-    found: dict[str, ShownProfile] = {}
+    profiles: dict[str, ShownProfile] = {}
     for topic, profile in written.items():
         name = names.find(topic)
-        if name in found:
+        if name in profiles:
             log.add(f"{topic} is {name}, which stands above already", line=1, cure="delete one of the two")
         elif name is not None:
             words = (profile.description, profile.narrative)
-            found[name] = ShownProfile(
+            profiles[name] = ShownProfile(
                 title=profile.title, description="\n".join(filter(None, words)) or None
             )
-    if not found:
+    if not profiles:
         cure = f"name topics as the judgments do, such as {next(iter(judged.days))!r}"
         log.add("none of these topics is judged", line=1, cure=cure)
     log.raise_if_any()
-    return found
+    return profiles
 
 
 def _from_events(paths: Mapping[str, Path], names: Mapping[str, str]) -> PushSource:
@@ -266,8 +266,8 @@ def _note_of_long_streams(name: str, pushes: Mapping[str, Sequence[Any]]) -> lis
     """Say that nobody will read all of some streams through."""
     longest = max(pushes, key=lambda topic: len(pushes[topic]))
     long = sum(len(of_topic) > LONG_STREAM for of_topic in pushes.values())
-    told = f"{name}: nobody reads more than {LONG_STREAM} notifications on a page through; {long} of {len(pushes)} streams"
-    return [f"{told} have more, {longest} has {len(pushes[longest]):,}"] if long else []
+    message = f"{name}: nobody reads more than {LONG_STREAM} notifications on a page through; {long} of {len(pushes)} streams"
+    return [f"{message} have more, {longest} has {len(pushes[longest]):,}"] if long else []
 
 
 def _reason(reason: str, examples: Sequence[str]) -> str:

@@ -76,8 +76,8 @@ def progress(study: str) -> Response:
         plan = find_study(session, app.plans, study)
         if plan is None or not key or not _same(request.args.get("key", ""), key):
             return said("bad_address", status=404)
-        found = study_progress(session, plan, now=app.now())
-    return make_response(render_template("progress.html", page=found, now=app.now()))
+        shown = study_progress(session, plan, now=app.now())
+    return make_response(render_template("progress.html", page=shown, now=app.now()))
 
 
 def _same(given: str, key: str) -> bool:

@@ -113,9 +113,9 @@ def post_useful(token: str, task: int, query: int) -> Response:
         follow = here.follow(step)
         shown = service.questions_on_page(session, follow, served_at=page.served_at)
         for number, question in enumerate(shown, start=1):
-            said = ANSWERS.get(request.form.get(f"useful-{number}", ""))
-            if said is not None and "skip" not in request.form:
-                service.answer(session, question, useful=said, page=page.key, now=server().now())
+            answer = ANSWERS.get(request.form.get(f"useful-{number}", ""))
+            if answer is not None and "skip" not in request.form:
+                service.answer(session, question, useful=answer, page=page.key, now=server().now())
         return Onward(Step("away", task, query))
 
     return take(token, step, act)

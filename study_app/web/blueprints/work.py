@@ -249,11 +249,11 @@ def post_questions(token: str, task: int, query: int) -> Response:
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | Onward | None:
         entry, now = of_form(here.task(step).entry, AskingTask), server().now()
-        said = checked_answers(entry.questions, request.form.to_dict(flat=False))
-        if said.refusals:
+        checked = checked_answers(entry.questions, request.form.to_dict(flat=False))
+        if checked.refusals:
             return "questions.mend"
-        reply(session, here.slot(step), said.answers, page, now=now)
-        if screens_out(entry.questions, said.answers):
+        reply(session, here.slot(step), checked.answers, page, now=now)
+        if screens_out(entry.questions, checked.answers):
             stop(session, here, "screened_out", now=now)
             return Onward(STOPPED)
         return None

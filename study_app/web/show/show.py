@@ -195,8 +195,8 @@ def vote_page(look: Look) -> VotePage:
 
 def _sent_ticks(look: Look, topic: TopicPlan) -> tuple[frozenset[int], bool]:
     """Return the intents that the form has ticked, by their positions, and whether "none of these" is."""
-    said = look.sent.get("intent", ())
-    ticked = (place for place in range(1, len(topic.intents) + 1) if str(place) in said)
+    sent = look.sent.get("intent", ())
+    ticked = (place for place in range(1, len(topic.intents) + 1) if str(place) in sent)
     return frozenset(ticked), "none" in look.sent
 
 
@@ -252,8 +252,8 @@ def _shown_side(form: SideForm, content: Shown, detail: Mapping[str, Any], revea
 
 def _topic_of(task: TaskPlan, slot: SlotRow, shown: ShownPair) -> TopicPlan:
     """Return what a pair is about: a repeated one may be of another topic than its slot."""
-    found = (topic for topic in task.topics if shown.pair_id in topic.units)
-    return next(found, None) or task.topic(slot.topic_id)
+    topics = (topic for topic in task.topics if shown.pair_id in topic.units)
+    return next(topics, None) or task.topic(slot.topic_id)
 
 
 def _place(task: TaskPlan, state: TaskState, step: Step) -> tuple[int, int]:

@@ -107,15 +107,15 @@ def _as_sent(question: Question, stored: Mapping[str, Answer]) -> Sequence[str]:
     return [str(number) for number, option in enumerate(question.options, start=1) if option in chosen]
 
 
-def _asked(question: Question, said: Sequence[str], refusal: Refusal | None) -> AskedQuestion:
+def _asked(question: Question, sent: Sequence[str], refusal: Refusal | None) -> AskedQuestion:
     return AskedQuestion(
         field=field_of(question),
         text=question.text,
         type=question.type,
         required=question.required,
         options=tuple(enumerate(question.options, start=1)),
-        picked=frozenset(said) if question.options else frozenset(),
-        value=said[0] if said and not question.options else "",
+        picked=frozenset(sent) if question.options else frozenset(),
+        value=sent[0] if sent and not question.options else "",
         range=range_of(question),
         refusal=refusal,
     )
@@ -176,10 +176,10 @@ def _check(
 
 def sent_options(check: Sequence[CheckItem], sent: Mapping[str, Sequence[str]]) -> tuple[int, ...]:
     """Return the option that a form says for each question of a check, 0 where it says none that there is."""
-    said = [next(iter(sent.get(f"check-{number}", ())), "") for number in range(1, len(check) + 1)]
+    values = [next(iter(sent.get(f"check-{number}", ())), "") for number in range(1, len(check) + 1)]
     return tuple(
         int(value) if value in map(str, range(1, len(item.options) + 1)) else 0
-        for item, value in zip(check, said, strict=True)
+        for item, value in zip(check, values, strict=True)
     )
 
 
