@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, select
 
 from study_app.logs.page_events import MAX_EVENTS, BadBatchError, read_batch
+from study_app.services.worker import events
 from study_app.services.worker.answers import decision_time
 from study_app.services.worker.ends import withdraw
 from study_app.store.database import transaction
@@ -74,6 +75,28 @@ def study(campaign):
 @pytest.fixture
 def ann(study):
     return study.at_pairs("ann", topic=FUJI)
+
+
+def test_nothing_is_stored_of_who_has_not_consented(study):
+    """The page is told to forget it; else anybody could fill the disk from the door."""
+    visitor = study.arrive("passer-by")
+    answer = post(visitor, batch(visitor.page_token, numbered(ONE_OF_EACH)))
+    assert (answer.status_code, answer.json) == (200, {"upto": 15})
+    assert stored(study) == []
+    assert study.rows(select(PageLoad.id)) == []
+
+
+def test_so_many_events_are_kept_of_a_page_and_of_a_worker(study, ann, monkeypatch):
+    """Far more than anybody's reading makes; the page stops sending, and answers go on."""
+    monkeypatch.setattr(events, "MOST_OF_A_PAGE", 20)
+    assert post(ann, batch(ann.page_token, beats(19, 20))).json == {"upto": 0}
+    assert post(ann, batch(ann.page_token, beats(20, 21))).json == {"upto": 21}
+    assert [row.number for row in stored(study)] == [19, 20]
+
+    monkeypatch.setattr(events, "MOST_OF_A_WORKER", 2)
+    ann.open(ann.path)
+    assert post(ann, batch(ann.page_token, beats(1))).json == {"upto": 1}
+    assert len(stored(study)) == 2
 
 
 def test_every_kind_is_stored_with_its_detail(study, ann):
