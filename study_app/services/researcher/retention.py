@@ -89,6 +89,15 @@ def identified_before(study: int, *, days: float | None, now: datetime) -> Ids:
     )
 
 
+def unconsented_workers(study: int, *, now: datetime) -> Ids:
+    """Return the workers of a study who came to its door and have not consented, without a sign of life for a day."""
+    return select(Worker.id).where(
+        Worker.study_id == study,
+        Worker.consented_at.is_(None),
+        Worker.last_seen_at <= now - timedelta(days=1),
+    )
+
+
 def withdrawn_workers(study: int) -> Ids:
     """Return the workers of a study who withdrew."""
     return select(Worker.id).where(Worker.study_id == study, Worker.withdrawn_at.is_not(None))

@@ -1,13 +1,14 @@
 """What stands beside the pages of workers: the events of a page, how far a study is, and whether the server is well.
 
 /e/TOKEN takes what happened in a page, in numbered batches. /r/STUDY?key=KEY says how far a study is, to who has the key. /healthz: the
-process answers, and by which address it believes to be asked. /readyz: it can also reach its database.
+process answers, and by which address it believes to be asked. /readyz: it can also write into its database.
 """
 
 import hmac
+import sqlite3
 
 from flask import Blueprint, Response, jsonify, make_response, render_template, request
-from sqlalchemy import select
+from sqlalchemy import update
 from sqlalchemy.exc import SQLAlchemyError
 
 from study_app.logs.page_events import BadBatchError, read_batch
@@ -32,11 +33,11 @@ def healthy() -> Response:
 
 @blueprint.get("/readyz")
 def ready() -> tuple[Response, int]:
-    """Say whether the database answers."""
+    """Say whether the database takes what is written; on a full disk it still reads."""
     try:
-        with transaction(server().database, write=False) as session:
-            session.scalar(select(LoadedStudy.id).limit(1))
-    except SQLAlchemyError:
+        with transaction(server().database, write=True) as session:
+            session.execute(update(LoadedStudy).values(name=LoadedStudy.name))
+    except (SQLAlchemyError, sqlite3.Error):
         return jsonify(status="the database does not answer"), 503
     return jsonify(status="ok"), 200
 

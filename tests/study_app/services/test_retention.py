@@ -64,6 +64,19 @@ def study(campaign):
     return one
 
 
+def test_who_never_consented_leaves_nothing(study, retention):
+    """A day after they came; who is reading the consent text at this moment stays, and so do all who agreed."""
+    study.arrive("passer-by")
+    study.clock.forward(2 * DAY)
+    study.arrive("just-here")
+
+    ended = retention(study, "--unconsented", "--delete")
+
+    assert ended.code == 0, ended.err
+    assert ended.out.startswith("deleted: 1 of platform_entry, 1 of platform_identity")
+    assert count(study, PlatformIdentity) == 4
+
+
 def test_without_delete_it_only_says_what_would_go(study, retention):
     """A dry run is the default; asked for nothing it says what there is."""
     before = rows_by_table(study)

@@ -100,6 +100,7 @@ def test_a_disk_that_cannot_be_written_keeps_the_form_usable(study, caplog):
     ann = study.at_pairs()
     form, address = ann.form(), ann.path
     with read_only(study):
+        assert ann.client.get("/readyz").status_code == 503
         ann.send(form=form, to=address, choice="equally_bad")
         assert ann.status == 503
         assert "Nothing can be saved just now" in ann.text
