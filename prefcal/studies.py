@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.evidence import Evidence
-from calibration.agree.measures.named_measures import Wanted
+from calibration.agree.measures.names import Wanted
 from calibration.agree.score_files import read_scores
 from calibration.agree.study import AgreementTables
 from calibration.agree.study import agree as agree_with

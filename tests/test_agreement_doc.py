@@ -5,7 +5,7 @@ from pathlib import Path
 
 from calibration.agree.disagreements import COLUMNS as DISAGREEMENTS
 from calibration.agree.evidence import Evidence
-from calibration.agree.measures.named_measures import POSSIBLE
+from calibration.agree.measures.kinds import KINDS
 from calibration.agree.stream_results import CORRELATION_COLUMNS, SCORE_COLUMNS
 from calibration.agree.study import agree
 from metrics.agreement.agreement import TIES
@@ -36,7 +36,7 @@ def test_it_names_every_column_measure_option_convention_and_coefficient():
     ]
     options = [name for option in command.params for name in option.opts if name.startswith("--")]
 
-    measures = [name for names in POSSIBLE.values() for name in names if not name.startswith("M@500 ")]
+    measures = [name for kind in KINDS.values() for name in kind.names if not name.startswith("M@500 ")]
     for name in (
         *columns,
         *DISAGREEMENTS,

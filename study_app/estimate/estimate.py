@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from calibration.agree.measures.named_measures import is_name, nearest_name
+from calibration.agree.measures.names import is_name, nearest_name
 from metrics.wording import counted
 from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS

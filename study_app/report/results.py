@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.judged_task import decided, tells
-from calibration.agree.measures.named_measures import Wanted, wanted_by_study
+from calibration.agree.measures.names import Wanted, wanted_by_study
 from calibration.agree.measures.variants import Fit, Role
 from metrics.arrays import Floats
 from study_app.report.drawing.figures import scatter

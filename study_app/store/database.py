@@ -7,7 +7,7 @@ processes off. In PostgreSQL writes run side by side and wait for each other's r
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,16 @@ from metrics.errors import PrefcalError, input_fault
 from study_app.store.file_turns import SharedWrites, refuse_half_a_write
 
 BUSY_TIMEOUT_MS = 10_000
+STATEMENT_SECONDS, LOCK_SECONDS, IDLE_SECONDS = 15, 5, 30
+"""So long a page waits for a statement of a database server, and for what another holds; so long a transaction may do nothing."""
+SOON_LOST = {
+    "connect_timeout": "5",
+    "keepalives_idle": "10",
+    "keepalives_interval": "3",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "15000",
+}
+"""Parameters of a connection to PostgreSQL that does not wait for ever for a machine that has gone."""
 SQLITE_POOL_SIZE, POSTGRES_POOL_SIZE = 40, 20
 """How many connections are kept: of a file one for every thread of a server, of a database server what it can give to several."""
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
@@ -42,8 +52,16 @@ class Database:
         return self.engine.dialect.name == "sqlite"
 
 
-def open_database(url: str) -> Database:
+def open_database(url: str, *, impatient: bool = False) -> Database:
     """Open a database without looking into it.
+
+    Parameters
+    ----------
+    url : str
+        Its address.
+    impatient : bool
+        For a server of pages, whose workers wait: a database server that falls silent, or a lock that somebody keeps, is an
+        error after some seconds. Without it a statement may take as long as it takes.
 
     Raises
     ------
@@ -52,7 +70,7 @@ def open_database(url: str) -> Database:
     """
     try:
         engine = create_engine(
-            _with_driver(url),
+            _with_driver(url, SOON_LOST if impatient else {}),
             pool_size=SQLITE_POOL_SIZE if url.startswith("sqlite") else POSTGRES_POOL_SIZE,
             pool_pre_ping=not url.startswith("sqlite"),
             hide_parameters=True,  # they are answers and platform ids, and errors get into logs
@@ -69,6 +87,8 @@ def open_database(url: str) -> Database:
         event.listen(engine, "begin", _begin_sqlite)
         reading = engine
     else:
+        if impatient:
+            event.listen(engine, "connect", _make_impatient)
         reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     writing = engine.execution_options(prefcal_write=True)
     return Database(
@@ -79,11 +99,14 @@ def open_database(url: str) -> Database:
     )
 
 
-def _with_driver(url: str) -> URL:
-    """Name the driver in an address that PostgreSQL's own tools would take."""
+def _with_driver(url: str, parameters: Mapping[str, str]) -> URL:
+    """Name the driver in an address that PostgreSQL's own tools would take, and parameters that it does not name itself."""
     parsed = make_url(url)
-    is_plain = parsed.drivername in {"postgresql", "postgres"}
-    return parsed.set(drivername="postgresql+psycopg") if is_plain else parsed
+    if parsed.drivername in {"postgresql", "postgres"}:
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    if parsed.get_backend_name() != "postgresql":
+        return parsed
+    return parsed.update_query_dict({**parameters, **parsed.query})
 
 
 @contextmanager
@@ -218,6 +241,15 @@ def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001 - 
     ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _make_impatient(connection: Any, record: object) -> None:  # noqa: ARG001 - SQLAlchemy's signature
+    """Set how long statements and locks may take; not as a parameter of the connection, which poolers before a database refuse."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
+        cursor.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+        cursor.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'")
+    connection.commit()
 
 
 def _begin_sqlite(connection: Connection) -> None:

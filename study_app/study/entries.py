@@ -29,15 +29,15 @@ Code = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{2,64}$")]
 Address = Annotated[str, StringConstraints(pattern=r"^https?://[^\s]+$")]
 Host = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?$")]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
-Count = Annotated[int, Field(ge=1)]
-Repeats = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Repeats = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Entry(BaseModel):
     """Base of all: unknown keys are faults, nothing is converted in silence."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class CheckQuestion(Entry):

@@ -54,6 +54,7 @@ MEANT = {
     "string_pattern_mismatch": "has a form that is not allowed",
     "int_type": "must be a whole number",
     "float_type": "must be a number",
+    "finite_number": "must be a number, and no infinite one",
     "bool_type": "must be true or false",
     "greater_than": "must be more than {gt:g}",
     "greater_than_equal": "must be at least {ge:g}",

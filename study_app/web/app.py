@@ -34,6 +34,7 @@ def create_app(config: Config, *, now: Now | None = None, new_token: NewToken | 
     serving.configure(app)
     log.install(app)
     errors.install(app)
+    app.before_request(serving.refuse_what_was_cut)
     serving.install_headers(app)
     compression.install(app)
     for blueprint in BLUEPRINTS:

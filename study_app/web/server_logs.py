@@ -4,11 +4,8 @@ import logging
 import re
 from typing import Final
 
-REFUSED: Final = re.compile(r"^Invalid request from ip=.*", re.DOTALL)
-"""gunicorn's words about a request that is none: the network address, and then whatever was sent."""
-
-ADDRESS: Final = re.compile(r"(?<=serving |request )\S.*", re.DOTALL)
-"""What stands behind waitress's "while serving" and gunicorn's "handling request"."""
+ADDRESS: Final = re.compile(r"(?<=serving )\S.*", re.DOTALL)
+"""What stands behind waitress's "while serving"."""
 
 
 class WithoutAddresses(logging.Filter):
@@ -16,8 +13,7 @@ class WithoutAddresses(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Cut out of the record's words what a stranger wrote into them."""
-        said = REFUSED.sub("refused what is no request", record.getMessage())
-        record.msg, record.args = ADDRESS.sub("an address", said), ()
+        record.msg, record.args = ADDRESS.sub("an address", record.getMessage()), ()
         return True
 
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 from flask import Flask, Response, current_app, g, make_response, render_template, request
 from jinja2 import BaseLoader, ChoiceLoader, DictLoader, StrictUndefined
 from markupsafe import Markup
+from werkzeug.exceptions import BadRequest
 
 from metrics.errors import InputError, input_fault
 from study_app.config import Config
@@ -93,7 +94,7 @@ def browser_language() -> str:
 
 def open_server(config: Config, now: Now, new_token: NewToken) -> Server:
     """Open the database and put the parts of a server together; raises `PrefcalError` when no study was loaded."""
-    database = open_database(config.database)
+    database = open_database(config.database, impatient=True)
     if is_empty(database):
         raise nothing_loaded(config)
     migrate(database)
@@ -128,6 +129,16 @@ def configure(app: Flask) -> None:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.globals["side_html"] = side_html
     app.url_map.merge_slashes = False  # else `//` leads to the host that the request names
+
+
+def refuse_what_was_cut() -> None:
+    """Refuse a form of which only a part has come, before any view sees it: half an answer would be stored as a whole one.
+
+    The HTTP server may call the end of a connection the end of the form; only the length that was announced tells.
+    """
+    announced = request.content_length
+    if announced is not None and len(request.get_data()) != announced:
+        raise BadRequest("only a part of the form has come")
 
 
 def install_headers(app: Flask) -> None:

@@ -11,7 +11,7 @@ from study_app.cli.places import OutFolder
 
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
-    from calibration.agree.measures.named_measures import Wanted
+    from calibration.agree.measures.names import Wanted
     from calibration.agree.stream_results import StreamTables
     from calibration.user_model.model import UserModel
 
@@ -144,7 +144,7 @@ def _check_folder(folder: str, tables: str) -> None:
 
 def _wanted(primary: tuple[str, str] | None, compare: tuple[str, ...]) -> "Wanted | None":
     """Return the comparisons that the command names, None where it names none."""
-    from calibration.agree.measures.named_measures import Wanted
+    from calibration.agree.measures.names import Wanted
 
     return Wanted(primary=primary, compare=compare) if primary or compare else None
 

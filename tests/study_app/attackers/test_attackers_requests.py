@@ -4,7 +4,8 @@ import logging
 import socket
 import threading
 from contextlib import contextmanager
-from urllib.parse import quote
+from io import BytesIO
+from urllib.parse import quote, urlencode
 
 import pytest
 from click.testing import CliRunner
@@ -185,6 +186,22 @@ def test_a_body_that_is_nonsense_is_refused(study, body, kind):
         answer = ann.client.post(path, data=body, content_type=kind)
         assert answer.status_code in {400, 403, 413, 422}, path
         assert answer.status_code == 413 or len(body) <= MAX_BODY_BYTES
+    assert ann.open(ann.home).step == "consent"
+
+
+def test_a_form_shorter_than_it_says_is_refused_whatever_the_server_says(study):
+    """Some HTTP servers take the end of a connection for the end of the form; the fields that came would look complete."""
+    ann = study.arrive("cut")
+    form = urlencode({**ann.form(), "agree": "yes"})
+
+    cut = ann.client.post(
+        ann.path,
+        content_type="application/x-www-form-urlencoded",
+        input_stream=BytesIO(form.encode()),
+        environ_overrides={"CONTENT_LENGTH": str(len(form) + 9), "wsgi.input_terminated": True},
+    )
+
+    assert cut.status_code == 400
     assert ann.open(ann.home).step == "consent"
 
 

@@ -1,40 +1,26 @@
-"""The measures that a study or a command names for comparison: found by name, or refused with the nearest known ones."""
+"""Measures by name: as tables of agreement print it, or as the registry does; named ones found, or refused with the nearest known.
+
+``M@840``, ``MMeasure(patience=840)`` and ``MMeasure(patience=840, layers='both')`` are one measure, which the tables call
+``M@840``. What was fitted to the study (``M@preferences``) is a name, yet no measure by itself.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from types import MappingProxyType
 
 from pydantic import JsonValue
 
-from calibration.agree.measures.measure_names import CLASSES, measure_called, printed_name, raise_if_misspelt
+from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.variants import CONVERTED_MARK, Fit, Variant
-from calibration.patience.grid import PAPER_PATIENCE
-from metrics.errors import Fault, InputError
-from metrics.registry import short_number
+from metrics.errors import Fault, InputError, input_fault
+from metrics.registry import Measure, all_measures, parse_measure
+from metrics.summaries.score import MMeasure
 from metrics.wording import listed, nearest
 
 OPTIONS = "--primary, --compare"
-_AT_DEFAULT = tuple(f"M@{short_number(patience)}" for patience in PAPER_PATIENCE.values())
-_PARTS = ("", " first layer only", " second layers only", " uniform P", " fitted P")
-
-POSSIBLE: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "summary_pairs": frozenset("".join(parts) for parts in product(_AT_DEFAULT, _PARTS))
-        | {"M@preferences", "M@grid", "M@stops"},
-        "stream_pairs": frozenset({"ELG-1", "ELG-0", "nCG-1", "nCG-0", "T11U", "MSU@0.5", "ELG", "LC", "HM"})
-        | {"T11U@preferences", "Contingency@preferences", "MSU@fitted"},
-        "ranked_pairs": frozenset(
-            {"TIA-nDCG@10", "TIA-P@10", "TIA-ERR@10", "TIA-AP", "T-SBR@10", "TIA-SBR@10"}
-        )
-        | {"IA-nDCG@10", "IA-P@10", "IA-ERR@10", "SBR@10"}
-        | {"TIA-nDCG@10 fitted P", "TIA-ERR@10 fitted P", "TIA-SBR@10 fitted P"},
-    }
-)
-"""Kind of task -> what its measures are called, whether or not files and model for them are there; unmarked."""
 OF_MODEL = ("@preferences", "@grid", "@stops", "@fitted", "fitted P")
 """How names end of what only a user model can score."""
+_NUMBERED = re.compile(r"(?P<name>.+)(?P<mark>[@-])(?P<number>inf|[0-9]+(?:\.[0-9]+)?)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,12 +143,14 @@ def resolved_for_all(
 
 def is_name(name: str, kind: str) -> bool:
     """Say whether tasks of a kind can have a measure of a name, whether or not files and model for it are there."""
-    return _plain(name, kind) in POSSIBLE.get(kind, ()) or measure_called(name, kind) is not None
+    return kind in KINDS and (
+        _plain(name, kind) in KINDS[kind].names or measure_called(name, kind) is not None
+    )
 
 
 def nearest_name(name: str, kind: str) -> str | None:
     """Return the measure of tasks of a kind whose name is most like another name, None where none is like it."""
-    return nearest(name, (*POSSIBLE.get(kind, ()), *CLASSES.get(kind, ())))
+    return nearest(name, (*KINDS[kind].names, *KINDS[kind].classes)) if kind in KINDS else None
 
 
 def found_measures(names: Sequence[str], variants: Sequence[Variant], kind: str) -> dict[str, str]:
@@ -174,6 +162,46 @@ def found_measures(names: Sequence[str], variants: Sequence[Variant], kind: str)
         for name, forms in candidates.items()
         if known & set(forms)
     }
+
+
+def measure_called(name: str, kind: str) -> Measure | None:
+    """Return the measure that a name stands for in tasks of a kind, None where it is no name of a measure.
+
+    Parameters
+    ----------
+    name : str
+        As tables print it, with or without ``(converted)``, or as `metrics.registry.parse_measure` reads it.
+    kind : str
+        Kind of task, as in `KINDS`.
+    """
+    if kind not in KINDS:
+        return None
+    plain = name.strip().removesuffix(f" {CONVERTED_MARK}")
+    printed = _printed(plain, kind)
+    if printed is not None:
+        return printed
+    try:
+        return _of_registry(plain, kind)
+    except InputError:
+        return None
+
+
+def printed_name(measure: Measure, kind: str) -> str:
+    """Return what tables of agreement call a measure; ``measure_called(printed_name(m, kind), kind) == m``."""
+    parameters = measure.parameters()
+    endings = [ending for key, value, ending in KINDS[kind].endings if parameters.get(key) == value]
+    short = measure.column + "".join(endings)
+    return short if _printed(short, kind) == measure else repr(measure)
+
+
+def raise_if_misspelt(name: str, kinds: Collection[str]) -> None:
+    """Raise `InputError` with what is wrong where a name is in the registry's notation, yet no measure of these kinds."""
+    if "(" not in name.removesuffix(CONVERTED_MARK):
+        return
+    kinds = [kind for kind in kinds if kind in KINDS]
+    if not any(measure_called(name, kind) for kind in kinds):
+        for kind in kinds:
+            _of_registry(name, kind)
 
 
 def _forms(name: str, kind: str) -> Iterator[str]:
@@ -205,7 +233,7 @@ def _same(wanted: Wanted, found: Mapping[str, str]) -> list[Fault]:
 
 def _plain(name: str, kind: str) -> str:
     """Return a name without its mark, of a ranked list's measure at the default depth."""
-    if kind == "ranked_pairs":
+    if KINDS[kind].with_depth:
         return re.sub(r"@[0-9]+", "@10", name)
     return name.removesuffix(f" {CONVERTED_MARK}")
 
@@ -216,7 +244,9 @@ def _unknown(name: str, known: Collection[str], task: str, kinds: Collection[str
         raise_if_misspelt(name, kinds)
     except InputError as error:
         return error.faults[0]
-    near = nearest(name, [*known, *(written for kind in kinds for written in CLASSES.get(kind, ()))])
+    near = nearest(
+        name, [*known, *(written for kind in KINDS.keys() & kinds for written in KINDS[kind].classes)]
+    )
     cure = f"did you mean {near!r}? " if near else ""
     return Fault(
         problem=f"there is no measure {name!r} in {task}",
@@ -229,3 +259,45 @@ def _in_sample(name: str, task: str) -> Fault:
         problem=f"{name!r} was fitted to the preferences of {task} that would judge it",
         cure=f"name {name.replace(' in sample', '')!r}, which is cross-fitted",
     )
+
+
+def _of_registry(text: str, kind: str) -> Measure:
+    """Read a measure in the registry's notation, and see that agreement can be computed of it."""
+    found = parse_measure(text)
+    able = KINDS[kind].classes
+    if type(found).__name__ not in able:
+        raise input_fault(f"{text} does not score {kind}", cure=f"what does is {listed(able, most=30)}")
+    if isinstance(found, MMeasure) and found.truncate is not None:
+        raise input_fault(
+            f"{text}: agreement is of whole summaries", cure="leave out truncate, or give --scores"
+        )
+    return found
+
+
+def _printed(text: str, kind: str) -> Measure | None:
+    """Read a measure as tables print it: name, main parameter, and what an M-measure is without."""
+    more: dict[str, str] = {}
+    for key, value, ending in reversed(KINDS[kind].endings):
+        if text.endswith(ending) and key not in more:
+            more[key], text = value, text.removesuffix(ending)
+    numbered = _NUMBERED.fullmatch(text)
+    known = all_measures()
+    for cls in (known[name] for name in KINDS[kind].classes):
+        if not more and cls().column == text:
+            return cls()
+        if numbered is not None and numbered["name"] == cls.name:
+            found = _with_number(cls, numbered, more)
+            if found is not None:
+                return found
+    return None
+
+
+def _with_number(cls: type[Measure], numbered: re.Match[str], more: Mapping[str, str]) -> Measure | None:
+    """Return a measure whose main parameter is the number behind its name, None where that is no such measure."""
+    text = numbered["number"]
+    number = int(text) if text.isdecimal() else float(text)
+    try:
+        found = cls(**{next(iter(cls.defaults())): number}, **more)
+    except ValueError:
+        return None
+    return found if found.column.startswith(f"{cls.name}{numbered['mark']}") else None
