@@ -37,7 +37,8 @@ from study_app.store.schema import known_versions, stored_version
 OK: Final = "ok"
 WARNING: Final = "warning"
 FAULT: Final = "fault"
-State = Literal["ok", "warning", "fault"]
+NOTE: Final = "note"
+State = Literal["ok", "note", "warning", "fault"]
 EARLIEST_YEAR, LATEST_YEAR = 2025, 2100
 CLOCK_SAMPLE_SECONDS = 0.05
 CLOCK_STEP_SECONDS = 0.5
@@ -52,8 +53,8 @@ class Finding:
     ----------
     what : str
         What was looked at.
-    state : {'ok', 'warning', 'fault'}
-        A fault loses answers or keeps workers out; a warning may.
+    state : {'ok', 'note', 'warning', 'fault'}
+        A fault loses answers or keeps workers out; a warning may. A note is of what cannot be seen from here.
     found : str
         What there is.
     cure : str
@@ -145,7 +146,7 @@ def encryption() -> Finding:
     """Say what the server does not do itself."""
     return Finding(
         what="HTTPS",
-        state=OK,
+        state=NOTE,
         found="prefcal serve speaks plain HTTP",
         cure="on the open net: a reverse proxy with HTTPS (docs/deploy.md); look at it with --address https://HOST",
     )
