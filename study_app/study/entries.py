@@ -75,7 +75,7 @@ class SearchedTask(TaskEntry):
         return max(self.search_seconds, self.min_search_seconds)
 
 
-class JudgedTask(TaskEntry):
+class JudgingTask(TaskEntry):
     """What every task has in which pairs are judged; ``compare`` and ``primary`` are for the analysis."""
 
     systems: dict[Name, Text] = Field(min_length=2)
@@ -105,7 +105,7 @@ class JudgedTask(TaskEntry):
         """Return how many of these are to be judged once more."""
 
 
-class ChosenPairs(JudgedTask):
+class ChosenPairs(JudgingTask):
     """What every task has whose workers choose a topic, and judge its pairs."""
 
     queries_per_worker: Count = 1
@@ -128,7 +128,7 @@ class ChosenPairs(JudgedTask):
         return self.pairs_and_repeats[1] * min(self.queries_per_worker, topics)
 
 
-class TakenPairs(JudgedTask):
+class TakenPairs(JudgingTask):
     """What every task has whose workers get one pair after another."""
 
     judgments_per_pair: Count | None = 10

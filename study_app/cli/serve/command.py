@@ -10,20 +10,30 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from sqlalchemy.orm import Session
 
-from study_app.cli.options import database_option
+from study_app.cli.output import database_option
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
 from study_app.store.plan import Plans
 from study_app.study.platforms import Platform, platform_of
-from study_app.web.server_logs import quieted
 
 if TYPE_CHECKING:
     from flask import Flask
+
+
+THREADS = 32
+"""So many requests wait for the disk side by side, and share its commits; fewer than the database has connections."""
+FEW_THREADS = 8
+"""Of a process on a database server, whose connections all processes share."""
+CONNECTIONS = 2_000
+MAX_REQUEST_BYTES = 1024 * 1024
+HEALTH = "/healthz"
+ADDRESS: Final = re.compile(r"(?<=serving )\S.*", re.DOTALL)
+"""What stands behind waitress's "while serving"."""
 
 
 def address_lines(session: Session, base: str) -> list[str]:
@@ -50,13 +60,21 @@ def _trial(platform: Platform, entrance: str) -> list[str]:
     return [f"  try it:     {entrance}?{platform.worker_parameter}={name}"]
 
 
-THREADS = 32
-"""So many requests wait for the disk side by side, and share its commits; fewer than the database has connections."""
-FEW_THREADS = 8
-"""Of a process on a database server, whose connections all processes share."""
-CONNECTIONS = 2_000
-MAX_REQUEST_BYTES = 1024 * 1024
-HEALTH = "/healthz"
+class WithoutAddresses(logging.Filter):
+    """Let every record pass, but say no addresses."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Cut out of the record's words what a stranger wrote into them."""
+        record.msg, record.args = ADDRESS.sub("an address", record.getMessage()), ()
+        return True
+
+
+def quieted(name: str) -> logging.Logger:
+    """Return the logger of that name, which says warnings and failures only, and no addresses."""
+    logger = logging.getLogger(name)
+    logger.setLevel(logging.WARNING)
+    logger.filters = [WithoutAddresses()]
+    return logger
 
 
 def waitress_server(

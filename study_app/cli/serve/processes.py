@@ -23,12 +23,12 @@ from study_app.cli.serve.command import (
     FEW_THREADS,
     THREADS,
     cores,
+    quieted,
     spare_collections,
     stay_on,
     waitress_server,
 )
 from study_app.store.file_turns import FileTurn
-from study_app.web.server_logs import quieted
 from study_app.web.serving import NAME
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ HANGS_SECONDS = 20
 
 LOOK_UP_SECONDS = 0.5
 """So soon an idle process sees that it is to stop, or that its parent is gone."""
-
 LAST_LOOKS = 3
 """So often a process that is to stop still reads what has been sent by then, and lets in who knocked."""
 

@@ -16,7 +16,7 @@ from waitress import create_server, wasyncore
 from metrics.errors import InputError
 from study_app.cli.serve.command import MAX_REQUEST_BYTES, THREADS, serve
 from study_app.store.database import migrate, open_database
-from study_app.store.models import PlatformEntry, PlatformIdentity, Study
+from study_app.store.models import LoadedStudy, PlatformEntry, PlatformIdentity
 from study_app.web.serving import MAX_BODY_BYTES
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_study import votes_task
@@ -65,7 +65,7 @@ def test_sql_in_any_part_of_a_request_is_a_text(study, text):
     assert ann.step == "1/choose"
     stored = select(PlatformEntry.parameters).join(PlatformIdentity)
     assert study.rows(stored.where(PlatformIdentity.platform_worker == text)) == [({"session": text},)]
-    assert study.rows(select(Study.name)) == [("small",)]
+    assert study.rows(select(LoadedStudy.name)) == [("small",)]
 
 
 @pytest.mark.both_databases
