@@ -10,7 +10,7 @@ import numpy as np
 
 from calibration.agree.diagnostics import testable
 from calibration.agree.judged_task import JudgedTask
-from calibration.agree.measures.named_measures import Wanted
+from calibration.agree.measures.names import Wanted
 from calibration.agree.measures.variants import Fit, Role, Variant
 from calibration.agree.votes_model import slope_difference
 from metrics.agreement.agreement import Ties, agreement
