@@ -15,19 +15,15 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import binomtest
 
-from calibration.agree.judged_task import judged_tasks
 from calibration.agree.votes_model import slope_difference
-from calibration.tables.files import checked
-from calibration.tables.tables import TABLES
 from metrics.agreement.agreement import Ties, agreement, pair_credit
 from metrics.agreement.ceiling import ceiling
 from metrics.agreement.comparison import compare, holm
-from metrics.agreement.people import Error, crossing
+from metrics.agreement.people import Error, VotesByPerson, crossing
 from metrics.agreement.query_mean import QueryMean, simultaneous_band
 from tests.metrics.simulated_votes import JudgedMeasures, Votes, judged_measures, simulate
 
@@ -71,15 +67,11 @@ def coverage_of_weighted_intervals(studies: int, rng: Rng, *, queries: int, work
     for _ in range(studies):
         chance = rng.normal(0.7, 0.05, (queries, 1)) + rng.normal(0, 0.14, workers)
         chose = rng.random(chance.shape) < chance
-        rows = [
-            {"worker": f"w{worker}", "task": "t", "topic": f"q{query:03d}", "pair": f"q{query}"}
-            | {"system_left": "a", "system_right": "b", "choice": "left" if chose[query, worker] else "right"}
-            for query, worker in np.ndindex(chose.shape)
-        ]
-        (task,) = judged_tasks({"preferences": checked(pd.DataFrame(rows), TABLES["preferences"])})
-        difference = np.ones(len(task.pairs))
-        mean = agreement(difference, task.share, task.topics, ties="weighted").mean
-        intervals = (mean.confidence_interval(LEVEL), task.votes().interval(difference, "weighted", LEVEL))
+        query, worker = np.indices(chose.shape).reshape(2, -1)
+        votes = VotesByPerson(pair=query, for_a=chose.ravel().astype(float), crossing=crossing(query, worker))
+        difference, names = np.ones(queries), [f"q{query:03d}" for query in range(queries)]
+        mean = agreement(difference, votes.share, names, ties="weighted").mean
+        intervals = (mean.confidence_interval(LEVEL), votes.interval(difference, "weighted", LEVEL))
         for name, (low, high) in zip(covered, intervals, strict=True):
             covered[name] += low <= 0.7 <= high
     return {name: count / studies for name, count in covered.items()}
