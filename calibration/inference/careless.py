@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from metrics.arrays import Floats
+from metrics.arrays import Bools, Floats
 
 _LARGEST_LOG_RATIO = 500.0
 """Keeps the ratio of two likelihoods finite."""
@@ -35,9 +35,14 @@ class CarelessClass:
     loglik: float
 
     @property
+    def is_one(self) -> Bools:
+        """Who is more likely careless than earnest, (w,)."""
+        return np.asarray(self.posterior > 0.5)
+
+    @property
     def count(self) -> int:
         """How many are more likely careless than earnest."""
-        return int((self.posterior > 0.5).sum())
+        return int(self.is_one.sum())
 
 
 def careless_class(earnest: Floats, careless: Floats) -> CarelessClass:
