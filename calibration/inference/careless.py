@@ -5,6 +5,7 @@ found by maximum likelihood, and each person's posterior follows (a mixture of t
 A family that fits its model anew for each share calls this inside its own likelihood.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +39,10 @@ class CarelessClass:
     def is_one(self) -> Bools:
         """Who is more likely careless than earnest, (w,)."""
         return np.asarray(self.posterior > 0.5)
+
+    def by_name(self, people: Iterable[str]) -> dict[str, float]:
+        """Return each person's posterior by name."""
+        return dict(zip(people, self.posterior.tolist(), strict=True))
 
     @property
     def count(self) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.clusters import cluster_counts
+from calibration.inference.few import notes_on_few
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
 from calibration.reading.careless import ClickThrough, click_through
@@ -29,7 +30,6 @@ from metrics.arrays import Floats
 LEAST_RANGE = 3.0
 LEAST_SLOPE = 0.1
 MANY_CUT = 0.5
-FEW_WORKERS = 20
 AT_THE_SHORTEST = 0.05
 LEAST_ROWS = 40
 SIGNIFICANT = 0.01
@@ -116,6 +116,7 @@ def fit_reading_speed(
             *_diagnostics(data, medians, fit, unit, failed=method == "mixture" and fit.n_free != N_FREE),
             *_on_items(effects, fit),
         ),
+        careless=MappingProxyType({} if careless is None else careless.kind.by_name(everybody.names)),
         summaries=ReadingSummary.of(data, medians, fit.centres),
     )
 
@@ -294,10 +295,7 @@ def reading_notes(data: TimedReads, medians: MedianFit) -> Iterator[Diagnostic]:
             "All reads are entries of ranked lists, which people scan to compare two lists: this is how fast they judged "
             "such lists, and not how fast they read a text.",
         )
-    if data.n_workers < FEW_WORKERS:
-        yield warning(
-            "few_workers", f"With {data.n_workers} workers the spread over people is known only roughly."
-        )
+    yield from notes_on_few(workers=data.n_workers)
     if data.cut.mean() > MANY_CUT:
         yield warning(
             "many_interrupted",
