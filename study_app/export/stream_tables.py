@@ -17,8 +17,7 @@ from study_app.logs.visit_record import activity_rows
 from study_app.protocol.stream_rules import stream_time
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, Slot, Task, Topic, Worker
 from study_app.store.task_models import Follow, Prompt, UsefulAnswer, UsefulQuestion
-from study_app.tasks.text_items import text_stop
-from study_app.tasks.update_stream import places_of
+from study_app.tasks.items import places_of, text_stop
 
 
 def follows_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:
@@ -160,15 +159,15 @@ def _reads(one: FollowLog) -> Iterator[tuple[Any, ...]]:
 
 def _interrupted(one: FollowLog) -> set[tuple[int, str]]:
     """Return (page, item) of what was being read when a visit ended, unless its reader was through with it."""
-    found = set()
+    interrupted = set()
     for visit, exhausted in zip(one.visits, one.exhausted, strict=True):
         last = visit.signs[-1]
         reading = one.views[last.page].reading
         if last.number in reading.broken_off:
             item = reading.broken_off[last.number]
             if not (reading.items[item].fully_seen and (exhausted or visit.is_left_by_form)):
-                found.add((last.page, item[1]))
-    return found
+                interrupted.add((last.page, item[1]))
+    return interrupted
 
 
 def _stops(one: FollowLog) -> Iterator[tuple[Any, ...]]:
@@ -177,9 +176,9 @@ def _stops(one: FollowLog) -> Iterator[tuple[Any, ...]]:
     for visit in one.visits:
         views = [one.views[page] for page in sorted(visit.pages - came)]
         came |= visit.pages
-        told = [view for view in views if view.reading.items]
-        if told:
-            yield _stop(one, told)
+        views_read = [view for view in views if view.reading.items]
+        if views_read:
+            yield _stop(one, views_read)
 
 
 def _stop(one: FollowLog, views: Sequence[ViewLog]) -> tuple[Any, ...]:

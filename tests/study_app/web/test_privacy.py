@@ -6,7 +6,7 @@ import logging
 import pytest
 from sqlalchemy import create_engine
 
-from study_app.web.log import LOGGER
+from study_app.web.serving import LOGGER
 from tests.study_app.small_streams import HOURLY, PROMPT, STREAM_SECRETS, SYSTEMS
 from tests.study_app.small_study import SECRETS, pairs_task, votes_task
 from tests.study_app.stream_visits import HOUR, come_back, follow, log, stream_study
