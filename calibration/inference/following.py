@@ -18,7 +18,7 @@ from metrics.arrays import Floats
 
 POWERS = np.linspace(0, 3, 13)
 CLEAR_GAIN = 4.0
-CLEARER = 1.0
+CLEARER = 0.3
 FEWEST = 5
 MOST = 0.5
 """A class of a larger share is no minority: then nobody can say who answers by lot."""
