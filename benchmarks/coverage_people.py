@@ -108,7 +108,7 @@ class Voting:
                 odds = np.log(rates[topic] / (1 - rates[topic])) + lean
                 odds = 0 * odds if person < round(self.careless * self.people) else odds
                 ticked = np.flatnonzero(rng.random(len(odds)) < 1 / (1 + np.exp(-odds)))
-                named = [f"i{i}" for i in ticked] or [None]
+                named: list[str | None] = [f"i{i}" for i in ticked] or [None]
                 rows += [(f"W{person}", f"Q{topic}", intent) for intent in named]
         votes = checked(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
         offered = checked(pd.DataFrame(list(truth), columns=["topic", "intent"]), TABLES["intents"])
