@@ -12,6 +12,7 @@ import pandas as pd
 from calibration.fit.families import AWAY, FAMILIES, FAMILY_NAMES, SESSION, patience
 from calibration.fit.material import FitMaterial, FitOptions
 from calibration.fit.naive import NaiveEstimate, naive_estimates
+from calibration.fit.notes import warned
 from calibration.fit.visits import noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
 from calibration.inference.goodness import REJECTED
@@ -145,6 +146,19 @@ class UserModelFit(Summarised):
         return "\n".join([self.model.summary(), *(f"not identified: {one}" for one in self.skipped)])
 
     @property
+    def careless(self) -> pd.DataFrame:
+        """Who may be careless, by what they answered: one row each with worker, answers and probability."""
+        families = [(_stem(fit.parameters), fit.careless) for fit in self.results.values()]
+        families += [("intents", self.intents.result.careless)] if self.intents else []
+        families += [("preferences", self.quality.careless)]
+        rows = [
+            (worker, family, short(probability))
+            for family, people in families
+            for worker, probability in sorted(people.items())
+        ]
+        return pd.DataFrame(rows, columns=["worker", "answers", "probability"])
+
+    @property
     def drawable(self) -> dict[str, CalibrationResult | IntentFit]:
         """What a family is called in file names -> its fit; `patience_chars` is drawn by its source."""
         fits = {
@@ -200,18 +214,22 @@ def fit_user_model(
         found = _family(family, material, intents) + found
     found = _with_intervals(found, options.level)
     notes = _notes_on_workers(tables, options)
-    results = [tested(fit, material).noted(*notes) for fit in noted_on_visits(material, found.results, cut)]
+    quality = quality_report(
+        counted_tables(tables, exclude=False, complete_only=options.complete_only),
+        seed=seed,
+        level=options.level,
+        exclude=options.exclude,
+    )
+    results = [
+        warned(tested(fit, material), quality.clickers).noted(*notes)
+        for fit in noted_on_visits(material, found.results, cut)
+    ]
     model = _model(results, intents, material, tables_sha256)
     return UserModelFit(
         model=model,
         results={next(iter(fit.parameters)): fit for fit in results},
         intents=intents,
-        quality=quality_report(
-            counted_tables(tables, exclude=False, complete_only=options.complete_only),
-            seed=seed,
-            level=options.level,
-            exclude=options.exclude,
-        ),
+        quality=quality,
         skipped=tuple(sorted(found.skipped, key=lambda one: _place(one.names[0]))),
         naive=naive_estimates(material, list(model.parameters)) if options.compare else (),
     )
@@ -231,6 +249,7 @@ def _model(
         parameters=dict(sorted(entries.items(), key=lambda item: _place(item[0]))),
         joint=tuple(sorted(blocks, key=lambda block: _place(block.names[0]))),
         intents=intents.entries(level) if intents else {},
+        intents_diagnostics=intents.result.diagnostics if intents else (),
     )
 
 

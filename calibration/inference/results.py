@@ -91,6 +91,8 @@ class CalibrationResult(Summarised):
         Other numbers that describe the fit, by name.
     diagnostics : tuple of Diagnostic
         What to know before using the estimates.
+    careless : mapping of str to float
+        Worker -> how likely careless, where the fit found such people; else empty.
     """
 
     parameters: Mapping[str, float]
@@ -105,6 +107,7 @@ class CalibrationResult(Summarised):
     units: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     diagnostics: tuple[Diagnostic, ...] = ()
+    careless: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def params(self) -> "pd.Series[float]":

@@ -181,6 +181,8 @@ class UserModel(_Part):
         Groups of parameters whose errors belong together.
     intents : dict of str to dict of str to IntentEntry
         Topic -> intent -> probability.
+    intents_diagnostics : tuple of Diagnostic
+        What to know before using them.
     """
 
     format: Format = FORMAT
@@ -191,6 +193,7 @@ class UserModel(_Part):
     parameters: dict[Name, ParameterEntry] = {}
     joint: tuple[JointEntry, ...] = ()
     intents: dict[str, dict[str, IntentEntry]] = {}
+    intents_diagnostics: tuple[Diagnostic, ...] = ()
 
     def __repr__(self) -> str:
         return first_lines(self.summary())

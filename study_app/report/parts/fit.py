@@ -301,6 +301,8 @@ def _diagnostic_table(model: UserModel) -> ReportTable | None:
     for name, entry in model.parameters.items():
         for diagnostic in entry.diagnostics:
             about[diagnostic.severity, diagnostic.sentence].append(name)
+    for diagnostic in model.intents_diagnostics:
+        about[diagnostic.severity, diagnostic.sentence].append("P(i|q)")
     if not about:
         return None
     ordered = sorted(about.items(), key=lambda item: item[0][0] != "warning")
