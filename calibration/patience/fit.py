@@ -206,7 +206,7 @@ def _judged_summaries(
     if judged.empty:
         raise NotIdentifiedError("no judgment counts")
     probabilities = given_probabilities(intents, voted, positions)
-    pairs = summary_pairs(pair_votes(preferences), positions, probabilities)
+    pairs = summary_pairs(pair_votes(preferences), positions, probabilities, judged=judged)
     people = judged.loc[judged["topic"].isin(pairs.topics), "worker"].nunique()
     return pairs, people, _notes_on_intents(pairs.topics, intents, voted)
 
