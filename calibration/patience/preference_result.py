@@ -9,6 +9,7 @@ from calibration.inference.davidson import Votes, choice_probabilities
 from calibration.inference.drawing import finish
 from calibration.inference.results import LEVEL, CalibrationResult
 from calibration.inference.wording import shown_level
+from calibration.patience.spread import PatienceSpread
 from metrics.arrays import Floats
 
 if TYPE_CHECKING:
@@ -31,12 +32,15 @@ class PreferencesFit(CalibrationResult):
         b D of each pair.
     votes : (p,) ndarray of float
         Judgments of each pair.
+    spread : PatienceSpread or None
+        How patience differs between people; None where nobody knows who judged.
     """
 
     kappa: Floats
     drop: Floats
     log_odds: Floats
     votes: Floats
+    spread: PatienceSpread | None = None
 
     def simulate(self, rng: np.random.Generator) -> Votes:
         """Return votes that the fitted model draws for the same pairs, as many for each."""

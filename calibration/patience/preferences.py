@@ -20,12 +20,23 @@ from calibration.inference.clusters import jackknife_covariance
 from calibration.inference.davidson import LARGEST_SCALED_SLOPE, fit_davidson
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import LikelihoodCurve, Scale, StudentT, Uncertainty
+from calibration.inference.wording import shown_p
+from calibration.patience.decay_form import REJECTED as FORM_REJECTED
+from calibration.patience.decay_form import DecayForm, decay_form
+from calibration.patience.judges import (
+    DIFFERS,
+    chance_that_alike,
+    patience_spread,
+    who_answers_by_chance,
+)
 from calibration.patience.pairs import JudgedSummaries
 from calibration.patience.preference_result import PreferencesFit, misfit
 from calibration.patience.profile import KappaProfile, kappa_grid, maximised, profile_at, without_each_group
 from calibration.patience.scores import Design, Place, design
+from calibration.patience.spread import PatienceSpread
 from calibration.user_model.model import Diagnostic
-from metrics.arrays import Floats
+from metrics.arrays import Bools, Floats
+from metrics.wording import listed
 
 NAME = "patience_chars_preferences"
 WEAK_LIKELIHOOD_RATIO = 10.0
@@ -86,6 +97,7 @@ def fit_patience_from_preferences(
     }
     _check_relation(details, clusters)
     kappa = place.kappa
+    notes, spread = _about_people(pairs, place, float(profile.loglik[best]))
     log_odds = place.slope * pairs.differences(profile.kappa[[best]])[0]
     details["misfit"] = misfit(log_odds, pairs.votes)
     return PreferencesFit(
@@ -98,11 +110,12 @@ def fit_patience_from_preferences(
         n_workers=n_workers,
         n_rows=int(pairs.votes.total.sum()),
         details=MappingProxyType(details),
-        diagnostics=tuple(_diagnostics(pairs, profile, details)),
+        diagnostics=(*_diagnostics(pairs, profile, details), *notes),
         kappa=profile.kappa,
         drop=2 * (profile.loglik.max() - profile.loglik),
         log_odds=log_odds,
         votes=pairs.votes.total,
+        spread=spread,
     )
 
 
@@ -166,6 +179,59 @@ def _uncertainty(
         scale=Scale.INVERSE,
     )
     return MappingProxyType({"likelihood_ratio": curve, "jackknife": jackknife})
+
+
+def _about_people(
+    pairs: JudgedSummaries, place: Place, loglik: float
+) -> tuple[list[Diagnostic], PatienceSpread | None]:
+    """Return how judges differ, or else whether their decay is of another form, and the spread of patience."""
+    judgments = pairs.judgments
+    if place.kappa == 0 or judgments is None or len(judgments.people) < 2:
+        return [], None
+    chance, slopes = who_answers_by_chance(pairs, judgments, place)
+    rest = pairs.of_judgments(~chance.people[judgments.worker])
+    reading = rest.judgments or judgments
+    spread = patience_spread(rest, reading, place, slopes)
+    notes = []
+    if chance.people.any():
+        notes.append(_by_chance(judgments.people, chance.people, place, _best_kappa(rest)))
+    if chance_that_alike(rest, reading, place) < DIFFERS:
+        notes.append(
+            warning(
+                "patience_differs",
+                f"Patience differs between people by more than chance (coefficient of variation {spread.best:.2f}, half of them above "
+                f"{spread.median:.0f} characters; see patience_chars_spread). The L given is the one with which M explains most; "
+                "its interval counts people and topics as drawn from many.",
+            )
+        )
+    if not notes:
+        notes += _about_form(decay_form(pairs, place, loglik))
+    return notes, spread
+
+
+def _best_kappa(pairs: JudgedSummaries) -> float:
+    grid = kappa_grid(pairs)
+    profile = maximised(pairs, pairs.votes, profile_at(grid, pairs.differences(grid), pairs.votes))
+    return float(profile.kappa[profile.best])
+
+
+def _by_chance(people: tuple[str, ...], out: Bools, place: Place, without: float) -> Diagnostic:
+    named = listed([name for name, is_out in zip(people, out, strict=True) if is_out], most=5)
+    other = f"{1 / without:.0f}" if without > 0 else "without a bound"
+    return warning(
+        "careless_workers",
+        f"{out.sum()} of {len(people)} people ({named}) answer as if by chance: they are in this patience of {1 / place.kappa:.0f}; "
+        f"without them it is {other}.",
+    )
+
+
+def _about_form(form: DecayForm) -> Iterator[Diagnostic]:
+    if form.gain > 0 and form.p_value < FORM_REJECTED:
+        yield warning(
+            "decay_exponential",
+            f"An exponential decay explains the preferences better than the linear one of M (log-likelihood {form.gain:.1f} higher, "
+            f"{shown_p(form.p_value)}): worth falls to 1/e after {form.scale:.0f} characters. The L given is that of the closest line; do not read it as a length of the exponential.",
+        )
 
 
 def _diagnostics(

@@ -7,14 +7,14 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from calibration.inference.davidson import choice_probabilities
 from calibration.patience.pairs import Decay
+from calibration.patience.spread import spread_of_logs
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
-from metrics.arrays import Bools, Floats, Ints
+from metrics.arrays import Floats, Ints
 from metrics.summaries.readings import Probabilities
 from metrics.summaries.score import m_from_positions
 
@@ -229,11 +229,6 @@ def _worth(
     return pd.concat([m_from_positions(rows, probabilities, [math.inf]) for rows in fallen], axis="columns")
 
 
-def spread_of_logs(cv: float) -> float:
-    """Return the standard deviation of the logarithm of a log-normal with this coefficient of variation."""
-    return math.sqrt(math.log1p(cv**2))
-
-
 def _drawn(probabilities: Floats, rng: np.random.Generator) -> Ints:
     """Return 0, 1 or 2 for each column of (3, n) probabilities."""
     drawn: Ints = (rng.random(probabilities.shape[1]) > probabilities[:2].cumsum(axis=0)).sum(axis=0)
@@ -267,95 +262,6 @@ def _judgments(
         }
     )
     return checked(rows, TABLES["preferences"])
-
-
-def simulate_stops(
-    patience_chars: float,
-    rng: np.random.Generator,
-    *,
-    workers: int = 60,
-    texts_per_worker: int = 4,
-    shortest: float = 0.2,
-    longest: float = 1.6,
-    patience_cv: float = 0.0,
-    finishers: float = 0.0,
-) -> pd.DataFrame:
-    """Draw table stops: a stop is uniform on (0, L), or the end of the text if that comes first.
-
-    Parameters
-    ----------
-    patience_chars : float
-        L; the mean over workers where it varies.
-    rng : Generator
-        Source of the draws.
-    workers, texts_per_worker : int
-        How much is read.
-    shortest, longest : float
-        Texts are uniform between these lengths, in units of L.
-    patience_cv : float
-        Coefficient of variation of a log-normal L over workers.
-    finishers : float
-        Share of workers who always read to the end.
-    """
-    n = workers * texts_per_worker
-    spread = spread_of_logs(patience_cv)
-    own = patience_chars * np.exp(rng.normal(-(spread**2) / 2, spread, workers))
-    finishes = (rng.random(workers) < finishers).astype(np.float64)
-    text = rng.uniform(shortest, longest, n) * patience_chars
-    names = np.repeat([f"W{number}" for number in range(workers)], texts_per_worker)
-    stops = drawn_stops(text, own.repeat(texts_per_worker), rng, finishers=finishes.repeat(texts_per_worker))
-    return _stops(names, text, stops)
-
-
-def simulate_stops_on(
-    text_chars: Floats, patience_chars: float, rng: np.random.Generator, *, finishers: float = 0.0
-) -> pd.DataFrame:
-    """Draw table stops on texts of given lengths, one reader each; parameters as for `drawn_stops`."""
-    names = np.array([f"W{number}" for number in range(len(text_chars))])
-    return _stops(names, text_chars, drawn_stops(text_chars, patience_chars, rng, finishers=finishers))
-
-
-def drawn_stops(
-    text_chars: Floats,
-    patience_chars: float | Floats,
-    rng: np.random.Generator,
-    *,
-    finishers: float | Floats = 0.0,
-) -> tuple[Floats, Bools]:
-    """Draw how far texts are read, and whether to their end.
-
-    Parameters
-    ----------
-    text_chars : (n,) ndarray of float
-        Lengths in counted characters.
-    patience_chars : float or (n,) ndarray of float
-        L; may be infinite.
-    rng : Generator
-        Source of the draws.
-    finishers : float or (n,) ndarray of float
-        Chance of reading to the end whatever happens.
-    """
-    n = len(text_chars)
-    finishes = rng.random(n) < finishers
-    stop = np.where(
-        finishes | np.isinf(patience_chars), np.inf, rng.random(n) * np.minimum(patience_chars, 1e300)
-    )
-    return np.minimum(stop, text_chars), stop >= text_chars
-
-
-def _stops(names: NDArray[np.str_], text_chars: Floats, stops: tuple[Floats, Bools]) -> pd.DataFrame:
-    read, reached_end = stops
-    rows = pd.DataFrame(
-        {
-            "worker": names,
-            "topic": "Q000",
-            "layout": "stacked",
-            "chars_read": read,
-            "text_chars": text_chars,
-            "reached_end": reached_end,
-        }
-    )
-    return checked(rows, TABLES["stops"])
 
 
 def simulate_votes(

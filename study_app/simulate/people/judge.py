@@ -97,10 +97,15 @@ class Judge:
 
 
 def _note_look(log: PageLog, side: str, look: Look) -> None:
-    for key, share in look.items:
-        log.note("see", side=side, item=key, share=share)
-    log.wait(look.seconds)
-    for key, _ in look.items:
-        log.note("see", side=side, item=key, share=0)
+    last = look.items[-1:] if look.last_seconds else ()
+    for items, seconds in (
+        (look.items[: len(look.items) - len(last)], look.seconds - look.last_seconds),
+        (last, look.last_seconds),
+    ):
+        for key, share in items:
+            log.note("see", side=side, item=key, share=share)
+        log.wait(seconds)
+        for key, _ in items:
+            log.note("see", side=side, item=key, share=0)
     if look.opens is not None:
         log.note("layer", side=side, item=look.opens, open=True)
