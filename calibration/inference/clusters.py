@@ -92,7 +92,7 @@ def crossed_variance(influence: Floats, first: Ints, second: Ints) -> float:
 
 
 def _summed_variance(influence: Floats, group: Ints) -> float:
-    sums = np.bincount(group, influence)
+    sums = np.bincount(group, influence).astype(np.float64)
     return float(between_clusters(sums)) if len(sums) > 1 else 0.0
 
 

@@ -94,5 +94,5 @@ def _variance(pairs: JudgedSummaries, place: Place, ratio: Floats) -> float:
         kind = np.select([pairs.judgments.lead > 0, pairs.judgments.lead < 0], [0, 1], 2)
         each = ratio[kind, pairs.judgments.pair]
     own = each - rows.scores @ np.linalg.lstsq(rows.scores, each, rcond=None)[0]
-    sums = np.bincount(rows.topic, own)
+    sums = np.bincount(rows.topic, own).astype(np.float64)
     return max(float((own**2).sum()), float(between_clusters(sums)) if len(sums) > 1 else 0.0)
