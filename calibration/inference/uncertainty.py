@@ -189,6 +189,8 @@ class LikelihoodCurve:
         Degrees of freedom of Student's t; inf for the chi-squared limit.
     scale : Scale
         The working scale.
+    floor : float or None
+        The least value there is, which then stands for an open lower end.
     """
 
     grid: Floats
@@ -196,6 +198,7 @@ class LikelihoodCurve:
     df: float
     design_effect: float = 1.0
     scale: Scale = Scale.IDENTITY
+    floor: float | None = None
 
     @property
     def _weights(self) -> Floats:
@@ -214,7 +217,7 @@ class LikelihoodCurve:
         limit = max(math.sqrt(self.design_effect) * t, z)
         inside = np.flatnonzero(np.sqrt(self.drop) <= limit)
         first, last = int(inside[0]), int(inside[-1])
-        low = None if first == 0 else self._crossing(first - 1, first, limit)
+        low = self.floor if first == 0 else self._crossing(first - 1, first, limit)
         high = None if last == len(self.grid) - 1 else self._crossing(last + 1, last, limit)
         ends = [None if end is None else float(self.scale.natural(np.array(end))) for end in (low, high)]
         return ((ends[1], ends[0]) if self.scale is Scale.INVERSE else (ends[0], ends[1]),)

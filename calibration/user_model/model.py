@@ -39,6 +39,7 @@ PARAMETERS = MappingProxyType(
         "patience_chars_preferences": "counted characters",
         "patience_chars_stops": "counted characters",
         "patience_chars_grid": "counted characters",
+        "patience_chars_spread": "coefficient of variation",
         "push_P_E": "relative to G_E",
         "push_S_E": "relative to G_E",
         "push_P_0": "relative to G_E",
@@ -49,6 +50,8 @@ PARAMETERS = MappingProxyType(
 """Every parameter a user model may have -> its unit, in the order in which they are written."""
 
 PATIENCE = "patience_chars"
+PATIENCE_SPREAD = "patience_chars_spread"
+"""No patience, but how much it differs between people."""
 ALPHA = "push_alpha"
 PUSH_WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 """Of the contingency utility, relative to G_E = 1, in the order of the cells after gain."""
