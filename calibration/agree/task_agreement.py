@@ -165,9 +165,7 @@ class TaskAgreement:
     differences: dict[str, Floats]
 
 
-def task_agreement(
-    task: JudgedTask, variants: Sequence[Variant], *, exclusions: str, rng: np.random.Generator
-) -> TaskAgreement:
+def task_agreement(task: JudgedTask, variants: Sequence[Variant], *, exclusions: str) -> TaskAgreement:
     """Compare every variant with the preferences of one task.
 
     Parameters
@@ -178,15 +176,13 @@ def task_agreement(
         Of different names.
     exclusions : str
         ``applied`` or ``none``, for the column of that name.
-    rng : Generator
-        Source of the splits of the ceiling.
     """
     differences = {
         variant.measure: score_differences(task, variant.scores.to_frame())[:, 0] for variant in variants
     }
     judges = _Judges(
         votes=votes_by_person(task),
-        ceiling=task.ceiling(rng),
+        ceiling=task.ceiling(),
         no_ceiling=task.no_ceiling,
         exclusions=exclusions,
     )
@@ -320,6 +316,7 @@ def _agreement_rows(task: JudgedTask, variant: Variant, difference: Floats, judg
             "judgments": len(task.judgments),
             "mean_decision_seconds": task.judgments["decision_seconds"].mean(),
             "no_ceiling": judges.no_ceiling,
+            "no_ceiling_interval": "" if judges.no_ceiling else judges.ceiling.no_interval,
         }
 
 
