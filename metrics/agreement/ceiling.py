@@ -11,7 +11,9 @@ that one person judged. With J_c the jackknife variance over clusters c,
     V = J_query + J_person - J_both,    at least J_query and at least J_person
 
 (Cameron, Gelbach and Miller 2011; MacKinnon, Nielsen and Webb 2024). A replicate with fewer votes a pair still estimates
-the agreement of full size. Student's t, on the log odds, has the smaller number of clusters less 1 degrees of freedom.
+the agreement of full size. Student's t, on the agreement and on its log odds, has the smaller number of clusters less 1 degrees
+of freedom. Votes hardly tell pairs that are equal, or certain, from pairs that are nearly so: the interval reaches from the estimate
+that takes many pairs for equal to the one that takes many for certain, as far as the votes allow either.
 """
 
 import math
@@ -30,13 +32,15 @@ from metrics.agreement.vote_mixture import (
     LEAD,
     every_kind_alike,
     fit_vote_mixtures,
-    half_truly_equal,
+    half_of_side,
     majority,
 )
 from metrics.arrays import Floats, Ints
 
 MOST_GROUPS = 25
 """More clusters than that are left out in so many groups."""
+MOST_LOG_ODDS = 2.0
+"""An interval reaches no farther on the log odds: beside 0 and 1 they are known to nobody."""
 NOTHING = 1e-24
 """Variances below are rounding errors."""
 
@@ -49,8 +53,9 @@ class CeilingEstimate:
     ----------
     value : float
         The estimate; NaN where no pair has two votes.
-    lowest : float
-        What it is where the votes, as far as they allow it, come from pairs in half of which people prefer neither side.
+    lowest, highest : float
+        What it is where the votes, as far as they allow it, come from pairs in half of which people prefer neither side, or
+        all prefer one side.
     standard_error : float
         Of the value; NaN where it cannot be told.
     df : int
@@ -59,18 +64,20 @@ class CeilingEstimate:
 
     value: float
     lowest: float
+    highest: float
     standard_error: float
     df: int
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the interval: Student's t on the log odds, from that of the lowest value; NaN without variation."""
+        """Return the interval: Student's t on the agreement or on its log odds, whichever reaches farther; NaN without variation."""
         if not self.standard_error > 0:
             return math.nan, math.nan
         reach = float(stdtrit(self.df, (1 + level) / 2)) * self.standard_error
-        if not 0 < self.lowest <= self.value < 1:
-            return max(0.0, self.lowest - reach), min(1.0, self.value + reach)
-        on_log_odds = reach / (self.value * (1 - self.value))
-        return float(expit(logit(self.lowest) - on_log_odds)), float(expit(logit(self.value) + on_log_odds))
+        on_log_odds = reach / max(self.value * (1 - self.value), reach / MOST_LOG_ODDS)
+        return (
+            max(0.0, min(self.lowest - reach, float(expit(logit(self.lowest) - on_log_odds)))),
+            min(1.0, max(self.highest + reach, float(expit(logit(self.highest) + on_log_odds)))),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,23 +231,34 @@ def _ceiling(samples: _Samples, groups: list[int]) -> Ceiling:
     """Estimate both ceilings from the whole, and how far they may be off from the samples with a group left out."""
     whole = samples.times[:1]
     again = samples._replace(
-        times=np.vstack([samples.times, whole]), aims=np.vstack([samples.aims, samples.aims[:1]])
+        times=np.vstack([samples.times, whole, whole]),
+        aims=np.vstack([samples.aims, *samples.aims[[0, 0]]]),
     )
-    starts = np.vstack([np.tile(every_kind_alike(), (len(samples.times), 1)), half_truly_equal()])
-    halves = _average(whole, halves_agreement(samples.patterns))[0]
-    values = _values(again, fit_vote_mixtures(again.patterns, again.times, starts))
-    value, lowest = values[0], np.fmin(values[0], values[-1])
-    lowest[0] = value[0]
-    errors, df = np.sqrt(_variance(values[1:-1], groups)), min(groups[:2]) - 1
+    starts = [*[every_kind_alike()] * len(samples.times), half_of_side(0.5), half_of_side(1.0)]
+    values, most = _values(again, fit_vote_mixtures(again.patterns, again.times, np.array(starts)))
+    possible = np.fmin(values[[0, -2, -1]], most[0])
+    rows = (
+        possible[0],
+        possible.min(axis=0),
+        possible.max(axis=0),
+        np.sqrt(_variance(values[1:-2], groups)),
+    )
     both = [
         MappingProxyType(
             {
-                ties: CeilingEstimate(value=float(a), lowest=float(b), standard_error=float(c), df=df)
-                for ties, a, b, c in zip(TIES, *rows, strict=True)
+                ties: CeilingEstimate(
+                    value=float(value),
+                    lowest=float(lowest),
+                    highest=float(highest),
+                    standard_error=float(error),
+                    df=min(groups[:2]) - 1,
+                )
+                for ties, value, lowest, highest, error in zip(TIES, *of_one, strict=True)
             }
         )
-        for rows in zip(value, lowest, errors, strict=True)
+        for of_one in zip(*rows, strict=True)
     ]
+    halves = _average(whole, halves_agreement(samples.patterns))[0]
     return Ceiling(
         second_panel=both[0],
         perfect_metric=both[1],
@@ -266,8 +284,11 @@ def _jackknife(replicates: Floats) -> Floats:
     return np.asarray((len(apart) - 1) / len(apart) * (apart**2).sum(axis=0))
 
 
-def _values(samples: _Samples, weight: Floats) -> Floats:
-    """Return what a second panel and a perfect metric reach in every sample: (samples, 2, conventions)."""
+def _values(samples: _Samples, weight: Floats) -> tuple[Floats, Floats]:
+    """Return what a second panel and a perfect metric reach in every sample, and the most that its votes can give.
+
+    Both are (samples, 2, conventions); the second has 1 in place of 2.
+    """
     patterns, times = samples.patterns, samples.times
     now, size = np.unique(patterns.sum(axis=1), return_inverse=True)
     full = np.flatnonzero(samples.aims.any(axis=0))
@@ -280,31 +301,27 @@ def _values(samples: _Samples, weight: Floats) -> Floats:
 
     measured = _average(times, halves_agreement(patterns))
     tied = _average(times, _is_even(patterns)) + in_model(even, even_now)
-    most = _average(times, (patterns[:, 0] + patterns[:, 2] / 2) / patterns.sum(axis=1))
-    return np.stack(
-        [
-            _conventions(
-                measured[:, 0] + in_model(choice * whole, half**2) / 2,
-                np.fmin(measured[:, 1] + in_model(choice * LEAD, half * LEAD), most),
-                tied,
-            )
-            for choice in (whole, np.ones_like(whole))
-        ],
-        axis=1,
-    )
+    votes_of_larger = _average(times, (patterns[:, 0] + patterns[:, 2] / 2) / patterns.sum(axis=1))
+    found = [
+        _conventions(
+            measured[:, 0] + in_model(choice * whole, half**2) / 2 - tied / 2,
+            measured[:, 1] + in_model(choice * LEAD, half * LEAD),
+            tied,
+        )
+        for choice in (whole, np.ones_like(whole))
+    ]
+    return np.stack(found, axis=1), _conventions(1 - tied, votes_of_larger, tied)[:, None]
 
 
-def _conventions(agreement: Floats, weighted: Floats, tied: Floats) -> Floats:
-    """Go over from ties that count half to every convention, (samples, conventions)."""
-    untied = 1 - tied
-    agreeing = np.clip(agreement - tied / 2, 0, untied)
-    with np.errstate(invalid="ignore"):
-        by_ties = {
-            "against": agreeing,
-            "half": agreeing + tied / 2,
-            "drop": agreeing / untied,
-            "weighted": weighted,
-        }
+def _conventions(agreeing: Floats, weighted: Floats, tied: Floats) -> Floats:
+    """Return every convention, (samples, conventions), from the pairs that agree, the share of votes and the tied pairs."""
+    agreeing = np.maximum(agreeing, 0)
+    by_ties: dict[Ties, Floats] = {
+        "against": agreeing,
+        "half": agreeing + tied / 2,
+        "drop": agreeing / np.where(tied < 1, 1 - tied, np.nan),
+        "weighted": weighted,
+    }
     return np.stack([by_ties[ties] for ties in TIES], axis=1)
 
 

@@ -31,9 +31,9 @@ def every_kind_alike() -> Floats:
     return np.full(LEAD.size, 1 / LEAD.size)
 
 
-def half_truly_equal() -> Floats:
-    """Return a start in which neither side is preferred in half of the pairs, (kinds,)."""
-    of_side = np.where(SIDES == 0.5, 0.5, 0.5 / (SIDES.size - 1))
+def half_of_side(share: float) -> Floats:
+    """Return a start in which the preferred side's share of the votes that are no ties is one of `SIDES` in half of the pairs, (kinds,)."""
+    of_side = np.where(share == SIDES, 0.5, 0.5 / (SIDES.size - 1))
     return np.repeat(of_side, TIES.size) / TIES.size
 
 

@@ -11,7 +11,7 @@ from metrics.agreement.vote_mixture import (
     TIES,
     every_kind_alike,
     fit_vote_mixtures,
-    half_truly_equal,
+    half_of_side,
     majority,
 )
 
@@ -82,7 +82,7 @@ def test_samples_are_fitted_one_by_one():
 def test_few_votes_do_not_tell_equal_pairs_from_nearly_equal_ones():
     """Both starts explain three votes a pair as well, and differ in what most people prefer."""
     votes = np.random.default_rng(4).multinomial(3, [0.55, 0.45, 0], size=400)
-    one, other = fitted(votes), fitted(votes, half_truly_equal())
+    one, other = fitted(votes), fitted(votes, half_of_side(0.5))
 
     assert one @ majority(3)[0] ** 2 == pytest.approx(other @ majority(3)[0] ** 2, abs=0.03)
     assert one @ majority(101)[0] > other @ majority(101)[0] + 0.1
