@@ -56,6 +56,15 @@ class Wish:
         low, high = (row.width_of(min(max(self.sure + side, 0.0), 1.0)) for side in (-reach, reach))
         return math.log(high / low) if math.isfinite(high) else math.inf
 
+    def guess(self, row: PlanRow) -> int:
+        """Return the size at which errors that shrink with the square root of the size would meet the wish."""
+        if self.width is not None:
+            width = row.width_of(self.sure)
+            return math.ceil(row.size * (width / self.width) ** 2) if math.isfinite(width) else row.size
+        assert self.power is not None  # noqa: S101 - for the type checker; there is one of both
+        z = ndtri(np.clip([self.power, row.power], 0.01, 0.99)) + ndtri(0.975)
+        return math.ceil(row.size * float(z[0] / max(z[1], 0.1)) ** 2)
+
     def met(self, row: PlanRow) -> bool:
         """Say whether studies of a size reach it."""
         if self.width is not None:
@@ -146,7 +155,7 @@ def plan(
     needed = None
     if wish.width is not None or wish.power is not None:
         most = min(most, LARGEST_FACTOR * asked)
-        start = min(most, max(least, _guess(rows[max(rows)], wish)))
+        start = min(most, max(least, wish.guess(rows[max(rows)])))
         if _smallest(lambda size: wish.met(at(size)), start, (least, most), 1 / math.sqrt(studies)):
             while not wish.met(rows[max(rows)]) and max(rows) < most:
                 at(min(most, math.ceil(max(rows) * STEP)))
@@ -162,16 +171,6 @@ def _from_here_on(rows: dict[int, PlanRow], wish: Wish) -> int | None:
             break
         needed = size
     return needed
-
-
-def _guess(row: PlanRow, wish: Wish) -> int:
-    """Return the size at which errors that shrink with the square root of the size would meet the wish."""
-    if wish.width is not None:
-        width = row.width_of(wish.sure)
-        return math.ceil(row.size * (width / wish.width) ** 2) if math.isfinite(width) else row.size
-    assert wish.power is not None  # noqa: S101 - for the type checker; there is one of both
-    z = ndtri(np.clip([wish.power, row.power], 0.01, 0.99)) + ndtri(0.975)
-    return math.ceil(row.size * float(z[0] / max(z[1], 0.1)) ** 2)
 
 
 def _smallest(

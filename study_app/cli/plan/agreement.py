@@ -46,7 +46,7 @@ def agreement(
     By default: at how many queries is its 95 % interval at most 0.1 wide?
     """
     from calibration.plan.agreement import AgreementDesign
-    from study_app.cli.plan.text import PlanQuestion
+    from study_app.cli.plan.question import PlanQuestion
 
     check_apart("--tell-from", tell_from, true)
     wish = wanted.wish(default_width=DEFAULT_WIDTH, tells=tell_from is not None)
@@ -116,7 +116,7 @@ def difference(
     """
     from calibration.plan.agreement import AgreementDesign, DifferenceDesign
     from study_app.cli.plan.curve import percent
-    from study_app.cli.plan.text import PlanQuestion
+    from study_app.cli.plan.question import PlanQuestion
 
     wish = wanted.wish()
     if other > true:

@@ -15,7 +15,7 @@ from study_app.cli.places import OutFile
 if TYPE_CHECKING:
     from calibration.plan.search import Wish
     from calibration.plan.simulation import Design, Track
-    from study_app.cli.plan.text import PlanQuestion
+    from study_app.cli.plan.question import PlanQuestion
     from study_app.estimate.planned import PlannedStudy
 
 
@@ -216,7 +216,7 @@ class PlanOptions:
             return question
         from dataclasses import replace
 
-        from study_app.cli.plan.text import PersonCost
+        from study_app.cli.plan.question import PersonCost
 
         seconds = self.study.seconds if self._same_minutes else None
         return replace(

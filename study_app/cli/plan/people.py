@@ -50,8 +50,8 @@ def study_words(vary: str, sizes: dict[str, int], queries_each: int) -> str:
     return f"{PAIR_SIZES.rest(vary, sizes)}{several}"
 
 
-HELPFUL = ("queries", "pairs")
-"""More workers a pair do not tell how things are on other queries, which is what is unsure."""
+HELPFUL = ("queries",)
+"""More pairs and more workers a pair do not tell how things are on other queries, which is what is unsure."""
 
 
 def size_options(command: Command) -> Command:

@@ -13,7 +13,8 @@ from calibration.plan.simulation import PlanRow
 from study_app.cli import PLAN, cli
 from study_app.cli.plan import options as plan_options
 from study_app.cli.plan.figure import figure_bytes
-from study_app.cli.plan.text import COLUMNS, PlanQuestion, headline, machine_rows, plan_text
+from study_app.cli.plan.question import PlanQuestion
+from study_app.cli.plan.text import COLUMNS, headline, machine_rows, plan_text
 from tests.study_app.prefcal_command import run_here
 
 SMALL = ("--queries", 8, "--pairs", 6, "--workers", 4, "--true", 0.6, "--studies", 20)

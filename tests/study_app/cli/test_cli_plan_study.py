@@ -11,7 +11,8 @@ import pytest
 
 from calibration.plan.agreement import AgreementDesign, People
 from calibration.plan.search import Wish
-from study_app.cli.plan.text import PersonCost, headline, plan_text
+from study_app.cli.plan.question import PersonCost
+from study_app.cli.plan.text import headline, plan_text
 from tests.study_app.cli.test_cli_plan import QUESTION, of, row
 from tests.study_app.prefcal_command import run_here
 
