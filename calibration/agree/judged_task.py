@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calibration.tables.preferences import VOTES, completed, judged_pairs, left_out, pair_votes
 from metrics.agreement.ceiling import Ceiling, ceiling
+from metrics.agreement.people import VotesByPerson, crossing
 from metrics.arrays import Floats
 
 DEFAULT_LANGUAGE = "en"
@@ -57,6 +58,17 @@ class JudgedTask:
     def systems(self) -> frozenset[str]:
         """Every system that was judged."""
         return frozenset(self.pairs["system_a"]) | frozenset(self.pairs["system_b"])
+
+    def votes(self) -> VotesByPerson:
+        """Return the votes with who gave them; pairs in the order of ``pairs``."""
+        couple = ["topic", "system_a", "system_b"]
+        number = pd.Series(np.arange(len(self.pairs)), index=pd.MultiIndex.from_frame(self.pairs[couple]))
+        query, worker = (pd.factorize(self.judgments[name])[0] for name in ("topic", "worker"))
+        return VotesByPerson(
+            pair=number.loc[pd.MultiIndex.from_frame(self.judgments[couple])].to_numpy(np.intp),
+            for_a=self.judgments["vote"].map(WORTH).to_numpy(np.float64),
+            crossing=crossing(query, worker),
+        )
 
     def ceiling(self) -> Ceiling:
         """Return how well these people agree with each other."""

@@ -15,6 +15,7 @@ import pandas as pd
 
 from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
 from calibration.agree.comparisons import comparison_rows, couples
+from calibration.agree.diagnostics import diagnostics
 from calibration.agree.disagreements import COLUMNS, disagreement_rows, shown_texts
 from calibration.agree.evidence import Evidence, Measured
 from calibration.agree.judged_task import JudgedTask, has_exclusions, judged_tasks
@@ -31,6 +32,7 @@ from calibration.agree.task_agreement import (
     task_agreement,
 )
 from calibration.tables.study import STUDY_FILE
+from calibration.user_model.model import Diagnostic
 from metrics.errors import input_fault
 from metrics.results import Summarised
 from metrics.wording import listed
@@ -56,6 +58,8 @@ class AgreementTables(Summarised):
         By task, which comparisons were named.
     notes : tuple of str
         What is missing and why, one sentence each.
+    diagnostics : mapping of str to tuple of Diagnostic
+        By task, what to know of its judgments before using its numbers.
     """
 
     agreement: pd.DataFrame
@@ -65,6 +69,7 @@ class AgreementTables(Summarised):
     disagreements: pd.DataFrame
     wanted: Mapping[str, Wanted]
     notes: tuple[str, ...]
+    diagnostics: Mapping[str, tuple[Diagnostic, ...]]
 
     def frame(self) -> pd.DataFrame:
         """Return the agreement by task, measure and convention for ties, excluded workers left out; all columns are in ``agreement``."""
@@ -74,7 +79,20 @@ class AgreementTables(Summarised):
     def summary(self) -> str:
         """Return the agreement of every measure where ties count against it, and what is missing and why."""
         shown = self.frame().xs("against", level="ties").reset_index()
-        return "\n".join([shown.to_string(index=False, float_format="{:.3f}".format), *self.notes])
+        known = [one.sentence for of_task in self.diagnostics.values() for one in of_task]
+        return "\n".join(
+            [shown.to_string(index=False, float_format="{:.3f}".format), *self.notes, *dict.fromkeys(known)]
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The diagnostics that are warnings, each with its task and name."""
+        return tuple(
+            f"{task}: {one.name}: {one.sentence}"
+            for task, of_task in self.diagnostics.items()
+            for one in of_task
+            if one.severity == "warning"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -164,6 +182,7 @@ def agree(
         ),
         wanted=named,
         notes=tuple(notes),
+        diagnostics={one.task.task: diagnostics(one.task.votes().crossing) for one in scored},
     )
 
 

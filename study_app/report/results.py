@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from calibration.agree.comparisons import By
 from calibration.agree.judged_task import decided, tells
 from calibration.agree.measures.named_measures import Wanted, wanted_by_study
 from calibration.agree.measures.variants import Fit, Role
@@ -188,12 +189,16 @@ def task_results(material: ReportMaterial) -> Iterator[TaskResult]:
             task=str(task),
             rows=rows[applied],
             unexcluded=rows[~applied],
-            comparisons=_of_task(material.comparisons, task),
+            comparisons=_by_majority(_of_task(material.comparisons, task)),
             curve=_of_task(material.curve, task),
             pairs=_of_task(material.pairs, task),
             disagreements=_of_task(material.disagreements, task),
             wanted=_wanted(material.record, str(task)),
         )
+
+
+def _by_majority(comparisons: pd.DataFrame) -> pd.DataFrame:
+    return comparisons if comparisons.empty else comparisons[comparisons["by"] == By.MAJORITY]
 
 
 def _wanted(record: Mapping[str, Any], task: str) -> Wanted:

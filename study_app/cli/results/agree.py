@@ -125,7 +125,7 @@ def command(
     _check_folder(folder, tables)
     evidence, record = _evidence(tables, model, scores, collection, runs, draws=draws, seed=seed)
     found = agree(evidence, wanted=_wanted(primary, compare), complete_only=complete_only, seed=seed)
-    for note in found.notes:
+    for note in (*found.notes, *found.warnings):
         click.echo(note, err=True)
     record |= {"draws": draws, "complete_only": complete_only, "seed": seed, **_commands(folder)}
     write_agreement(found, Path(folder), record, _streams(tables, evidence.model, collection, runs))
