@@ -8,14 +8,14 @@ Tastes and factors are a person's in all queries that they judge.
 import math
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from calibration.inference.davidson import choice_probabilities
 from calibration.plan.simulation import people_needed
-from metrics.agreement.agreement import Ties, pair_credit
-from metrics.agreement.people import Error, VotesByPerson, crossing
-from metrics.arrays import Floats, Ints, Places
+from metrics.agreement.people import VotesByPerson, crossing
+from metrics.arrays import Bools, Floats, Ints, Places
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +72,12 @@ class Sizes:
     pairs_each: int | None = None
 
     @property
+    def judgments(self) -> int:
+        """How many they give if nobody leaves, on average where pairs a query differ."""
+        pairs = (self.pairs + (self.fewest_pairs or self.pairs)) / 2
+        return round(self.queries * pairs * self.workers)
+
+    @property
     def people(self) -> int:
         """How many people that takes."""
         return people_needed(
@@ -96,48 +102,80 @@ def systems_for(pairs: int) -> int:
     return math.ceil((1 + math.sqrt(1 + 8 * pairs)) / 2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlannedVotes:
+class PlannedVotes(NamedTuple):
     """What people of some queries like and how they voted.
 
-    Attributes
-    ----------
-    liked : (queries, systems) ndarray of float
-        What everybody likes.
-    pairs : (p, 2) ndarray of int
-        Systems of each pair.
-    place : (n, 2) ndarray of int
-        Query and pair of each judgment, in this order.
-    vote : (n,) ndarray of float
-        1, 0.5 or 0 for the first system.
-    person : (n,) ndarray of int
-        Whose it is.
+    ``liked`` (queries, systems): what everybody likes. ``pairs`` (p, 2): the systems of each pair. ``votes`` (queries, p, workers):
+    1, 0.5 or 0 for the first system, NaN for none. ``judges``, of that shape: whose they are.
     """
 
     liked: Floats
     pairs: Places
-    place: Ints
-    vote: Floats
-    person: Ints
+    votes: Floats
+    judges: Ints
+
+    @property
+    def judged(self) -> Ints:
+        """(n, 2) query and pair of every pair that anybody judged."""
+        return np.argwhere(~np.isnan(self.votes).all(axis=2))
 
     def difference(self, scores: Floats) -> Floats:
         """Return the difference of a measure's (queries, systems) scores in every pair that was judged."""
-        query, pair = self._judged.T
+        query, pair = self.judged.T
         first, second = self.pairs[pair].T
         return np.asarray(scores[query, first] - scores[query, second])
 
     def by_person(self) -> VotesByPerson:
         """Return the votes as `prefcal agree` takes them."""
-        judged, pair = np.unique(self._code, return_inverse=True)
-        query, person = (np.unique(code, return_inverse=True)[1] for code in (self.place[:, 0], self.person))
-        return VotesByPerson(pair=pair, for_a=self.vote, crossing=crossing(query, person))
+        made = ~np.isnan(self.votes)
+        query, pair, _ = np.nonzero(made)
+        return VotesByPerson(
+            pair=_without_holes(query * len(self.pairs) + pair),
+            for_a=self.votes[made],
+            crossing=crossing(_without_holes(query), _without_holes(self.judges[made])),
+        )
 
-    @property
-    def _code(self) -> Ints:
-        return np.asarray(self.place[:, 0] * len(self.pairs) + self.place[:, 1])
 
-    @property
-    def _judged(self) -> Ints:
-        """(judged pairs, 2) query and pair."""
-        code = np.unique(self._code)
-        return np.stack([code // len(self.pairs), code % len(self.pairs)], axis=1)
+def _without_holes(code: Ints) -> Ints:
+    return np.asarray((np.cumsum(np.bincount(code) > 0) - 1)[code])
+
+
+def draw_votes(sizes: Sizes, people: People, rng: np.random.Generator) -> PlannedVotes:
+    """Draw what people like and how they vote."""
+    systems = systems_for(sizes.pairs)
+    every = np.array(list(combinations(range(systems), 2)))
+    pairs = every[np.sort(rng.choice(len(every), sizes.pairs, replace=False))]
+    liked, judges = rng.standard_normal((sizes.queries, systems)), sizes.judges()
+    own = np.exp(people.sensitivity_sd * rng.standard_normal(judges.max() + 1))[judges]
+    more = (liked[:, pairs[:, 0]] - liked[:, pairs[:, 1]])[..., None]
+    if people.taste_sd:
+        taste = people.taste_sd * rng.standard_normal((judges.max() + 1, systems))
+        more = more + (taste[:, pairs[:, 0]] - taste[:, pairs[:, 1]])[judges, np.arange(len(pairs))[:, None]]
+    log_odds = people.strength / math.sqrt(2) * more * own
+    first, second, _ = choice_probabilities(log_odds, np.asarray(math.log(people.tie_weight)))
+    drawn = rng.random(first.shape)
+    votes = np.where(drawn < first, 1.0, np.where(drawn < first + second, 0.0, 0.5))
+    if sizes.fewest_pairs is not None:
+        votes[_not_asked(sizes, rng)] = np.nan
+    if people.drop_out:
+        votes[_left_undone(judges, people.drop_out, rng)] = np.nan
+    return PlannedVotes(liked, pairs, votes, judges)
+
+
+def _not_asked(sizes: Sizes, rng: np.random.Generator) -> Bools:
+    """Draw which pairs of which queries are not in the study, (queries, pairs)."""
+    asked = rng.integers(
+        sizes.fewest_pairs or sizes.pairs, sizes.pairs, size=(sizes.queries, 1), endpoint=True
+    )
+    return np.asarray(rng.random((sizes.queries, sizes.pairs)).argsort(axis=1) >= asked)
+
+
+def _left_undone(judges: Ints, drop_out: float, rng: np.random.Generator) -> Bools:
+    """Draw which judgments are missing since their person had left: query after query, a query's pairs in any order."""
+    person, query = judges.ravel(), np.repeat(np.arange(len(judges)), judges[0].size)
+    order = np.lexsort((rng.random(person.size), query, person))
+    work = np.bincount(person)
+    done = np.where(rng.random(work.size) < drop_out, rng.random(work.size) * work, work)
+    step = np.empty(person.size)
+    step[order] = np.arange(person.size) - (np.cumsum(work) - work)[person[order]]
+    return np.asarray((step >= done[person]).reshape(judges.shape))

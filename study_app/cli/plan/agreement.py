@@ -8,7 +8,7 @@ from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_op
 from study_app.cli.plan.people import HELPFUL, PAIR_SIZES, SHARE, judged_options, people_words, study_words
 
 if TYPE_CHECKING:
-    from calibration.plan.agreement import People
+    from calibration.plan.votes import People
     from metrics.agreement.agreement import Ties
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 if TYPE_CHECKING:
-    from calibration.plan.agreement import People
+    from calibration.plan.votes import People
 
 Command: TypeAlias = Callable[..., None]
 
@@ -137,7 +137,7 @@ def judged_options(command: Command) -> Command:
     def wrapped(
         *args: Any, strength: float, tie_weight: float, query_spread: float, taste: float, **given: Any
     ) -> None:
-        from calibration.plan.agreement import People
+        from calibration.plan.votes import People
 
         people = People(strength=strength, tie_weight=tie_weight, query_spread=query_spread, taste_sd=taste)
         command(*args, people=people, **given)

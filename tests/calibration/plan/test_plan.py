@@ -11,11 +11,12 @@ from calibration.agree.task_agreement import score_differences
 from calibration.durations.fit import fit_away
 from calibration.durations.simulate import Diary, simulate_visits
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
-from calibration.plan.agreement import AgreementDesign, DifferenceDesign, People, _two_measures, systems_for
+from calibration.plan.agreement import AgreementDesign, DifferenceDesign, _two_measures
 from calibration.plan.patience import MOST_PAIRS, PatienceDesign, _some_queries
 from calibration.plan.search import Wish, plan
 from calibration.plan.simulation import NOTHING, Outcome, plan_row
 from calibration.plan.streams import AwayDesign, SilenceDesign
+from calibration.plan.votes import People, systems_for
 from calibration.push.fit import fit_weights_to
 from calibration.push.simulate import PushJudges, simulate_push_judgments
 from metrics.agreement.agreement import agreement
