@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibration.agree.diagnostics import testable
+from calibration.agree.diagnostics import FEWEST_TOPICS, FEWEST_WORKERS, testable
 from calibration.plan.simulation import MOST, NOTHING, Outcome
 from calibration.plan.votes import People, Sizes, draw_votes
 from metrics.agreement.agreement import Ties, pair_credit
@@ -200,6 +200,15 @@ class DifferenceDesign:
     def judgments(self) -> int:
         """Return their number in all."""
         return self.study.judgments()
+
+    def check_tested(self) -> None:
+        """Raise `InputError` where `prefcal agree` would print no p, so that nothing is ever told apart."""
+        if self.study.queries < FEWEST_TOPICS or self.people() < FEWEST_WORKERS:
+            raise input_fault(
+                f"no such study tells two measures apart: with fewer than {FEWEST_TOPICS} queries or {FEWEST_WORKERS} people "
+                "prefcal agree prints no p",
+                cure="give more --queries or --workers",
+            )
 
     def simulated(self, rng: np.random.Generator) -> Outcome:
         """Draw a study and return the interval of the difference that `prefcal agree` prints; without a p nothing is told."""

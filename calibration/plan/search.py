@@ -1,11 +1,12 @@
 """The search for the size at which a study reaches what one wants of it."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import isotonic_regression
 from scipy.special import ndtr, ndtri
 
 from calibration.plan.simulation import Design, PlanRow, Track, plan_row, untracked
@@ -74,7 +75,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Plan(Summarised):
-    """What was found. It prints as the first lines of its `summary`.
+    """What was found. It prints as the first lines of its `summary`. The power of its rows never falls with the size.
 
     Attributes
     ----------
@@ -157,13 +158,20 @@ def plan(
         most = min(most, LARGEST_FACTOR * asked)
         start = min(most, max(least, wish.guess(rows[max(rows)])))
         if _smallest(lambda size: wish.met(at(size)), start, (least, most), 1 / math.sqrt(studies)):
-            while not wish.met(rows[max(rows)]) and max(rows) < most:
+            while not wish.met(_smoothed(rows)[max(rows)]) and max(rows) < most:
                 at(min(most, math.ceil(max(rows) * STEP)))
-            needed = _from_here_on(rows, wish)
-    return Plan(vary=vary, asked=asked, rows=tuple(rows[size] for size in sorted(rows)), needed=needed)
+            needed = _from_here_on(_smoothed(rows), wish)
+    return Plan(vary=vary, asked=asked, rows=tuple(_smoothed(rows).values()), needed=needed)
 
 
-def _from_here_on(rows: dict[int, PlanRow], wish: Wish) -> int | None:
+def _smoothed(rows: Mapping[int, PlanRow]) -> dict[int, PlanRow]:
+    """Return rows by ascending size whose power never falls: what else it does is noise of the simulation (isotonic regression)."""
+    sizes = sorted(rows)
+    power = isotonic_regression([rows[size].power for size in sizes]).x
+    return {size: replace(rows[size], power=float(share)) for size, share in zip(sizes, power, strict=True)}
+
+
+def _from_here_on(rows: Mapping[int, PlanRow], wish: Wish) -> int | None:
     """Return the smallest size simulated that meets a wish, as all larger ones do."""
     needed = None
     for size in sorted(rows, reverse=True):

@@ -210,6 +210,11 @@ class PlanOptions:
         """Pairs of a query that one person judges, where the study says that these are not all."""
         return None if self.study is None else self.study.pairs_each
 
+    @property
+    def most_pairs(self) -> int | None:
+        """Pairs that the systems of the study make in a query."""
+        return None if self.study is None else self.study.sizes.get("pairs")
+
     def priced(self, question: "PlanQuestion") -> "PlanQuestion":
         """Return a question that knows what a person of the study costs."""
         if self.study is None:

@@ -8,6 +8,7 @@ from calibration.plan.search import LARGEST_FACTOR, Plan, Wish
 from calibration.plan.simulation import PlanRow
 from study_app.cli.output import Cell, table_text
 from study_app.cli.plan.curve import percent, text_curve
+from study_app.cli.plan.options import BUSY
 from study_app.cli.plan.question import PlanQuestion
 
 COLUMNS = (
@@ -24,12 +25,13 @@ COLUMNS = (
     "cost",
 )
 WRAP = 100
+ENOUGH_HELP = 7 / 6
 ROUGHLY = 0.25
 """A size that is known less well is printed with what it is known to lie between."""
 
 
 def plan_text(found: Plan, question: PlanQuestion, wish: Wish, *, seed: int) -> str:
-    """Put the answer together.
+    """Put the answer together; a chance that cannot be had is one sentence, and no more numbers.
 
     Parameters
     ----------
@@ -43,8 +45,11 @@ def plan_text(found: Plan, question: PlanQuestion, wish: Wish, *, seed: int) -> 
         Of the draws.
     """
     asked = found.row(found.asked)
+    answer = headline(found, question, wish)
+    if found.needed is None and wish.power is not None and not _undecided(found.rows[-1], wish):
+        return _wrapped(answer) + "\n"
     paragraphs = [
-        headline(found, question, wish) + _cost_of_needed(found, question),
+        answer + _cost_of_needed(found, question),
         " ".join(_as_given(found, question, asked)),
         table_text(_headers(found, question), list(_table_rows(found, question))).rstrip("\n"),
         text_curve(found, question, wish),
@@ -163,12 +168,23 @@ def _nothing_known(question: PlanQuestion) -> str:
 def _advice(found: Plan, question: PlanQuestion, wish: Wish) -> str:
     """Return what to do where the largest size that was simulated does not reach the wish."""
     largest = found.rows[-1]
-    if found.vary in question.helpful and largest.size >= LARGEST_FACTOR * found.asked:
+    if (
+        found.vary in question.helpful
+        and largest.size >= LARGEST_FACTOR * found.asked
+        and _still_helps(found)
+    ):
         more = max(wish.guess(largest), largest.size + 1)
         if more <= LARGEST_FACTOR * largest.size:
             return f"Begin with more: --{found.vary.replace('_', '-')} {_rounded_up(more)}."
     others = [f"--vary {name}" for name in question.helpful if name != found.vary]
     return f"Change another size: {' or '.join(others)}." if others else "Ask for less."
+
+
+def _still_helps(found: Plan) -> bool:
+    """Say whether the largest size tells clearly smaller distances than half of it, by a sixth at least."""
+    largest = found.rows[-1]
+    smaller = [row for row in found.rows if 2 * row.size <= largest.size]
+    return not smaller or not smaller[-1].detectable < ENOUGH_HELP * largest.detectable
 
 
 def _rounded_up(size: int) -> int:
@@ -273,6 +289,8 @@ def _role(found: Plan, row: PlanRow) -> str:
 def _how_to_read(found: Plan, question: PlanQuestion) -> Iterator[str]:
     yield f"typical width: from end to end of the 95 % interval{question.unit and ' in' + question.unit}; half of the studies have a narrower one."
     yield "width, 4 of 5: four of five studies have an interval at most that wide."
+    if _priced(question) and found.vary in BUSY:
+        yield "cost: at the reward of the study file, though one person does more or less for it."
     if not all(question.is_bounded(row.width_most) for row in found.rows):
         yield (
             "none, of a width: there is no interval, as where all queries come out alike."
