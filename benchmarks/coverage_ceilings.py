@@ -78,6 +78,8 @@ REGIMES = {
     "two thirds are ties": Regime(tie_weight=6.0),
     "weak preferences": Regime(scale=0.4),
     "strong preferences": Regime(strengths="strong", tie_weight=0.3),
+    "strong preferences, 50 votes": Regime(votes=50, strengths="strong", tie_weight=0.3),
+    "no preferences at all": Regime(scale=0.0),
     "3 votes": Regime(queries=25, votes=3),
     "5 votes": Regime(queries=25, votes=5),
     "50 votes": Regime(queries=10, votes=50),

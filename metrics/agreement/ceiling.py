@@ -241,7 +241,7 @@ def _ceiling(samples: _Samples, groups: list[int]) -> Ceiling:
         possible[0],
         possible.min(axis=0),
         possible.max(axis=0),
-        np.sqrt(_variance(values[1:-2], groups)),
+        _standard_errors(values[1:-2], groups, pairs=int(whole.sum())),
     )
     both = [
         MappingProxyType(
@@ -268,6 +268,13 @@ def _ceiling(samples: _Samples, groups: list[int]) -> Ceiling:
         pairs=int(whole.sum()),
         crossed=len(groups) > 1,
     )
+
+
+def _standard_errors(replicates: Floats, groups: list[int], *, pairs: int) -> Floats:
+    """Return the errors, which are never below one pair of all where majorities are counted: nobody knows rarer things."""
+    error = np.sqrt(_variance(replicates, groups))
+    least = np.array([ties != "weighted" for ties in TIES]) / max(pairs, 1)
+    return np.where(error > 0, np.maximum(error, least), error)
 
 
 def _variance(replicates: Floats, groups: list[int]) -> Floats:

@@ -386,7 +386,7 @@ def test_the_planned_interval_is_that_of_agree():
 
 def test_who_leaves_leaves_the_rest_undone():
     """A third of the people give half of their judgments on average: a sixth is missing, and of later queries more."""
-    sizes = Sizes(queries=12, pairs=6, workers=40, queries_each=12)
+    sizes = Sizes(queries=12, pairs=6, workers=600, queries_each=12)
     made = ~np.isnan(draw_votes(sizes, People(drop_out=1 / 3), np.random.default_rng(1)).votes)
 
     assert made.mean() == pytest.approx(5 / 6, abs=0.06)

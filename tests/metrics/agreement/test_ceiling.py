@@ -249,3 +249,15 @@ def test_queries_that_are_all_alike_leave_no_interval_and_it_says_why():
 
     assert np.isnan(found.panel_interval()).all()
     assert found.no_interval == "it is the same whichever query is left out"
+
+
+def test_an_error_is_never_below_one_pair_of_all():
+    """Where a single pair in 60 is undecided the ceiling may be 1 and may be .97; nobody knows rarer things."""
+    votes = np.ones((60, 20))
+    votes[0, :9] = 0
+    found = ceiling_of(votes, np.repeat([f"q{n}" for n in range(12)], 5))
+    low, high = found.perfect_interval("half")
+
+    assert found.perfect("half") > 0.99
+    assert low < 1 - 2 / 60
+    assert high == 1
