@@ -52,17 +52,17 @@ def fit_vote_mixtures(patterns: Ints, times: Floats, start: Floats) -> Floats:
     Returns
     -------
     (samples, kinds) ndarray of float
-        Share of pairs of each kind; NaN for a sample without pairs.
+        Share of pairs of each kind; 0 for a sample without pairs.
     """
     likelihood, kept = _likelihood(patterns), np.arange(LEAD.size)
     weight = np.broadcast_to(start, (len(times), LEAD.size)).copy()
-    with np.errstate(invalid="ignore"):
-        shares = times / times.sum(axis=1, keepdims=True)
+    shares = times / np.maximum(times.sum(axis=1, keepdims=True), 1)
     for step in range(STEPS):
         if step in SIFTED_AT:
-            frequent = ~(weight.max(axis=0) < RARE)
+            frequent = weight.max(axis=0) >= RARE
             weight, likelihood, kept = weight[:, frequent], likelihood[:, frequent], kept[frequent]
-        weight *= (shares / (weight @ likelihood.T)) @ likelihood
+        expected = weight @ likelihood.T  # 0 where a sample lacks a pattern, and all that it could come from
+        weight *= np.divide(shares, expected, out=np.zeros_like(shares), where=shares > 0) @ likelihood
     found = np.zeros((len(times), LEAD.size))
     found[:, kept] = weight
     return found
