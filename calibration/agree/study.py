@@ -15,7 +15,7 @@ import pandas as pd
 
 from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
 from calibration.agree.comparisons import comparison_rows, couples
-from calibration.agree.diagnostics import diagnostics
+from calibration.agree.diagnostics import diagnostics, same_people
 from calibration.agree.disagreements import COLUMNS, disagreement_rows, shown_texts
 from calibration.agree.evidence import Evidence, Measured
 from calibration.agree.judged_task import JudgedTask, has_exclusions, judged_tasks
@@ -182,7 +182,7 @@ def agree(
         ),
         wanted=named,
         notes=tuple(notes),
-        diagnostics={one.task.task: diagnostics(one.task.votes().crossing) for one in scored},
+        diagnostics={one.task.task: _known(one, evidence) for one in scored},
     )
 
 
@@ -194,6 +194,17 @@ def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[Ju
             cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
         )
     return judged_tasks(evidence.tables, exclude=exclude, complete_only=complete_only)
+
+
+def _known(scored: _Scored, evidence: Evidence) -> tuple[Diagnostic, ...]:
+    """Return what to know of the judgments of a task, and of the people whom its measures were fitted to."""
+    crossing = scored.task.votes().crossing
+    judges = set(scored.task.judgments["worker"])
+    fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
+    return (
+        *diagnostics(crossing),
+        *same_people(scored.measured.variants, judges, crossing, fitted_to),
+    )
 
 
 def _asked(task: str, evidence: Evidence, wanted: Wanted | None) -> Wanted:

@@ -18,7 +18,7 @@ import numpy as np
 from calibration.push.likelihood import ChoiceModel, maximise
 from calibration.push.search import without_maximum
 from metrics.agreement.people import UNKNOWN, Error, VotesByPerson
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Ints
 
 MOST_ALIKE = 1 - 1e-9
 """Squared correlation above which two measures are one and the same for the model."""
@@ -64,9 +64,24 @@ def slope_difference(votes: VotesByPerson, first: Floats, second: Floats) -> Slo
     contrast = np.zeros(len(maximum.point))
     contrast[:2] = 1.0, -1.0
     way = np.linalg.solve(maximum.information, contrast)
-    part = np.einsum("nij,i,j->n", information, way, way)
-    error = votes.crossing.error(scores @ way, part / part.sum())
+    part = np.einsum("nij,i,j->n", information, way, way) / (contrast @ way)
+    stretched = _stretched(information, maximum.information, way, votes.crossing.query)
+    error = votes.crossing.error(scores @ way * stretched, part)
     return SlopeDifference(float(maximum.weights[0] - maximum.weights[1]), error)
+
+
+def _stretched(rows: Floats, whole: Floats, way: Floats, query: Ints) -> Floats:
+    """Return by what each judgment's influence is multiplied, because all slopes were fitted to its query too, (n,).
+
+    With I_q the information of a query, I that of all and g = I^-1 c, a query's residual has g' (I_q - I_q I^-1 I_q) g of its variance
+    g' I_q g left. What `Crossing.error` puts back, g' I_q g / c' I^-1 c, is taken off.
+    """
+    towards = np.stack([np.bincount(query, of_parameter) for of_parameter in (rows @ way).T], axis=1)
+    own = towards @ way
+    left = own - np.einsum("qi,qi->q", towards, np.linalg.solve(whole, towards.T).T)
+    put_back = 1 - own / own.sum()
+    stretch = np.sqrt(np.divide(own * put_back, left, out=np.ones_like(own), where=left > 0))
+    return np.asarray(stretch[query], dtype=np.float64)
 
 
 def _alike(differences: Floats) -> bool:

@@ -183,6 +183,8 @@ def _tested(row: dict[str, Any]) -> list[str]:
 
 def _correction(rows: pd.DataFrame) -> str:
     """Say what Holm's correction is over, if any of these is corrected."""
+    if rows["p_t"].isna().all() and rows["low"].notna().any():
+        return ", with too few people or queries for p"
     if rows["p_t"].isna().all():
         return ", without variation between queries, so without p"
     if rows["p_holm"].isna().all():

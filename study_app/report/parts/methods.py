@@ -1,6 +1,7 @@
 """The report's methods: what the workers did, whose answers count, what was computed, and what it cannot say."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 from pydantic import JsonValue
@@ -21,9 +22,10 @@ COMPUTED = (
         " Summaries for Mobile Search, EVIA 2016)."
     ),
     (
-        "Pairs of one query share its systems and its workers, so the query is the unit of every interval: Student’s t"
-        " over queries, never a binomial one over pairs. Two measures are compared by a paired t test over queries and by"
-        " exchanging them within queries; p values are corrected by Holm’s method over the family of comparisons. The band"
+        "Pairs of one query share its systems, and answers of one person share that person, so every interval and test is"
+        " over queries and people at once: two-way clustered variance (Cameron, Gelbach and Miller 2011) and Student’s t with"
+        " Satterthwaite’s degrees of freedom, never a binomial interval over pairs. Where nobody judged several queries, two"
+        " measures are also compared by exchanging them within queries; p values are corrected by Holm’s method over the family of comparisons. The band"
         " of a curve holds all of its points at once."
     ),
     ("What was fitted to these preferences is fitted anew without each query before that query is judged."),
@@ -47,7 +49,7 @@ LIMITS = (
         "What was fitted is taken as known: the intervals of agreement do not hold the uncertainty of the fit, unless draws"
         " are given beside them."
     ),
-    "Workers are not resampled: the intervals speak of other queries, judged by workers like these.",
+    "The intervals speak of other queries like these, judged by as many other people like these.",
     "Agreement says how often a measure and the majority name the same system, not by how much they differ.",
 )
 Protocol = Mapping[str, JsonValue]
@@ -67,6 +69,7 @@ def methods_section(material: ReportMaterial, results: list[TaskResult], key: st
             *_comparisons(results),
             *_ceilings(results),
             *material.record.get("notes", ()),
+            *_known(material.record),
             *_all_limits(material, results),
         ),
     )
@@ -87,6 +90,12 @@ def _ceilings(results: list[TaskResult]) -> Iterator[str]:
     if not all(reasons.values()):
         yield CEILING
     yield from (f"Task {task} has no ceiling: {reason}." for task, reason in reasons.items() if reason)
+
+
+def _known(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what agree.json says of a task's judgments."""
+    for task, known in record.get("diagnostics", {}).items():
+        yield from (f"Task {task}: {one['sentence']}" for one in known)
 
 
 def _people(material: ReportMaterial) -> Iterator[str]:

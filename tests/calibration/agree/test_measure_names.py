@@ -17,7 +17,7 @@ from metrics.summaries.score import MMeasure, m_from_positions
 from tests.calibration.judged_streams import SYSTEMS, TASK, judged_cells, write_push_study
 from tests.calibration.judged_summaries import study
 
-GIVEN = {f"q{n}": {"i1": 0.75, "i2": 0.25} for n in range(3)}
+GIVEN = {f"q{n}": {"i1": 0.75, "i2": 0.25} for n in range(5)}
 
 
 @pytest.fixture(scope="module")
