@@ -1,16 +1,16 @@
-"""How honest the intervals, tests and ceilings of agreement are, by simulation.
+"""How honest the intervals and tests of agreement are, by simulation; of its ceilings see `coverage_ceilings`.
 
-    python benchmarks/agreement_coverage.py [STUDIES]
+    python benchmarks/agreement_coverage.py [STUDIES [STUDIES OF EACH REGIME]]
 
-Prints coverage of nominal 95 % intervals, rejections of a true null hypothesis at 5 %, and predicted against
-simulated ceilings. What the package refuses to offer stands beside what it offers: the binomial interval and
-McNemar's test, which take the pairs of a query for independent. docs/agreement.md quotes the tables.
+Prints coverage of nominal 95 % intervals and rejections of a true null hypothesis at 5 %. What the package refuses to offer stands beside what it offers: the binomial interval and
+McNemar's test, which take the pairs of a query for independent. The second half has people who are not as an interval over queries
+says: the same ones judge several queries, with tastes of their own, and queries have any number of pairs. docs/agreement.md quotes the tables.
 """
 
 import math
 import sys
-from collections.abc import Callable
-from typing import TypeAlias
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -19,14 +19,14 @@ from scipy.special import ndtri
 from scipy.stats import binomtest
 
 from calibration.agree.judged_task import judged_tasks
-from calibration.agree.task_agreement import votes_by_person
+from calibration.agree.votes_model import slope_difference
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
-from metrics.agreement.agreement import agreement, pair_credit
-from metrics.agreement.ceiling import ceiling
-from metrics.agreement.comparison import compare
+from metrics.agreement.agreement import Ties, agreement, pair_credit
+from metrics.agreement.comparison import compare, holm
+from metrics.agreement.people import Error, crossing
 from metrics.agreement.query_mean import QueryMean, simultaneous_band
-from tests.metrics.simulated_votes import Votes, simulate
+from tests.metrics.simulated_votes import JudgedMeasures, Votes, judged_measures, simulate
 
 Rng: TypeAlias = np.random.Generator
 
@@ -76,7 +76,7 @@ def coverage_of_weighted_intervals(studies: int, rng: Rng, *, queries: int, work
         (task,) = judged_tasks({"preferences": checked(pd.DataFrame(rows), TABLES["preferences"])})
         difference = np.ones(len(task.pairs))
         mean = agreement(difference, task.share, task.topics, ties="weighted").mean
-        intervals = (mean.confidence_interval(LEVEL), votes_by_person(task).interval(difference, LEVEL))
+        intervals = (mean.confidence_interval(LEVEL), task.votes().interval(difference, "weighted", LEVEL))
         for name, (low, high) in zip(covered, intervals, strict=True):
             covered[name] += low <= 0.7 <= high
     return {name: count / studies for name, count in covered.items()}
@@ -117,28 +117,113 @@ def coverage_of_bands(studies: int, rng: Rng, *, queries: int, points: int = 12)
     return covered / studies
 
 
-STRENGTHS: dict[str, Callable[[Rng, int], NDArray[np.float64]]] = {
-    "weak": lambda rng, size: 0.6 * rng.normal(size=size),
-    "of every size": lambda rng, size: 1.2 * rng.normal(size=size),
-    "strong": lambda rng, size: 2 * rng.choice([-1, 1], size=size) * (1 + 0.3 * rng.normal(size=size)),
-    "none or strong": lambda rng, size: rng.choice([0, 1], size=size) * 2 * rng.normal(size=size),
+REGIMES: dict[str, dict[str, Any]] = {
+    "5 people judge all 20 queries": {"workers": 5},
+    "8 people": {"workers": 8},
+    "14 people": {"workers": 14},
+    "50 people": {"workers": 50},
+    "14 people, 21 pairs a query": {"workers": 14, "pairs": 21},
+    "8 people, tastes twice as different": {"workers": 8, "taste": 1.2},
+    "8 people of one taste": {"workers": 8, "taste": 0.0},
+    "4 people judge 5 queries": {"workers": 4, "queries": 5},
+    "14 people, 1 to 21 pairs a query": {"workers": 14, "pairs": (1, 21)},
+    "14 people, 8 queries, 1 to 21 pairs": {"workers": 14, "queries": 8, "pairs": (1, 21)},
+    "7 people of its own a query": {"workers": 7, "own_people": True},
+    "3 of its own, 8 queries": {"workers": 3, "queries": 8, "own_people": True},
+    "7 of its own, 1 to 21 pairs": {"workers": 7, "pairs": (1, 21), "own_people": True},
+    "7 of its own, 8 queries, 1 to 21 pairs": {
+        "workers": 7,
+        "queries": 8,
+        "pairs": (1, 21),
+        "own_people": True,
+    },
 }
+"""Name -> settings of `judged_measures`; where nothing else is said 20 queries of 6 pairs, tastes of sd 0.6."""
 
 
-def ceilings(rng: Rng, *, workers: int, strengths: str, studies: int = 10) -> list[float]:
-    """Mean over studies of what is predicted for a second panel and a perfect metric, each beside what came."""
-    found = []
+def agreement_of(study: JudgedMeasures, measure: int, ties: Ties) -> float:
+    return float(np.nanmean(pair_credit(study.differences[measure], study.votes.share, ties=ties)))
+
+
+def difference_of(study: JudgedMeasures, ties: Ties, *, over_people: bool = True) -> tuple[float, Error]:
+    """Difference of the first two measures, with its error over queries and people, or over queries alone."""
+    votes = study.votes
+    influence = votes.influence(study.first, ties) - votes.influence(study.second, ties)
+    judged = votes.crossing if over_people else crossing(votes.crossing.query, votes.crossing.cell)
+    difference = agreement_of(study, 0, ties) - agreement_of(study, 1, ties)
+    return difference, judged.error(influence, votes.weight)
+
+
+def p_of(found: tuple[float, Error]) -> float:
+    return found[1].p_value(found[0])
+
+
+def sign_flips(study: JudgedMeasures, rng: Rng) -> float:
+    names = [f"{query:04d}" for query in study.query]
+    means = [agreement(one, study.votes.share, names).mean for one in (study.first, study.second)]
+    return compare(means[0], means[1], flips=1000, rng=rng).p_sign_flip
+
+
+def people_who_judge(studies: int, rng: Rng, settings: dict[str, Any]) -> dict[str, float]:
+    """Rejections of equal measures at 5 %, and coverage of the agreement's intervals (truth: mean of all studies)."""
+    p: dict[str, list[float]] = {
+        name: [] for name in ("queries alone", "majority", "weighted", "votes", "flips")
+    }
+    found: dict[Ties, list[tuple[float, float]]] = {"against": [], "weighted": []}
     for _ in range(studies):
-        study = simulate(rng, workers=2 * workers, strengths=STRENGTHS[strengths])
-        votes, second = study.votes[:, :workers], study.votes[:, workers:].mean(axis=1) - 0.5
-        pair = np.repeat(np.arange(len(votes)), workers)
-        predicted = ceiling(votes.ravel(), pair, np.repeat(study.query, workers), splits=20, rng=rng)
-        share = votes.mean(axis=1)
-        came = [
-            agreement(choice, share, study.query, ties="half").value for choice in (second, study.preferred)
+        study = judged_measures(rng, **settings)
+        p["queries alone"].append(p_of(difference_of(study, "against", over_people=False)))
+        p["majority"].append(p_of(difference_of(study, "against")))
+        p["weighted"].append(p_of(difference_of(study, "weighted")))
+        p["votes"].append(p_of(slope_difference(study.votes, study.first, study.second)))
+        if not study.votes.crossing.is_crossed:
+            p["flips"].append(sign_flips(study, rng))
+        for ties, values in found.items():
+            values.append((agreement_of(study, 0, ties), study.votes.error(study.first, ties).reach(LEVEL)))
+    shares = {name: float(np.mean(np.array(values) < 1 - LEVEL)) for name, values in p.items() if values}
+    for ties, values in found.items():
+        value, reach = np.array(values).T
+        shares[f"covers, {ties}"] = float((np.abs(value - value.mean()) <= reach).mean())
+    return shares
+
+
+def families_rejected(studies: int, rng: Rng, settings: dict[str, Any]) -> float:
+    """Share of studies in which Holm's correction over six comparisons finds any difference of seven equal measures."""
+    rejected = 0
+    for _ in range(studies):
+        study = judged_measures(rng, slopes=(0.3,) * 7, **settings)
+        p = [
+            p_of(difference_of(replace(study, differences=study.differences[[0, other]]), "against"))
+            for other in range(1, 7)
         ]
-        found.append((predicted.panel("half"), came[0], predicted.perfect("half"), came[1]))
-    return [float(mean) for mean in np.mean(found, axis=0)]
+        rejected += bool((holm(p) < 1 - LEVEL).any())
+    return rejected / studies
+
+
+def power(studies: int, rng: Rng, settings: dict[str, Any]) -> dict[str, float]:
+    """How often a better measure (slopes 0.8 and 0.3) is told from a worse one, by the same judgments."""
+    p = []
+    for _ in range(studies):
+        study = judged_measures(rng, slopes=(0.8, 0.3), **settings)
+        model = slope_difference(study.votes, study.first, study.second)
+        p.append([p_of(difference_of(study, "against")), p_of(difference_of(study, "weighted")), p_of(model)])
+    told = (np.array(p) < 1 - LEVEL).mean(axis=0).tolist()
+    return dict(zip(("majority", "weighted", "votes"), told, strict=True))
+
+
+def people_of_several_queries(studies: int, rng: Rng) -> None:
+    print(f"\nthe same people judge several queries, {studies} studies a line: rejections at 5 %, coverage")
+    for name, settings in REGIMES.items():
+        print(f"  {name:40s} {shown(people_who_judge(studies, rng, settings))}", flush=True)
+    chosen = ("8 people", "14 people", "7 people of its own a query")
+    for name in chosen:
+        family = families_rejected(studies, rng, REGIMES[name])
+        print(f"  {name:40s} family of 6, any rejected with Holm: {family:.3f}", flush=True)
+        print(f"  {name:40s} power: {shown(power(studies, rng, REGIMES[name]))}", flush=True)
+
+
+def shown(shares: dict[str, float]) -> str:
+    return "  ".join(f"{name} {share:.3f}" for name, share in shares.items())
 
 
 def main() -> None:
@@ -155,13 +240,7 @@ def main() -> None:
         print(f"{queries} queries: rejections of a true null hypothesis at 5 %")
         for name, share in rejections_under_the_null(studies, rng, queries=queries).items():
             print(f"  {name:24s} {share:.3f}")
-    print(
-        "\nceiling (a tie counts half): second panel predicted, simulated; perfect metric predicted, simulated"
-    )
-    for strengths in STRENGTHS:
-        for workers in (4, 7, 14):
-            numbers = ceilings(rng, workers=workers, strengths=strengths)
-            print(f"  {strengths:14s} {workers:2d} workers  " + " ".join(f"{n:.3f}" for n in numbers))
+    people_of_several_queries(int(sys.argv[2]) if len(sys.argv) > 2 else 300, rng)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Which measures are compared with which, and how: the primary comparison, the named family, and what is exploratory."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from calibration.agree.diagnostics import testable
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.names import Wanted
 from calibration.agree.measures.variants import Fit, Role, Variant
-from metrics.agreement.agreement import agreement
+from calibration.agree.votes_model import slope_difference
+from metrics.agreement.agreement import Ties, agreement
 from metrics.agreement.comparison import Comparison, compare, holm
+from metrics.agreement.people import VotesByPerson
 from metrics.arrays import Floats
 
 Row = dict[str, Any]
@@ -30,6 +34,7 @@ COLUMNS = (
     "p_sign_flip",
     "p_holm",
     "named",
+    "by",
 )
 
 
@@ -67,6 +72,18 @@ class NamedAt(StrEnum):
     STUDY_FILE = "study_file"
     ANALYSIS = "analysis"
     NOWHERE = "nowhere"
+
+
+class By(StrEnum):
+    """What a comparison is by: the majority's choices, all votes for a measure's choice, or a model of the votes."""
+
+    MAJORITY = "majority"
+    WEIGHTED = "weighted"
+    VOTES = "votes"
+
+
+TIES_OF: dict[By, Ties] = {By.MAJORITY: "against", By.WEIGHTED: "weighted"}
+"""The convention by which agreements are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,10 +142,11 @@ def comparison_rows(
     differences: Mapping[str, Floats],
     rng: np.random.Generator,
 ) -> list[Row]:
-    """Make the comparisons, under the paper's convention.
+    """Make the comparisons: by majorities under the paper's convention, then by all votes, then by a model of the votes.
 
-    Holm's correction is over the family; a primary comparison of the study file needs none, and others outside the family get none. One
-    without variation between queries has no p and counts in the family all the same: which these are was seen in the data.
+    Holm's correction is over the family, in each of the three ways by itself; a primary comparison of the study file needs none,
+    and others outside the family get none. One without variation between queries has no p and counts in the family all the same:
+    which these are was seen in the data. With too few people or queries nothing has a p (`calibration.agree.diagnostics`).
 
     Parameters
     ----------
@@ -141,16 +159,26 @@ def comparison_rows(
     rng : Generator
         Source of the sign flips.
     """
-    mean = {name: agreement(one, task.share, task.topics).mean for name, one in differences.items()}
-    results = [compare(mean[couple.measure], mean[couple.against], rng=rng) for couple in made]
-    adjusted = np.full(len(made), np.nan)
-    for group in (
-        [couple.standing is Standing.PRIMARY and not couple.in_family for couple in made],
-        [couple.in_family for couple in made],
-    ):
-        places = np.flatnonzero(group)
-        p = np.array([results[place].p_t for place in places])
-        adjusted[places] = np.where(np.isnan(p), np.nan, holm(np.nan_to_num(p, nan=1.0)))
+    votes = task.votes()
+    used = {name: differences[name] for couple in made for name in (couple.measure, couple.against)}
+    return [row for by in By for row in _rows_by(by, task, votes, made, used, rng)]
+
+
+def _rows_by(
+    by: By,
+    task: JudgedTask,
+    votes: VotesByPerson,
+    made: Sequence[Couple],
+    differences: Mapping[str, Floats],
+    rng: np.random.Generator,
+) -> list[Row]:
+    if by is By.VOTES:
+        numbers = [_of_slopes(votes, differences[one.measure], differences[one.against]) for one in made]
+    else:
+        numbers = [_numbers(one) for one in _agreements_compared(by, task, votes, made, differences, rng)]
+    if not testable(votes.crossing):
+        numbers = [row | {"p_t": math.nan, "p_sign_flip": math.nan} for row in numbers]
+    adjusted = _adjusted(made, np.array([row["p_t"] for row in numbers]))
     return [
         {
             "task": task.task,
@@ -158,10 +186,62 @@ def comparison_rows(
             "measure": couple.measure,
             "against": couple.against,
         }
-        | _numbers(result)
-        | {"p_holm": p_holm, "named": str(couple.named)}
-        for couple, result, p_holm in zip(made, results, adjusted.tolist(), strict=True)
+        | row
+        | {"p_holm": p_holm, "named": str(couple.named), "by": str(by)}
+        for couple, row, p_holm in zip(made, numbers, adjusted.tolist(), strict=True)
     ]
+
+
+def _agreements_compared(
+    by: By,
+    task: JudgedTask,
+    votes: VotesByPerson,
+    made: Sequence[Couple],
+    differences: Mapping[str, Floats],
+    rng: np.random.Generator,
+) -> list[Comparison]:
+    ties, weight = TIES_OF[by], votes.weight
+    mean = {
+        name: agreement(one, task.share, task.topics, ties=ties).mean for name, one in differences.items()
+    }
+    influence = {name: votes.influence(one, ties) for name, one in differences.items()}
+    return [
+        compare(
+            mean[couple.measure],
+            mean[couple.against],
+            error=votes.crossing.error(influence[couple.measure] - influence[couple.against], weight),
+            exchange=not votes.crossing.is_crossed,
+            rng=rng,
+        )
+        for couple in made
+    ]
+
+
+def _of_slopes(votes: VotesByPerson, first: Floats, second: Floats) -> Row:
+    """Return what the model of the votes says, in log odds a standard difference."""
+    found = slope_difference(votes, first, second)
+    reach = found.error.reach()
+    return {
+        "difference": found.difference,
+        "low": found.difference - reach,
+        "high": found.difference + reach,
+        "minimum_detectable": found.error.minimum_detectable(),
+        "queries": votes.crossing.queries,
+        "p_t": found.error.p_value(found.difference),
+        "p_sign_flip": math.nan,
+    }
+
+
+def _adjusted(made: Sequence[Couple], p: Floats) -> Floats:
+    """Return Holm's p of every comparison, NaN outside the family; of a primary comparison of the study file its own p."""
+    adjusted = np.full(len(made), np.nan)
+    for group in (
+        [couple.standing is Standing.PRIMARY and not couple.in_family for couple in made],
+        [couple.in_family for couple in made],
+    ):
+        places = np.flatnonzero(group)
+        adjusted[places] = np.where(np.isnan(p[places]), np.nan, holm(np.nan_to_num(p[places], nan=1.0)))
+    return adjusted
 
 
 def _family(wanted: Wanted, native: Sequence[str], main: str) -> tuple[Sequence[str], str]:

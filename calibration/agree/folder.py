@@ -70,6 +70,9 @@ def write_agreement(
         **record,
         "named": named,
         "notes": list(found.notes),
+        "diagnostics": {
+            task: [one.model_dump() for one in known] for task, known in found.diagnostics.items()
+        },
     }
     if streams is not None:
         content["streams_not_scored"] = dict(streams.unscored)
@@ -110,8 +113,8 @@ def read_result(folder: Path, name: str) -> pd.DataFrame | None:
         raise input_fault(
             f"not a CSV file ({error})", path=path, cure="write it anew with prefcal agree"
         ) from None
-    if "no_ceiling" in frame.columns:
-        frame["no_ceiling"] = frame["no_ceiling"].astype(object).fillna("")
+    for reason in frame.columns.intersection(["no_ceiling", "warnings", "no_ceiling_interval"]):
+        frame[reason] = frame[reason].astype(object).fillna("")
     return frame if len(frame) else None
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calibration.tables.preferences import VOTES, completed, judged_pairs, left_out, pair_votes
 from metrics.agreement.ceiling import Ceiling, ceiling
+from metrics.agreement.people import VotesByPerson, crossing
 from metrics.arrays import Floats
 
 DEFAULT_LANGUAGE = "en"
@@ -58,13 +59,24 @@ class JudgedTask:
         """Every system that was judged."""
         return frozenset(self.pairs["system_a"]) | frozenset(self.pairs["system_b"])
 
-    def ceiling(self, rng: np.random.Generator) -> Ceiling:
+    def votes(self) -> VotesByPerson:
+        """Return the votes with who gave them; pairs in the order of ``pairs``."""
+        couple = ["topic", "system_a", "system_b"]
+        number = pd.Series(np.arange(len(self.pairs)), index=pd.MultiIndex.from_frame(self.pairs[couple]))
+        query, worker = (pd.factorize(self.judgments[name])[0] for name in ("topic", "worker"))
+        return VotesByPerson(
+            pair=number.loc[pd.MultiIndex.from_frame(self.judgments[couple])].to_numpy(np.intp),
+            for_a=self.judgments["vote"].map(WORTH).to_numpy(np.float64),
+            crossing=crossing(query, worker),
+        )
+
+    def ceiling(self) -> Ceiling:
         """Return how well these people agree with each other."""
         return ceiling(
             np.asarray(self.judgments["vote"].map(WORTH), dtype=np.float64),
             self.judgments.groupby(["topic", "system_a", "system_b"]).ngroup().to_numpy(),
-            np.asarray(self.judgments["topic"], dtype=np.str_),
-            rng=rng,
+            self.judgments["topic"].to_numpy(np.str_),
+            worker=self.judgments["worker"].to_numpy(np.str_),
         )
 
     @property

@@ -15,6 +15,7 @@ import pandas as pd
 
 from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
 from calibration.agree.comparisons import comparison_rows, couples
+from calibration.agree.diagnostics import diagnostics, same_people
 from calibration.agree.disagreements import COLUMNS, disagreement_rows, shown_texts
 from calibration.agree.evidence import Evidence, Measured
 from calibration.agree.judged_task import JudgedTask, has_exclusions, judged_tasks
@@ -31,6 +32,7 @@ from calibration.agree.task_agreement import (
     task_agreement,
 )
 from calibration.tables.study import STUDY_FILE
+from calibration.user_model.model import Diagnostic
 from metrics.errors import input_fault
 from metrics.results import Summarised
 from metrics.wording import listed
@@ -56,6 +58,8 @@ class AgreementTables(Summarised):
         By task, which comparisons were named.
     notes : tuple of str
         What is missing and why, one sentence each.
+    diagnostics : mapping of str to tuple of Diagnostic
+        By task, what to know of its judgments before using its numbers.
     """
 
     agreement: pd.DataFrame
@@ -65,6 +69,7 @@ class AgreementTables(Summarised):
     disagreements: pd.DataFrame
     wanted: Mapping[str, Wanted]
     notes: tuple[str, ...]
+    diagnostics: Mapping[str, tuple[Diagnostic, ...]]
 
     def frame(self) -> pd.DataFrame:
         """Return the agreement by task, measure and convention for ties, excluded workers left out; all columns are in ``agreement``."""
@@ -74,7 +79,20 @@ class AgreementTables(Summarised):
     def summary(self) -> str:
         """Return the agreement of every measure where ties count against it, and what is missing and why."""
         shown = self.frame().xs("against", level="ties").reset_index()
-        return "\n".join([shown.to_string(index=False, float_format="{:.3f}".format), *self.notes])
+        known = [one.sentence for of_task in self.diagnostics.values() for one in of_task]
+        return "\n".join(
+            [shown.to_string(index=False, float_format="{:.3f}".format), *self.notes, *dict.fromkeys(known)]
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The diagnostics that are warnings, each with its task and name."""
+        return tuple(
+            f"{task}: {one.name}: {one.sentence}"
+            for task, of_task in self.diagnostics.items()
+            for one in of_task
+            if one.severity == "warning"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -113,7 +131,7 @@ def agree(
     complete_only : bool
         Count only workers who completed the study.
     seed : int
-        Decides the splits of the ceiling, the sign flips and the draws of the band.
+        Decides the sign flips and the draws of the band.
 
     Raises
     ------
@@ -149,7 +167,7 @@ def agree(
     notes += [note for result in results for note in result.notes]
     rows = [row for result in results for row in result.agreement]
     if has_exclusions(evidence.tables):
-        rows += _with_everybody(everybody, scorers, rng)
+        rows += _with_everybody(everybody, scorers)
     return AgreementTables(
         agreement=_numeric(pd.DataFrame(rows)),
         comparisons=pd.DataFrame(
@@ -164,6 +182,7 @@ def agree(
         ),
         wanted=named,
         notes=tuple(notes),
+        diagnostics={one.task.task: _known(one, evidence) for one in scored},
     )
 
 
@@ -175,6 +194,17 @@ def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[Ju
             cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
         )
     return judged_tasks(evidence.tables, exclude=exclude, complete_only=complete_only)
+
+
+def _known(scored: _Scored, evidence: Evidence) -> tuple[Diagnostic, ...]:
+    """Return what to know of the judgments of a task, and of the people whom its measures were fitted to."""
+    crossing = scored.task.votes().crossing
+    judges = set(scored.task.judgments["worker"])
+    fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
+    return (
+        *diagnostics(crossing),
+        *same_people(scored.measured.variants, judges, crossing, fitted_to),
+    )
 
 
 def _asked(task: str, evidence: Evidence, wanted: Wanted | None) -> Wanted:
@@ -214,7 +244,7 @@ def _named(
 def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.Generator) -> _Result:
     """Compare the measures of one task with its preferences, and with each other."""
     task, measured = scored.task, scored.measured
-    found = task_agreement(task, measured.variants, exclusions="applied", rng=rng)
+    found = task_agreement(task, measured.variants, exclusions="applied")
     constant = constant_measures(found.differences)
     looked_at = wanted.primary[0] if wanted.primary else measured.variants[0].measure
     made = couples(wanted, measured.variants, constant=constant)
@@ -233,15 +263,13 @@ def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.
     )
 
 
-def _with_everybody(
-    everybody: Sequence[JudgedTask], scorers: Mapping[str, TaskScorer], rng: np.random.Generator
-) -> list[Row]:
+def _with_everybody(everybody: Sequence[JudgedTask], scorers: Mapping[str, TaskScorer]) -> list[Row]:
     """Return the rows of agreement once more, the excluded workers counted."""
     return [
         row
         for task in everybody
         if (variants := scorers[task.task].measured(task).variants)
-        for row in task_agreement(task, variants, exclusions="none", rng=rng).rows
+        for row in task_agreement(task, variants, exclusions="none").rows
     ]
 
 

@@ -2,27 +2,18 @@
 
 `calibration.agree.study` brings the tasks together; the columns are listed in docs/agreement.md.
 
-The interval of the vote-weighted agreement is over queries and over workers at once. Without a majority step the
-agreement is a mean over votes, and both the queries and the people are samples. With V_c the cluster-robust variance over
-clusters c,
-
-    V = V_query + V_worker - V_both,    at least V_query,
-
-where the clusters of V_both share query and worker (Cameron, Gelbach and Miller 2011). Student's t has min(queries,
-workers) - 1 degrees of freedom. Where every worker judges one query it is the interval over queries alone. A majority
-is no mean over votes, and workers are not resampled there: that would break majorities.
+Every interval is over the queries and over the people who judged them (`metrics.agreement.people`).
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
-from calibration.agree.judged_task import WORTH, JudgedTask
+from calibration.agree.diagnostics import diagnostics
+from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import Sweep, Variant
 from metrics.agreement.agreement import (
     TIES,
@@ -34,13 +25,11 @@ from metrics.agreement.agreement import (
     score_difference,
 )
 from metrics.agreement.ceiling import Ceiling
+from metrics.agreement.people import VotesByPerson
 from metrics.agreement.query_mean import simultaneous_band
-from metrics.arrays import Floats, Ints
+from metrics.arrays import Floats
 
-NOTHING = 1e-24
-"""Variances below are rounding errors."""
 Row = dict[str, Any]
-Interval: TypeAlias = tuple[float, float]
 CURVE_COLUMNS = (
     "task",
     "measure",
@@ -67,89 +56,6 @@ DRAW_COLUMNS = ("draws", "draw_low", "draw_high", "draw_sd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class VotesByPerson:
-    """The votes on one task's p pairs with what they are samples of; one entry a judgment.
-
-    Attributes
-    ----------
-    share : (p,) ndarray of float
-        Vote share of system_a in every pair.
-    pair, query, worker, both : (n,) ndarray of int
-        Codes from 0 without holes; ``both`` is one of a query and worker.
-    for_a : (n,) ndarray of float
-        What the judgment adds to the share of system_a: 0, 0.5 or 1.
-    weight : (n,) ndarray of float
-        Its part in the mean over pairs.
-    """
-
-    share: Floats
-    pair: Ints
-    query: Ints
-    worker: Ints
-    both: Ints
-    for_a: Floats
-    weight: Floats
-
-    def interval(self, difference: Floats, level: float = 0.95) -> tuple[float, float]:
-        """Return the interval of the vote-weighted agreement of one measure.
-
-        Parameters
-        ----------
-        difference : (p,) ndarray of float
-            Score of system_a less that of system_b.
-        level : float
-            Confidence level.
-
-        Returns
-        -------
-        (float, float)
-            Cut at 0 and 1; of a single worker over queries alone; NaN for a single query, or without variation.
-        """
-        value = float(pair_credit(difference, self.share, ties="weighted").mean())
-        reach = self.reach(difference, level)
-        return (max(0.0, value - reach), min(1.0, value + reach)) if reach > 0 else (math.nan, math.nan)
-
-    def reach(self, difference: Floats, level: float = 0.95) -> float:
-        """Return half the width of the interval, uncut; NaN where there is none. Parameters as there."""
-        value = pair_credit(difference, self.share, ties="weighted").mean()
-        credit = 0.5 + np.sign(difference)[self.pair] * (self.for_a - 0.5)
-        influence = (credit - value) * self.weight
-        by_query, by_worker, by_both = (
-            _variance(influence, code) for code in (self.query, self.worker, self.both)
-        )
-        error = math.sqrt(max(by_query, by_query + by_worker - by_both))
-        units = min(self.query.max(), self.worker.max() or self.query.max()) + 1
-        return float(stdtrit(units - 1, (1 + level) / 2)) * error if units > 1 and error > 0 else math.nan
-
-
-def votes_by_person(task: JudgedTask) -> VotesByPerson:
-    """Return the votes of a task, ready for the intervals of all its measures."""
-    pairs, judged = task.pairs, task.judgments
-    couple = ["topic", "system_a", "system_b"]
-    number = pd.Series(np.arange(len(pairs)), index=pd.MultiIndex.from_frame(pairs[couple]))
-    pair = number.loc[pd.MultiIndex.from_frame(judged[couple])].to_numpy(np.intp)
-    query, worker = (pd.factorize(judged[name])[0] for name in ("topic", "worker"))
-    return VotesByPerson(
-        share=task.share,
-        pair=pair,
-        query=query,
-        worker=worker,
-        both=np.unique(query * (worker.max() + 1) + worker, return_inverse=True)[1],
-        for_a=judged["vote"].map(WORTH).to_numpy(np.float64),
-        weight=1 / (pairs["votes"].to_numpy(np.float64)[pair] * len(pairs)),
-    )
-
-
-def _variance(influence: Floats, cluster: Ints) -> float:
-    """Return c / (c - 1) sum over the c clusters of (their influence)^2; 0 for a single one."""
-    sums = np.bincount(cluster, influence)
-    if sums.size < 2:
-        return 0.0
-    variance = float(sums.size / (sums.size - 1) * (sums**2).sum())
-    return variance if variance > NOTHING else 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TaskAgreement:
     """The agreement of every variant with the preferences of one task.
 
@@ -165,9 +71,7 @@ class TaskAgreement:
     differences: dict[str, Floats]
 
 
-def task_agreement(
-    task: JudgedTask, variants: Sequence[Variant], *, exclusions: str, rng: np.random.Generator
-) -> TaskAgreement:
+def task_agreement(task: JudgedTask, variants: Sequence[Variant], *, exclusions: str) -> TaskAgreement:
     """Compare every variant with the preferences of one task.
 
     Parameters
@@ -178,17 +82,17 @@ def task_agreement(
         Of different names.
     exclusions : str
         ``applied`` or ``none``, for the column of that name.
-    rng : Generator
-        Source of the splits of the ceiling.
     """
     differences = {
         variant.measure: score_differences(task, variant.scores.to_frame())[:, 0] for variant in variants
     }
+    votes = task.votes()
     judges = _Judges(
-        votes=votes_by_person(task),
-        ceiling=task.ceiling(rng),
+        votes=votes,
+        ceiling=task.ceiling(),
         no_ceiling=task.no_ceiling,
         exclusions=exclusions,
+        warnings=" ".join(one.name for one in diagnostics(votes.crossing) if one.severity == "warning"),
     )
     rows = [
         row
@@ -215,13 +119,13 @@ def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> l
     list of dict
         One row a convention for ties and value.
     """
-    differences, votes = score_differences(task, sweep.scores).T, votes_by_person(task)
+    differences, votes = score_differences(task, sweep.scores).T, task.votes()
     rows: list[Row] = []
     for ties in TIES:
         points = [agreement(one, task.share, task.topics, ties=ties) for one in differences]
-        band = simultaneous_band([point.mean for point in points], rng=rng)
+        reach = np.array([votes.error(one, ties).reach() for one in differences])
+        band = simultaneous_band([point.mean for point in points], reach=reach, rng=rng)
         for index, (value, point) in enumerate(zip(sweep.scores.columns, points, strict=True)):
-            ends = (float(band[0][index]), float(band[1][index]))
             rows.append(
                 {
                     "task": task.task,
@@ -230,7 +134,12 @@ def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> l
                     "over": sweep.over,
                     "value": value,
                     "ties": ties,
-                    **_point(votes, point, differences[index], ends),
+                    "agreement": point.value,
+                    "low": max(0.0, point.value - reach[index]) if reach[index] > 0 else np.nan,
+                    "high": min(1.0, point.value + reach[index]) if reach[index] > 0 else np.nan,
+                    "band_low": float(band[0][index]),
+                    "band_high": float(band[1][index]),
+                    "metric_ties": point.metric_ties,
                 }
             )
     return rows
@@ -277,6 +186,7 @@ class _Judges(NamedTuple):
     ceiling: Ceiling
     no_ceiling: str
     exclusions: str
+    warnings: str
 
     def ceiling_columns(self, ties: Ties) -> Row:
         """Return what a second panel and a perfect measure reach, with intervals; empty where the votes do not tell."""
@@ -292,7 +202,7 @@ class _Judges(NamedTuple):
 
 def _agreement_rows(task: JudgedTask, variant: Variant, difference: Floats, judges: _Judges) -> Iterator[Row]:
     for ties, found in agreements(difference, task.share, task.topics).items():
-        low, high = _interval(judges.votes, found, difference)
+        low, high = judges.votes.interval(difference, ties)
         yield {
             "task": task.task,
             "language": task.language,
@@ -320,31 +230,10 @@ def _agreement_rows(task: JudgedTask, variant: Variant, difference: Floats, judg
             "judgments": len(task.judgments),
             "mean_decision_seconds": task.judgments["decision_seconds"].mean(),
             "no_ceiling": judges.no_ceiling,
+            "queries_per_worker": judges.votes.crossing.queries_each,
+            "warnings": judges.warnings,
+            "no_ceiling_interval": "" if judges.no_ceiling else judges.ceiling.no_interval,
         }
-
-
-def _interval(votes: VotesByPerson, found: Agreement, difference: Floats) -> Interval:
-    """Return the interval over queries; over queries and workers where no majority is taken."""
-    if found.ties == "weighted":
-        return votes.interval(difference)
-    return found.mean.confidence_interval()
-
-
-def _point(votes: VotesByPerson, found: Agreement, difference: Floats, band: Interval) -> Row:
-    """Return one point of a curve; its band is as much wider as its interval is where workers count too."""
-    low, high = _interval(votes, found, difference)
-    if found.ties == "weighted":
-        alone = float(stdtrit(found.mean.units - 1, 0.975)) * found.mean.standard_error
-        wider = votes.reach(difference) / alone if alone > 0 else np.nan
-        band = tuple(np.clip(found.value + wider * (np.array(band) - found.value), 0.0, 1.0).tolist())
-    return {
-        "agreement": found.value,
-        "low": low,
-        "high": high,
-        "band_low": band[0],
-        "band_high": band[1],
-        "metric_ties": found.metric_ties,
-    }
 
 
 def _draw_columns(task: JudgedTask, variant: Variant, found: Agreement) -> Row:

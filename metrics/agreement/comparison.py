@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
 
+from metrics.agreement.people import Error
 from metrics.agreement.query_mean import QueryMean, standard_error
 from metrics.arrays import Floats
 
@@ -28,13 +28,16 @@ class Comparison:
     difference : float
         First minus second.
     standard_error : float
-        Query-clustered; NaN for fewer than two queries.
+        Query-clustered, or over queries and people; NaN where it is unknown.
     queries : int
         The units.
     p_t : float
-        Two-sided p of the paired t test over queries; NaN without variation between queries.
+        Two-sided p of the t test; NaN without variation between queries.
     p_sign_flip : float
-        Two-sided p when the two metrics' names are exchanged at random within queries; 1 at no difference.
+        Two-sided p when the two metrics' names are exchanged at random within queries; 1 at no difference, NaN where
+        queries share their people.
+    df : float or None
+        Degrees of freedom of Student's t; None for queries - 1.
     """
 
     difference: float
@@ -42,32 +45,38 @@ class Comparison:
     queries: int
     p_t: float
     p_sign_flip: float
+    df: float | None = None
 
     def confidence_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Student's t interval of the difference, Q - 1 degrees of freedom, cut at -1 and 1; NaN without variation."""
+        """Student's t interval of the difference, cut at -1 and 1; NaN without variation."""
         if not self.standard_error > 0:
             return math.nan, math.nan
-        reach = float(stdtrit(self.queries - 1, (1 + level) / 2)) * self.standard_error
+        reach = self._error.reach(level)
         return max(-1.0, self.difference - reach), min(1.0, self.difference + reach)
 
     def minimum_detectable(self, power: float = 0.8, level: float = 0.95) -> float:
-        """Return the smallest true difference that so many queries would detect with this power.
-
-        (t_{(1 + level)/2} + t_{power}) standard error, both with Q - 1 degrees of freedom
+        """Return the smallest true difference that such a study would detect with this power.
 
         Returns
         -------
         float
             On the scale of the difference; NaN without variation between queries.
         """
-        if not self.standard_error > 0:
-            return math.nan
-        quantiles = stdtrit(self.queries - 1, np.array([(1 + level) / 2, power]))
-        return float(quantiles.sum() * self.standard_error)
+        return self._error.minimum_detectable(power, level) if self.standard_error > 0 else math.nan
+
+    @property
+    def _error(self) -> Error:
+        return Error(self.standard_error, self.queries - 1 if self.df is None else self.df)
 
 
 def compare(
-    first: QueryMean, second: QueryMean, *, flips: int = 10_000, rng: np.random.Generator
+    first: QueryMean,
+    second: QueryMean,
+    *,
+    error: Error | None = None,
+    exchange: bool = True,
+    flips: int = 10_000,
+    rng: np.random.Generator,
 ) -> Comparison:
     """Compare the agreement of two metrics with the same votes, query by query.
 
@@ -75,6 +84,10 @@ def compare(
     ----------
     first, second : QueryMean
         Agreements of two metrics under one convention, over the same queries.
+    error : Error, optional
+        How far the difference may be off over queries and people (`metrics.agreement.people`); over queries by default.
+    exchange : bool
+        Whether names may be exchanged within queries: not where queries share their people.
     flips : int
         Random sign flips when there are more than `EXACT_QUERIES` queries.
     rng : Generator
@@ -89,14 +102,15 @@ def compare(
         raise ValueError("both metrics must be judged on the same queries")
     units = int(((first.counts > 0) | (second.counts > 0)).sum())
     difference = first.value - second.value
-    error = standard_error(first.influence - second.influence, units)
-    p_t = float(2 * stdtr(units - 1, -abs(difference) / error)) if error > 0 else math.nan
+    if error is None:
+        error = Error(standard_error(first.influence - second.influence, units), units - 1)
     return Comparison(
         difference=difference,
-        standard_error=error,
+        standard_error=error.standard_error,
         queries=units,
-        p_t=p_t,
-        p_sign_flip=_sign_flip_p(first, second, flips, rng),
+        p_t=error.p_value(difference) if error.standard_error > 0 else math.nan,
+        p_sign_flip=_sign_flip_p(first, second, flips, rng) if exchange else math.nan,
+        df=error.df,
     )
 
 

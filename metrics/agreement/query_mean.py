@@ -153,7 +153,12 @@ def mean_by_query(values: ArrayLike, query: ArrayLike) -> QueryMean:
 
 
 def simultaneous_band(
-    means: Sequence[QueryMean], level: float = 0.95, *, draws: int = 10_000, rng: np.random.Generator
+    means: Sequence[QueryMean],
+    level: float = 0.95,
+    *,
+    reach: Floats | None = None,
+    draws: int = 10_000,
+    rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:
     """Return a band that holds a whole curve of means at once with probability ``level``.
 
@@ -168,6 +173,9 @@ def simultaneous_band(
         The points of the curve, all over the same queries.
     level : float
         Probability that the band holds every point.
+    reach : (points,) ndarray of float, optional
+        Half the width of each point's interval of this level, where people are a sample too (`metrics.agreement.people`): the
+        band is wider than these intervals by the same factor. By default those of `QueryMean`.
     draws : int
         Number of draws for the quantile.
     rng : Generator
@@ -195,7 +203,9 @@ def simultaneous_band(
     normal = rng.standard_normal((draws, standardised.shape[1])) * np.sqrt(units / (units - 1))
     scale = np.sqrt(rng.chisquare(units - 1, size=draws) / (units - 1))
     largest = np.abs(normal @ standardised.T).max(axis=1) / scale
-    reach = np.where(known, np.quantile(largest, level) * error, np.nan)
+    of_point = float(stdtrit(units - 1, (1 + level) / 2))
+    wider = max(1.0, float(np.quantile(largest, level)) / of_point)
+    reach = wider * np.where(known, of_point * error if reach is None else reach, np.nan)
     return np.clip(value - reach, 0, 1), np.clip(value + reach, 0, 1)
 
 

@@ -5,13 +5,14 @@ What the numbers allow to say, from how many pairs, queries and systems on, stan
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
+from calibration.agree.comparisons import By
 from calibration.agree.judged_task import decided, tells
 from calibration.agree.measures.names import Wanted, wanted_by_study
 from calibration.agree.measures.variants import Fit, Role
@@ -76,10 +77,14 @@ class TaskResult:
         Rows of agreement.csv with exclusions applied.
     unexcluded : DataFrame
         Its rows with excluded workers counted; empty where nobody was excluded.
-    comparisons, curve, pairs, disagreements : DataFrame
+    comparisons : DataFrame
+        Those by majorities.
+    curve, pairs, disagreements : DataFrame
         Rows of the other tables; empty where there are none.
     wanted : Wanted
         Which comparisons were named, by the measures' names.
+    by_votes : DataFrame
+        The same comparisons by votes, no majority taken.
     """
 
     task: str
@@ -90,6 +95,7 @@ class TaskResult:
     pairs: pd.DataFrame
     disagreements: pd.DataFrame
     wanted: Wanted = NOTHING_NAMED
+    by_votes: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def measures(self) -> list[str]:
@@ -185,15 +191,18 @@ def task_results(material: ReportMaterial) -> Iterator[TaskResult]:
         return
     for task, rows in material.agreement.groupby("task", sort=False):
         applied = rows["exclusions"] == "applied"
+        compared = _of_task(material.comparisons, task)
+        votes = compared[compared["by"] != By.MAJORITY] if "by" in compared else pd.DataFrame()
         yield TaskResult(
             task=str(task),
             rows=rows[applied],
             unexcluded=rows[~applied],
-            comparisons=_of_task(material.comparisons, task),
+            comparisons=compared.drop(votes.index),
             curve=_of_task(material.curve, task),
             pairs=_of_task(material.pairs, task),
             disagreements=_of_task(material.disagreements, task),
             wanted=_wanted(material.record, str(task)),
+            by_votes=votes,
         )
 
 
@@ -336,5 +345,5 @@ def beyond_perfect(result: TaskResult) -> Iterator[str]:
     which = above[0] if len(above) == 1 else counted(len(above), "measure")
     yield (
         f"{which} came out above the perfect measure. That happens by chance, in these votes or in the estimate of the"
-        " ceiling, whose interval does not hold the error of its model; it is no finding."
+        " ceiling; it is no finding."
     )

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.agreement.people import VotesByPerson, crossing
+
 
 @dataclass(frozen=True, kw_only=True)
 class Votes:
@@ -49,3 +51,85 @@ def simulate(
     votes = (rng.random((size, workers)) < chance[:, np.newaxis]).astype(float)
     votes[rng.random((size, workers)) < ties] = 0.5
     return Votes(votes=votes, preferred=np.sign(strength), difference=difference, query=query)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedMeasures:
+    """Votes with who gave them, and measures that explain as much of them as one says.
+
+    Attributes
+    ----------
+    votes : VotesByPerson
+    differences : (measures, pairs) array
+        Score differences.
+    """
+
+    votes: VotesByPerson
+    differences: NDArray[np.float64]
+
+    @property
+    def first(self):
+        return self.differences[0]
+
+    @property
+    def second(self):
+        return self.differences[1]
+
+    @property
+    def query(self):
+        """The query of every pair."""
+        query = np.zeros(self.first.size, dtype=np.intp)
+        query[self.votes.pair] = self.votes.crossing.query
+        return query
+
+
+def judged_measures(
+    rng,
+    *,
+    queries=20,
+    workers=8,
+    pairs=6,
+    slopes=(0.5, 0.5),
+    taste=0.6,
+    unexplained=0.6,
+    ties=0.6,
+    own_people=False,
+) -> JudgedMeasures:
+    """Draw the votes of people who judge everything, or of ``workers`` people of its own for each query.
+
+    The log odds of a pair are b . D + u for a person with slopes b ~ N(slopes, taste^2), votes follow
+    Davidson's model. A query has systems enough for its pairs; their scores and u are normal.
+
+    Parameters
+    ----------
+    pairs : int or (int, int)
+        Pairs of a query; of two numbers any from the first to the second.
+    """
+    low, high = (pairs, pairs) if isinstance(pairs, int) else pairs
+    likes = np.array(slopes)[:, np.newaxis] + taste * rng.normal(
+        size=(len(slopes), workers * (queries if own_people else 1))
+    )
+    rows, differences, made = [], [], 0
+    for query in range(queries):
+        number = int(rng.integers(low, high + 1))
+        one, other = np.triu_indices(int(np.ceil((1 + np.sqrt(1 + 8 * number)) / 2)), 1)
+        chosen = rng.permutation(one.size)[:number]
+        values = rng.normal(size=(len(slopes) + 1, other.max() + 1))
+        apart = (values[:, one] - values[:, other])[:, chosen]
+        people = np.arange(workers) + (query * workers if own_people else 0)
+        lead = np.einsum("mw,mp->pw", likes[:, people], apart[:-1]) + unexplained * apart[-1][:, np.newaxis]
+        draw = rng.random(lead.shape) * (np.exp(lead / 2) + np.exp(-lead / 2) + ties)
+        vote = np.where(draw < np.exp(lead / 2), 1.0, np.where(draw < np.exp(lead / 2) + ties, 0.5, 0.0))
+        pair, worker = np.indices(lead.shape).reshape(2, -1)
+        rows.append(np.stack([pair + made, np.full(pair.size, query), people[worker], vote.ravel()]))
+        differences.append(apart[:-1])
+        made += number
+    pair, query, worker, vote = np.concatenate(rows, axis=1)
+    return JudgedMeasures(
+        votes=VotesByPerson(
+            pair=pair.astype(np.intp),
+            for_a=vote,
+            crossing=crossing(query.astype(np.intp), worker.astype(np.intp)),
+        ),
+        differences=np.concatenate(differences, axis=1),
+    )

@@ -110,7 +110,7 @@ def agree(
     _check_folder(folder, tables)
     evidence, record = _evidence(tables, model, scores, collection, runs, draws=draws, seed=seed)
     results = agree(evidence, wanted=_wanted(primary, compare), complete_only=complete_only, seed=seed)
-    for note in results.notes:
+    for note in (*results.notes, *results.warnings):
         click.echo(note, err=True)
     record |= {"draws": draws, "complete_only": complete_only, "seed": seed, **_commands(folder)}
     write_agreement(results, Path(folder), record, _streams(tables, evidence.model, collection, runs))

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 
-from calibration.agree.comparisons import nothing_detectable
+from calibration.agree.comparisons import By, nothing_detectable
 from calibration.agree.judged_task import tells
 from calibration.agree.study import AgreementTables
 from metrics.wording import counted
@@ -19,6 +20,7 @@ HEADS = {
 }
 PLACES = {"study_file": "in the study file", "analysis": "at analysis", "nowhere": ""}
 """Column ``named`` of comparisons.csv -> where that is."""
+TESTED = ("measure", "against", "difference", "95 %", "p", "p Holm")
 NONE, NO_INTERVAL = "none", "no interval"
 
 
@@ -28,7 +30,8 @@ def agreement_text(found: AgreementTables) -> str:
     for task, rows in found.agreement.groupby("task", sort=False):
         comparisons = found.comparisons
         of_task = comparisons[comparisons["task"] == task] if len(comparisons) else comparisons
-        parts.append("\n".join(_task_lines(str(task), rows, of_task)))
+        known = [one.sentence for one in found.diagnostics[str(task)] if one.severity == "info"]
+        parts.append("\n".join([*_task_lines(str(task), rows, of_task, known)]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -47,7 +50,9 @@ def interval(low: float, high: float) -> str:
     return NO_INTERVAL if math.isnan(low) else f"[{low:.3f}, {high:.3f}]"
 
 
-def _task_lines(task: str, rows: pd.DataFrame, comparisons: pd.DataFrame) -> Iterable[str]:
+def _task_lines(
+    task: str, rows: pd.DataFrame, comparisons: pd.DataFrame, known: Iterable[str]
+) -> Iterable[str]:
     applied = rows[rows["exclusions"] == "applied"]
     everybody = rows[rows["exclusions"] == "none"]
     first = applied.iloc[0]
@@ -70,10 +75,13 @@ def _task_lines(task: str, rows: pd.DataFrame, comparisons: pd.DataFrame) -> Ite
         f" {first['vote_ties']} of {counted(first['pairs'], 'pair')} {'is' if first['vote_ties'] == 1 else 'are'} tied"
         " in the votes. Intervals are over queries."
     )
+    yield from known
     if not tells(first):
         yield "Too few pairs with a majority, or queries, to say anything by."
     if first["no_ceiling"]:
         yield f"No ceiling: {first['no_ceiling']}."
+    if first["no_ceiling_interval"]:
+        yield f"The ceilings have no interval: {first['no_ceiling_interval']}."
     if applied["low"].isna().any() or (len(comparisons) and comparisons["low"].isna().any()):
         yield "no interval: all queries are alike or there is only one; too few to say, not certainty."
     if drawn:
@@ -123,48 +131,60 @@ def _ceiling_rows(rows: pd.DataFrame, columns: list[str]) -> Iterable[list[str]]
 
 
 def _comparison_lines(comparisons: pd.DataFrame) -> Iterable[str]:
-    """Yield a table for each standing, the primary comparison first."""
-    columns = ["named"] if len(comparisons) and (comparisons["named"] != "nowhere").any() else []
-    for standing, rows in comparisons.groupby("standing", sort=False) if len(comparisons) else ():
+    """Yield a table for each standing, the primary comparison first, and the same ones by votes."""
+    if comparisons.empty:
+        return
+    by_majority = comparisons[comparisons["by"] == By.MAJORITY]
+    columns = ["named"] if (comparisons["named"] != "nowhere").any() else []
+    for standing, rows in by_majority.groupby("standing", sort=False):
         yield ""
         yield f"{HEADS[str(standing)]} (paired by query{_correction(rows)}):"
         yield ""
         yield table_text(
-            [
-                "measure",
-                "against",
-                "difference",
-                "95 %",
-                "p",
-                "p Holm",
-                "p sign flips",
-                "detectable",
-                *columns,
-            ],
+            [*TESTED, "p sign flips", "detectable", *columns],
             [
                 [
-                    row.measure,
-                    row.against,
-                    f"{row.difference:+.3f}",
-                    interval(row.low, row.high),
-                    p_value(row.p_t),
-                    p_value(row.p_holm),
-                    p_value(row.p_sign_flip),
-                    NONE if nothing_detectable(row.minimum_detectable) else number(row.minimum_detectable),
-                    *([PLACES[row.named]] if columns else []),
+                    *_tested(row),
+                    p_value(row["p_sign_flip"]),
+                    NONE
+                    if nothing_detectable(row["minimum_detectable"])
+                    else number(row["minimum_detectable"]),
+                    *([PLACES[row["named"]]] if columns else []),
                 ]
-                for row in rows.itertuples()
+                for row in rows.to_dict("records")
             ],
         ).rstrip("\n")
-    if len(comparisons):
-        yield "detectable: the smallest true difference that four of five such studies would find."
-        if (comparisons["named"] == "analysis").any():
-            yield "named at analysis: with an option, when the answers were there; not planned in the study file."
-        yield from dict.fromkeys(filter(None, map(nothing_detectable, comparisons["minimum_detectable"])))
+    yield "detectable: the smallest true difference that four of five such studies would find."
+    if (comparisons["named"] == "analysis").any():
+        yield "named at analysis: with an option, when the answers were there; not planned in the study file."
+    yield from dict.fromkeys(filter(None, map(nothing_detectable, by_majority["minimum_detectable"])))
+    yield ""
+    yield "The same comparisons by votes, no majority taken:"
+    yield ""
+    by_votes = comparisons[comparisons["by"] != By.MAJORITY]
+    yield table_text(
+        ["by", *TESTED], [[row["by"], *_tested(row)] for row in by_votes.to_dict("records")]
+    ).rstrip("\n")
+    yield "weighted: difference of the vote-weighted agreements. votes: how much more the scores explain who preferred what,"
+    yield "both measures in one model, in log odds a standard difference."
+
+
+def _tested(row: dict[str, Any]) -> list[str]:
+    """Return one comparison under the columns of `TESTED`."""
+    return [
+        row["measure"],
+        row["against"],
+        NONE if math.isnan(row["difference"]) else f"{row['difference']:+.3f}",
+        interval(row["low"], row["high"]),
+        p_value(row["p_t"]),
+        p_value(row["p_holm"]),
+    ]
 
 
 def _correction(rows: pd.DataFrame) -> str:
     """Say what Holm's correction is over, if any of these is corrected."""
+    if rows["p_t"].isna().all() and rows["low"].notna().any():
+        return ", with too few people or queries for p"
     if rows["p_t"].isna().all():
         return ", without variation between queries, so without p"
     if rows["p_holm"].isna().all():

@@ -13,6 +13,7 @@ from study_app.report.drawing.figures import Mark, agreement_rows
 from study_app.report.page import Figure, Section
 from study_app.report.parts.agreement_tables import (
     agreement_table,
+    by_votes_table,
     comparison_table,
     disagreement_tables,
     exclusion_table,
@@ -95,7 +96,7 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
     half, drop, weighted = others
     yield (
         f"{result.in_words(result.asked)} is on the side of the majority in {percent(row['agreement'])} of the pairs"
-        f" ({LEVEL} interval over queries: {percent_interval(row['low'], row['high'])}). A tie counts against the"
+        f" ({LEVEL} interval over queries and people: {percent_interval(row['low'], row['high'])}). A tie counts against the"
         f" measure here; {counted(row['vote_ties'], 'pair')} {_is(row['vote_ties'])} tied in the votes and"
         f" {row['metric_ties']} in the scores. With a tie as half an agreement it is {half}, without the tied pairs"
         f" {drop}, and on average {weighted} of a pair’s votes are for the measure’s choice."
@@ -129,6 +130,7 @@ def agreement_section(result: TaskResult, key: str) -> Section:
     tables = [agreement_table(result, key)]
     if len(result.comparisons):
         tables.append(comparison_table(result, key))
+        tables.append(by_votes_table(result, key))
     if len(result.unexcluded):
         tables.append(exclusion_table(result, key))
     tables += disagreement_tables(result, key)
@@ -183,7 +185,7 @@ def _rows_figure(result: TaskResult, key: str) -> Figure:
         )
         + ("." if without else f". A second panel {percent(panel)}, a perfect measure {percent(perfect)}."),
         caption=(
-            f"Agreement with its {LEVEL} interval over queries, a tie counting against the measure."
+            f"Agreement with its {LEVEL} interval over queries and people, a tie counting against the measure."
             f" {' '.join(text for sign, text in READ.items() if sign in {mark.sign for mark in marks})}"
             " Dashed: one half."
             + (f" No ceiling is drawn: {row['no_ceiling']}." if without else f" {HATCHED}")

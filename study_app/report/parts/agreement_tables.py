@@ -1,16 +1,19 @@
 """The report's tables on agreement: every measure, their differences, exclusions, and the pairs that disagree most."""
 
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from calibration.agree.comparisons import nothing_detectable
+from calibration.agree.comparisons import By, nothing_detectable
 from study_app.report.page import ReportTable
 from study_app.report.results import PLACES, TaskResult
 from study_app.report.wording import (
     DASH,
     LEVEL,
     counted,
+    decimal,
     p_value,
     percent,
     percent_interval,
@@ -177,9 +180,9 @@ def comparison_table(result: TaskResult, key: str) -> ReportTable:
         ),
         rows=rows,
         note=(
-            "Paired by query: t test, and exchange of the two measures within queries (not corrected). Holm’s correction"
-            " is over the family of comparisons. Detectable: the smallest true difference that such a study finds in four"
-            " of five cases. A dash: no variation, or not in the family."
+            "By majorities, paired by query: t test over queries and people, and exchange of the two measures within queries (not"
+            " corrected; only where nobody judged several queries). Holm’s correction is over the family of comparisons. Detectable: the smallest true difference that such a study finds in four"
+            " of five cases. A dash: no variation, too few people or queries, or not in the family."
             + (
                 " Named at analysis: with an option, when the answers were there; not planned."
                 if late
@@ -189,6 +192,46 @@ def comparison_table(result: TaskResult, key: str) -> ReportTable:
         ),
         text_columns=frozenset({0, 1, 8}),
     )
+
+
+BY = {"weighted": "all votes", "votes": "model"}
+"""Column ``by`` of comparisons.csv -> what the table says."""
+
+
+def by_votes_table(result: TaskResult, key: str) -> ReportTable:
+    """Return the same comparisons by votes, no majority taken."""
+    return ReportTable(
+        name=f"{key}-comparisons-by-votes",
+        caption=f"Differences between measures in task {result.task}, by votes",
+        columns=("By", "Measure", "Against", "Difference", f"{LEVEL} interval", "p", "p (Holm)"),
+        rows=tuple(
+            (
+                BY[row["by"]],
+                str(row["measure"]),
+                str(row["against"]),
+                *_by_votes(row),
+                p_value(row["p_t"]),
+                p_value(row["p_holm"]),
+            )
+            for row in result.by_votes.to_dict("records")
+        ),
+        note=(
+            "No majority is taken. All votes: the mean share of a pair’s votes for the measure’s choice, in percentage points. Model:"
+            " how much more the score differences of the measure explain who preferred what, both in one model of the votes"
+            " (Davidson), in log odds a standard difference. Holm’s correction is over the family, for either by itself. A dash:"
+            " the votes do not tell, or not in the family."
+        ),
+        text_columns=frozenset({0, 1, 2}),
+    )
+
+
+def _by_votes(row: dict[Any, Any]) -> tuple[str, str]:
+    """Return the difference and its interval, in points or in log odds."""
+    if row["by"] == By.WEIGHTED:
+        return points(row["difference"]), points_interval(row["low"], row["high"])
+    if np.isnan(row["low"]):
+        return DASH, DASH
+    return f"{decimal(row['difference'])}", f"{decimal(row['low'])} to {decimal(row['high'])}"
 
 
 def _detectable(difference: float) -> str:

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
+from typing import Any
 
 import pandas as pd
 from pydantic import JsonValue
@@ -24,20 +25,22 @@ COMPUTED = (
         " Summaries for Mobile Search, EVIA 2016)."
     ),
     (
-        "Pairs of one query share its systems and its workers, so the query is the unit of every interval: Student’s t"
-        " over queries, never a binomial one over pairs. Two measures are compared by a paired t test over queries and by"
-        " exchanging them within queries; p values are corrected by Holm’s method over the family of comparisons. The band"
+        "Pairs of one query share its systems, and answers of one person share that person, so every interval and test is"
+        " over queries and people at once: two-way clustered variance (Cameron, Gelbach and Miller 2011) and Student’s t with"
+        " Satterthwaite’s degrees of freedom, never a binomial interval over pairs. Where nobody judged several queries, two"
+        " measures are also compared by exchanging them within queries; p values are corrected by Holm’s method over the family of comparisons. The band"
         " of a curve holds all of its points at once."
     ),
     ("What was fitted to these preferences is fitted anew without each query before that query is judged."),
 )
 CEILING = (
-    "The ceiling comes from 200 random splits of each pair’s votes into halves. To the agreement of their majorities"
-    " is added what the full size gains by a mixture of vote probabilities fitted to the same votes."
+    "The ceiling comes from all ways to split each pair’s votes into two halves. To the agreement of their majorities"
+    " is added what the full size gains by a mixture of vote probabilities fitted to the same votes. Its intervals are those"
+    " of a jackknife of the whole estimate, over queries, and over people too where they judged several queries."
 )
 CEILING_LIMIT = (
-    "The ceiling’s intervals hold the differences between queries, not the error of its mixture: one or two points for a"
-    " second panel, up to five for a perfect measure."
+    "Votes hardly tell pairs in which neither side is preferred from pairs in which one is by little, so the interval of a"
+    " perfect measure reaches down to what it would be if half of the pairs were such."
 )
 PLANNED = {
     "study_file": "named in the study file, so planned: its p needs no correction",
@@ -50,7 +53,7 @@ LIMITS = (
         "What was fitted is taken as known: the intervals of agreement do not hold the uncertainty of the fit, unless draws"
         " are given beside them."
     ),
-    "Workers are not resampled: the intervals speak of other queries, judged by workers like these.",
+    "The intervals speak of other queries like these, judged by as many other people like these.",
     "Agreement says how often a measure and the majority name the same system, not by how much they differ.",
 )
 Protocol = Mapping[str, JsonValue]
@@ -71,6 +74,7 @@ def methods_section(material: ReportMaterial, results: list[TaskResult], key: st
             *_comparisons(results),
             *_ceilings(results),
             *material.record.get("notes", ()),
+            *_known(material.record),
             *_all_limits(material, results),
         ),
     )
@@ -91,6 +95,12 @@ def _ceilings(results: list[TaskResult]) -> Iterator[str]:
     if not all(reasons.values()):
         yield CEILING
     yield from (f"Task {task} has no ceiling: {reason}." for task, reason in reasons.items() if reason)
+
+
+def _known(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what agree.json says of a task's judgments."""
+    for task, known in record.get("diagnostics", {}).items():
+        yield from (f"Task {task}: {one['sentence']}" for one in known)
 
 
 def _people(material: ReportMaterial) -> Iterator[str]:

@@ -225,7 +225,7 @@ def test_a_primary_comparison_is_printed_first_with_the_place_where_it_was_named
     assert planned.count("at analysis") == 1
     assert "named at analysis: with an option, when the answers were there" in rest
     assert "M@1500 uniform P  M@stops" in rest
-    comparisons = pd.read_csv(tmp_path / "comparisons.csv")
+    comparisons = pd.read_csv(tmp_path / "comparisons.csv").query("by == 'majority'")
     assert comparisons["named"].tolist()[:2] == ["analysis", "analysis"]
     standing = comparisons["standing"]
     assert standing.tolist() == ["primary", *["exploratory"] * (len(standing) - 1)]
@@ -347,3 +347,23 @@ def test_a_folder_that_cannot_be_made_is_a_fault(agree, tables, tmp_path):
 def test_wrong_usage_is_exit_2(agree, tables, options):
     """-o is needed, a run is NAME=PATH, draws need a model, and a comparison two measures."""
     assert agree(tables, *options).code == 2
+
+
+def test_warnings_stand_on_stderr_and_in_the_record_and_who_judged_what_in_the_table(agree, tmp_path):
+    """Three people judge four queries: no p, and both reasons by name."""
+    folder = tmp_path / "few"
+    write_tables(study(topics=4, workers=3), folder)
+
+    ended = agree(folder, "-o", tmp_path / "found")
+
+    assert ended.code == 0
+    assert "summaries: few_workers: 3 workers judged, too few" in ended.err
+    assert "summaries: few_topics: 4 queries were judged, too few" in ended.err
+    assert "with too few people or queries for p" in ended.out
+    assert "The same people judge several queries (4.0 a worker in the mean, 4 at most)" in ended.out
+    record = json.loads((tmp_path / "found" / "agree.json").read_text())
+    assert [one["name"] for one in record["diagnostics"]["summaries"]] == [
+        "crossed_workers",
+        "few_workers",
+        "few_topics",
+    ]

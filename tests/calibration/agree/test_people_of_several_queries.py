@@ -1,15 +1,12 @@
-"""The interval of the vote-weighted agreement: queries and people are both samples."""
-
-import math
+"""The same people judge several queries: queries and people are both samples, in every interval and test."""
 
 import numpy as np
 import pytest
-from scipy.special import stdtrit
 
 from calibration.agree.judged_task import judged_tasks
-from calibration.agree.task_agreement import votes_by_person
 from metrics.agreement.agreement import agreement
-from tests.calibration.judged_summaries import study, table
+from metrics.agreement.people import crossing
+from tests.calibration.judged_summaries import table
 
 
 def task_of(rows):
@@ -36,34 +33,32 @@ def votes(share_of_query, workers_of_query, rng, *, pairs=4, taste=0.0):
     ]
 
 
-def slow_interval(task, difference):
-    """The formula with loops over votes."""
-    lead = {
-        (row.topic, row.system_a, row.system_b): (np.sign(d), row.votes)
-        for row, d in zip(task.pairs.itertuples(), difference, strict=True)
-    }
-    worth = {"votes_a": 1.0, "votes_b": 0.0}
-    value = agreement(difference, task.share, task.topics, ties="weighted").value
-    sums = {"query": {}, "worker": {}, "both": {}}
-    for row in task.judgments.itertuples():
-        sign, votes = lead[row.topic, row.system_a, row.system_b]
-        credit = 0.5 + sign * (worth.get(row.vote, 0.5) - 0.5)
-        part = (credit - value) / votes / len(task.pairs)
-        for kind, key in (("query", row.topic), ("worker", row.worker), ("both", (row.topic, row.worker))):
-            sums[kind][key] = sums[kind].get(key, 0.0) + part
-    v = {kind: len(s) / (len(s) - 1) * sum(x**2 for x in s.values()) for kind, s in sums.items()}
-    variance = max(v["query"], v["query"] + v["worker"] - v["both"])
-    units = min(len(sums["query"]), len(sums["worker"]))
-    reach = stdtrit(units - 1, 0.975) * math.sqrt(variance)
-    return value - reach, value + reach
+def variance_of_a_two_way_table(cells):
+    """Of the mean of a (queries, workers) table, both being samples: (MS_query + MS_worker - MS_rest) / (Q W)."""
+    q, w = cells.shape
+    by_query, by_worker, whole = cells.mean(axis=1), cells.mean(axis=0), cells.mean()
+    rest = cells - by_query[:, None] - by_worker + whole
+    ms_query = w * ((by_query - whole) ** 2).sum() / (q - 1)
+    ms_worker = q * ((by_worker - whole) ** 2).sum() / (w - 1)
+    return (ms_query + ms_worker - (rest**2).sum() / ((q - 1) * (w - 1))) / (q * w)
 
 
-def test_it_is_the_two_way_formula():
-    """Against loops over single votes."""
-    (task,) = judged_tasks(study(topics=5, workers=6))
-    difference = np.random.default_rng(1).normal(size=len(task.pairs))
+def test_where_everybody_judges_everything_it_is_the_two_way_analysis_of_variance():
+    """Without bias: queries add their part, people theirs, what is left neither's."""
+    rng = np.random.default_rng(1)
+    queries, workers = 7, 5
+    credit = (
+        rng.normal(0.6, 0.1, (queries, 1))
+        + rng.normal(0, 0.5, workers)
+        + rng.normal(0, 0.1, (queries, workers))
+    )
+    query, worker = np.indices(credit.shape).reshape(2, -1)
+    weight = np.full(credit.size, 1 / credit.size)
 
-    assert votes_by_person(task).interval(difference) == pytest.approx(slow_interval(task, difference))
+    error = crossing(query, worker).error((credit.ravel() - credit.mean()) * weight, weight)
+
+    assert error.standard_error**2 == pytest.approx(variance_of_a_two_way_table(credit))
+    assert workers - 1 <= error.df < queries + workers
 
 
 def test_where_every_worker_judges_one_query_it_is_the_interval_over_queries():
@@ -73,7 +68,7 @@ def test_where_every_worker_judges_one_query_it_is_the_interval_over_queries():
     difference = np.ones(len(task.pairs))
 
     over_queries = agreement(difference, task.share, task.topics, ties="weighted").mean.confidence_interval()
-    assert votes_by_person(task).interval(difference) == pytest.approx(over_queries)
+    assert task.votes().interval(difference, "weighted") == pytest.approx(over_queries)
 
 
 def test_people_who_judge_many_queries_widen_it():
@@ -82,7 +77,7 @@ def test_people_who_judge_many_queries_widen_it():
     task = task_of(votes([0.7] * 12, [range(5)] * 12, rng, taste=0.25))
     difference = np.ones(len(task.pairs))
 
-    low, high = votes_by_person(task).interval(difference)
+    low, high = task.votes().interval(difference, "weighted")
     narrow = agreement(difference, task.share, task.topics, ties="weighted").mean.confidence_interval()
 
     assert high - low > 1.5 * (narrow[1] - narrow[0])
@@ -97,7 +92,7 @@ def test_it_holds_the_truth_where_the_interval_over_queries_does_not():
         difference = np.ones(len(task.pairs))
         mean = agreement(difference, task.share, task.topics, ties="weighted").mean
         for name, (low, high) in (
-            ("both", votes_by_person(task).interval(difference)),
+            ("both", task.votes().interval(difference, "weighted")),
             ("queries", mean.confidence_interval()),
         ):
             held += name == "both" and low <= 0.7 <= high
@@ -114,6 +109,6 @@ def test_one_query_has_none_and_one_worker_the_one_over_queries():
     one = task_of(votes([0.9, 0.5, 0.7], [[0]] * 3, rng))
     same = np.ones(len(one.pairs))
 
-    assert np.isnan(votes_by_person(alone).interval(np.ones(len(alone.pairs)))).all()
+    assert np.isnan(alone.votes().interval(np.ones(len(alone.pairs)), "weighted")).all()
     mean = agreement(same, one.share, one.topics, ties="weighted").mean
-    assert votes_by_person(one).interval(same) == pytest.approx(mean.confidence_interval())
+    assert one.votes().interval(same, "weighted") == pytest.approx(mean.confidence_interval())

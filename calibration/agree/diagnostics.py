@@ -1,0 +1,91 @@
+"""What to know of a task's judgments before using its numbers: who judged what, and where there are too few."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from calibration.agree.measures.variants import Fit, Variant
+from calibration.inference.results import info, warning
+from calibration.user_model.model import Diagnostic
+from metrics.agreement.people import Crossing
+from metrics.wording import counted, listed
+
+FEWEST_WORKERS = 4
+"""People from which a difference of measures is tested."""
+FEWEST_TOPICS = 5
+"""Queries, likewise."""
+JUDGED, EVERYBODY = "preferences", "workers"
+"""The tables that no parameter is fitted to as other data."""
+
+
+def testable(crossing: Crossing) -> bool:
+    """Say whether there are people and queries enough for a p value that holds."""
+    return crossing.workers >= FEWEST_WORKERS and crossing.queries >= FEWEST_TOPICS
+
+
+def diagnostics(crossing: Crossing) -> tuple[Diagnostic, ...]:
+    """Return what the people and queries of a task make of its intervals and tests."""
+    return tuple(_diagnostics(crossing))
+
+
+def _diagnostics(crossing: Crossing) -> Iterator[Diagnostic]:
+    if crossing.is_crossed:
+        yield info(
+            "crossed_workers",
+            f"The same people judge several queries ({crossing.queries_each:.1f} a worker in the mean,"
+            f" {crossing.most_queries_each} at most), so intervals and p are over queries and people at once, and measures are"
+            " not exchanged within queries.",
+        )
+    if crossing.workers < FEWEST_WORKERS:
+        yield warning(
+            "few_workers",
+            f"{counted(crossing.workers, 'worker')} judged, too few to tell how much people differ: there is no p, and"
+            f" intervals are less reliable than they say; let {FEWEST_WORKERS} or more judge.",
+        )
+    if crossing.queries < FEWEST_TOPICS:
+        yield warning(
+            "few_topics",
+            f"{counted(crossing.queries, 'query was', 'queries were')} judged, too few to tell how much queries differ: there is no p, and"
+            f" intervals are less reliable than they say; let {FEWEST_TOPICS} or more be judged.",
+        )
+
+
+def same_people(
+    variants: Sequence[Variant],
+    judges: Collection[str],
+    crossing: Crossing,
+    tables: Mapping[str, pd.DataFrame],
+) -> Iterator[Diagnostic]:
+    """Yield which measures were fitted to what the same people did elsewhere.
+
+    Parameters
+    ----------
+    variants : sequence of Variant
+        Of one task.
+    judges : collection of str
+        The workers whose preferences count.
+    crossing : Crossing
+        Who judged what.
+    tables : mapping of str to DataFrame
+        That the model was fitted to; empty where it was fitted to others.
+    """
+    crossed = [one.measure for one in variants if one.fit is Fit.CROSS_FITTED]
+    if crossed and crossing.is_crossed:
+        yield info(
+            "same_people",
+            f"{listed(crossed)}: fitted to the other queries, which the same people judged; how well it predicts other people"
+            " is not known.",
+        )
+    others = [one.measure for one in variants if one.fit is Fit.OTHER_DATA]
+    took_part = [
+        table["worker"]
+        for name, table in tables.items()
+        if name not in {JUDGED, EVERYBODY} and "worker" in table.columns
+    ]
+    both = len(set(judges) & set(pd.concat(took_part))) if others and took_part else 0
+    if both:
+        yield info(
+            "same_people",
+            f"{listed(others)}: fitted to other data of the same study; {both} of the {counted(len(judges), 'worker')} who"
+            " judged gave some of them.",
+        )

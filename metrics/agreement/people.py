@@ -1,0 +1,263 @@
+"""How far an agreement may be off when the same people judge several queries: queries and people are both samples.
+
+A judgment i adds u_i to the error of an estimate (its influence), and has a part w_i in it. Let U_c and w_c be their sums over
+a cluster c, and Q the effective number of queries, 1 / sum w_q^2. Then
+
+    V = V_query + max(0, P) Q / (Q - 1)
+    V_query = sum_q U_q^2 / (1 - w_q)
+    P = sum_w (U_w^2 - sum_q U_wq^2 + k_w V_query) / (1 - 2 w_w + sum w_w^2),  k_w = w_w^2 - sum_q w_wq^2
+
+over queries q, workers w and the cells wq that share both. It is the two-way clustered variance V_query + V_worker - V_both of
+Cameron, Gelbach and Miller (2011), with what the mean over few clusters takes off put back, as Bell and McCaffrey (2002) do in one
+way: P is what people's answers to different queries have in common, and with everybody judging everything V is the variance
+of a two-way analysis of variance, without bias. Student's t has Satterthwaite's degrees of freedom. Where every person
+judges one query, V is V_query.
+
+A majority is no mean over votes, and leaving out a person turns odd numbers of votes into even ones. So what a single
+vote v adds to the agreement of majorities is linearised (`VotesByPerson.influence`).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtr, stdtrit
+
+from metrics.agreement.agreement import Ties, pair_credit
+from metrics.arrays import Floats, Ints
+
+NOTHING = 1e-24
+"""Variances below are rounding errors."""
+
+
+class Error(NamedTuple):
+    """How far an estimate may be off; both NaN where nothing is known about it.
+
+    Attributes
+    ----------
+    standard_error : float
+        Of the estimate.
+    df : float
+        Degrees of freedom of Student's t.
+    """
+
+    standard_error: float
+    df: float
+
+    def reach(self, level: float = 0.95) -> float:
+        """Return half the width of the interval of this level."""
+        return float(stdtrit(self.df, (1 + level) / 2)) * self.standard_error
+
+    def p_value(self, estimate: float) -> float:
+        """Return the two-sided p of an estimate whose true value is 0."""
+        return float(2 * stdtr(self.df, -abs(estimate) / self.standard_error))
+
+    def minimum_detectable(self, power: float = 0.8, level: float = 0.95) -> float:
+        """Return the smallest true value that such a study would tell from 0 with this power.
+
+        (t_{(1 + level)/2} + t_{power}) standard error, both with the degrees of freedom of the test
+        """
+        return float(stdtrit(self.df, np.array([(1 + level) / 2, power])).sum() * self.standard_error)
+
+
+UNKNOWN = Error(math.nan, math.nan)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Crossing:
+    """Who judged what: for each of n judgments the query, the worker, and the cell that both share.
+
+    Attributes
+    ----------
+    query, worker, cell : (n,) ndarray of int
+        Codes from 0 without holes.
+    worker_of_cell : (cells,) ndarray of int
+        The worker of each cell.
+    """
+
+    query: Ints
+    worker: Ints
+    cell: Ints
+    worker_of_cell: Ints
+
+    @property
+    def queries(self) -> int:
+        """How many queries were judged."""
+        return int(self.query.max()) + 1
+
+    @property
+    def workers(self) -> int:
+        """How many people judged them."""
+        return int(self.worker.max()) + 1
+
+    @property
+    def queries_each(self) -> float:
+        """How many queries a person judged, in the mean."""
+        return len(self.worker_of_cell) / self.workers
+
+    @property
+    def most_queries_each(self) -> int:
+        """How many queries the person judged who judged most."""
+        return int(np.bincount(self.worker_of_cell).max())
+
+    @property
+    def is_crossed(self) -> bool:
+        """Whether anybody judged more than one query."""
+        return len(self.worker_of_cell) > self.workers
+
+    def error(self, influence: Floats, weight: Floats) -> Error:
+        """Return how far an estimate may be off, see the module.
+
+        Parameters
+        ----------
+        influence : (n,) ndarray of float
+            What each judgment adds to its error; adds up to 0.
+        weight : (n,) ndarray of float
+            Part of each judgment in the estimate, adding up to 1.
+
+        Returns
+        -------
+        Error
+            Unknown where less than two queries count or nothing varies. Of a single worker over queries alone.
+        """
+        by_query, query_df = _over_queries(influence, weight, self.query)
+        if not by_query > NOTHING:
+            return UNKNOWN
+        share = _sums(self.worker, weight)
+        if not self.is_crossed or (share > 0).sum() < 2:
+            return Error(math.sqrt(by_query), query_df)
+        by_worker, people = self._over_people(influence, weight, by_query)
+        if people <= 0:
+            return Error(math.sqrt(by_query), query_df)
+        variance, worker_df = by_query + people * (1 + 1 / query_df), _effective(share**2) - 1
+        df = variance**2 / (by_query**2 / query_df + by_worker**2 / worker_df)
+        return Error(math.sqrt(variance), max(df, min(query_df, worker_df)))
+
+    def _over_people(self, influence: Floats, weight: Floats, by_query: float) -> tuple[float, float]:
+        """Return V_worker and P: what people's answers to different queries have in common."""
+        share, of_cell = _sums(self.worker, weight), _sums(self.cell, weight)
+        whole, cells = _sums(self.worker, influence), _sums(self.cell, influence)
+        left = 1 - 2 * share + (share**2).sum()  # of a person's own variance once the mean is taken off
+        across = whole**2 - _sums(self.worker_of_cell, cells**2)
+        taken_off = (share**2 - _sums(self.worker_of_cell, of_cell**2)) * by_query
+        return float((whole**2 / left).sum()), float(((across + taken_off) / left).sum())
+
+
+def crossing(query: ArrayLike, worker: ArrayLike) -> Crossing:
+    """Return who judged what, from the codes of n judgments (from 0 without holes)."""
+    query, worker = np.asarray(query, dtype=np.intp), np.asarray(worker, dtype=np.intp)
+    workers = int(worker.max()) + 1
+    cells, cell = np.unique(query * workers + worker, return_inverse=True)
+    return Crossing(query=query, worker=worker, cell=cell, worker_of_cell=cells % workers)
+
+
+def _over_queries(influence: Floats, weight: Floats, query: Ints) -> tuple[float, float]:
+    """Return V_query = sum_q U_q^2 / (1 - w_q), w_q the weight of a query, and its degrees of freedom; NaN for a single one."""
+    share = _sums(query, weight)
+    if (share > 0).sum() < 2:
+        return math.nan, math.nan
+    sums = np.bincount(query, influence)
+    return float((sums**2 / (1 - share)).sum()), _effective(share) - 1
+
+
+def _sums(cluster: Ints, values: Floats) -> Floats:
+    return np.asarray(np.bincount(cluster, values), dtype=np.float64)
+
+
+def _effective(share: Floats) -> float:
+    """Return how many clusters of equal weight would count as much: (sum w)^2 / sum w^2."""
+    return float(share.sum() ** 2 / (share**2).sum())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class VotesByPerson:
+    """The votes on p pairs, one entry a judgment, with the query and the person they come from.
+
+    Attributes
+    ----------
+    pair : (n,) ndarray of int
+        Code of the pair, from 0 without holes.
+    for_a : (n,) ndarray of float
+        What the judgment adds to the share of system_a: 0, 0.5 or 1.
+    crossing : Crossing
+        Who judged what.
+    """
+
+    pair: Ints
+    for_a: Floats
+    crossing: Crossing
+
+    @property
+    def votes(self) -> Floats:
+        """(p,) number of judgments of each pair."""
+        return np.bincount(self.pair).astype(np.float64)
+
+    @property
+    def share(self) -> Floats:
+        """(p,) vote share of system_a."""
+        return np.asarray(np.bincount(self.pair, self.for_a) / self.votes, dtype=np.float64)
+
+    @property
+    def weight(self) -> Floats:
+        """(n,) part of each judgment in a mean over pairs."""
+        votes = self.votes
+        return np.asarray(1 / (votes[self.pair] * votes.size), dtype=np.float64)
+
+    def influence(self, difference: Floats, ties: Ties) -> Floats:
+        """Return what each judgment adds to the error of the agreement of one measure.
+
+        u = (c - agreement + sign(D) K (v - y)) / n / pairs that count
+
+        with c the credit of the judgment's pair, D its score difference, y its vote share, n its votes, and v the
+        vote. K is how fast the agreement changes with the share: 1 where no majority is taken, else the density of
+        shares at one half, by a triangular kernel of half-width max(1, round(sqrt(n) / 2)) / n.
+
+        Parameters
+        ----------
+        difference : (p,) ndarray of float
+            Score of system_a less that of system_b.
+        ties : str
+            The convention, a key of `metrics.agreement.agreement.TIES`.
+        """
+        share, votes = self.share, self.votes
+        credit = pair_credit(difference, share, ties=ties)
+        counts = ~np.isnan(credit)
+        apart = (
+            np.where(counts, credit - credit[counts].mean(), 0.0) if counts.any() else np.zeros_like(share)
+        )
+        slope = np.sign(difference) * (1.0 if ties == "weighted" else _density_at_half(share, votes))
+        of_vote = apart[self.pair] + slope[self.pair] * (self.for_a - share[self.pair])
+        return np.asarray(of_vote / votes[self.pair] / max(int(counts.sum()), 1), dtype=np.float64)
+
+    def error(self, difference: Floats, ties: Ties) -> Error:
+        """Return how far the agreement of one measure may be off; parameters as in `influence`."""
+        weight = self.weight
+        if ties == "drop":
+            weight = weight * ((difference != 0) & (self.share != 0.5))[self.pair]
+            weight = weight / weight.sum() if weight.any() else weight
+        return self.crossing.error(self.influence(difference, ties), weight)
+
+    def interval(self, difference: Floats, ties: Ties, level: float = 0.95) -> tuple[float, float]:
+        """Return the interval of the agreement of one measure, cut at 0 and 1; NaN where nothing is known about it.
+
+        Parameters
+        ----------
+        difference, ties
+            As in `influence`.
+        level : float
+            Confidence level.
+        """
+        credit = pair_credit(difference, self.share, ties=ties)
+        reach = self.error(difference, ties).reach(level)
+        if math.isnan(reach):
+            return math.nan, math.nan
+        value = float(np.nanmean(credit))
+        return max(0.0, value - reach), min(1.0, value + reach)
+
+
+def _density_at_half(share: Floats, votes: Floats) -> Floats:
+    """Return what each pair adds to the density of vote shares at one half, (p,)."""
+    width = np.maximum(1.0, np.round(np.sqrt(votes) / 2)) / votes
+    return np.asarray(np.maximum(0.0, 1 - np.abs(share - 0.5) / width) / width, dtype=np.float64)

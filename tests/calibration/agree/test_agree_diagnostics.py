@@ -1,0 +1,71 @@
+"""What `agree` says of who judged what, and that it prints no p where there are too few people or queries."""
+
+import numpy as np
+import pandas as pd
+
+from calibration.agree.evidence import Evidence
+from calibration.agree.study import agree
+from calibration.user_model.model import ParameterEntry, UserModel
+from tests.calibration.judged_summaries import TASK, study
+
+
+def found(**size):
+    return agree(Evidence(tables=study(**size)))
+
+
+def names(result):
+    return [one.name for one in result.diagnostics[TASK]]
+
+
+def test_people_who_judge_several_queries_are_told_and_counted():
+    """A sentence with the numbers, no warning: the intervals hold."""
+    result = found(topics=6, workers=8)
+
+    assert names(result) == ["crossed_workers"]
+    assert "6.0 a worker in the mean, 6 at most" in result.diagnostics[TASK][0].sentence
+    assert set(result.agreement["queries_per_worker"]) == {6.0}
+    assert set(result.agreement["warnings"]) == {""}
+    assert result.warnings == ()
+
+
+def test_queries_that_share_their_people_are_not_exchanged():
+    """One taste decides them together, so the signs of queries are not independent."""
+    assert found(topics=6, workers=8).comparisons["p_sign_flip"].isna().all()
+
+
+def test_with_too_few_people_or_queries_there_is_no_p():
+    """And the row says why, in a column and in a sentence."""
+    for size, name in (({"workers": 3}, "few_workers"), ({"topics": 4}, "few_topics")):
+        result = found(**size)
+
+        assert result.comparisons[["p_t", "p_holm", "p_sign_flip"]].isna().all(axis=None)
+        assert set(result.agreement["warnings"]) == {name}
+        assert result.warnings[0].startswith(f"{TASK}: {name}: {size[next(iter(size))]} ")
+
+
+def test_every_comparison_is_made_three_ways():
+    """By majorities, by all votes, by a model of the votes; each corrected by itself."""
+    rows = found(topics=6, workers=8).comparisons
+
+    assert rows["by"].tolist() == ["majority", "weighted", "votes"]
+    assert rows["p_t"].notna().all()
+    assert np.array_equal(rows["p_holm"], rows["p_t"])
+
+
+def test_measures_that_were_fitted_to_the_same_people_are_named():
+    """Another query or another page is not another person."""
+    model = UserModel(
+        parameters={
+            f"patience_chars_{name}": ParameterEntry(estimate=800.0) for name in ("preferences", "stops")
+        }
+    )
+    stops = pd.DataFrame({"worker": ["w00", "w01", "x"]})
+    tables = study() | {"item_visibility": stops}
+
+    known = agree(Evidence(tables=tables, model=model)).diagnostics[TASK]
+    of_others = agree(Evidence(tables=tables, model=model, same_tables=False)).diagnostics[TASK]
+
+    sentences = [one.sentence for one in known if one.name == "same_people"]
+    assert sentences[0].startswith("M@preferences: fitted to the other queries, which the same people judged")
+    assert "M@stops: fitted to other data of the same study; 2 of the 8 workers who judged" in sentences[1]
+    assert "same_people" not in [one.name for one in of_others if "M@stops" in one.sentence]
