@@ -29,14 +29,20 @@ def diagnostics(crossing: Crossing) -> tuple[Diagnostic, ...]:
 
 
 def _diagnostics(crossing: Crossing) -> Iterator[Diagnostic]:
-    if crossing.is_crossed:
+    if crossing.is_crossed and crossing.workers > 1:
         yield info(
             "crossed_workers",
             f"The same people judge several queries ({crossing.queries_each:.1f} a worker in the mean,"
             f" {crossing.most_queries_each} at most), so intervals and p are over queries and people at once, and measures are"
             " not exchanged within queries.",
         )
-    if crossing.workers < FEWEST_WORKERS:
+    if crossing.workers == 1:
+        yield warning(
+            "few_workers",
+            "1 worker judged: intervals are over queries alone and say nothing of other people, and there is no p; let"
+            f" {FEWEST_WORKERS} or more judge.",
+        )
+    elif crossing.workers < FEWEST_WORKERS:
         yield warning(
             "few_workers",
             f"{counted(crossing.workers, 'worker')} judged, too few to tell how much people differ: there is no p, and"

@@ -63,7 +63,7 @@ def slope_difference(votes: VotesByPerson, first: Floats, second: Floats) -> Slo
     scores, information = model.row_derivatives(maximum.point)
     contrast = np.zeros(len(maximum.point))
     contrast[:2] = 1.0, -1.0
-    way = np.linalg.solve(maximum.information, contrast)
+    way = np.asarray(np.linalg.solve(maximum.information, contrast), dtype=np.float64)
     part = np.einsum("nij,i,j->n", information, way, way) / (contrast @ way)
     stretched = _stretched(information, maximum.information, way, votes.crossing.query)
     error = votes.crossing.error(scores @ way * stretched, part)

@@ -43,6 +43,14 @@ def test_with_too_few_people_or_queries_there_is_no_p():
         assert result.warnings[0].startswith(f"{TASK}: {name}: {size[next(iter(size))]} ")
 
 
+def test_of_a_single_person_nothing_is_said_of_others():
+    """The interval is over queries alone, and says so."""
+    result = found(workers=1)
+
+    assert names(result) == ["few_workers"]
+    assert "over queries alone and say nothing of other people" in result.warnings[0]
+
+
 def test_every_comparison_is_made_three_ways():
     """By majorities, by all votes, by a model of the votes; each corrected by itself."""
     rows = found(topics=6, workers=8).comparisons
