@@ -37,7 +37,7 @@ from study_app.store.database import (
     shown_address,
     stored_version,
 )
-from study_app.store.file_turns import LOCK_SUFFIX
+from study_app.store.file_turns import LOCK_SUFFIX, beside
 
 COLUMNS = ("what", "state", "found", "cure")
 OK: Final = "ok"
@@ -169,7 +169,7 @@ def _is_private(folder: Path) -> bool:
 
 def server_of(file: Path) -> Finding:
     """Say whether a server has the SQLite file now."""
-    lock = Path(f"{file}{LOCK_SUFFIX}")
+    lock = Path(beside(str(file), LOCK_SUFFIX))
     is_served = False
     if lock.exists():
         try:
