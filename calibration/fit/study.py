@@ -14,7 +14,6 @@ from calibration.fit.material import FitMaterial, FitOptions
 from calibration.fit.naive import NaiveEstimate, naive_estimates
 from calibration.fit.visits import noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
-from calibration.inference.goodness import REJECTED
 from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
 from calibration.inference.wording import short
 from calibration.intents.fit import IntentFit, fit_intents
@@ -26,6 +25,7 @@ from calibration.user_model.model import (
     LOGARITHM,
     PARAMETERS,
     PUSH_WEIGHTS,
+    QUANTILES,
     Diagnostic,
     JointEntry,
     JointScale,
@@ -65,7 +65,7 @@ def _notes(fit: CalibrationResult | IntentFit, material: FitMaterial) -> Iterato
 
 
 def _note(test: GoodnessOfFit) -> Diagnostic:
-    if test.p_value < REJECTED:
+    if test.p_value < test.level:
         return warning("goodness_of_fit", test.sentence)
     return info("goodness_of_fit", test.sentence)
 
@@ -88,9 +88,11 @@ def joint_entry(fit: CalibrationResult) -> JointEntry | None:
     """
     if len(fit.parameters) < 2 or not fit.uncertainty:
         return None
-    names, natural = tuple(fit.parameters), fit.natural_cov
+    places = [place for place, name in enumerate(fit.parameters) if plain_name(name) not in QUANTILES]
+    names = tuple(name for name in fit.parameters if plain_name(name) not in QUANTILES)
+    estimates, natural = fit.estimates[places], fit.natural_cov[np.ix_(places, places)]
     signed = {plain_name(name) for name in names} <= SIGNED
-    if signed and (fit.estimates < CLEAR_OF_ZERO * np.sqrt(np.diag(natural))).any():
+    if signed and (estimates < CLEAR_OF_ZERO * np.sqrt(np.diag(natural))).any():
         return _block(names, natural, "identity")
     of = np.array([1.0 if plain_name(name) == LOGARITHM else fit.parameters[name] for name in names])
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -29,8 +29,15 @@ PARAMETERS = MappingProxyType(
     {
         "away_mean_seconds": "stream seconds",
         "away_sd_seconds": "stream seconds",
+        "away_median_seconds": "stream seconds",
+        "away_quartile_low_seconds": "stream seconds",
+        "away_quartile_high_seconds": "stream seconds",
         "session_mean_seconds": "seconds",
         "session_sd_seconds": "seconds",
+        "session_median_seconds": "seconds",
+        "session_quartile_low_seconds": "seconds",
+        "session_quartile_high_seconds": "seconds",
+        "away_session_correlation": "correlation",
         "reading_speed_mu": "log words per second",
         "reading_speed_sigma": "log words per second",
         "lateness_decay": "per visit late",
@@ -53,6 +60,14 @@ ALPHA = "push_alpha"
 PUSH_WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 """Of the contingency utility, relative to G_E = 1, in the order of the cells after gain."""
 LATENESS = "lateness_decay"
+CORRELATION = "away_session_correlation"
+"""Of the logarithms of people's mean time away and mean session."""
+QUANTILES = frozenset(
+    f"{what}_{quantile}_seconds"
+    for what in ("away", "session")
+    for quantile in ("median", "quartile_low", "quartile_high")
+)
+"""Parameters that follow from others of their fit, and are not drawn."""
 LOGARITHM = "reading_speed_mu"
 """The one parameter that is a logarithm already: in a `JointEntry` of logarithms it stands as it is."""
 SPEED = (LOGARITHM, "reading_speed_sigma")
