@@ -121,7 +121,7 @@ PEOPLE: Mapping[str, People] = MappingProxyType(
 )
 
 
-def truth(people: People) -> tuple[float, float]:
+def truth_of(people: People) -> tuple[float, float]:
     """M and S of times away in seconds, from a million people."""
     means = people.means(1_000_000, np.random.default_rng(0)) * MEAN
     return float(means.mean()), float(means.std())

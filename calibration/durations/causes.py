@@ -15,15 +15,15 @@ from calibration.durations.clock import Days, compare_days, compare_hours
 from calibration.durations.extended import Extended
 from calibration.durations.laws import GENERALISED_GAMMA, LOG_T, TWO_KINDS, population_laws
 from calibration.durations.leaving import Fade, drop_outs, fade
-from calibration.durations.likelihood import Exposure
+from calibration.durations.likelihood import Design, Exposure
 from calibration.durations.maximum import DurationMaximum
 from calibration.inference.results import GoodnessOfFit
 from metrics.agreement.comparison import holm
 
 JOINT_LEVEL = 0.025
 """Share of right studies in which any cause but the law between workers is named."""
-CLEAR_RATIO = 6.63
-"""Likelihood ratio beyond which another law between workers is named: one right study in a hundred."""
+CLEAR_RATIO = {"window": 5.02, "count": 6.63}
+"""Likelihood ratio beyond which another law between workers is named: one right study in forty, and in a hundred."""
 CLEAR_TAILS = {"window": 2.71, "count": 5.41}
 """The same for heavier tails, a parameter at its bound: one right study in twenty, and in a hundred."""
 BETTER_RATIO = 1.0
@@ -140,7 +140,7 @@ def find_causes(exposure: Exposure, top: DurationMaximum) -> Causes:
     ):
         if p_value is not None:
             found.p_values[cause] = p_value
-    named = _named(found, days, tails=CLEAR_TAILS[exposure.design], regular=regular)
+    named = _named(found, days, exposure.design, regular=regular)
     held = _held(found, named, exposure, laws, regular=regular)
     return Causes(
         named=named,
@@ -162,7 +162,7 @@ def _enter(found: _Evidence, name: str, model: Extended, top: DurationMaximum) -
     found.gain[name] = 2 * (model.loglik - top.top.loglik)
 
 
-def _named(found: _Evidence, days: Days | None, *, tails: float, regular: bool) -> frozenset[str]:
+def _named(found: _Evidence, days: Days | None, design: Design, *, regular: bool) -> frozenset[str]:
     """Return the causes that are clear, without those that another one explains."""
     adjusted = holm(list(found.p_values.values()))
     named = {name for name, p in zip(found.p_values, adjusted, strict=True) if p <= JOINT_LEVEL}
@@ -173,7 +173,7 @@ def _named(found: _Evidence, days: Days | None, *, tails: float, regular: bool) 
     if WITHIN in named and not regular:
         named -= _explained(found.p_values, named)
     rivals = {name: found.gain[name] for name in (WITHIN, FADES, LEFT) if name in named}
-    if law := _law_gain(found, tails):
+    if law := _law_gain(found, design):
         rivals[LAW] = law
     return frozenset(
         named - {WITHIN, FADES, LEFT} | ({max(rivals, key=rivals.__getitem__)} if rivals else set())
@@ -188,9 +188,9 @@ def _explained(p_values: dict[str, float], named: set[str]) -> set[str]:
     return {one for one in common if p_values[one] > BY_ITSELF}
 
 
-def _law_gain(found: _Evidence, tails: float) -> float:
+def _law_gain(found: _Evidence, design: Design) -> float:
     """Return how much the best of the other laws between workers gains, if one is clearly better; else 0."""
-    clear = {GENERALISED_GAMMA: CLEAR_RATIO, TWO_KINDS: TWO_RATIO, LOG_T: tails}
+    clear = {GENERALISED_GAMMA: CLEAR_RATIO[design], TWO_KINDS: TWO_RATIO, LOG_T: CLEAR_TAILS[design]}
     gains = {name: found.gain[name] for name in clear if found.gain.get(name, 0.0) > clear[name]}
     return max(gains.values(), default=0.0)
 
@@ -214,7 +214,11 @@ def _held(
     gamma, kinds, tails = (found.models[name] for name in (GENERALISED_GAMMA, TWO_KINDS, LOG_T))
     if kinds.aic < gamma.aic - DECISIVE_AIC:
         return kinds
-    return gamma if gamma.loglik > tails.loglik and found.gain[GENERALISED_GAMMA] > CLEAR_RATIO else None
+    return (
+        gamma
+        if gamma.loglik > tails.loglik and found.gain[GENERALISED_GAMMA] > CLEAR_RATIO[exposure.design]
+        else None
+    )
 
 
 def _doubted(found: _Evidence, named: frozenset[str]) -> Extended | None:
@@ -223,7 +227,7 @@ def _doubted(found: _Evidence, named: frozenset[str]) -> Extended | None:
         return None
     gamma = found.models[GENERALISED_GAMMA]
     better = {}
-    if gamma.point[2] > 0 and found.gain[GENERALISED_GAMMA] > max(BETTER_RATIO, found.gain[LOG_T]):
+    if gamma.point[2] > 0 and found.gain[GENERALISED_GAMMA] > BETTER_RATIO:
         better[GENERALISED_GAMMA] = found.gain[GENERALISED_GAMMA]
     if LAW not in named and found.gain.get(LEFT, 0.0) > LEFT_RATIO:
         better[LEFT] = found.gain[LEFT]

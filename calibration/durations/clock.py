@@ -33,7 +33,7 @@ class Days(NamedTuple):
         Events of the quietest and of the busiest tenth of the days, over what is expected.
     log_error : float
         Standard error that the draw of the days adds to the logarithm of every mean.
-    count : int
+    n_days : int
         How many days.
     """
 
@@ -42,7 +42,7 @@ class Days(NamedTuple):
     low: float
     high: float
     log_error: float
-    count: int
+    n_days: int
 
 
 def compare_days(exposure: Exposure) -> Days | None:
@@ -93,7 +93,7 @@ def _days(watched: Floats, came: Floats) -> Days | None:
         low=float(low),
         high=float(high),
         log_error=math.sqrt(max(by_day - spread / events, 0.0)),
-        count=count,
+        n_days=count,
     )
 
 

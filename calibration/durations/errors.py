@@ -98,7 +98,8 @@ class DurationProfile:
         log_mean = log_median + np.exp(2 * drawn) / 2
         log_sd = log_mean + np.log(np.expm1(np.exp(2 * drawn))) / 2
         quantiles = (log_median + place * np.exp(drawn) for place in QUANTILES)
-        return np.exp(np.clip(np.stack([log_mean, log_sd, *quantiles], axis=1), -MOST_LOG, MOST_LOG))
+        logs = np.stack([log_mean, log_sd, *quantiles], axis=1)
+        return np.asarray(np.exp(np.clip(logs, -MOST_LOG, MOST_LOG)), dtype=np.float64)
 
     @cached_property
     def _drop_at_zero(self) -> float:
@@ -247,7 +248,7 @@ class CommonScale:
     @property
     def cov(self) -> Floats:
         """(5, 5) covariance of the logarithms."""
-        return self.inner.cov + self.error**2
+        return np.asarray(self.inner.cov + self.error**2, dtype=np.float64)
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
         """Return the inner ones, each half lengthened on the log scale as two independent errors add up."""

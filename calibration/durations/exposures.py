@@ -106,7 +106,7 @@ def away_exposure(
             *_gap_notes(stays, gap),
             *_inclusion_notes(joined, inclusion),
         ),
-        follow_begun=(follows.start - _midnight(follows.start)) * rate,
+        follow_begun=(follows.start - _midnight(follows.start)).astype(np.float64) * rate,
         day_seconds=DAY_SECONDS * factor,
     )
 

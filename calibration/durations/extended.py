@@ -5,11 +5,12 @@ by differences: there are three or four parameters.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from scipy.optimize import Bounds, minimize
 
 from calibration.durations.maximum import QUANTILES
 from calibration.inference.clusters import sandwich
@@ -20,6 +21,8 @@ _QUARTILES = (0.5, 0.25, 0.75)
 _STEP = 1e-4
 POPULATION_NODES = 201
 
+ANYWHERE = (-1e3, 1e3)
+"""Bounds of the logarithm of a time."""
 Population: TypeAlias = tuple[Floats, Floats]
 """Logs of means (g,), the share of people there (g,)."""
 
@@ -81,6 +84,31 @@ class Extended:
     def _scores(self, point: Floats) -> Floats:
         """(u, p) derivatives of the log-likelihood of each worker."""
         return _by_difference(self.each, point)
+
+
+def highest(
+    each: Callable[[Floats], Floats], start: Sequence[float], bounds: Sequence[tuple[float, float]]
+) -> tuple[Floats, float]:
+    """Return where the sum of log-likelihoods is highest, and how high.
+
+    Parameters
+    ----------
+    each : callable
+        (p,) -> (u,) log-likelihood of each worker.
+    start : (p,) sequence of float
+        Where the search begins.
+    bounds : (p,) sequence of (float, float)
+        Where it stays.
+    """
+    begin: Floats = np.array(start, dtype=np.float64)
+
+    def loss(point: Floats) -> float:
+        return -float(each(point).sum())
+
+    best = minimize(
+        loss, begin, method="L-BFGS-B", bounds=Bounds(*np.array(bounds).T), options={"ftol": 1e-7}
+    )
+    return np.asarray(best.x, dtype=np.float64), -float(best.fun)
 
 
 def _by_difference(of: Callable[[Floats], Floats], point: Floats) -> Floats:

@@ -214,7 +214,7 @@ def _errors(
     elif doubted is not None:
         found = {"either_law": EitherLaw(plain=next(iter(plain.values())), other=doubted), **plain}
     if DAYS in causes.named and causes.days is not None:
-        error, df = causes.days.log_error, causes.days.count - 1
+        error, df = causes.days.log_error, causes.days.n_days - 1
         found = {name: CommonScale(inner=one, error=error, df=df) for name, one in found.items()}
     return causes.held if held is not None else None, found
 

@@ -6,23 +6,21 @@ back may have any mean; what a law has beyond it stands at its ends.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit
 
-from calibration.durations.extended import Extended, law_values
+from calibration.durations.extended import ANYWHERE, Extended, highest, law_values
 from calibration.durations.likelihood import Totals
 from calibration.durations.maximum import DurationMaximum
 from metrics.arrays import Floats
 
 Density: TypeAlias = Callable[[Floats, Floats], Floats]
 """Logs of means (g,), parameters (p,) -> logarithm of the density there, up to a constant."""
-Bounds: TypeAlias = tuple[tuple[float | None, float | None], ...]
 
 GENERALISED_GAMMA = "generalised gamma means, exponential"
 TWO_KINDS = "two kinds of means, exponential"
@@ -90,7 +88,7 @@ def two_kinds(log_mean: Floats, point: Floats) -> Floats:
     sigma, share = math.exp(log_sigma), float(expit(logit_share))
     first = math.log(share) - ((log_mean - mu) / sigma) ** 2 / 2
     second = math.log1p(-share) - ((log_mean - mu - math.exp(log_apart)) / sigma) ** 2 / 2
-    return np.logaddexp(first, second)
+    return np.asarray(np.logaddexp(first, second), dtype=np.float64)
 
 
 def log_t(log_mean: Floats, point: Floats) -> Floats:
@@ -105,7 +103,7 @@ def population_laws(totals: Totals, top: DurationMaximum) -> Iterator[Extended]:
     grid = Grid.of(totals)
     sigma = max(top.sigma, _LEAST_SPREAD)
     start = (top.mu, math.log(sigma))
-    free: Bounds = ((None, None), _SIGMA)
+    free = (ANYWHERE, _SIGMA)
     yield max(
         (
             _fitted(GENERALISED_GAMMA, grid, generalised_gamma, (*start, q), (*free, (-2.5, 4.0)))
@@ -118,15 +116,15 @@ def population_laws(totals: Totals, top: DurationMaximum) -> Iterator[Extended]:
     yield _fitted(LOG_T, grid, log_t, (*start, 1.0), (*free, (-3.0, 4.0)))
 
 
-def _fitted(name: str, grid: Grid, density: Density, start: tuple[float, ...], bounds: Bounds) -> Extended:
+def _fitted(
+    name: str, grid: Grid, density: Density, start: tuple[float, ...], bounds: Sequence[tuple[float, float]]
+) -> Extended:
     each = partial(grid.each, density)
-    best = minimize(
-        lambda point: -float(each(point).sum()), np.array(start), method="L-BFGS-B", bounds=bounds
-    )
+    point, loglik = highest(each, start, bounds)
     return Extended(
         name=name,
-        point=best.x,
-        loglik=-float(best.fun),
+        point=point,
+        loglik=loglik,
         each=each,
         values=lambda point: law_values(grid.log_mean, masses(grid.log_mean, density, point)),
         population=lambda point: (grid.log_mean, masses(grid.log_mean, density, point)),

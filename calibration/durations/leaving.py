@@ -9,9 +9,15 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize_scalar
 
-from calibration.durations.extended import Extended, log_normal_population, log_normal_values
+from calibration.durations.extended import (
+    ANYWHERE,
+    Extended,
+    highest,
+    log_normal_population,
+    log_normal_values,
+)
 from calibration.durations.laws import grid_points, masses
 from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals, total
 from calibration.durations.maximum import DurationMaximum, maximum
@@ -25,6 +31,7 @@ _STEEPEST = 3.0
 """Most that the logarithm of a rate may change over the longest follow."""
 _TINY = 1e-300
 _LEAST_SPREAD = 0.2
+_SIGMA = (math.log(0.1), math.log(4.0))
 
 
 class Fade(NamedTuple):
@@ -143,26 +150,20 @@ def drop_outs(exposure: Exposure, top: DurationMaximum) -> tuple[Extended, float
 
     sigma = max(top.sigma, _LEAST_SPREAD)
     watched = float(exposure.follow_seconds.max()) / day
-    best = minimize(
-        lambda point: -float(each(point).sum()),
-        np.array([top.mu, math.log(sigma), math.log(0.1 / watched)]),
-        method="L-BFGS-B",
-        bounds=(
-            (None, None),
-            (math.log(0.1), math.log(4.0)),
-            (math.log(1e-4 / watched), math.log(10 / watched)),
-        ),
-        options={"ftol": 1e-7},
+    point, loglik = highest(
+        each,
+        (top.mu, math.log(sigma), math.log(0.1 / watched)),
+        (ANYWHERE, _SIGMA, (math.log(1e-4 / watched), math.log(10 / watched))),
     )
     law = Extended(
         name=DROP_OUTS,
-        point=best.x,
-        loglik=-float(best.fun),
+        point=point,
+        loglik=loglik,
         each=each,
         values=lambda point: log_normal_values(point[0], math.exp(point[1])),
         population=lambda point: log_normal_population(point[0], math.exp(point[1])),
     )
-    hazard = math.exp(float(best.x[2])) / day
+    hazard = math.exp(float(point[2])) / day
     return law, float(-np.expm1(-hazard * exposure.follow_seconds[exposure.follow_unit >= 0]).mean())
 
 

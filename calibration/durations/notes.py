@@ -145,16 +145,14 @@ def _time(fit: DurationFit, exposure: Exposure, causes: Causes) -> Iterator[Diag
     if FADES in causes.named and causes.fade is not None:
         one = causes.fade
         last = float(exposure.stop.max()) / exposure.day_seconds
-        name, how, mean = (
-            ("interest_fades", "less and less often", "longer")
-            if one.slope > 0
-            else ("interest_grows", "more and more often", "shorter")
+        times = (
+            f"the mean time away is {shown_time(one.first)} on the first day and {shown_time(one.last)} after {last:.3g} days. "
+            "One number is an average of both: say which time it is about."
         )
-        yield warning(
-            name,
-            f"Workers came {how}: the mean time away is {shown_time(one.first)} on the first day and {shown_time(one.last)} after "
-            f"{last:.3g} days. One number for the whole study is {mean} than at its beginning; say which time it is about.",
-        )
+        if one.slope > 0:
+            yield warning("interest_fades", f"Workers came less and less often: {times}")
+        else:
+            yield warning("interest_grows", f"Workers came more and more often: {times}")
     if LEFT in causes.named:
         yield warning(
             "drop_outs",
@@ -171,7 +169,7 @@ def _time(fit: DurationFit, exposure: Exposure, causes: Causes) -> Iterator[Diag
         days = causes.days
         yield warning(
             "days_differ",
-            f"Everybody came more on some of the {days.count} days than on others: {days.low:.2g} times as often as on average on "
+            f"Everybody came more on some of the {days.n_days} days than on others: {days.low:.2g} times as often as on average on "
             f"quiet days, {days.high:.2g} times on busy ones. The intervals hold the draw of the days too; the estimate is of "
             "these days, and others would give another.",
         )

@@ -11,11 +11,13 @@ from scipy.special import ndtri
 from calibration.durations.alternatives import Alternative
 from calibration.durations.checks import between_worker_test, simulate_totals
 from calibration.durations.extended import Extended
+from calibration.durations.laws import GENERALISED_GAMMA, TWO_KINDS
 from calibration.durations.likelihood import BLOCK, Design, Totals, posterior
 from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.durations.together import Together
 from calibration.inference.drawing import BAND, finish, of_studies, tails
 from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit, NotIdentifiedError
+from calibration.inference.wording import short
 from metrics.arrays import Floats
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 ALONE = 0.011
 """A p-value below it is a warning: these are two tests of many, and the diagnostics have named causes already."""
+LEVELS = 40
 ENVELOPES, FEW_ENVELOPES, MANY_WORKERS = 99, 19, 5000
 
 
@@ -77,6 +80,15 @@ class DurationFit(CalibrationResult):
             return tests
         between = between_worker_test(self.totals, self.top, self.design, n_boot=n_boot, seed=seed)
         return (*tests, replace(between, level=ALONE))
+
+    @property
+    def law(self) -> tuple[float, ...]:
+        """Logs of the quantiles of the workers' means at levels (k + 1/2) / `LEVELS`; empty where the means are log-normal."""
+        if self.held is None or self.held.name not in {GENERALISED_GAMMA, TWO_KINDS}:
+            return ()
+        log_mean, share = self.held.population(self.held.point)
+        levels = (np.arange(LEVELS) + 0.5) / LEVELS
+        return tuple(short(log) for log in np.interp(levels, np.cumsum(share) - share / 2, log_mean).tolist())
 
     def alternatives(self) -> pd.DataFrame:
         """Return the laws with law, loglik, parameters, aic, aic_difference, mean_seconds, sd_seconds, shape.

@@ -11,10 +11,15 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import chdtrc
 
-from calibration.durations.extended import Extended, log_normal_population, log_normal_values
+from calibration.durations.extended import (
+    ANYWHERE,
+    Extended,
+    highest,
+    log_normal_population,
+    log_normal_values,
+)
 from calibration.durations.likelihood import Exposure, Posterior, Totals, log_likelihoods, posterior
 from calibration.durations.maximum import DurationMaximum
 from calibration.inference.clusters import sandwich
@@ -129,17 +134,16 @@ def fit_together(
         return np.asarray(np.log(share) + most)
 
     end = math.atanh(MOST_CORRELATION)
-    best = minimize(
-        lambda point: -float(each(point).sum()),
-        np.array([session_top.mu, math.log(max(session_top.sigma, _LEAST_SPREAD)), 0.0]),
-        method="L-BFGS-B",
-        bounds=((None, None), (math.log(0.05), math.log(4.0)), (-end, end)),
+    point, loglik = highest(
+        each,
+        (session_top.mu, math.log(max(session_top.sigma, _LEAST_SPREAD)), 0.0),
+        (ANYWHERE, (math.log(0.05), math.log(4.0)), (-end, end)),
     )
     plain = float(log_likelihoods(session.totals(), session_top.mu, session_top.sigma).sum())
     model = Extended(
         name=TOGETHER,
-        point=best.x,
-        loglik=-float(best.fun),
+        point=point,
+        loglik=loglik,
         each=each,
         values=lambda point: log_normal_values(point[0], math.exp(point[1])),
         population=lambda point: log_normal_population(point[0], math.exp(point[1])),
@@ -149,7 +153,7 @@ def fit_together(
         raise NotIdentifiedError("the likelihood of times away and sessions together has no top")
     return Together(
         model=model,
-        correlation=math.tanh(float(best.x[2])),
+        correlation=math.tanh(float(point[2])),
         error=math.sqrt(float(sandwich(scores, information)[2, 2])),
         p_value=float(chdtrc(1, max(2 * (model.loglik - plain), 0.0))),
         workers=away.units,

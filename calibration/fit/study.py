@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import chain, takewhile
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from calibration.fit.families import AWAY, FAMILIES, FAMILY_NAMES, SESSION, patience
+from calibration.durations.fit import AWAY, SESSION
+from calibration.durations.result import DurationFit
+from calibration.fit.families import FAMILIES, FAMILY_NAMES, patience
 from calibration.fit.material import FitMaterial, FitOptions
 from calibration.fit.naive import NaiveEstimate, naive_estimates
 from calibration.fit.visits import noted_on_visits, with_visits
@@ -233,7 +235,17 @@ def _model(
         parameters=dict(sorted(entries.items(), key=lambda item: _place(item[0]))),
         joint=tuple(sorted(blocks, key=lambda block: _place(block.names[0]))),
         intents=intents.entries(level) if intents else {},
+        laws={what: fit.law for what, fit in _durations(results) if fit.law},
     )
+
+
+def _durations(
+    results: Iterable[CalibrationResult],
+) -> Iterator[tuple[Literal["away", "session"], DurationFit]]:
+    """Yield the fits of times away and of sessions."""
+    for fit in results:
+        if isinstance(fit, DurationFit):
+            yield "away" if AWAY[0] in fit.parameters else "session", fit
 
 
 def _visits(material: FitMaterial) -> tuple[FitMaterial, tuple[Diagnostic, ...], Fitted]:

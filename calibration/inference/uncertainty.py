@@ -31,7 +31,8 @@ class Scale(StrEnum):
         if self is Scale.IDENTITY:
             return working
         if self is Scale.LOG:
-            return np.asarray(np.exp(working), dtype=np.float64)
+            with np.errstate(over="ignore"):
+                return np.asarray(np.exp(working), dtype=np.float64)
         if self is Scale.LOGIT:
             return np.asarray(expit(working), dtype=np.float64)
         if self is Scale.ARCTANH:

@@ -196,6 +196,9 @@ class UserModel(_Part):
         Groups of parameters whose errors belong together.
     intents : dict of str to dict of str to IntentEntry
         Topic -> intent -> probability.
+    laws : dict of {'away', 'session'} to tuple of float
+        Where the means of times away, or of sessions, are not log-normal over workers: rising logarithms of their quantiles
+        at levels (k + 1/2) / K. M and S stand among the parameters; who does not know this key draws log-normal means.
     """
 
     format: Format = FORMAT
@@ -206,6 +209,7 @@ class UserModel(_Part):
     parameters: dict[Name, ParameterEntry] = {}
     joint: tuple[JointEntry, ...] = ()
     intents: dict[str, dict[str, IntentEntry]] = {}
+    laws: dict[Literal["away", "session"], tuple[Number, ...]] = {}
 
     def __repr__(self) -> str:
         return first_lines(self.summary())
@@ -315,5 +319,5 @@ def lacking_push_weights(model: UserModel) -> str:
 
 
 def write_user_model(model: UserModel, path: str | Path) -> None:
-    """Write a user model whole; the same model gives the same bytes."""
-    write_json(path, model.model_dump(mode="json"))
+    """Write a user model whole; the same model gives the same bytes. Without a law of its own it has no such key."""
+    write_json(path, model.model_dump(mode="json", exclude=set() if model.laws else {"laws"}))
