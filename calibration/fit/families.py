@@ -66,7 +66,9 @@ def session(material: FitMaterial) -> Fitted:
 
 
 def _times_away(material: FitMaterial) -> Exposure | None:
-    """Return the times away of the same people, None where the tables cannot tell them."""
+    """Return the times away of the same people, None where the tables cannot tell them, or hold only people who came."""
+    if material.options.inclusion != "all_enrolled":
+        return None
     try:
         return away_exposure(material.tables, **away_options(material))
     except NotIdentifiedError:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.durations.fit import AWAY, SESSION
+from calibration.durations.fit import AWAY
 from calibration.durations.result import DurationFit
 from calibration.fit.families import FAMILIES, FAMILY_NAMES, patience
 from calibration.fit.material import FitMaterial, FitOptions
@@ -255,7 +255,11 @@ def _visits(material: FitMaterial) -> tuple[FitMaterial, tuple[Diagnostic, ...],
         return *made, Fitted()
     if isinstance(made.error, PrefcalError):
         raise made.error
-    return material, (), Fitted(skipped=(made.skipped(AWAY), made.skipped(SESSION)))
+    return (
+        material,
+        (),
+        Fitted(skipped=(made.skipped(FAMILY_NAMES["away"]), made.skipped(FAMILY_NAMES["session"]))),
+    )
 
 
 def _family(family: str, material: FitMaterial, intents: IntentFit | None) -> Fitted:
