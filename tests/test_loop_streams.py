@@ -13,17 +13,17 @@ from calibration.fit.study import fit_user_model
 from calibration.tables.files import read_tables
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.msu.score import Population
+from study_app.config import resource_folder
 from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.export.study_export import export_study
-from study_app.resources import resource_folder
-from study_app.simulate.recovery import Recovery, recovery_rows
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Behaviour, Lateness, Truth
+from study_app.simulate.truth import Behaviour, Lateness, Recovery, Truth, recovery_rows
 from study_app.store.database import open_database, transaction
-from study_app.store.models import Study
+from study_app.store.models import LoadedStudy
 
 SEEDS = range(10)
 WORKERS = 8
+FEW = 4
 DAYS = 1.5
 PEOPLE = Population(
     away_mean_seconds=5 * 3600,
@@ -61,17 +61,18 @@ def crowd(
     database_in: Callable[[Path], str],
     *,
     seed: int,
+    workers: int = WORKERS,
     behaviour: Behaviour | None = None,
 ) -> Path:
     """One small crowd through the real server; returns the folder of its tables."""
     folder.mkdir()
     url = database_in(folder)
     truth = Truth(people=PEOPLE, lateness=LATENESS, behaviour=behaviour or Behaviour())
-    report, clock = run_trial(content, url, workers=WORKERS, truth=truth, seed=seed)
-    assert report.finished == WORKERS
+    report, clock = run_trial(content, url, workers=workers, truth=truth, seed=seed)
+    assert report.finished == workers
     database = open_database(url)
     with transaction(database, write=False) as session:
-        export_study(session, session.scalars(select(Study)).one(), folder / "tables", now=clock())
+        export_study(session, session.scalars(select(LoadedStudy)).one(), folder / "tables", now=clock())
     database.engine.dispose()
     return folder / "tables"
 
@@ -97,8 +98,9 @@ def test_pooled_over_ten_crowds_the_intervals_hold_the_truth(tmp_path, database_
 def test_batches_that_come_twice_and_in_the_wrong_order_change_no_table(tmp_path, database_in):
     """A fifth of the pages deliver their events so: what is exported is the same to the byte."""
     content = streams_of_the_bundled_study(tmp_path)
-    smooth = crowd(content, tmp_path / "smooth", database_in, seed=1)
-    rough = crowd(content, tmp_path / "rough", database_in, seed=1, behaviour=Behaviour(retry=0.2))
+    smooth = crowd(content, tmp_path / "smooth", database_in, seed=1, workers=FEW)
+    retry = Behaviour(retry=0.2)
+    rough = crowd(content, tmp_path / "rough", database_in, seed=1, workers=FEW, behaviour=retry)
     tables = sorted(smooth.glob("*.csv"))
     assert {"activity", "follows", "lateness", "reads", "stops", "visits"} <= {path.stem for path in tables}
     for path in tables:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.judged_task import decided, tells
-from calibration.agree.measures.named_measures import Wanted, wanted_by_study
+from calibration.agree.measures.names import Wanted, wanted_by_study
 from calibration.agree.measures.variants import Fit, Role
 from metrics.arrays import Floats
 from study_app.report.drawing.figures import scatter
@@ -44,7 +44,8 @@ PLACES = {"study_file": "in the study file", "analysis": "at analysis"}
 NOTHING_NAMED = Wanted()
 SIGNS = (
     "Each sign is a pair of systems for one query. Circles: measure and majority prefer the same system (shaded"
-    " quadrants). Triangles: they prefer different ones. Crosses: equal scores or an equal vote."
+    " quadrants). Triangles: they prefer different ones. Crosses: equal scores or an equal vote. Differences and votes are"
+    " of the first of the two systems by name."
 )
 PARTS = {
     "": "",
@@ -158,11 +159,11 @@ class TaskResult:
             return None
         against = against or self.main
         first, second = self.comparisons["measure"], self.comparisons["against"]
-        found = self.comparisons[(first == measure) & (second == against)]
-        if len(found):
-            return found.iloc[0]
-        found = self.comparisons[(first == against) & (second == measure)]
-        return _turned(found.iloc[0]) if len(found) else None
+        rows = self.comparisons[(first == measure) & (second == against)]
+        if len(rows):
+            return rows.iloc[0]
+        rows = self.comparisons[(first == against) & (second == measure)]
+        return _turned(rows.iloc[0]) if len(rows) else None
 
     def in_words(self, measure: str) -> str:
         """Say what a measure is; its name where there is nothing to add."""

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from study_app.export import export_study
-from study_app.store.models import Event, PageLoad, Showing, Summary, Worker
+from study_app.store.models import PageLoad, Showing, StoredEvent, StoredSummary, Worker
 from tests.browser.conftest import PHONE, SCREENS
 from tests.browser.study_server import (
     PAIRS,
@@ -27,6 +27,10 @@ from tests.browser.study_server import (
 
 CHOICES = ("left", "equally_good", "right", "equally_bad")
 WAYS = {**SCREENS, "no_script": {**PHONE, "java_script_enabled": False}}
+SOAK = {"desktop"}
+"""What `test_accessibility` walks through too, with the same comparison, is walked here in `make soak`."""
+
+ON_SCREENS = [pytest.param(way, marks=pytest.mark.soak) if way in SOAK else way for way in WAYS]
 LAYOUTS = {"phone": "stacked", "desktop": "side_by_side", "no_script": None}
 
 
@@ -96,13 +100,13 @@ def walks(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def every_page_closed(session: Session) -> bool:
-    closed = select(func.count()).select_from(Event).where(Event.kind == "close")
+    closed = select(func.count()).select_from(StoredEvent).where(StoredEvent.kind == "close")
     loads = select(func.count()).select_from(PageLoad)
     last = select(PageLoad).where(PageLoad.step == "done")
     return bool(session.scalars(last).all()) and session.scalar(closed) == session.scalar(loads)
 
 
-@pytest.mark.parametrize("screen", list(WAYS))
+@pytest.mark.parametrize("screen", ON_SCREENS)
 def test_what_is_stored_and_exported_is_what_was_clicked(
     screen: str, walks: Callable[[str], Walked], tmp_path: Path
 ) -> None:
@@ -125,7 +129,7 @@ def test_what_is_stored_and_exported_is_what_was_clicked(
     assert counting["choice"].to_dict() == clicked
 
 
-@pytest.mark.parametrize("screen", list(WAYS))
+@pytest.mark.parametrize("screen", ON_SCREENS)
 def test_the_summaries_stand_on_the_sides_that_are_stored(
     screen: str, walks: Callable[[str], Walked]
 ) -> None:
@@ -140,20 +144,24 @@ def test_the_summaries_stand_on_the_sides_that_are_stored(
 
 def stored_texts(study: StudyServer, showing: Showing, system: int) -> list[str]:
     with study.reading() as session:
-        wanted = select(Summary).where(Summary.topic_id == showing.pair.topic_id, Summary.system_id == system)
+        wanted = select(StoredSummary).where(
+            StoredSummary.topic_id == showing.pair.topic_id, StoredSummary.system_id == system
+        )
         return [" ".join(item["text"].split()) for item in session.scalars(wanted).one().content["first"]]
 
 
-@pytest.mark.parametrize("screen", ["phone", "desktop"])
+@pytest.mark.parametrize("screen", ON_SCREENS[:2])
 def test_the_log_holds_every_page_load_without_a_hole(screen: str, walks: Callable[[str], Walked]) -> None:
     """A page loaded again is another page; what was opened on it is in its log."""
     walked = walks(screen)
     with walked.study.reading() as session:
-        top = select(PageLoad.upto, func.max(Event.number)).join(Event).group_by(PageLoad.id)
+        top = select(PageLoad.upto, func.max(StoredEvent.number)).join(StoredEvent).group_by(PageLoad.id)
         assert all(upto == highest for upto, highest in session.execute(top))
         for number in range(1, PAIRS + 1):
             loads = [load.id for load in loads_of_pair(session, number)]
-            layers = select(Event.detail).where(Event.page_load_id.in_(loads), Event.kind == "layer")
+            layers = select(StoredEvent.detail).where(
+                StoredEvent.page_load_id.in_(loads), StoredEvent.kind == "layer"
+            )
             logged = [
                 (detail["side"], detail["item"]) for detail in session.scalars(layers) if detail["open"]
             ]
