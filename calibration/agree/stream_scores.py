@@ -31,7 +31,7 @@ from calibration.agree.stream_results import (
     StreamTables,
 )
 from calibration.tables.sources import TaskSources
-from calibration.user_model.measures import clipped_population, lateness_decay, stream_people
+from calibration.user_model.measures import clipped_population, lateness_decay, people_together, stream_people
 from calibration.user_model.model import UserModel
 from metrics.agreement.correlation import bootstrap_interval, kendall_tau_b
 from metrics.arrays import Floats
@@ -290,4 +290,5 @@ def _people(model: UserModel | None) -> tuple[Population, float, str]:
     people = {} if model is None else stream_people(model)
     if not {"away_mean_seconds", "session_mean_seconds"} <= set(people):
         return REASONABLE, lateness, PAPER
-    return clipped_population(asdict(REASONABLE) | people), lateness, FITTED
+    together = {} if model is None else people_together(model)
+    return clipped_population(asdict(REASONABLE) | people | together), lateness, FITTED

@@ -4,18 +4,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import chain, takewhile
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from calibration.fit.families import AWAY, FAMILIES, FAMILY_NAMES, SESSION, patience
+from calibration.durations.fit import AWAY
+from calibration.durations.result import DurationFit
+from calibration.fit.families import FAMILIES, FAMILY_NAMES, patience
 from calibration.fit.material import FitMaterial, FitOptions
 from calibration.fit.naive import NaiveEstimate, naive_estimates
 from calibration.fit.notes import warned
 from calibration.fit.visits import noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
-from calibration.inference.goodness import REJECTED
 from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
 from calibration.inference.wording import short
 from calibration.intents.fit import IntentFit, fit_intents
@@ -27,6 +28,7 @@ from calibration.user_model.model import (
     LOGARITHM,
     PARAMETERS,
     PUSH_WEIGHTS,
+    QUANTILES,
     Diagnostic,
     JointEntry,
     JointScale,
@@ -66,7 +68,7 @@ def _notes(fit: CalibrationResult | IntentFit, material: FitMaterial) -> Iterato
 
 
 def _note(test: GoodnessOfFit) -> Diagnostic:
-    if test.p_value < REJECTED:
+    if test.p_value < test.level:
         return warning("goodness_of_fit", test.sentence)
     return info("goodness_of_fit", test.sentence)
 
@@ -89,9 +91,11 @@ def joint_entry(fit: CalibrationResult) -> JointEntry | None:
     """
     if len(fit.parameters) < 2 or not fit.uncertainty:
         return None
-    names, natural = tuple(fit.parameters), fit.natural_cov
+    places = [place for place, name in enumerate(fit.parameters) if plain_name(name) not in QUANTILES]
+    names = tuple(name for name in fit.parameters if plain_name(name) not in QUANTILES)
+    estimates, natural = fit.estimates[places], fit.natural_cov[np.ix_(places, places)]
     signed = {plain_name(name) for name in names} <= SIGNED
-    if signed and (fit.estimates < CLEAR_OF_ZERO * np.sqrt(np.diag(natural))).any():
+    if signed and (estimates < CLEAR_OF_ZERO * np.sqrt(np.diag(natural))).any():
         return _block(names, natural, "identity")
     of = np.array([1.0 if plain_name(name) == LOGARITHM else fit.parameters[name] for name in names])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -250,7 +254,17 @@ def _model(
         joint=tuple(sorted(blocks, key=lambda block: _place(block.names[0]))),
         intents=intents.entries(level) if intents else {},
         intents_diagnostics=intents.result.diagnostics if intents else (),
+        laws={what: fit.law for what, fit in _durations(results) if fit.law},
     )
+
+
+def _durations(
+    results: Iterable[CalibrationResult],
+) -> Iterator[tuple[Literal["away", "session"], DurationFit]]:
+    """Yield the fits of times away and of sessions."""
+    for fit in results:
+        if isinstance(fit, DurationFit):
+            yield "away" if AWAY[0] in fit.parameters else "session", fit
 
 
 def _visits(material: FitMaterial) -> tuple[FitMaterial, tuple[Diagnostic, ...], Fitted]:
@@ -260,7 +274,11 @@ def _visits(material: FitMaterial) -> tuple[FitMaterial, tuple[Diagnostic, ...],
         return *made, Fitted()
     if isinstance(made.error, PrefcalError):
         raise made.error
-    return material, (), Fitted(skipped=(made.skipped(AWAY), made.skipped(SESSION)))
+    return (
+        material,
+        (),
+        Fitted(skipped=(made.skipped(FAMILY_NAMES["away"]), made.skipped(FAMILY_NAMES["session"]))),
+    )
 
 
 def _family(family: str, material: FitMaterial, intents: IntentFit | None) -> Fitted:

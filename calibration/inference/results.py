@@ -53,6 +53,8 @@ class GoodnessOfFit:
         How many simulated data sets the p-value is from; 0 for a p-value by formula.
     sentence : str
         The outcome, for people.
+    level : float
+        A p-value below it is a warning; smaller where several tests share the level.
     """
 
     test: str
@@ -60,6 +62,7 @@ class GoodnessOfFit:
     p_value: float
     n_boot: int
     sentence: str
+    level: float = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

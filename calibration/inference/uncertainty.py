@@ -24,15 +24,19 @@ class Scale(StrEnum):
     INVERSE = "inverse"
     LOG = "log"
     LOGIT = "logit"
+    ARCTANH = "arctanh"
 
     def natural(self, working: Floats) -> Floats:
         """Return values on the natural scale; on `INVERSE` what is not positive means infinite."""
         if self is Scale.IDENTITY:
             return working
         if self is Scale.LOG:
-            return np.asarray(np.exp(working), dtype=np.float64)
+            with np.errstate(over="ignore"):
+                return np.asarray(np.exp(working), dtype=np.float64)
         if self is Scale.LOGIT:
             return np.asarray(expit(working), dtype=np.float64)
+        if self is Scale.ARCTANH:
+            return np.asarray(np.tanh(working), dtype=np.float64)
         natural = np.full(np.shape(working), np.inf)
         np.divide(1.0, working, out=natural, where=np.asarray(working) > 0)
         return natural
@@ -43,6 +47,8 @@ class Scale(StrEnum):
             return natural
         if self is Scale.LOGIT:
             return natural * (1 - natural)
+        if self is Scale.ARCTANH:
+            return 1 - natural**2
         return -(natural**2) if self is Scale.INVERSE else 1.0
 
     def interval(self, low: float, high: float) -> Interval:

@@ -29,8 +29,15 @@ PARAMETERS = MappingProxyType(
     {
         "away_mean_seconds": "stream seconds",
         "away_sd_seconds": "stream seconds",
+        "away_median_seconds": "stream seconds",
+        "away_quartile_low_seconds": "stream seconds",
+        "away_quartile_high_seconds": "stream seconds",
         "session_mean_seconds": "seconds",
         "session_sd_seconds": "seconds",
+        "session_median_seconds": "seconds",
+        "session_quartile_low_seconds": "seconds",
+        "session_quartile_high_seconds": "seconds",
+        "away_session_correlation": "correlation",
         "reading_speed_mu": "log words per second",
         "reading_speed_sigma": "log words per second",
         "lateness_decay": "per visit late",
@@ -56,6 +63,14 @@ ALPHA = "push_alpha"
 PUSH_WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 """Of the contingency utility, relative to G_E = 1, in the order of the cells after gain."""
 LATENESS = "lateness_decay"
+CORRELATION = "away_session_correlation"
+"""Of the logarithms of people's mean time away and mean session."""
+QUANTILES = frozenset(
+    f"{what}_{quantile}_seconds"
+    for what in ("away", "session")
+    for quantile in ("median", "quartile_low", "quartile_high")
+)
+"""Parameters that follow from others of their fit, and are not drawn."""
 LOGARITHM = "reading_speed_mu"
 """The one parameter that is a logarithm already: in a `JointEntry` of logarithms it stands as it is."""
 SPEED = (LOGARITHM, "reading_speed_sigma")
@@ -186,6 +201,9 @@ class UserModel(_Part):
         Topic -> intent -> probability.
     intents_diagnostics : tuple of Diagnostic
         What to know before using them.
+    laws : dict of {'away', 'session'} to tuple of float
+        Where the means of times away, or of sessions, are not log-normal over workers: rising logarithms of their quantiles
+        at levels (k + 1/2) / K. M and S stand among the parameters; who does not know this key draws log-normal means.
     """
 
     format: Format = FORMAT
@@ -197,6 +215,7 @@ class UserModel(_Part):
     joint: tuple[JointEntry, ...] = ()
     intents: dict[str, dict[str, IntentEntry]] = {}
     intents_diagnostics: tuple[Diagnostic, ...] = ()
+    laws: dict[Literal["away", "session"], tuple[Number, ...]] = {}
 
     def __repr__(self) -> str:
         return first_lines(self.summary())
@@ -306,5 +325,5 @@ def lacking_push_weights(model: UserModel) -> str:
 
 
 def write_user_model(model: UserModel, path: str | Path) -> None:
-    """Write a user model whole; the same model gives the same bytes."""
-    write_json(path, model.model_dump(mode="json"))
+    """Write a user model whole; the same model gives the same bytes. Without a law of its own it has no such key."""
+    write_json(path, model.model_dump(mode="json", exclude=set() if model.laws else {"laws"}))

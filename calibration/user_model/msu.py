@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import clipped_population
+from calibration.user_model.measures import clipped_population, people_together
 from calibration.user_model.model import LATENESS, SPEED, UserModel, given_model
 from calibration.user_model.scores import FamilyModel, Spread
 from metrics.errors import FaultLog, input_fault
@@ -146,7 +146,8 @@ def stream_model(
     if users is None:
         fitted = _fitted(found, explicit, notes, log)
         log.raise_if_any()
-        users = SimulatedUsers(population=_checked(explicit, fitted, path), count=count, seed=seed)
+        together = people_together(found, explicit)
+        users = SimulatedUsers(population=_checked(explicit, fitted, together, path), count=count, seed=seed)
     log.raise_if_any()
     if lateness and decay is None:
         notes.append(f"no {LATENESS}; the default is used")
@@ -191,9 +192,12 @@ def _estimate(model: UserModel, name: str, log: FaultLog) -> float:
     return estimate
 
 
-def _checked(explicit: Mapping[str, float], fitted: Mapping[str, float], path: str) -> Population:
+def _checked(
+    explicit: Mapping[str, float], fitted: Mapping[str, float], together: Mapping[str, Any], path: str
+) -> Population:
     """Make the population, or say which value is out of range."""
     try:
-        return Population(**explicit, **fitted)
+        people: dict[str, Any] = {**explicit, **fitted, **together}
+        return Population(**people)
     except ValueError as error:
         raise input_fault(str(error), path=path, cure="mend it in the model or in the options") from None

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from calibration.user_model.measures import intent_shares
+from calibration.user_model.measures import intent_shares, people_together
 from calibration.user_model.model import LATENESS, PATIENCE, UserModel, read_user_model
 from metrics.errors import input_fault
 from metrics.msu.score import Population
@@ -121,7 +121,7 @@ def read_truth(path: str | Path) -> Truth:
     return Truth(
         patience_preferences=known.get("patience_chars_preferences", patience),
         patience_stops=known.get("patience_chars_stops", patience),
-        people=_people(known, path),
+        people=_people(model, known, path),
         lateness=Lateness(
             decay=known.get(LATENESS, DEFAULT_LATENESS_DECAY), p0=known.get("lateness_p0", 1.0)
         ),
@@ -133,10 +133,11 @@ def read_truth(path: str | Path) -> Truth:
     )
 
 
-def _people(known: Mapping[str, float], path: str | Path) -> Population:
+def _people(model: UserModel, known: Mapping[str, float], path: str | Path) -> Population:
     """Return who comes; half a law of speed, written by hand, is as good as a whole one."""
     try:
-        return replace(DEFAULT_PEOPLE, **{name: known[name] for name in RANGES if name in known})
+        people: dict[str, Any] = {name: known[name] for name in RANGES if name in known}
+        return replace(DEFAULT_PEOPLE, **people, **people_together(model))
     except ValueError as error:
         raise input_fault(str(error), path=path, cure="correct the estimate") from error
 

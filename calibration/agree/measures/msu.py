@@ -15,7 +15,7 @@ from calibration.agree.measures.variants import (
     scores_by_metric,
     side_by_side,
 )
-from calibration.user_model.measures import clipped_population, lateness_decay, stream_people
+from calibration.user_model.measures import clipped_population, lateness_decay, people_together, stream_people
 from calibration.user_model.model import LATENESS, UserModel
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.measures import StreamMeasure
@@ -136,7 +136,8 @@ class UpdateStreams:
         return scores_by_metric(msu_scores(self.events, self.runs, measures, users), self.judged)
 
     def _population(self, model: UserModel) -> Population:
-        return clipped_population(asdict(REASONABLE) | stream_people(model, self.language))
+        people = stream_people(model, self.language) | people_together(model)
+        return clipped_population(asdict(REASONABLE) | people)
 
     def _lateness(self, model: UserModel) -> float:
         decay = lateness_decay(model, self.language)
