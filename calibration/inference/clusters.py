@@ -17,6 +17,8 @@ from calibration.inference.uncertainty import Replicates, StudentT
 from metrics.arrays import Floats, Ints
 
 MOST_GROUPS = 50
+RIDGE = 1e-12
+"""Keeps what no cluster tells apart from being divided by 0."""
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
 """(b, clusters) weights of clusters -> (b, k) values, NaN where a sample says nothing."""
@@ -70,6 +72,23 @@ def without_negative(matrix: Floats) -> Floats:
     """Set the negative eigenvalues of a symmetric matrix to 0."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
+
+
+def newton_changes(scores: Floats, information: Floats) -> Floats:
+    """Return how estimates move without each cluster, by one Newton step from the maximum: (c, k).
+
+    Where the other clusters hardly tell a direction, the step along it is large, as it should be.
+
+    Parameters
+    ----------
+    scores : (c, k) ndarray of float
+        Gradient of each cluster's log-likelihood at the maximum.
+    information : (c, k, k) ndarray of float
+        Minus its second derivatives.
+    """
+    whole = information.sum(axis=0)
+    ridge = RIDGE * np.diag(np.diag(whole))
+    return np.asarray(np.linalg.solve(whole - information + ridge, -scores[..., None])[..., 0])
 
 
 def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator) -> Floats:

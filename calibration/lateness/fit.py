@@ -5,7 +5,6 @@ every update is of use even in time, and to fix it at 1 would make L too small. 
 so every error is clustered by worker (`calibration.lateness.intervals`).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -14,14 +13,11 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.clusters import cluster_counts, sandwich
-from calibration.inference.goodness import REJECTED
 from calibration.inference.results import (
     LEVEL,
     CalibrationResult,
     GoodnessOfFit,
     NotIdentifiedError,
-    info,
-    warning,
 )
 from calibration.inference.uncertainty import Replicates, Uncertainty
 from calibration.lateness.intervals import decay_uncertainty
@@ -33,21 +29,17 @@ from calibration.lateness.likelihood import (
     maximum,
     scores_and_information,
 )
+from calibration.lateness.notes import notes_on_fit
 from calibration.lateness.shape import plot_shares, shape_test
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
-from calibration.user_model.model import PARAMETERS, Diagnostic
+from calibration.user_model.model import PARAMETERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DECAY, P0 = NAMES = ("lateness_decay", "lateness_p0")
 RESAMPLES = 500
-FEW_WORKERS = 20
-FEW_LATE_ANSWERS = 5
-HETEROGENEITY_Z = 2.5
-"""Standard errors by which the design effect of L must exceed 1 to be called a sign of workers who differ."""
-UNPAIRED_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -76,8 +68,7 @@ class LatenessFit(CalibrationResult):
 
     def plot_proportions(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Draw the share of useful updates at each lateness, and the fitted curve."""
-        decay, p0 = self.estimates
-        plot_shares(ax, self.counts, decay, p0, level=level)
+        plot_shares(ax, self.counts, self.estimates.tolist(), level=level)
 
     def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         """Draw table lateness with n rows from the fitted model: levels as often as in the data, workers alike.
@@ -152,7 +143,7 @@ def fit_lateness_counts(
         n_workers=counts.workers,
         n_rows=int(asked.sum()),
         details=MappingProxyType(details | ({} if ratio is None else {"design_effect": ratio[0]})),
-        diagnostics=tuple(_diagnostics(decay, p0, counts, ratio)),
+        diagnostics=tuple(notes_on_fit(decay, p0, counts, ratio)),
         counts=counts,
     )
 
@@ -211,64 +202,3 @@ def _design_effect(decay: float, p0: float, counts: LatenessCounts) -> tuple[flo
     own = np.einsum("i,wij,j->w", direction, information, direction)
     ratio = sandwich(scores, information.sum(axis=0))[0, 0] / direction[0]
     return float(ratio), float(np.sqrt(2 * (own**2).sum()) / own.sum())
-
-
-def _diagnostics(
-    decay: float, p0: float, counts: LatenessCounts, ratio: tuple[float, float] | None
-) -> Iterator[Diagnostic]:
-    yield from _edge_notes(decay, p0, counts)
-    yield from _sample_notes(counts)
-    if ratio is not None and ratio[0] > 1 + HETEROGENEITY_Z * ratio[1]:
-        yield warning(
-            "workers_decay_differently",
-            f"Workers differ in how lateness matters to them (design effect {ratio[0]:.1f}); the decay of the average "
-            "is then not geometric, and L is the geometric decay closest to it, not the mean of the workers' own.",
-        )
-    test = shape_test(decay, p0, counts)
-    if test is not None and test.p_value < REJECTED:
-        yield warning("not_geometric", test.sentence)
-
-
-def _edge_notes(decay: float, p0: float, counts: LatenessCounts) -> Iterator[Diagnostic]:
-    late = counts.total_useful[1:].sum()
-    if decay == 0:
-        yield warning(
-            "decay_at_zero",
-            f"None of {counts.total_asked[1:].sum():.0f} late updates was of use: L is 0 and its interval is a "
-            "one-sided bound.",
-        )
-    elif late < FEW_LATE_ANSWERS:
-        yield warning("few_late_yeses", f"Only {late:.0f} late updates were of use: L rests on these alone.")
-    if decay == 1:
-        yield warning(
-            "decay_at_one",
-            "Late updates were of use at least as often as those in time: L is 1 and its interval is a one-sided bound.",
-        )
-    if p0 == 1:
-        yield info(
-            "certain_in_time",
-            "Every update in time was of use: p0 is 1 and its interval is a one-sided bound.",
-        )
-
-
-def _sample_notes(counts: LatenessCounts) -> Iterator[Diagnostic]:
-    if counts.workers < 2:
-        yield warning(
-            "one_worker",
-            "With a single worker nothing is known about differences between workers: there is no interval.",
-        )
-    elif counts.workers < FEW_WORKERS:
-        yield warning("few_workers", f"{counts.workers} workers are few to tell how much workers differ.")
-    if len(counts.level) < 3:
-        yield warning(
-            "one_late_level",
-            f"All late updates were late by the same number of visits ({counts.level[1]:.0f}): that the decay is geometric cannot be tested.",
-        )
-    late = counts.asked[:, 1:].sum(axis=1)
-    unpaired = late[counts.asked[:, 0] == 0].sum() / late.sum()
-    if unpaired > UNPAIRED_SHARE:
-        yield warning(
-            "different_workers",
-            f"{unpaired:.0%} of the answers on late updates are by workers who were never asked about one in time: "
-            "differences between workers may look like lateness.",
-        )

@@ -1,7 +1,7 @@
-"""How far the decay may be off: a sandwich by worker inside [0, 1], one-sided bounds at 0 and 1.
+"""How far the decay may be off: clustered errors inside [0, 1], one-sided bounds at 0 and 1.
 
-Inside, log L and logit p0 are given Student's t with workers - 1 degrees of freedom and the worker-clustered sandwich.
-At an edge there is no curvature to speak of, and a standard error of 0 would be false certainty:
+Inside, log L and logit p0 are given Student's t and an error clustered by worker, and by nugget where several workers were asked
+about one (`calibration.lateness.errors`). At an edge there is no curvature to speak of, and a standard error of 0 would be false certainty:
 
 - L = 0 (no late update was of use): the L at which that outcome still has probability 1 - level,
   sum_lambda n_lambda log(1 - p0 L^lambda) = d log(1 - level), which for updates one visit late alone is the one-sided
@@ -16,9 +16,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit, stdtrit
 
-from calibration.inference.clusters import between_clusters, sandwich
 from calibration.inference.uncertainty import Interval, Scale, Scales
-from calibration.lateness.likelihood import LatenessCounts, scores_and_information
+from calibration.lateness.errors import clustered_error, design_effect_in_time
+from calibration.lateness.likelihood import LatenessCounts
 from metrics.arrays import Floats
 
 _QUANTILES = 400
@@ -35,8 +35,8 @@ class DecayUncertainty:
         Estimates.
     cov : (2, 2) ndarray of float
         Covariance of (log L, logit p0); nan in the row and column of a parameter without one: L = 0, p0 = 1.
-    df : int
-        Workers - 1.
+    df : (2,) ndarray of float
+        Degrees of freedom of Student's t, of L and of p0.
     level : (k,) ndarray of float
         lambda.
     effective : (k,) ndarray of float
@@ -46,7 +46,7 @@ class DecayUncertainty:
     decay: float
     p0: float
     cov: Floats
-    df: int
+    df: Floats
     level: Floats
     effective: Floats
 
@@ -65,13 +65,13 @@ class DecayUncertainty:
         error = np.sqrt(self.cov[0, 0])
         if self.decay == 1:
             return self._bound_below_one(level), 1.0
-        reach = stdtrit(self.df, (1 + level) / 2) * error
+        reach = stdtrit(self.df[0], (1 + level) / 2) * error
         return float(self.decay * np.exp(-reach)), float(min(1.0, self.decay * np.exp(reach)))
 
     def _p0_interval(self, level: float) -> Interval:
         if self.p0 == 1:
             return float((1 - level) ** (1 / self.effective[0])), 1.0
-        reach = stdtrit(self.df, (1 + level) / 2) * np.sqrt(self.cov[1, 1])
+        reach = stdtrit(self.df[1], (1 + level) / 2) * np.sqrt(self.cov[1, 1])
         low, high = expit(logit(self.p0) + np.array([-reach, reach]))
         return float(low), float(high)
 
@@ -88,7 +88,7 @@ class DecayUncertainty:
     def _bound_below_one(self, level: float) -> float:
         if self.p0 == 1:  # every answer was yes: L^(sum lambda n) has probability 1 - level
             return float((1 - level) ** (1 / (self.effective @ self.level)))
-        reach = max(0.0, float(stdtrit(self.df, level))) * np.sqrt(self.cov[0, 0])
+        reach = max(0.0, float(stdtrit(self.df[0], level))) * np.sqrt(self.cov[0, 0])
         return float(np.exp(-reach))
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
@@ -110,36 +110,15 @@ class DecayUncertainty:
 def decay_uncertainty(decay: float, p0: float, counts: LatenessCounts) -> DecayUncertainty:
     """Return the clustered error of a fit to at least two workers."""
     effective = counts.total_asked / design_effect_in_time(counts)
-    cov = np.full((2, 2), np.nan)
+    cov, df = np.full((2, 2), np.nan), np.full(2, counts.workers - 1.0)
     if p0 < 1 and decay > 0:
-        scores, information = scores_and_information(decay, p0, counts)
-        cov = sandwich(scores, information.sum(axis=0))
         slope = np.array([1.0, 1 / (1 - p0)])  # d logit p0 = d log p0 / (1 - p0)
-        cov = slope[:, None] * cov * slope
+        error = clustered_error(decay, p0, counts)
+        cov, df = slope[:, None] * error.cov * slope, error.df
     elif p0 < 1:
-        residual = counts.useful[:, 0] - p0 * counts.asked[:, 0]
-        cov[1, 1] = between_clusters(residual) / (counts.total_asked[0] * p0 * (1 - p0)) ** 2
+        error = clustered_error(1.0, p0, counts.at(slice(0, 1)), only=1)
+        cov[1, 1], df[1] = error.cov[0, 0] / (1 - p0) ** 2, error.df[0]
     elif 0 < decay < 1:
-        scores, information = scores_and_information(decay, 1.0, _late(counts))
-        cov[0, 0] = between_clusters(scores[:, 0]) / information.sum(axis=0)[0, 0] ** 2
-    return DecayUncertainty(
-        decay=decay, p0=p0, cov=cov, df=counts.workers - 1, level=counts.level, effective=effective
-    )
-
-
-def design_effect_in_time(counts: LatenessCounts) -> float:
-    """Return how many times larger the variance of the share of yeses in time is because workers differ, at least 1.
-
-    w / (w - 1) sum_u (s_u - n_u p)^2 / (n p (1 - p)). Where all answers are the same it cannot be told, and each
-    worker's answers are taken to be worth a single one.
-    """
-    asked, useful = counts.asked[:, 0], counts.useful[:, 0]
-    p = useful.sum() / asked.sum()
-    if p in {0.0, 1.0}:
-        return float(asked.sum() / np.count_nonzero(asked))
-    residual = useful - asked * p
-    return float(max(1.0, between_clusters(residual) / (asked.sum() * p * (1 - p))))
-
-
-def _late(counts: LatenessCounts) -> LatenessCounts:
-    return LatenessCounts(level=counts.level[1:], asked=counts.asked[:, 1:], useful=counts.useful[:, 1:])
+        error = clustered_error(decay, 1.0, counts.at(slice(1, None)), only=0)
+        cov[0, 0], df[0] = error.cov[0, 0], error.df[0]
+    return DecayUncertainty(decay=decay, p0=p0, cov=cov, df=df, level=counts.level, effective=effective)

@@ -21,25 +21,24 @@ from calibration.lateness.fit import DECAY, P0, fit_lateness, fit_lateness_count
 from calibration.lateness.intervals import decay_uncertainty
 from calibration.lateness.likelihood import (
     LatenessCounts,
-    LatenessRaters,
     chances,
     lateness_counts,
     log_likelihood,
     maximum,
     scores_and_information,
-    simulate_lateness,
-    simulate_lateness_counts,
 )
 from calibration.lateness.naive import NAIVE, naive_unclustered, unclustered_error
 from calibration.lateness.shape import level_shares
+from calibration.lateness.simulate import LatenessRaters, simulate_lateness, simulate_lateness_counts
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 
 
 def table(*answers: tuple[str, int, bool]) -> pd.DataFrame:
-    """Return table lateness from (worker, visits late, useful)."""
+    """Return table lateness from (worker, visits late, useful), each about another nugget."""
     rows = pd.DataFrame(answers, columns=["worker", "visits_late", "useful"])
-    return checked(rows.assign(topic="E", nugget="N"), TABLES["lateness"])
+    nuggets = [f"N{place}" for place in range(len(rows))]
+    return checked(rows.assign(topic="E", nugget=nuggets), TABLES["lateness"])
 
 
 def repeated(*levels: tuple[int, int, int], workers: int = 10) -> pd.DataFrame:
