@@ -80,7 +80,7 @@ def line(regime: Regime, replications: int, bootstrap: int) -> str:
         rng = np.random.default_rng(seed) if bootstrap else None
         fit = fit_lateness_counts(counts, rng=rng, resamples=bootstrap)
         ends = fit.conf_int()
-        model = unclustered_error(fit)
+        model = unclustered_error(*fit.estimates[:2], counts)
         notes = {note.name for note in fit.diagnostics}
         rows.append(
             (

@@ -21,6 +21,9 @@ from calibration.inference.clusters import (
 from calibration.lateness.likelihood import LatenessCounts, scores_and_information
 from metrics.arrays import Floats
 
+DECAY, P0, FLOOR = range(3)
+"""The places of the parameters."""
+
 
 class ClusteredError(NamedTuple):
     """How far q parameters may be off.
@@ -38,9 +41,14 @@ class ClusteredError(NamedTuple):
 
 
 def clustered_error(
-    decay: float, p0: float, counts: LatenessCounts, *, floor: float | None = None, only: int | None = None
+    decay: float,
+    p0: float,
+    counts: LatenessCounts,
+    *,
+    floor: float = 0.0,
+    moving: tuple[int, ...] = (DECAY, P0),
 ) -> ClusteredError:
-    """Return the error of (log L, log p0) and, with one, f, for L > 0 and p0 < 1.
+    """Return the error of those of (log L, log p0, f) that were fitted, for L > 0 and p0 < 1.
 
     Parameters
     ----------
@@ -48,15 +56,14 @@ def clustered_error(
         Estimates.
     counts : LatenessCounts
         What they were fitted to.
-    only : int, optional
-        The place of the one parameter that moves.
+    moving : tuple of int
+        Their places.
     """
+    places = list(moving)
 
     def derivatives(of: LatenessCounts) -> tuple[Floats, Floats]:
         scores, information = scores_and_information(decay, p0, of, floor)
-        if only is None:
-            return scores, information
-        return scores[:, [only]], information[:, [[only]], [only]]
+        return scores[:, places], information[:, places][:, :, places]
 
     scores, information = derivatives(counts)
     cov = sandwich(scores, information.sum(axis=0))
@@ -69,7 +76,7 @@ def clustered_error(
     )
     return ClusteredError(
         np.asarray(cov + without_negative(of_nuggets - of_couples)),
-        np.minimum(df, _degrees(derivatives(by_nugget)[1], 0 if only is not None else 1)),
+        np.minimum(df, _degrees(derivatives(by_nugget)[1], places.index(P0) if P0 in places else 0)),
     )
 
 

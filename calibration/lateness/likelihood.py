@@ -271,19 +271,19 @@ def slopes(decay: float, level: Floats, floor: float = 0.0) -> Floats:
 
 
 def scores_and_information(
-    decay: float, p0: float, counts: LatenessCounts, floor: float | None = None
+    decay: float, p0: float, counts: LatenessCounts, floor: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """Return each worker's score and expected information in (log L, log p0) and, with one, f; for L > 0 and p0 < 1.
+    """Return each worker's score and expected information in (log L, log p0, f), for L > 0 and p0 < 1.
 
     Returns
     -------
-    (w, q) ndarray of float
-        Gradient of each worker's log-likelihood; q is 3 with a floor, else 2.
-    (w, q, q) ndarray of float
+    (w, 3) ndarray of float
+        Gradient of each worker's log-likelihood.
+    (w, 3, 3) ndarray of float
         Minus the expected second derivatives, sum_lambda n p / (1 - p) x x' with the `slopes` x.
     """
-    design = slopes(decay, counts.level)[:2] if floor is None else slopes(decay, counts.level, floor)
-    p = chances(decay, p0, counts.level, floor or 0.0)
+    design = slopes(decay, counts.level, floor)
+    p = chances(decay, p0, counts.level, floor)
     odds = p / (1 - p)
     scores = (counts.useful - (counts.asked - counts.useful) * odds) @ design.T
     information = np.einsum("wk,ik,jk->wij", counts.asked * odds, design, design, optimize=True)

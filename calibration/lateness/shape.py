@@ -164,13 +164,14 @@ def _residual_covariance(curve: _Curve, counts: LatenessCounts, group: Ints) -> 
     decay, p0, floor = curve
     member, p = _member(group), curve.chances(counts)
     n = member @ counts.total_asked
-    moving = slice(1, None) if decay == 1 else slice(None)  # on the edge only p0 moves
-    design = slopes(decay, counts.level, floor or 0.0)[: 2 if floor is None else 3][moving]
-    moved_by = member @ (counts.total_asked * p * design).T / n[:, None]
-    whole = scores_and_information(decay, p0, counts, floor)[1].sum(axis=0)[moving, moving]
+    moving = slice(int(decay == 1), 2 if floor is None else 3)  # on the edge only p0 moves
+    moved_by = (
+        member @ (counts.total_asked * p * slopes(decay, counts.level, floor or 0.0)[moving]).T / n[:, None]
+    )
+    whole = scores_and_information(decay, p0, counts, floor or 0.0)[1].sum(axis=0)[moving, moving]
 
     def residual(of: LatenessCounts) -> Floats:
-        scores = scores_and_information(decay, p0, of, floor)[0][:, moving]
+        scores = scores_and_information(decay, p0, of, floor or 0.0)[0][:, moving]
         own = (of.useful - of.asked * p) @ member.T / n
         return np.asarray(own - (moved_by @ np.linalg.solve(whole, scores.T)).T)
 

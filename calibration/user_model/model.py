@@ -35,6 +35,7 @@ PARAMETERS = MappingProxyType(
         "reading_speed_sigma": "log words per second",
         "lateness_decay": "per visit late",
         "lateness_p0": "probability",
+        "lateness_floor": "share",
         "patience_chars": "counted characters",
         "patience_chars_preferences": "counted characters",
         "patience_chars_stops": "counted characters",

@@ -337,7 +337,7 @@ def test_answers_as_independent_ones_are_too_sure_when_workers_decay_differently
     target = fit_lateness_counts(drawn(1, workers=50_000, **own)).params[DECAY]
     fits = [fit_lateness_counts(drawn(seed, **own)) for seed in range(100)]
     ours = [low <= target <= high for low, high in (fit.conf_int()[DECAY] for fit in fits)]
-    naive = [unclustered_error(fit).intervals(0.95)[0] for fit in fits]
+    naive = [unclustered_error(*fit.estimates, fit.counts).intervals(0.95)[0] for fit in fits]
 
     assert np.mean(ours) >= 0.88
     assert np.mean([low <= target <= high for low, high in naive]) < 0.85
