@@ -8,7 +8,6 @@ leave open, and so which L (a profile likelihood of L with f as a nuisance).
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit, xlog1py, xlogy
 
 from calibration.inference.maximise import Height, StoppingRule, climb
@@ -20,7 +19,9 @@ LARGEST_DOUBTED = 0.3
 """The largest floor that an interval of L allows for where none was found: larger ones show in the shares."""
 _DOUBTED = np.linspace(0, LARGEST_DOUBTED, 11)
 _LARGEST = 0.95
-_RULE = StoppingRule(least_promise=1e-8, slack=1e-12)
+_ZOOMS, _AT_ONCE = 3, 21
+"""How often, and with how many floors at once, the best one is looked for: to a thousandth."""
+_RULE = StoppingRule(least_promise=1e-7, most_steps=20, slack=1e-12)
 _LEAST, _MOST = np.array([-30.0, -12.0]), np.array([-1e-6, 12.0])
 """Bounds of log L and logit p0."""
 
@@ -74,15 +75,14 @@ class FloorsLeftOpen:
 
 def fit_floor(counts: LatenessCounts) -> FlooredDecay:
     """Maximise the likelihood of (L, p0, f)."""
-    grid = np.linspace(0, _LARGEST, 20)
-    best = int(_given(grid, counts)[1].argmax())
-    ends = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    found = minimize_scalar(
-        lambda floor: -_given(np.array([floor]), counts)[1][0], bounds=ends, method="bounded"
-    )
-    point, loglik = _given(np.array([found.x]), counts)
-    decay, p0 = np.exp(point[0, 0]), expit(point[0, 1])
-    return FlooredDecay(decay=float(decay), p0=float(p0), floor=float(found.x), loglik=float(loglik[0]))
+    low, high = 0.0, _LARGEST
+    for _ in range(_ZOOMS):
+        grid = np.linspace(low, high, _AT_ONCE)
+        point, loglik = _given(grid, counts)
+        best = int(loglik.argmax())
+        low, high = grid[max(best - 1, 0)], grid[min(best + 1, _AT_ONCE - 1)]
+    decay, p0 = np.exp(point[best, 0]), expit(point[best, 1])
+    return FlooredDecay(decay=float(decay), p0=float(p0), floor=float(grid[best]), loglik=float(loglik[best]))
 
 
 def floor_design_effect(curve: FlooredDecay, counts: LatenessCounts) -> float:
