@@ -28,21 +28,21 @@ from study_app.store.models import (
     EPOCH,
     MILLISECOND,
     Assignment,
-    Event,
     Judgment,
+    LoadedStudy,
     PageLoad,
     Pair,
     Showing,
     Slot,
-    Study,
-    Summary,
+    StoredEvent,
+    StoredSummary,
     System,
     Task,
     Topic,
     Worker,
 )
-from study_app.store.task_models import Follow, Stream, StreamView
-from study_app.tasks.text_items import Item, reading_order, summary_items
+from study_app.store.task_models import Follow, StoredStream, StreamView
+from study_app.tasks.items import Item, reading_order, summary_items
 
 STUDY = Path(__file__).resolve().parents[1] / "examples" / "two_layered" / "study.yaml"
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -87,7 +87,7 @@ def events_of_visit() -> list[tuple[int, str, dict[str, object]]]:
 def fill(session: Session, workers: int) -> None:
     """Load the bundled study and put people into it, table by table."""
     load_study(session, read_whole_study(STUDY), now=START)
-    study = session.scalars(select(Study)).one()
+    study = session.scalars(select(LoadedStudy)).one()
     task = session.scalars(select(Task).where(Task.kind == "summary_pairs")).one()
     topics = session.scalars(select(Topic.id).where(Topic.task_id == task.id)).all()
     systems = session.scalars(
@@ -96,7 +96,7 @@ def fill(session: Session, workers: int) -> None:
     texts = {
         (topic, system): summary_items(content, "en")
         for topic, system, content in session.execute(
-            select(Summary.topic_id, Summary.system_id, Summary.content)
+            select(StoredSummary.topic_id, StoredSummary.system_id, StoredSummary.content)
         )
     }
     pairs = {
@@ -125,14 +125,14 @@ def fill(session: Session, workers: int) -> None:
         for page in range(PAGES):
             log = logs[topic, *shown[page % PAIRS]]
             session.execute(insert(PageLoad), [page_row(number, page, showings[page % PAIRS]["id"])])
-            session.execute(insert(Event), list(event_rows((number - 1) * PAGES + page + 1, page, log)))
+            session.execute(insert(StoredEvent), list(event_rows((number - 1) * PAGES + page + 1, page, log)))
         follow_streams(number)
 
 
 def follower(session: Session, workers: int) -> Callable[[int], None]:
     """Return what lets one worker follow a stream: a visit an hour, with something new each time."""
     task = session.scalars(select(Task).where(Task.kind == "stream_visits")).one()
-    streams = session.scalars(select(Stream).join(Topic).where(Topic.task_id == task.id)).all()
+    streams = session.scalars(select(StoredStream).join(Topic).where(Topic.task_id == task.id)).all()
     sizes = [(one.topic_id, one.system_id, len(one.content["updates"])) for one in streams]
     visit = events_of_visit()
 
@@ -164,7 +164,7 @@ def follower(session: Session, workers: int) -> Callable[[int], None]:
             session.execute(insert(PageLoad), [load])
             session.execute(insert(StreamView), [{**view, **shown, "served_at": load["served_at"]}])
             log = [(ms, kind, seen(detail, upto)) for ms, kind, detail in visit]
-            session.execute(insert(Event), list(event_rows(page, PAGES + 60 * (place + 1), log)))
+            session.execute(insert(StoredEvent), list(event_rows(page, PAGES + 60 * (place + 1), log)))
 
     return follow
 
@@ -268,7 +268,7 @@ def export_here(url: str, folder: str, *, raw: bool) -> None:
     """What the process that is measured does; prints seconds, seconds of the processor, peak MB, rows of reads."""
     began, began_working = time.perf_counter(), time.process_time()
     with transaction(open_database(url), write=False) as session:
-        study = session.scalars(select(Study)).one()
+        study = session.scalars(select(LoadedStudy)).one()
         summary = export_study(session, study, folder, now=END, raw=raw)
     seconds, worked = time.perf_counter() - began, time.process_time() - began_working
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

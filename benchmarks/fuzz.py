@@ -40,11 +40,10 @@ from metrics.errors import InputError
 from study_app import create_app
 from study_app.config import Config
 from study_app.estimate.content import read_study_content, read_whole_study
-from study_app.preview.clock import SkippingClock
-from study_app.preview.walker import Walker
+from study_app.preview.copies import SkippingClock, Walker
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import create_keys
-from study_app.simulate.people.person import DESKTOP
+from study_app.simulate.person import DESKTOP
 from study_app.simulate.site import Site
 from study_app.store.database import migrate, open_database, transaction
 from study_app.store.tokens import PageToken, seeded_tokens, utc_now

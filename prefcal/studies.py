@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.evidence import Evidence
-from calibration.agree.measures.named_measures import Wanted
+from calibration.agree.measures.names import Wanted
 from calibration.agree.score_files import read_scores
 from calibration.agree.study import AgreementTables
 from calibration.agree.study import agree as agree_with
@@ -23,7 +23,7 @@ from calibration.tables.study import read_study
 from calibration.user_model.draws import draw_model
 from calibration.user_model.model import UserModel, read_user_model
 from study_app.report.build import write_report
-from study_app.report.drawing.style_file import read_look
+from study_app.report.drawing.look import read_look
 
 FolderOrFrames: TypeAlias = str | Path | Mapping[str, pd.DataFrame]
 """A folder of tables, or table name -> frame, with the columns of docs/tables.md, as `pandas.read_csv` gives it."""

@@ -1,4 +1,4 @@
-"""What a server needs to know before it starts: where the database is."""
+"""Where things are: the database, and the files that are not code (in the wheel under study_app, in a checkout beside it)."""
 
 import os
 from collections.abc import Mapping
@@ -7,6 +7,7 @@ from pathlib import Path
 
 DATABASE_VARIABLE = "PREFCAL_DATABASE_URL"
 DEFAULT_FILE = "prefcal.sqlite3"
+_PACKAGE = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,3 +32,17 @@ def database_url(given: str | None = None, environment: Mapping[str, str] = os.e
     if url.startswith("sqlite:///"):
         url = url.removeprefix("sqlite:///")
     return url if "://" in url else f"sqlite:///{Path(url).absolute()}"
+
+
+def resource_folder(name: str) -> Path:
+    """Return the folder ``name`` (`templates`, `examples`) of the wheel, else of the checkout.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the installation is incomplete.
+    """
+    for folder in (_PACKAGE / name, _PACKAGE.parent / name):
+        if folder.is_dir():
+            return folder
+    raise FileNotFoundError(f"prefcal's folder {name!r} is missing; install prefcal again")

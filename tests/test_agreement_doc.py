@@ -5,12 +5,12 @@ from pathlib import Path
 
 from calibration.agree.disagreements import COLUMNS as DISAGREEMENTS
 from calibration.agree.evidence import Evidence
-from calibration.agree.measures.named_measures import POSSIBLE
+from calibration.agree.measures.kinds import KINDS
 from calibration.agree.stream_results import CORRELATION_COLUMNS, SCORE_COLUMNS
 from calibration.agree.study import agree
 from metrics.agreement.agreement import TIES
 from metrics.agreement.correlation import COEFFICIENTS
-from study_app.cli.results.agree import command
+from study_app.cli.results.agree import agree as agree_command
 from tests.calibration.judged_summaries import study
 
 DOC = Path(__file__).resolve().parents[1] / "docs" / "agreement.md"
@@ -34,9 +34,9 @@ def test_it_names_every_column_measure_option_convention_and_coefficient():
         for name in frame.columns
         if not name.startswith("difference ")
     ]
-    options = [name for option in command.params for name in option.opts if name.startswith("--")]
+    options = [name for option in agree_command.params for name in option.opts if name.startswith("--")]
 
-    measures = [name for names in POSSIBLE.values() for name in names if not name.startswith("M@500 ")]
+    measures = [name for kind in KINDS.values() for name in kind.names if not name.startswith("M@500 ")]
     for name in (
         *columns,
         *DISAGREEMENTS,

@@ -13,14 +13,13 @@ from calibration.fit.study import fit_user_model
 from calibration.tables.files import read_tables
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.msu.score import Population
+from study_app.config import resource_folder
 from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.export.study_export import export_study
-from study_app.resources import resource_folder
-from study_app.simulate.recovery import Recovery, recovery_rows
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Behaviour, Lateness, Truth
+from study_app.simulate.truth import Behaviour, Lateness, Recovery, Truth, recovery_rows
 from study_app.store.database import open_database, transaction
-from study_app.store.models import Study
+from study_app.store.models import LoadedStudy
 
 SEEDS = range(10)
 WORKERS = 8
@@ -71,7 +70,7 @@ def crowd(
     assert report.finished == WORKERS
     database = open_database(url)
     with transaction(database, write=False) as session:
-        export_study(session, session.scalars(select(Study)).one(), folder / "tables", now=clock())
+        export_study(session, session.scalars(select(LoadedStudy)).one(), folder / "tables", now=clock())
     database.engine.dispose()
     return folder / "tables"
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibration.agree.judged_task import JudgedTask
-from calibration.agree.measures.named_measures import Wanted
+from calibration.agree.measures.names import Wanted
 from calibration.agree.measures.variants import Fit, Role, Variant
 from metrics.agreement.agreement import agreement
 from metrics.agreement.comparison import Comparison, compare, holm

@@ -11,6 +11,7 @@ from calibration.agree.measures.variants import Sweep, Variant
 from calibration.agree.score_files import raise_unless_same
 from calibration.tables.sources import TaskSources
 from calibration.user_model.model import UserModel
+from metrics.topics import TopicNames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -98,3 +99,27 @@ class FixedScorer:
     def measured(self, task: JudgedTask) -> Measured:  # noqa: ARG002 - whichever judgments count
         """Return the measures."""
         return self.found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownTexts:
+    """Texts by the names that the collection has for topics.
+
+    Attributes
+    ----------
+    topics : mapping of str to str
+        Topic -> what it is about.
+    sides : mapping of str to mapping of str to str
+        Topic -> system -> what it showed.
+    """
+
+    topics: Mapping[str, str] = field(default_factory=dict)
+    sides: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def topic(self, name: str) -> str:
+        """Return what a topic is about, by its long or short name; empty where that is unknown."""
+        return self.topics.get(TopicNames(self.topics).find(name) or "", "")
+
+    def side(self, topic: str, system: str) -> str:
+        """Return what a system showed on a topic; empty where that is unknown, or nothing."""
+        return self.sides.get(TopicNames(self.sides).find(topic) or "", {}).get(system, "")

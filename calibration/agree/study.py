@@ -18,7 +18,7 @@ from calibration.agree.comparisons import comparison_rows, couples
 from calibration.agree.disagreements import COLUMNS, disagreement_rows, shown_texts
 from calibration.agree.evidence import Evidence, Measured
 from calibration.agree.judged_task import JudgedTask, has_exclusions, judged_tasks
-from calibration.agree.measures.named_measures import Wanted, resolved, resolved_for_all, wanted_by_study
+from calibration.agree.measures.names import Wanted, resolved, resolved_for_all, wanted_by_study
 from calibration.agree.measures.task_measures import TaskScorer, task_kind, task_scorer
 from calibration.agree.score_files import check_runs, with_system_names
 from calibration.agree.task_agreement import (

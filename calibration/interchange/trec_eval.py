@@ -166,7 +166,7 @@ def _check_names(scores: pd.DataFrame) -> None:
     faults += [
         Fault(problem=f"run {run!r} cannot be the name of a file", cure="rename it")
         for run in scores["run"].unique()
-        if "/" in run or run in {".", ".."}
+        if {"/", "\0"} & {*run} or run in {".", ".."}
     ]
     if faults:
         raise InputError(faults)

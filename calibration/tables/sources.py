@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from os.path import normpath
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 import pandas as pd
 from pydantic import JsonValue
@@ -25,21 +26,37 @@ DEFAULT_DEPTH = 10
 LAYERS: tuple[Layers, ...] = ("both", "first", "second")
 PUSH_FILES = ("qrels", "clusters", "epochs")
 EVENT_FILES = ("topics", "nuggets", "matches", "updates")
-NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType(
+
+
+class CollectionFiles(NamedTuple):
+    """The files of a collection for one kind of task.
+
+    Attributes
+    ----------
+    forms : tuple of tuple of str
+        What its measures need; of several forms of collections one is enough.
+    optional : tuple of str
+        What may be there besides.
+    """
+
+    forms: tuple[tuple[str, ...], ...] = ((),)
+    optional: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> set[str]:
+        """Every kind of file that there may be."""
+        return {kind for form in self.forms for kind in form} | set(self.optional)
+
+
+NO_FILES = CollectionFiles()
+COLLECTIONS: Mapping[str, CollectionFiles] = MappingProxyType(
     {
-        "summary_pairs": (("queries", "iunits", "intents"),),
-        "stream_pairs": (PUSH_FILES, EVENT_FILES),
-        "ranked_pairs": (("qrels", "windows"),),
+        "summary_pairs": CollectionFiles((("queries", "iunits", "intents"),), ("importance", "probability")),
+        "stream_pairs": CollectionFiles((PUSH_FILES, EVENT_FILES), ("texts",)),
+        "ranked_pairs": CollectionFiles((("qrels", "windows"),), ("topics", "intents", "texts")),
     }
 )
-"""Kind of task -> the files that its measures need, where there are several forms of collections each of them."""
-OPTIONAL: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "summary_pairs": ("importance", "probability"),
-        "stream_pairs": ("texts",),
-        "ranked_pairs": ("topics", "intents", "texts"),
-    }
-)
+"""Kind of task -> the files that its measures are computed from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +111,7 @@ class TaskSources:
     @property
     def form(self) -> tuple[str, ...]:
         """The files that its kind of collection needs: of several forms the one that least is missing of."""
-        forms = NEEDED.get(self.kind, ((),))
+        forms = COLLECTIONS.get(self.kind, NO_FILES).forms
         return min(forms, key=lambda form: len(set(form) - set(self.collection)))
 
     @property
@@ -176,14 +193,14 @@ def study_sources(
     else:
         records = {name: study.tasks[name] for name in tasks if name in study.tasks}
     systems = {name for task in records.values() for name in task.systems}
-    kinds = {kind for task in records.values() for kind in _file_kinds(task.kind)}
+    kinds = {kind for task in records.values() for kind in COLLECTIONS.get(task.kind, NO_FILES).kinds}
     faults = [
         Fault(problem="there is no such file", cure="check the path", path=str(path))
         for path in (*collection.values(), *runs.values())
         if not path.is_file()
     ]
     faults += _unknown_names(
-        "collection", collection, kinds or {name for kind in NEEDED for name in _file_kinds(kind)}
+        "collection", collection, kinds or set().union(*(files.kinds for files in COLLECTIONS.values()))
     )
     faults += _unknown_names("run", runs, systems)
     if faults:
@@ -195,7 +212,9 @@ def _sources(
     task: TaskRecord, folder: str | Path, collection: Mapping[str, Path], runs: Mapping[str, Path]
 ) -> TaskSources:
     """Return the files of one task; those named by hand take the place of others."""
-    own = {kind: path for kind, path in collection.items() if kind in _file_kinds(task.kind)}
+    own = {
+        kind: path for kind, path in collection.items() if kind in COLLECTIONS.get(task.kind, NO_FILES).kinds
+    }
     return TaskSources(
         kind=task.kind,
         language=task.language,
@@ -206,16 +225,10 @@ def _sources(
     )
 
 
-def _file_kinds(task_kind: str) -> set[str]:
-    """Return every kind of file that a collection for such a task may have."""
-    forms = NEEDED.get(task_kind, ())
-    return {kind for form in forms for kind in form} | set(OPTIONAL.get(task_kind, ()))
-
-
 def _kind_of(collection: Iterable[str]) -> str:
     """Tell the kind of task from the kinds of files that were named: that which knows most of them."""
     named = set(collection)
-    return max(NEEDED, key=lambda kind: len(named & _file_kinds(kind)))
+    return max(COLLECTIONS, key=lambda kind: len(named & COLLECTIONS[kind].kinds))
 
 
 def _files(records: Mapping[str, FileRecord], folder: str | Path) -> dict[str, NamedFile]:

@@ -103,18 +103,24 @@ class PushRun:
         object.__setattr__(self, "epochs", epochs)
 
 
+MOST_DAYS = 10_000
+"""Of an evaluation: every topic has a row for each of its days."""
+
+
 def days_between(first: str, last: str) -> tuple[str, ...]:
     """Every day from ``first`` to ``last``, both written ``YYYYMMDD`` and included.
 
     Raises
     ------
     ValueError
-        If one is no day, or the last comes before the first.
+        If one is no day, the last comes before the first, or they are more than `MOST_DAYS`.
     """
     start, end = parsed_day(first), parsed_day(last)
     if end < start:
         raise ValueError(f"{last} comes before {first}")
-    return tuple(f"{start + timedelta(n):%Y%m%d}" for n in range((end - start).days + 1))
+    if (end - start).days >= MOST_DAYS:
+        raise ValueError(f"{first} to {last} are more than {MOST_DAYS:,} days")
+    return tuple((start + timedelta(n)).isoformat().replace("-", "") for n in range((end - start).days + 1))
 
 
 def every_day(days: str | Sequence[str]) -> tuple[str, ...]:

@@ -58,8 +58,11 @@ class LazyGroup(click.Group):
 SCORE = {
     "summaries": ("study_app.cli.score.summaries", "U- and M-measure of two-layered summaries."),
     "push": ("study_app.cli.score.push", "ELG, nCG, T11U and silence of push notifications."),
-    "updates": ("study_app.cli.score.updates", "Temporal Summarization measures of updates about events."),
-    "msu": ("study_app.cli.score.msu", "Modeled Stream Utility of updates about events."),
+    "updates": (
+        "study_app.cli.score.events:updates",
+        "Temporal Summarization measures of updates about events.",
+    ),
+    "msu": ("study_app.cli.score.events:msu", "Modeled Stream Utility of updates about events."),
     "ranked": ("study_app.cli.score.ranked", "Time-aware and intent-aware measures of ranked lists."),
 }
 STUDY = {
@@ -134,7 +137,7 @@ COMMANDS = {
     ),
     "db": ("study_app.cli:db_group", "Upgrade, back up, restore, check or rekey the database."),
     "doctor": ("study_app.cli.doctor:doctor", "Say whether this installation is fit for a study."),
-    "export": ("study_app.cli.tables.export:export", "Write a study's tables as CSV and Parquet."),
+    "export": ("study_app.cli.tables.folder:export", "Write a study's tables as CSV and Parquet."),
     "import": (
         "study_app.cli.tables.imports:import_preferences",
         "Turn preferences from another tool into tables.",
@@ -144,17 +147,23 @@ COMMANDS = {
         "Turn visits that another tool logged into tables.",
     ),
     "convert": ("study_app.cli:convert_group", "Hand preferences and scores on, or take them over."),
-    "check": ("study_app.cli.tables.check:check", "Check a folder of tables, whoever wrote it."),
+    "check": ("study_app.cli.tables.folder:check", "Check a folder of tables, whoever wrote it."),
     "features": (
-        "study_app.cli.tables.export:features",
+        "study_app.cli.tables.folder:features",
         "Derive the tables that come from collections and runs.",
     ),
     "fit": ("study_app.cli.tables.fit", "Fit every user-model parameter the tables allow."),
     "score": ("study_app.cli.score", "Score runs; no study needed."),
-    "measures": ("study_app.cli.results.measures", "List every measure with its parameters and source."),
-    "correlate": ("study_app.cli.results.correlate", "Correlate two columns of scores of the same systems."),
-    "agree": ("study_app.cli.results.agree", "Measure how well metrics agree with the preferences."),
-    "report": ("study_app.cli.results.report", "Write the report page of an agreement folder."),
+    "measures": (
+        "study_app.cli.results.measures:measures",
+        "List every measure with its parameters and source.",
+    ),
+    "correlate": (
+        "study_app.cli.results.measures:correlate",
+        "Correlate two columns of scores of the same systems.",
+    ),
+    "agree": ("study_app.cli.results.agree:agree", "Measure how well metrics agree with the preferences."),
+    "report": ("study_app.cli.results.agree:report", "Write the report page of an agreement folder."),
 }
 
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output
-from study_app.cli.places import OutFile, OutFolder
+from study_app.cli.output import Output, file_option, folder_option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,14 +26,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Write four fields, the preferred system first, and leave out ties: for tools that know no others.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "file",
-    type=OutFile(terminal=True),
-    metavar="FILE",
-    help="Write into FILE, not on the terminal.",
-)
+@file_option
 def tables_to_lines(
     tables: Path, *, task: str | None, exclude: str, winner_first: bool, file: Path | None
 ) -> None:
@@ -45,7 +37,7 @@ def tables_to_lines(
     """
     from calibration.interchange.lines import preference_lines
     from metrics.wording import counted
-    from study_app.cli.tables.check import read_with_warnings
+    from study_app.cli.tables.folder import read_with_warnings
 
     read = read_with_warnings(tables)
     judged = _of_task(read.get("preferences"), task, tables)
@@ -76,15 +68,7 @@ def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path)
 @click.command("lines-to-tables")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--task", default="preferences", show_default=True, help="What the tables shall call the task.")
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=OutFolder(),
-    metavar="DIR",
-    required=True,
-    help="Folder for the tables.",
-)
+@folder_option("Folder for the tables.")
 def lines_to_tables(file: Path, *, task: str, folder: Path) -> None:
     """Turn FILE, lines of topic, a, b, worker and choice, into tables in DIR.
 
@@ -104,15 +88,7 @@ def lines_to_tables(file: Path, *, task: str, folder: Path) -> None:
 
 @click.command("scores-to-trec")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=OutFolder(),
-    metavar="DIR",
-    required=True,
-    help="Folder for the files.",
-)
+@folder_option("Folder for the files.")
 def scores_to_trec(file: Path, *, folder: Path) -> None:
     """Write the scores in FILE as trec_eval prints them: metric, topic, value; one file DIR/RUN.eval a run.
 
@@ -130,14 +106,7 @@ def scores_to_trec(file: Path, *, folder: Path) -> None:
 
 @click.command("trec-to-scores")
 @click.argument("files", nargs=-1, required=True, metavar="[RUN=]FILE...")
-@click.option(
-    "-o",
-    "--output",
-    "file",
-    type=OutFile(terminal=True),
-    metavar="FILE",
-    help="Write into FILE, not on the terminal.",
-)
+@file_option
 def trec_to_scores(files: tuple[str, ...], *, file: Path | None) -> None:
     """Put what trec_eval -q printed for several runs, one file a run, into a CSV with run, topic, metric, value.
 

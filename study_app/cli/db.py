@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from study_app.cli.options import database_option, opened
+from study_app.cli.output import database_option, opened
 
 
 @click.command(name="upgrade")
@@ -16,8 +16,7 @@ def upgrade(database: str | None) -> None:
     """
     from metrics.errors import input_fault
     from study_app.config import database_url
-    from study_app.store.database import is_empty, migrate, open_database, shown_address
-    from study_app.store.schema import stored_version
+    from study_app.store.database import is_empty, migrate, open_database, shown_address, stored_version
 
     opened = open_database(database_url(database))
     address = shown_address(opened.engine.url)
@@ -67,8 +66,7 @@ def restore(file: Path, database: str | None, *, force: bool) -> None:
     """
     from study_app.config import database_url
     from study_app.store.backup import restore as restore_database
-    from study_app.store.database import open_database, shown_address
-    from study_app.store.schema import known_versions
+    from study_app.store.database import known_versions, open_database, shown_address
 
     opened = open_database(database_url(database))
     version = restore_database(opened, file, force=force)

@@ -10,7 +10,7 @@ import click
 
 from metrics.errors import input_fault
 from study_app.cli import cli
-from study_app.cli.places import OutFolder
+from study_app.cli.output import OutFolder
 
 if TYPE_CHECKING:
     from metrics.events import EventCollection, UpdateRun
@@ -98,7 +98,7 @@ def _run(line: str) -> None:
 
 def _prepare(out: Path) -> None:
     """Make the folder with a copy of the bundled study; only an earlier demo's folder is replaced."""
-    from study_app.resources import resource_folder
+    from study_app.config import resource_folder
 
     if " " in str(out):
         raise input_fault("the folder's name has a space", path=out, cure="choose a name without")
@@ -148,7 +148,7 @@ def _write_truth(path: Path, study: Path) -> None:
 def _show_recovery(model: Path, truth: Path) -> None:
     """Print fitted beside true values."""
     from calibration.user_model.model import read_user_model
-    from study_app.simulate.recovery import recovery_rows, recovery_sentence
+    from study_app.simulate.truth import recovery_rows, recovery_sentence
 
     click.secho("\nFitted against true:", bold=True)
     from tabulate import tabulate

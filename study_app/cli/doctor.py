@@ -1,18 +1,53 @@
-"""`prefcal doctor`: what an installation needs for a study, and what it lacks."""
+"""`prefcal doctor`: what an installation needs to run a study, looked at before the workers come; changes nothing.
 
+Each look is a function that returns findings: about the machine, about the database (its schema, its keys, what it promises to
+keep, its clock), and about the workers' own address (HTTPS, and what the proxy in front of the server passes on).
+"""
+
+import os
+import platform
 import re
+import sqlite3
+import stat
 import sys
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import urlsplit
 
 import click
+import httpx
+from filelock import FileLock, Timeout
+from sqlalchemy import Connection, text
 
-from study_app.cli.options import database_option
-from study_app.cli.output import Output, output_options
-
-if TYPE_CHECKING:
-    from study_app.doctor.doctor import Finding
+from metrics.errors import InputError
+from study_app.cli.output import Output, database_option, output_options
+from study_app.services.researcher.studies import KEY_LETTERS, SIGNING_KEY
+from study_app.store.database import (
+    FULL_BYTES,
+    LOW_BYTES,
+    Database,
+    free_bytes,
+    is_empty,
+    known_versions,
+    open_database,
+    shown_address,
+    stored_version,
+)
+from study_app.store.file_turns import LOCK_SUFFIX, beside
 
 COLUMNS = ("what", "state", "found", "cure")
+OK: Final = "ok"
+WARNING: Final = "warning"
+FAULT: Final = "fault"
+State = Literal["ok", "warning", "fault"]
+EARLIEST_YEAR, LATEST_YEAR = 2025, 2100
+CLOCK_SAMPLE_SECONDS = 0.05
+CLOCK_STEP_SECONDS = 0.5
+OLDEST_SQLITE = (3, 35, 0)
 
 
 @click.command()
@@ -29,20 +64,325 @@ def doctor(database: str | None, address: str | None, *, output: Output) -> None
     A line each: ok, warning or fault, and the cure. Exit 1 when there is a fault.
     """
     from study_app.config import database_url
-    from study_app.doctor.doctor import FAULT, examine
 
     findings = examine(database_url(database))
     if address is not None:
-        findings += _asked(address.rstrip("/"))
+        findings += _of_address(address.rstrip("/"))
     output.rows(COLUMNS, [(finding.what, finding.state, finding.found, finding.cure) for finding in findings])
     if any(finding.state == FAULT for finding in findings):
         sys.exit(1)
 
 
-def _asked(address: str) -> "list[Finding]":
+def _of_address(address: str) -> "list[Finding]":
     from metrics.errors import input_fault
-    from study_app.doctor.doctor import examine_address
 
     if not re.fullmatch(r"https?://[^/?#@\s]+", address):
         raise input_fault(f"not the address of a host: {address}", cure="write --address https://HOST")
     return examine_address(address)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing looked at.
+
+    Attributes
+    ----------
+    what : str
+        What was looked at.
+    state : {'ok', 'warning', 'fault'}
+        A fault loses answers or keeps workers out; a warning may.
+    found : str
+        What there is.
+    cure : str
+        What to do; empty when nothing is to be done.
+    """
+
+    what: str
+    state: State
+    found: str
+    cure: str = ""
+
+
+def clock(
+    wall: Callable[[], float] = time.time,
+    monotonic: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Finding:
+    """Compare the machine's clock with its stopwatch, and with what years there can be."""
+    before = wall() - monotonic()
+    sleep(CLOCK_SAMPLE_SECONDS)
+    step = abs(wall() - monotonic() - before)
+    now = datetime.fromtimestamp(wall()).astimezone()
+    found = f"{now:%Y-%m-%d %H:%M:%S}, UTC{now:%z} (stored times are UTC, whatever the zone)"
+    if not EARLIEST_YEAR <= now.year <= LATEST_YEAR:
+        return Finding(what="clock", state=FAULT, found=found, cure="set the clock: timedatectl set-ntp true")
+    if step > CLOCK_STEP_SECONDS:
+        return Finding(
+            what="clock",
+            state=WARNING,
+            found=f"{found}; it jumped by {step:.1f} s while it was looked at",
+            cure="let one time service keep it, slowly: timedatectl set-ntp true",
+        )
+    return Finding(what="clock", state=OK, found=found)
+
+
+def room(folder: Path, free_bytes: Callable[[Path], int] = free_bytes) -> Finding:
+    """Look at the room that is left where the database is."""
+    free = free_bytes(folder)
+    found = f"{free / (1 << 30):,.1f} GiB free in {folder}"
+    state: State = FAULT if free < FULL_BYTES else WARNING if free < LOW_BYTES else OK
+    return Finding(
+        what="disk", state=state, found=found, cure="" if state == OK else "make room: 1 GiB or more"
+    )
+
+
+def file_rights(file: Path) -> Finding:
+    """Look at who may read and write the SQLite file, which holds platform ids and the keys."""
+    mode = stat.S_IMODE(file.stat().st_mode)
+    found = f"{file} has mode {mode:04o}"
+    if not (os.access(file, os.R_OK | os.W_OK) and os.access(file.parent, os.W_OK)):
+        cure = "let the server's user own the file, and write into its folder"
+        return Finding(
+            what="file", state=FAULT, found=f"{found}; it or its folder cannot be written", cure=cure
+        )
+    if mode & 0o077 and not _is_private(file.parent):
+        cure = f"chmod 600 {file}, or chmod 700 {file.parent}"
+        return Finding(what="file", state=WARNING, found=f"{found}: others may read keys and ids", cure=cure)
+    return Finding(what="file", state=OK, found=found)
+
+
+def _is_private(folder: Path) -> bool:
+    return not stat.S_IMODE(folder.stat().st_mode) & 0o077
+
+
+def server_of(file: Path) -> Finding:
+    """Say whether a server has the SQLite file now."""
+    lock = Path(beside(str(file), LOCK_SUFFIX))
+    is_served = False
+    if lock.exists():
+        try:
+            with FileLock(lock, timeout=0):
+                pass
+        except Timeout:
+            is_served = True
+    found = "this file is being served now" if is_served else "nobody serves this file now"
+    return Finding(what="server", state=OK, found=found)
+
+
+def programs() -> Finding:
+    """Say which Python and SQLite run here."""
+    found = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        cure = f"use SQLite {'.'.join(map(str, OLDEST_SQLITE))} or later"
+        return Finding(what="programs", state=FAULT, found=found, cure=cure)
+    return Finding(what="programs", state=OK, found=found)
+
+
+def encryption() -> Finding:
+    """Say what the server does not do itself."""
+    return Finding(
+        what="HTTPS",
+        state=OK,
+        found="prefcal serve speaks plain HTTP",
+        cure="on the open net: a reverse proxy with HTTPS (docs/deploy.md); look at it with --address https://HOST",
+    )
+
+
+SYNCHRONOUS = {0: "OFF", 1: "NORMAL", 2: "FULL", 3: "EXTRA"}
+
+FULL = 2
+
+CLOCK_DIFFERENCE_SECONDS = 5.0
+
+DURABLE = {
+    "fsync": ("on",),
+    "synchronous_commit": ("on", "remote_write", "remote_apply", "local"),
+    "full_page_writes": ("on",),
+}
+
+
+def examine(url: str) -> list[Finding]:
+    """Look at an installation; what cannot be looked at because the database is missing is left out."""
+    findings = [programs(), clock(), encryption()]
+    try:
+        database = open_database(url)
+        if is_empty(database):
+            findings.append(_nothing_loaded(database))
+            return findings
+    except InputError as error:
+        fault = error.faults[0]
+        return [*findings, Finding(what="database", state=FAULT, found=fault.problem, cure=fault.cure)]
+    file = Path(database.engine.url.database or "")
+    if database.is_sqlite:
+        findings += [room(file.parent), file_rights(file), server_of(file)]
+    findings += _asked(database)
+    database.engine.dispose()
+    return findings
+
+
+def _asked(database: Database) -> list[Finding]:
+    version = stored_version(database)
+    with database.engine.connect() as connection:
+        keys = secret_key(connection)
+        kept = sqlite_durability(connection) if database.is_sqlite else postgresql_durability(connection)
+        clocks = [] if database.is_sqlite else [server_clock(connection)]
+    return [schema(version), keys, kept, *clocks]
+
+
+def _nothing_loaded(database: Database) -> Finding:
+    found = f"no study is loaded in {shown_address(database.engine.url)}"
+    return Finding(
+        what="database", state=FAULT, found=found, cure="prefcal study load FILE, or name --database"
+    )
+
+
+def schema(version: str | None) -> Finding:
+    """Compare the version of a database's schema with those that this prefcal knows."""
+    known = known_versions()
+    if version == known[-1]:
+        return Finding(what="schema", state=OK, found=f"version {version}, up to date")
+    if version in known:
+        found = f"version {version}, not {known[-1]}"
+        return Finding(
+            what="schema", state=WARNING, found=found, cure="prefcal db backup FILE, prefcal db upgrade"
+        )
+    return Finding(
+        what="schema",
+        state=FAULT,
+        found=f"version {version}, of a newer prefcal",
+        cure="install that prefcal",
+    )
+
+
+def secret_key(connection: Connection) -> Finding:
+    """Look whether the key that signs workers' addresses is there, and long enough; never shows it."""
+    query = text("SELECT length(value) FROM setting WHERE name = :name")
+    letters = connection.scalar(query, {"name": SIGNING_KEY})
+    if letters is None or letters < KEY_LETTERS[SIGNING_KEY]:
+        found = "is missing" if letters is None else f"has only {letters} letters"
+        return Finding(
+            what="secret key",
+            state=FAULT,
+            found=found,
+            cure="restore a backup, or load the study anew (new key)",
+        )
+    return Finding(what="secret key", state=OK, found="is in the database, for the database's readers only")
+
+
+def sqlite_durability(connection: Connection) -> Finding:
+    """Look at what SQLite does before it says that something is stored."""
+    journal = connection.scalar(text("PRAGMA journal_mode"))
+    level = connection.scalar(text("PRAGMA synchronous")) or 0
+    keys = connection.scalar(text("PRAGMA foreign_keys"))
+    found = f"journal_mode {journal}, synchronous {SYNCHRONOUS.get(level, level)}, foreign_keys {keys}"
+    if journal == "wal" and level >= FULL and keys:
+        return Finding(what="durability", state=OK, found=found)
+    cure = "put the file on a local disk: SQLite's log does not work on a network's"
+    return Finding(what="durability", state=FAULT, found=found, cure=cure)
+
+
+def postgresql_durability(connection: Connection) -> Finding:
+    """Look at what PostgreSQL does before it says that something is stored."""
+    values = {name: str(connection.scalar(text(f"SHOW {name}"))) for name in DURABLE}
+    weak = [name for name, value in values.items() if value not in DURABLE[name]]
+    found = ", ".join(f"{name} {value}" for name, value in values.items())
+    if not weak:
+        return Finding(what="durability", state=OK, found=found)
+    cure = f"in postgresql.conf: {', '.join(f'{name} = on' for name in weak)}; then reload the server"
+    return Finding(what="durability", state=FAULT, found=found, cure=cure)
+
+
+def server_clock(connection: Connection) -> Finding:
+    """Compare the clock of this machine with the database server's."""
+    before = time.time()
+    theirs = float(connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0.0)
+    difference = theirs - (before + time.time()) / 2
+    found = f"the database server's is {difference:+.1f} s from this machine's"
+    is_far = abs(difference) > CLOCK_DIFFERENCE_SECONDS
+    return Finding(
+        what="clocks",
+        state=WARNING if is_far else OK,
+        found=found,
+        cure="let the same time service set both: timedatectl set-ntp true" if is_far else "",
+    )
+
+
+TIMEOUT_SECONDS = 15.0
+
+UNASKED = (httpx.RequestError, httpx.InvalidURL)
+
+NGINX = {
+    "X-Forwarded-Proto": "proxy_set_header X-Forwarded-Proto $scheme;",
+    "Host": "proxy_set_header Host $server_name;",
+}
+
+
+def examine_address(address: str, http: httpx.Client | None = None) -> list[Finding]:
+    """Look at a served study as a worker's browser would.
+
+    Parameters
+    ----------
+    address : str
+        Where workers reach the server: ``https://study.example.org``, nothing behind the host.
+    http : httpx.Client, optional
+        Who asks; by default a client that believes the machine's certificates and follows no redirect.
+    """
+    with http or httpx.Client(timeout=TIMEOUT_SECONDS) as client:
+        try:
+            answer = client.get(f"{address}/healthz")
+        except UNASKED as error:
+            cure = "look at the proxy's configuration, its certificate, and whether its port is open"
+            found = f"{address} cannot be asked ({error})"
+            return [Finding(what="address", state=FAULT, found=found, cure=cure)]
+        link = _standing_link(answer)
+        if link is None:
+            found = f"{address}/healthz answers {answer.status_code}, and not as prefcal does"
+            cure = "let the proxy pass the whole host on to prefcal serve; is that running?"
+            return [Finding(what="address", state=FAULT, found=found, cure=cure)]
+        return [_encryption(address, client), _headers(address, link)]
+
+
+def _standing_link(answer: httpx.Response) -> str | None:
+    """Return the link that the server would show a worker, None when it is no prefcal that answers."""
+    try:
+        health = answer.json()
+    except ValueError:
+        return None
+    link = health.get("standing_link") if isinstance(health, dict) else None
+    return link if answer.is_success and isinstance(link, str) else None
+
+
+def _encryption(address: str, client: httpx.Client) -> Finding:
+    """Look whether workers can only come by HTTPS."""
+    if not address.startswith("https:"):
+        cure = "on the open net: a reverse proxy with HTTPS (docs/deploy.md)"
+        found = f"{address} is not encrypted: everybody on the way can read along"
+        return Finding(what="address", state=WARNING, found=found, cure=cure)
+    plain = f"http://{urlsplit(address).hostname}"
+    try:
+        is_plain = _standing_link(client.get(f"{plain}/healthz")) is not None
+    except UNASKED:
+        is_plain = False
+    if is_plain:
+        cure = "let port 80 only lead to https (docs/deploy.md)"
+        found = f"{address} answers, but {plain} shows the pages too, unencrypted"
+        return Finding(what="address", state=WARNING, found=found, cure=cure)
+    return Finding(what="address", state=OK, found=f"{address} answers; nothing is shown without HTTPS")
+
+
+def _headers(address: str, link: str) -> Finding:
+    """Compare the link that the server would show with the address that it was asked by."""
+    asked, shown = urlsplit(address), urlsplit(link)
+    lost = [
+        name
+        for name, differs in (
+            ("X-Forwarded-Proto", asked.scheme != shown.scheme),
+            ("Host", asked.netloc.lower() != shown.netloc.lower()),
+        )
+        if differs
+    ]
+    found = f"the server shows workers links like {link}"
+    if not lost:
+        return Finding(what="proxy headers", state=OK, found=found)
+    cure = f"let the proxy pass on {' and '.join(lost)}; nginx: {' '.join(NGINX[name] for name in lost)}"
+    return Finding(what="proxy headers", state=FAULT, found=found, cure=cure)

@@ -1,6 +1,8 @@
 """What commands print: a table for people, csv or json for machines, on the terminal or whole into a file.
 
 csv and json carry 13 significant digits. What is undefined is `nan` in csv and a table, null in json.
+
+And what several commands share: where they may write, which is refused while options are read, and the database they open.
 """
 
 import csv
@@ -9,25 +11,72 @@ import io
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
-from metrics.errors import printable
+from metrics.errors import input_fault, printable
 from metrics.files import write_whole
 from metrics.results import ALL, Interval, Place, Score
-from study_app.cli.places import OutFile
+from study_app.config import DATABASE_VARIABLE, DEFAULT_FILE, database_url
 
+if TYPE_CHECKING:
+    from study_app.store.database import Database
+
+F = TypeVar("F", bound=Callable[..., Any])
 Cell: TypeAlias = str | float | int | None
-
 FORMATS = ("table", "csv", "json")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """What a spreadsheet would take for a formula; in Japan also in full width."""
 
 LONG_FRACTION = re.compile(r"\b0\.[0-9]{5,}")
+
+
+class OutFile(click.Path):
+    """A file to write; its folder is made with it. `-` is the terminal where the command has a use for that."""
+
+    def __init__(self, *, path_type: type[str | Path] = Path, terminal: bool = False) -> None:
+        super().__init__(path_type=path_type, allow_dash=terminal)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path.
+
+        Raises
+        ------
+        InputError
+            If no such file can be written.
+        """
+        from metrics.files import check_file_place
+
+        path = super().convert(value, param, ctx)
+        if not (self.allow_dash and str(path) == "-"):
+            check_file_place(str(path))
+        return path
+
+
+class OutFolder(click.Path):
+    """A folder to write into; it is made."""
+
+    def __init__(self, *, path_type: type[str | Path] = Path) -> None:
+        super().__init__(path_type=path_type)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path.
+
+        Raises
+        ------
+        InputError
+            If nothing can be written there.
+        """
+        from metrics.files import check_folder_place
+
+        path = super().convert(value, param, ctx)
+        check_folder_place(str(path))
+        return path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,25 +125,50 @@ class Output:
             write_whole(self.file, text)
 
 
-def output_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add `--format` and `-o` to a command, which gets them as its argument ``output``."""
-
-    @click.option(
+def format_option(meaning: str = "A table for people; csv or json for machines.") -> Callable[[F], F]:
+    """Add `--format`, which the command gets as ``format_``."""
+    return click.option(
         "--format",
         "format_",
         type=click.Choice(FORMATS),
         default="table",
         show_default=True,
-        help="A table for people; csv or json for machines.",
+        help=meaning,
     )
-    @click.option(
+
+
+def file_option(command: F) -> F:
+    """Add `-o` for a result that may go to the terminal, which the command gets as ``file``."""
+    return click.option(
         "-o",
         "--output",
         "file",
         type=OutFile(terminal=True),
         metavar="FILE",
         help="Write into FILE, not on the terminal.",
+    )(command)
+
+
+def folder_option(
+    meaning: str, *, path_type: type[str | Path] = Path, name: str = "folder", metavar: str = "DIR"
+) -> Callable[[F], F]:
+    """Add `-o` for a folder of results, which the command gets as ``name``."""
+    return click.option(
+        "-o",
+        "--output",
+        name,
+        type=OutFolder(path_type=path_type),
+        metavar=metavar,
+        required=True,
+        help=meaning,
     )
+
+
+def output_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add `--format` and `-o` to a command, which gets them as its argument ``output``."""
+
+    @format_option()
+    @file_option
     @functools.wraps(command)
     def wrapped(*args: Any, format_: str, file: Path | None, per_topic: bool = False, **options: Any) -> None:
         command(*args, output=Output(format=format_, file=file, per_topic=per_topic), **options)
@@ -237,3 +311,34 @@ def _given(option: click.Parameter, value: Any) -> list[list[str]]:
     if option.multiple:
         return [[str(each)] for each in value]
     return [list(value)] if option.nargs > 1 else [[str(value)]]
+
+
+def database_option(command: F) -> F:
+    """Add ``--database`` to a command, as parameter ``database``."""
+    return click.option(
+        "--database",
+        metavar="URL",
+        help="Where the studies are: a SQLite file, or a PostgreSQL server as postgresql://USER@HOST/NAME. "
+        f"Default: ${DATABASE_VARIABLE}, else {DEFAULT_FILE} in this folder.",
+    )(command)
+
+
+def opened(given: str | None, *, create: bool = False) -> "Database":
+    """Open the database that an option names and say on stderr which it is.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened, or nothing was loaded into it and ``create`` is off.
+    """
+    from study_app.store.database import is_empty, migrate, open_database, shown_address
+
+    database = open_database(database_url(given))
+    address = shown_address(database.engine.url)
+    if not create and is_empty(database):
+        raise input_fault(
+            f"no study is loaded in {address}", cure="load one (prefcal study load FILE), or name --database"
+        )
+    migrate(database)
+    sys.stderr.write(f"database: {address}\n")
+    return database

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.options import database_option, opened
+from study_app.cli.output import database_option, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from study_app.store.database import Database
-    from study_app.store.models import Study
+    from study_app.store.models import LoadedStudy
 
 
 @click.command()
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 )
 @click.option("--all-identities", is_flag=True, help="All platform ids, also of workers who are at work.")
 @click.option("--withdrawn", is_flag=True, help="Every answer, event and id of workers who withdrew.")
+@click.option(
+    "--unconsented",
+    is_flag=True,
+    help="Everything of people who came a day ago or earlier and never consented.",
+)
 @click.option("--even-unpaid", is_flag=True, help="Also of workers who are not known to be paid.")
 @click.option("--delete", "is_real", is_flag=True, help="Delete; without it only say what would be deleted.")
 @database_option
@@ -37,6 +42,7 @@ def retention(
     *,
     all_identities: bool,
     withdrawn: bool,
+    unconsented: bool,
     even_unpaid: bool,
     is_real: bool,
 ) -> None:
@@ -66,7 +72,13 @@ def retention(
         with transaction(store, write=is_real) as session:
             chosen = chosen_study(session, study)
             gone, nameless = _whose(
-                session, chosen, days, now=utc_now(), all_identities=all_identities, withdrawn=withdrawn
+                session,
+                chosen,
+                days,
+                now=utc_now(),
+                all_identities=all_identities,
+                withdrawn=withdrawn,
+                unconsented=unconsented,
             )
             if not even_unpaid:
                 _check_paid(unpaid(session, [*gone, *nameless]), is_real=is_real)
@@ -81,7 +93,11 @@ def retention(
     finally:
         store.engine.dispose()
     click.echo(
-        _in_words(rows, is_real=is_real, is_asked=bool(all_identities or withdrawn or days is not None))
+        _in_words(
+            rows,
+            is_real=is_real,
+            is_asked=bool(all_identities or withdrawn or unconsented or days is not None),
+        )
     )
     click.echo(
         f"{name} {'keeps' if is_real else 'holds'} {held.workers} workers under pseudonyms, {held.identified} "
@@ -91,17 +107,23 @@ def retention(
 
 def _whose(
     session: "Session",
-    study: "Study",
+    study: "LoadedStudy",
     days: float | None,
     *,
     now: "datetime",
     all_identities: bool,
     withdrawn: bool,
+    unconsented: bool,
 ) -> "tuple[Sequence[int], list[int]]":
     """Return the workers of whom everything goes, and those of whom only the platform id goes."""
-    from study_app.services.researcher.retention import identified_before, withdrawn_workers
+    from study_app.services.researcher.retention import (
+        identified_before,
+        unconsented_workers,
+        withdrawn_workers,
+    )
 
-    gone = session.scalars(withdrawn_workers(study.id)).all() if withdrawn else []
+    gone = [*session.scalars(withdrawn_workers(study.id))] if withdrawn else []
+    gone += session.scalars(unconsented_workers(study.id, now=now)) if unconsented else []
     if not all_identities and days is None:
         return gone, []
     old = session.scalars(identified_before(study.id, days=days, now=now)).all()

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.options import database_option, opened
-from study_app.cli.places import OutFile
+from study_app.cli.output import OutFile, database_option, opened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from study_app.services.researcher.reconcile import Reconciled
-    from study_app.store.models import Study
+    from study_app.store.models import LoadedStudy
 
 
 SUBMISSION_COLUMNS = ("platform_id", "submission", "status", "ended", "finding")
@@ -331,11 +330,11 @@ def remind(study: str | None, file: str, base: str, quiet_hours: float | None, d
 
 
 def _reminder_rows(
-    session: "Session", study: "Study", base: str, quiet_hours: float | None, *, now: "datetime"
+    session: "Session", study: "LoadedStudy", base: str, quiet_hours: float | None, *, now: "datetime"
 ) -> list[tuple[str, str, str]]:
     """Return the lines of the list, and note that everybody on it is reminded now."""
     from study_app.cli.output import plain_cell
-    from study_app.services.researcher import remind as reminders
+    from study_app.services.researcher.reconcile import remind as reminded
     from study_app.services.researcher.studies import SIGNING_KEY, setting
     from study_app.store.plan import Plans
     from study_app.store.tokens import Signer
@@ -348,5 +347,5 @@ def _reminder_rows(
             plain_cell(follower.title),
             f"{base}/w/{signer.worker_token(follower.worker)}/?via=reminder",
         )
-        for follower in reminders.remind(session, plan, quiet_hours=quiet_hours, now=now)
+        for follower in reminded(session, plan, quiet_hours=quiet_hours, now=now)
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.options import database_option
+from study_app.cli.output import database_option
 
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
@@ -134,7 +134,7 @@ def _on_a_server(
 def _show_effects(url: str, report: "CrowdReport") -> None:
     """Print what each disturbance did to the data."""
     from study_app.cli.output import table_text
-    from study_app.simulate.effects import effects
+    from study_app.simulate.crowd import effects
     from study_app.store.database import open_database, transaction
 
     database = open_database(url)

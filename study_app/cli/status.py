@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from metrics.wording import counted
-from study_app.cli.options import database_option, opened
-from study_app.cli.output import Output, output_options
+from study_app.cli.output import Output, database_option, opened, output_options
 
 if TYPE_CHECKING:
     from study_app.services.researcher.progress import Spread, StudyProgress

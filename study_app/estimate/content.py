@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metrics.errors import Fault, FaultLog, InputError
+from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
-from study_app.study.named_files import note_missing_files
-from study_app.study.standard_words import UNWRITTEN
+from study_app.study.words import UNWRITTEN
 from study_app.tasks.content import TaskContent
 from study_app.tasks.kinds import KINDS, kind_of
 

@@ -5,16 +5,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from calibration.agree.measures.named_measures import is_name, nearest_name
+from calibration.agree.measures.names import is_name, nearest_name
 from metrics.wording import counted
 from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
-from study_app.study.entries import AskingTask, ChosenPairs, JudgedTask, StudyEntry, TaskEntry
+from study_app.study.entries import AskingTask, ChosenPairs, JudgingTask, StudyEntry, TaskEntry
 from study_app.study.platforms import PLATFORMS
-from study_app.study.text_language import looks_japanese, texts_in
-from study_app.tasks.checks import STANDARD, check_of
+from study_app.study.words import looks_japanese, texts_in
 from study_app.tasks.content import TaskContent
-from study_app.tasks.kinds import KINDS, kind_of
+from study_app.tasks.kinds import KINDS, STANDARD, check_of, kind_of
 from study_app.tasks.workload import (
     AGREEING,
     CHECK_QUESTION,
@@ -190,7 +189,7 @@ def _of_study(entry: StudyEntry, tasks: tuple[TaskEstimate, ...], workers: int |
 def _of_tasks(tasks: tuple[TaskEstimate, ...]) -> Iterator[str]:
     for task in tasks:
         name = task.content.entry.name
-        found = [
+        warnings = [
             *_too_much(task.content),
             *_too_few(task),
             *_language(task.content),
@@ -198,7 +197,7 @@ def _of_tasks(tasks: tuple[TaskEstimate, ...]) -> Iterator[str]:
             *_measures(task.content),
             *_unrated(task.content),
         ]
-        yield from (f"{name}: {line}" for line in found)
+        yield from (f"{name}: {line}" for line in warnings)
 
 
 def _too_much(content: TaskContent) -> Iterator[str]:
@@ -218,7 +217,7 @@ def _too_much(content: TaskContent) -> Iterator[str]:
 def _units(content: TaskContent) -> tuple[int, str]:
     """Return of how many things a worker could do some, and what they are called."""
     kind, entry, topics = kind_of(content.entry), content.entry, len(content.topics)
-    if kind.unit == "pair" and isinstance(entry, JudgedTask):
+    if kind.unit == "pair" and isinstance(entry, JudgingTask):
         return topics * entry.pairs_of_a_topic, "pairs"
     if kind.unit == "intent":
         return sum(len(topic.intents) for topic in content.topics), "intents"
@@ -230,14 +229,14 @@ def _too_few(task: TaskEstimate) -> Iterator[str]:
     entry, held = task.content.entry, task.capacity
     if held is not None and held.each is not None and held.each[0] == 0:
         yield f"some {held.thing}s would be judged by nobody; raise the number of workers, or pairs"
-    if isinstance(entry, JudgedTask) and entry.validation_pairs == 0 and entry.min_consistency > 0:
+    if isinstance(entry, JudgingTask) and entry.validation_pairs == 0 and entry.min_consistency > 0:
         yield "validation_pairs is 0, so min_consistency leaves nobody out"
 
 
 def _repeats(content: TaskContent) -> int:
     """Return of how many repeats of a task a worker's consistency is judged."""
     entry = content.entry
-    if not isinstance(entry, JudgedTask) or not entry.min_consistency:
+    if not isinstance(entry, JudgingTask) or not entry.min_consistency:
         return 0
     return entry.repeats_of_a_worker(len(content.topics))
 
@@ -252,7 +251,7 @@ def _language(content: TaskContent) -> Iterator[str]:
 
 def _same(content: TaskContent) -> Iterator[str]:
     """Say which systems show the same, so that there is nothing to choose."""
-    if not isinstance(content.entry, JudgedTask):
+    if not isinstance(content.entry, JudgingTask):
         return
     shown = content.shown
     topics = list(dict.fromkeys(topic for topic, _ in shown))
@@ -270,7 +269,7 @@ def _same(content: TaskContent) -> Iterator[str]:
 def _measures(content: TaskContent) -> Iterator[str]:
     """Say which measures to compare no task of this kind has."""
     entry = content.entry
-    if isinstance(entry, JudgedTask):
+    if isinstance(entry, JudgingTask):
         for name in dict.fromkeys([*entry.compare, *(entry.primary or ())]):
             if not is_name(name, entry.kind):
                 near = nearest_name(name, entry.kind)
@@ -280,7 +279,7 @@ def _measures(content: TaskContent) -> Iterator[str]:
 
 def _unrated(content: TaskContent) -> Iterator[str]:
     """Say how many iUnits a file of importances leaves out."""
-    if not isinstance(content.entry, JudgedTask) or "importance" not in content.files:
+    if not isinstance(content.entry, JudgingTask) or "importance" not in content.files:
         return
     queries = [topic.query for topic in content.topics if topic.query is not None]
     rated = {(query.id, iunit) for query in queries for _, iunit in query.importance}

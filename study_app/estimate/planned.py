@@ -50,7 +50,7 @@ def planned_study(content: StudyContent, kinds: Sequence[str], name: str | None)
         If there is no such task, or several and none is named.
     """
     task = _task(content, kinds, name)
-    held, found = kind_of(task.entry).capacity(task), estimate(content)
+    held, estimated = kind_of(task.entry).capacity(task), estimate(content)
     sizes = {option: value for option, value in _sizes(task, held).items() if value is not None}
     entry = task.entry
     pairs = entry.pairs_and_repeats[0] if isinstance(entry, ChosenPairs) else None
@@ -58,9 +58,9 @@ def planned_study(content: StudyContent, kinds: Sequence[str], name: str | None)
         task=str(entry.name),
         sizes=MappingProxyType(sizes),
         pairs_each=None if pairs == sizes.get("pairs") else pairs,
-        seconds=found.seconds,
-        price=None if found.cost is None else found.cost.with_fee,
-        currency="" if found.cost is None else found.cost.currency,
+        seconds=estimated.seconds,
+        price=None if estimated.cost is None else estimated.cost.with_fee,
+        currency="" if estimated.cost is None else estimated.cost.currency,
     )
 
 

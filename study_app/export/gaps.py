@@ -10,7 +10,7 @@ from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
 from study_app.export.people import takes_part
-from study_app.store.models import Assignment, Event, Judgment, PageLoad, Showing, Slot, Worker
+from study_app.store.models import Assignment, Judgment, PageLoad, Showing, Slot, StoredEvent, Worker
 from study_app.store.task_models import Follow, StreamView
 
 STREAM_PAGES = ("stream_pages", "stream_pages_by_form_only", "silent_stream_pages")
@@ -19,7 +19,7 @@ silent altogether, because nobody looked (a prefetch, a preview of a link) or ev
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageLog:
+class PageGaps:
     """What came of one page load's events.
 
     Attributes
@@ -51,7 +51,7 @@ class PageLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogGaps:
-    """What is missing from all logs together; see `PageLog`, `MissingLogs` and `STREAM_PAGES`."""
+    """What is missing from all logs together; see `PageGaps`, `MissingLogs` and `STREAM_PAGES`."""
 
     pages: int
     pages_with_gaps: int
@@ -69,7 +69,7 @@ class MissingLogs:
 
     Attributes
     ----------
-    pages : sequence of PageLog
+    pages : sequence of PageGaps
         Every page load that logged anything, in order of the workers' arrival and of serving.
     unlogged_answers : Counter
         Worker -> answers to pairs, as they finally stand, whose page logged nothing.
@@ -77,7 +77,7 @@ class MissingLogs:
         Worker -> pages of streams, by `STREAM_PAGES`.
     """
 
-    pages: Sequence[PageLog]
+    pages: Sequence[PageGaps]
     unlogged_answers: Counter[str]
     streams: Mapping[str, Counter[str]]
 
@@ -103,15 +103,18 @@ def missing_logs(session: Session, study_id: int) -> MissingLogs:
     )
 
 
-def _page_logs(session: Session, study_id: int) -> list[PageLog]:
-    ends = func.max(case((Event.kind.in_(["close", "submit", "leave"]), 1), else_=0))
-    highest = func.coalesce(func.max(Event.number), 0)
+def _page_logs(session: Session, study_id: int) -> list[PageGaps]:
+    ends = func.max(case((StoredEvent.kind.in_(["close", "submit", "leave"]), 1), else_=0))
+    highest = func.coalesce(func.max(StoredEvent.number), 0)
     counted = (
         select(
-            PageLoad.id, func.count(Event.id).label("events"), highest.label("highest"), ends.label("ends")
+            PageLoad.id,
+            func.count(StoredEvent.id).label("events"),
+            highest.label("highest"),
+            ends.label("ends"),
         )
         .join(Worker, Worker.id == PageLoad.worker_id)
-        .outerjoin(Event, Event.page_load_id == PageLoad.id)
+        .outerjoin(StoredEvent, StoredEvent.page_load_id == PageLoad.id)
         .where(takes_part(study_id))
         .group_by(PageLoad.id)
         .subquery()
@@ -125,7 +128,7 @@ def _page_logs(session: Session, study_id: int) -> list[PageLog]:
     )
     missing = _missing_numbers(session, study_id)
     return [
-        PageLog(
+        PageGaps(
             worker=worker,
             page=load.key,
             step=load.step,
@@ -147,7 +150,7 @@ def _unlogged_answers(session: Session, study_id: int) -> Counter[str]:
         .group_by(Judgment.showing_id)
         .subquery()
     )
-    found = (
+    answers = (
         select(Worker.pseudonym, func.count())
         .select_from(Judgment)
         .join(newest, (newest.c.showing_id == Judgment.showing_id) & (newest.c.revision == Judgment.revision))
@@ -159,7 +162,7 @@ def _unlogged_answers(session: Session, study_id: int) -> Counter[str]:
         .where(takes_part(study_id), PageLoad.id.is_(None))
         .group_by(Worker.pseudonym)
     )
-    return Counter(dict(session.execute(found).all()))
+    return Counter(dict(session.execute(answers).all()))
 
 
 def _stream_pages(session: Session, study_id: int) -> dict[str, Counter[str]]:
@@ -185,11 +188,12 @@ def _stream_pages(session: Session, study_id: int) -> dict[str, Counter[str]]:
 def _missing_numbers(session: Session, study_id: int) -> dict[int, str]:
     """Return page load -> the numbers missing, for those with any: each hole lies before an event that came."""
     before = func.coalesce(
-        func.lag(Event.number).over(partition_by=Event.page_load_id, order_by=Event.number), 0
+        func.lag(StoredEvent.number).over(partition_by=StoredEvent.page_load_id, order_by=StoredEvent.number),
+        0,
     )
     steps = (
-        select(Event.page_load_id, Event.number, before.label("before"))
-        .join(PageLoad, PageLoad.id == Event.page_load_id)
+        select(StoredEvent.page_load_id, StoredEvent.number, before.label("before"))
+        .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
         .join(Worker, Worker.id == PageLoad.worker_id)
         .where(takes_part(study_id))
         .subquery()

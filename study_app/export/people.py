@@ -15,7 +15,7 @@ from study_app.protocol.domain import EXCLUSION_RULE, FLAGS, exclusion_reasons, 
 from study_app.store.models import PlatformIdentity, Worker
 from study_app.store.plan import StudyPlan
 from study_app.store.task_models import ConsentText
-from study_app.study.entries import JudgedTask, SearchedTask
+from study_app.study.entries import JudgingTask, SearchedTask
 
 WORKERS_AT_ONCE = 25
 
@@ -89,7 +89,7 @@ def workers_table(
     preferences : DataFrame
         Table preferences.
     """
-    found = session.execute(
+    stored = session.execute(
         select(
             Worker.pseudonym,
             PlatformIdentity.platform,
@@ -105,7 +105,7 @@ def workers_table(
     searched, repeated = _searches(plan, searches), _repeats(plan, preferences)
     flags = flags_by_worker(preferences)
     rows: list[tuple[object, ...]] = []
-    for worker, platform, consented_at, completed_at, withdrawn_at, stopped_as in found:
+    for worker, platform, consented_at, completed_at, withdrawn_at, stopped_as in stored:
         known = (worker, platform, consented_at, completed_at, withdrawn_at)
         if withdrawn_at is not None:
             rows.append((*known, None, None, None, None, "withdrawn", None))
@@ -124,10 +124,10 @@ def _searches(plan: StudyPlan, searches: pd.DataFrame) -> dict[str, list[tuple[f
         for task in plan.tasks
         if isinstance(task.entry, SearchedTask)
     }
-    found: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    seconds_by_worker: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for worker, task, seconds in searches[["worker", "task", "seconds"]].itertuples(index=False, name=None):
-        found[worker].append((seconds, least[task]))
-    return found
+        seconds_by_worker[worker].append((seconds, least[task]))
+    return seconds_by_worker
 
 
 def _repeats(plan: StudyPlan, preferences: pd.DataFrame) -> dict[str, list[tuple[bool, float]]]:
@@ -135,12 +135,12 @@ def _repeats(plan: StudyPlan, preferences: pd.DataFrame) -> dict[str, list[tuple
     least = {
         str(task.entry.name): task.entry.min_consistency
         for task in plan.tasks
-        if isinstance(task.entry, JudgedTask)
+        if isinstance(task.entry, JudgingTask)
     }
-    found: defaultdict[str, list[tuple[bool, float]]] = defaultdict(list)
+    repeats: defaultdict[str, list[tuple[bool, float]]] = defaultdict(list)
     for one in validations(preferences):
-        found[one.worker].append((one.consistent, least[one.task]))
-    return found
+        repeats[one.worker].append((one.consistent, least[one.task]))
+    return repeats
 
 
 def _figures(

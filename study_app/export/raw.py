@@ -9,20 +9,20 @@ import pandas as pd
 from sqlalchemy import Text, cast, select
 from sqlalchemy.orm import Session
 
+from study_app.export.answers import raw_task_tables
 from study_app.export.folder import TableStream
 from study_app.export.gaps import MissingLogs
 from study_app.export.people import takes_part, worker_groups
 from study_app.export.raw_tables import RAW_TABLES
-from study_app.export.task_answers import raw_task_tables
 from study_app.logs.page_events import events_schema
 from study_app.store.models import (
     Assignment,
     Ballot,
-    Event,
     Judgment,
     PageLoad,
     Showing,
     Slot,
+    StoredEvent,
     System,
     Topic,
     Worker,
@@ -62,18 +62,18 @@ def _write_events(session: Session, study_id: int, folder: Path) -> int:
                     PageLoad.key,
                     PageLoad.step,
                     Showing.name,
-                    Event.number,
-                    Event.kind,
-                    Event.page_ms,
-                    Event.wall_ms,
-                    Event.received_at,
-                    cast(Event.detail, Text),
+                    StoredEvent.number,
+                    StoredEvent.kind,
+                    StoredEvent.page_ms,
+                    StoredEvent.wall_ms,
+                    StoredEvent.received_at,
+                    cast(StoredEvent.detail, Text),
                 )
-                .join(PageLoad, PageLoad.id == Event.page_load_id)
+                .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
                 .join(Worker, Worker.id == PageLoad.worker_id)
                 .outerjoin(Showing, Showing.id == PageLoad.showing_id)
                 .where(Worker.id.in_(some))
-                .order_by(Worker.number, PageLoad.served_at, PageLoad.key, Event.number)
+                .order_by(Worker.number, PageLoad.served_at, PageLoad.key, StoredEvent.number)
             )
             table.append(_frame("events", session.execute(logged).all()))
         return table.rows

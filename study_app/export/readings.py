@@ -17,19 +17,19 @@ from study_app.logs.dwell import LoggedEvent, PageReading, read_page, server_tim
 from study_app.store.models import (
     EPOCH,
     MILLISECOND,
-    Event,
     PageLoad,
     Pair,
     Showing,
     Slot,
-    Summary,
+    StoredEvent,
+    StoredSummary,
     System,
     Task,
     Topic,
     Worker,
 )
+from study_app.tasks.items import Item, end_offsets, text_stop
 from study_app.tasks.kinds import KINDS
-from study_app.tasks.text_items import Item, end_offsets, text_stop
 
 _NEED_DETAIL = frozenset({"see", "layer", "open", "layout"})
 _NO_DETAIL: Mapping[str, Any] = MappingProxyType({})
@@ -50,22 +50,22 @@ def logged_events(
     logged = (
         select(
             PageLoad.key,
-            Event.number,
-            Event.kind,
-            Event.page_ms,
-            Event.wall_ms,
+            StoredEvent.number,
+            StoredEvent.kind,
+            StoredEvent.page_ms,
+            StoredEvent.wall_ms,
             # as text, since most kinds have no detail that matters here, and times as the integers they are stored as
-            cast(Event.detail, Text),
-            type_coerce(Event.received_at, BigInteger),
+            cast(StoredEvent.detail, Text),
+            type_coerce(StoredEvent.received_at, BigInteger),
         )
-        .join(PageLoad, PageLoad.id == Event.page_load_id)
+        .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
         .where(PageLoad.worker_id.in_(workers), pages)
-        .order_by(Event.page_load_id, Event.number)
+        .order_by(StoredEvent.page_load_id, StoredEvent.number)
     )
     events: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
     for page, number, kind, page_ms, wall_ms, detail, received_ms in session.execute(logged):
-        told = from_json(detail) if kind in _NEED_DETAIL else _NO_DETAIL
-        events[page].append(LoggedEvent(number, kind, page_ms, wall_ms, told, received_ms))
+        detail_of_event = from_json(detail) if kind in _NEED_DETAIL else _NO_DETAIL
+        events[page].append(LoggedEvent(number, kind, page_ms, wall_ms, detail_of_event, received_ms))
     return events
 
 
@@ -217,8 +217,10 @@ def whole_milliseconds(seconds: float) -> float:
 def summary_texts(session: Session, study_id: int) -> Summaries:
     """Return the items of every topic that somebody took."""
     shown = (
-        select(Summary.topic_id, Summary.system_id, Summary.content, Task.kind, Task.language)
-        .join(Topic, Topic.id == Summary.topic_id)
+        select(
+            StoredSummary.topic_id, StoredSummary.system_id, StoredSummary.content, Task.kind, Task.language
+        )
+        .join(Topic, Topic.id == StoredSummary.topic_id)
         .join(Topic.task)
         .where(Task.study_id == study_id, Topic.id.in_(select(Slot.topic_id)))
     )

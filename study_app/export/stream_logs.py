@@ -15,10 +15,9 @@ from study_app.export.readings import logged_events
 from study_app.logs.dwell import LoggedEvent, PageReading, read_page, server_times
 from study_app.logs.visit_record import LoggedPage, Visit, visits_of
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, System, Task, Topic, Worker
-from study_app.store.task_models import Follow, Stream, StreamView
+from study_app.store.task_models import Follow, StoredStream, StreamView
+from study_app.tasks.items import SIDE, Item, UpdateStream, places_of
 from study_app.tasks.kinds import kinds_with
-from study_app.tasks.text_items import Item
-from study_app.tasks.update_stream import SIDE, UpdateStream, places_of
 
 
 class _FollowRow(NamedTuple):
@@ -138,14 +137,14 @@ class FollowLog:
 
 def task_clocks(session: Session, study_id: int) -> dict[int, TaskClock]:
     """Return task by row -> its clock, for tasks with streams."""
-    found = session.execute(
+    rows = session.execute(
         select(Task.id, Task.config, Task.language).where(
             Task.study_id == study_id, Task.kind.in_(kinds_with("stream"))
         )
     )
     return {
         task: TaskClock(factor=config["clock_factor"], idle_seconds=config["idle_seconds"], language=language)
-        for task, config, language in found
+        for task, config, language in rows
     }
 
 
@@ -160,7 +159,9 @@ class StreamTexts:
         """Return a system's stream of an event, both by row."""
         if (topic, system) not in self._known:
             content = self._session.scalars(
-                select(Stream.content).where(Stream.topic_id == topic, Stream.system_id == system)
+                select(StoredStream.content).where(
+                    StoredStream.topic_id == topic, StoredStream.system_id == system
+                )
             ).one()
             self._known[topic, system] = StreamText.of(UpdateStream.of(content), language)
         return self._known[topic, system]

@@ -1,17 +1,31 @@
-"""A whole study from the database into a folder of tables."""
+"""A whole study from the database into a folder of tables, and study.json: when it began and ended, its files, its protocol."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from calibration.tables.files import write_tables
-from calibration.tables.study import STUDY_FILE, table_records, write_study
+from calibration.tables.study import (
+    STUDY_FILE,
+    Clock,
+    FileRecord,
+    StudyRecord,
+    TableRecord,
+    TaskRecord,
+    table_records,
+    write_study,
+)
 from calibration.tables.tables import TABLES
 from study_app.export.answers import (
+    answers_table,
+    importance_table,
     intent_votes_table,
     preferences_table,
     searches_by_task,
@@ -20,7 +34,14 @@ from study_app.export.answers import (
 )
 from study_app.export.folder import TableStream, fresh_folder
 from study_app.export.gaps import LogGaps, missing_logs
-from study_app.export.people import NAME, validations, worker_groups, workers_table, write_consents
+from study_app.export.people import (
+    NAME,
+    takes_part,
+    validations,
+    worker_groups,
+    workers_table,
+    write_consents,
+)
 from study_app.export.raw import EVENTS_SCHEMA, write_raw
 from study_app.export.raw_tables import RAW_TABLES
 from study_app.export.readings import pair_readings, reads_rows, stops_rows, summary_texts
@@ -34,13 +55,26 @@ from study_app.export.stream_tables import (
     stream_stops_rows,
     visits_rows,
 )
-from study_app.export.study_document import ended_at, study_record
-from study_app.export.task_answers import answers_table, importance_table
-from study_app.store.models import Study
+from study_app.protocol.stream_rules import VISIT_GAP_SECONDS
+from study_app.store.models import (
+    Assignment,
+    Ballot,
+    Judgment,
+    LoadedStudy,
+    PageLoad,
+    PlatformIdentity,
+    Showing,
+    Slot,
+    StoredEvent,
+    Task,
+    Worker,
+)
 from study_app.store.plan import StudyPlan, read_plan
+from study_app.store.task_models import Follow, Rating, Reply, Sheet, UsefulAnswer, UsefulQuestion
+from study_app.study.platforms import SIMULATED
+from study_app.tasks.kinds import kinds_with
 
 RAW_FOLDER = "raw"
-
 FILES = frozenset(
     [STUDY_FILE, f"{RAW_FOLDER}/{EVENTS_SCHEMA}"]
     + [f"{name}.{suffix}" for name in TABLES for suffix in ("csv", "parquet")]
@@ -62,6 +96,129 @@ _FROM_STREAMS = {
     "reads": stream_reads_rows,
     "stops": stream_stops_rows,
 }
+
+
+def began_at(session: Session, study: LoadedStudy) -> datetime:
+    """Return the first consent, or else when the study was loaded."""
+    first = session.scalar(select(func.min(Worker.consented_at)).where(takes_part(study.id)))
+    return first or study.loaded_at
+
+
+def ended_at(session: Session, study: LoadedStudy, *, now: datetime) -> datetime:
+    """Return ``now`` while somebody is at work or follows a stream, else the latest moment that the answers know of.
+
+    So the same finished study gives the same tables whenever it is exported. Never before that latest moment: the virtual clock of
+    a simulation may run ahead of ``now``.
+    """
+    latest = max([began_at(session, study), *_moments(session, study.id, now=now)])
+    return max(latest, now) if _goes_on(session, study.id, now=now) else latest
+
+
+def is_simulated(session: Session, study_id: int) -> bool:
+    """Say whether the first who came was simulated: a crowd goes through databases only that held nobody yet.
+
+    Unknown, and so False, once platform ids are deleted, and where every id is a number.
+    """
+    first = (
+        select(PlatformIdentity.platform_worker)
+        .where(PlatformIdentity.study_id == study_id)
+        .order_by(PlatformIdentity.id)
+        .limit(1)
+    )
+    return (session.scalar(first) or "").startswith(SIMULATED)
+
+
+def _goes_on(session: Session, study_id: int, *, now: datetime) -> bool:
+    """Say whether somebody who has not come to an end holds a place, or follows a stream."""
+    slots = _of_slots(select(Slot.id), study_id).where(
+        Worker.completed_at.is_(None), Worker.stopped_at.is_(None)
+    )
+    held = slots.where(Slot.done_at.is_(None), Slot.expires_at > now)
+    followed = slots.join(Follow, Follow.slot_id == Slot.id).where(Follow.ends_at > now)
+    return any(session.scalar(found.limit(1)) is not None for found in (held, followed))
+
+
+def _moments(session: Session, study_id: int, *, now: datetime) -> Iterator[datetime]:
+    """Yield the last consent, end of a part, answer, event received, and end of a follow that is over."""
+    columns = (Worker.consented_at, Worker.completed_at, Worker.stopped_at)
+    latest = [select(func.max(column)).where(takes_part(study_id)) for column in columns]
+    latest += [
+        _of_slots(select(func.max(Judgment.decided_at)).join(Judgment.showing).join(Showing.slot), study_id),
+        _of_slots(select(func.max(Rating.decided_at)).join(Rating.sheet).join(Sheet.slot), study_id),
+        _of_slots(
+            select(func.max(UsefulAnswer.answered_at))
+            .join(UsefulAnswer.question)
+            .join(Follow, Follow.id == UsefulQuestion.follow_id)
+            .join(Follow.slot),
+            study_id,
+        ),
+        _of_slots(select(func.max(Follow.ends_at)).join(Follow.slot), study_id).where(
+            Worker.stopped_at.is_(None), Follow.ends_at <= now
+        ),
+        select(func.max(StoredEvent.received_at))
+        .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
+        .join(Worker, Worker.id == PageLoad.worker_id)
+        .where(takes_part(study_id)),
+    ]
+    latest += [
+        _of_slots(select(func.max(model.decided_at)).join(Slot, Slot.id == model.slot_id), study_id)
+        for model in (Ballot, Reply)
+    ]
+    for query in latest:
+        moment: datetime | None = session.scalar(query)
+        if moment is not None:
+            yield moment
+
+
+def _of_slots(query: Select[Any], study_id: int) -> Select[Any]:
+    """Go on from slots to the workers of a study who take part."""
+    return query.join(Slot.assignment).join(Assignment.worker).where(takes_part(study_id))
+
+
+HEARTBEAT_SECONDS = 5
+
+_NOT_PROTOCOL = frozenset({"name", "kind", "language", "collection", "systems"})
+
+
+def study_record(
+    session: Session, study: LoadedStudy, *, ended_at: datetime, tables: Mapping[str, TableRecord]
+) -> StudyRecord:
+    """Return what study.json says of a study that ended then, as far as its tables know, and of these tables."""
+    started_at = began_at(session, study)
+    streams = next((task.config for task in study.tasks if task.kind in kinds_with("stream")), None)
+    return StudyRecord(
+        study=study.name,
+        title=study.config["title"],
+        started_at=started_at,
+        ended_at=ended_at,
+        simulated=is_simulated(session, study.id),
+        prefcal_version=version("prefcal"),
+        study_sha256=study.sha256,
+        clock=Clock(origin=started_at, factor=streams["clock_factor"] if streams else 1.0),
+        idle_seconds=streams["idle_seconds"] if streams else None,
+        visit_gap_seconds=VISIT_GAP_SECONDS if streams else 0.0,
+        heartbeat_seconds=HEARTBEAT_SECONDS,
+        tasks={task.name: _task_record(task, Path(study.folder)) for task in study.tasks},
+        tables=dict(tables),
+    )
+
+
+def _task_record(task: Task, folder: Path) -> TaskRecord:
+    return TaskRecord.model_validate(
+        {
+            "kind": task.kind,
+            "language": task.language,
+            "collection": {
+                kind: FileRecord(path=str(folder / file["path"]), sha256=file["sha256"])
+                for kind, file in task.files.items()
+            },
+            "systems": {
+                system.name: FileRecord(path=str(folder / system.path), sha256=system.sha256)
+                for system in task.systems
+            },
+            "protocol": {key: value for key, value in task.config.items() if key not in _NOT_PROTOCOL},
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +251,7 @@ class ExportSummary:
 
 
 def export_study(
-    session: Session, study: Study, folder: str | Path, *, now: datetime, raw: bool = False
+    session: Session, study: LoadedStudy, folder: str | Path, *, now: datetime, raw: bool = False
 ) -> ExportSummary:
     """Write the tables of a study and its study.json; ``folder`` appears complete or not at all.
 
@@ -102,7 +259,7 @@ def export_study(
     ----------
     session : Session
         Only read from.
-    study : Study
+    study : LoadedStudy
         The study.
     folder : str or Path
         Takes the place of an earlier export there.
@@ -124,7 +281,7 @@ def _is_ours(name: str) -> bool:
     return name in FILES or NAME.fullmatch(name) is not None
 
 
-def _write(session: Session, study: Study, folder: Path, *, now: datetime, raw: bool) -> ExportSummary:
+def _write(session: Session, study: LoadedStudy, folder: Path, *, now: datetime, raw: bool) -> ExportSummary:
     plan = read_plan(session, study.id)
     preferences, searches = preferences_table(session, study.id), searches_by_task(session, study.id)
     repeated = validations(preferences)

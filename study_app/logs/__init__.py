@@ -1,1 +1,4 @@
-"""Events of a page -> dwell times, places, visits."""
+"""Pure: events of a page -> dwell times, places, visits.
+
+`page_events` reads what a browser sent, `dwell` whose time it was, `visit_record` what of it is a visit. Uses `protocol` and `tasks`.
+"""

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
-from study_app.tasks.text_items import Item
+from study_app.tasks.items import Item
 
 DRIFT_MS = 2_000
 SILENT_MS = 15_000

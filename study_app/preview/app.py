@@ -15,10 +15,10 @@ from flask import Flask, Response, abort, make_response, redirect, render_templa
 from jinja2 import StrictUndefined
 from werkzeug.wrappers import Response as AnyResponse
 
+from study_app.config import resource_folder
 from study_app.preview.copies import Copies, Copy
 from study_app.preview.stations import Notice, Station, stations
-from study_app.resources import resource_folder
-from study_app.simulate.people.person import DESKTOP, PHONE
+from study_app.simulate.person import DESKTOP, PHONE
 from study_app.simulate.site import PageError
 
 if TYPE_CHECKING:
@@ -85,10 +85,10 @@ class Preview:
 
     def _entered(self, number: str, path: str, environ: Environ) -> Copy | None:
         """Return a copy that is entered at its door, with the browser that is to be seen there."""
-        found = self._opened.get(int(number)) if number.isdigit() else None
-        if found is None:
+        opened = self._opened.get(int(number)) if number.isdigit() else None
+        if opened is None:
             return None
-        copy, agent = found
+        copy, agent = opened
         environ.update({"PATH_INFO": path, "HTTP_USER_AGENT": agent})
         environ.pop("HTTP_SEC_CH_UA_MOBILE", None)
         return copy

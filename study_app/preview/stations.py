@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from study_app.estimate.content import StudyContent
-from study_app.preview.copies import Copy
-from study_app.preview.walker import Wanted
+from study_app.preview.copies import Copy, Wanted
 from study_app.simulate.site import Page
-from study_app.study.entries import AskingTask, FollowedTask, JudgedTask, SearchedTask, TaskEntry
+from study_app.study.entries import AskingTask, FollowedTask, JudgingTask, SearchedTask, TaskEntry
 from study_app.study.platforms import platform_of
-from study_app.tasks.checks import check_of
-from study_app.tasks.kinds import kind_of
+from study_app.tasks.kinds import check_of, kind_of
 from study_app.tasks.task_kind import Page as AnswerPage
 
 ANSWERED = {"vote", "rate", "pair", "questions", "enrol"}
@@ -56,10 +54,10 @@ class Notice:
 def stations(content: StudyContent) -> tuple[Station | Notice, ...]:
     """Return every page that a worker of the study can see, in the order in which workers see them."""
     entry = content.file.entry
-    found = [*_door(content)]
+    listed = [*_door(content)]
     for number in range(1, len(entry.tasks) + 1):
-        found += _of_task(content, number)
-    return (*found, *_ends(content), *TROUBLES)
+        listed += _of_task(content, number)
+    return (*listed, *_ends(content), *TROUBLES)
 
 
 TROUBLE = "When something goes wrong"
@@ -123,7 +121,7 @@ def _pages(entry: TaskEntry, topics: int) -> Iterator[tuple[str, str, int]]:
         yield "Search", "search", 1
     if kind.page in ONE_PAGE:
         yield ONE_PAGE[kind.page], kind.page, 1
-    if isinstance(entry, JudgedTask):
+    if isinstance(entry, JudgingTask):
         yield "First pair", "pair", 1
         if entry.pairs_of_a_worker(topics) > 1:
             yield "Second pair", "pair", 2
@@ -167,8 +165,10 @@ def _ends(content: StudyContent) -> Iterator[Station]:
 
 
 def _can_be_full(content: StudyContent) -> bool:
-    held = [found for task in content.tasks if (found := kind_of(task.entry).capacity(task)) is not None]
-    return bool(held) and all(found.workers is not None for found in held)
+    held = [
+        capacity for task in content.tasks if (capacity := kind_of(task.entry).capacity(task)) is not None
+    ]
+    return bool(held) and all(capacity.workers is not None for capacity in held)
 
 
 def _has_check(task: TaskEntry) -> bool:

@@ -206,8 +206,8 @@ def flags_by_worker(preferences: pd.DataFrame) -> Mapping[str, Mapping[str, bool
     timed = preferences[first_met & preferences["decision_seconds"].notna()]
     seconds = timed.groupby("worker")["decision_seconds"].agg(list).to_dict()
     choices = preferences.groupby("worker")["choice"].agg(list).to_dict()
-    found: dict[str, dict[str, bool]] = {}
+    flags: dict[str, dict[str, bool]] = {}
     for worker, given in choices.items():
         judged = {"dwell": is_hurried(seconds.get(worker, ())), "straight_lining": is_straight(given)}
-        found[worker] = {flag: up for flag, up in judged.items() if up is not None}
-    return found
+        flags[worker] = {flag: up for flag, up in judged.items() if up is not None}
+    return flags

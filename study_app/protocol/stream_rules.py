@@ -90,13 +90,13 @@ def single_new_nuggets(
         Place -> nuggets of its update; a place without any may be missing.
     """
     known = {name for place in read_before for name in nuggets.get(place, ())}
-    found = []
+    single = []
     for place in sorted(read_now, reverse=True):
         new = [name for name in nuggets.get(place, ()) if name not in known]
         if len(new) == 1:
-            found.append((place, new[0]))
+            single.append((place, new[0]))
         known.update(new)
-    return found
+    return single
 
 
 def drawn_questions(

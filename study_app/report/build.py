@@ -10,14 +10,13 @@ from pathlib import Path
 from metrics.errors import input_fault
 from metrics.files import write_whole
 from study_app.report.drawing.canvas import Drawn, drawn, told_missing
-from study_app.report.drawing.look import Look
+from study_app.report.drawing.look import ReportLook
 from study_app.report.folder import ReportMaterial, read_material
 from study_app.report.page import Report, Section, render
 from study_app.report.parts.agreement import agreement_section, headline, summary
 from study_app.report.parts.curve import ablation_section, curve_sections
 from study_app.report.parts.fit import fit_section
-from study_app.report.parts.methods import methods_section
-from study_app.report.parts.provenance import provenance_section
+from study_app.report.parts.methods import methods_section, provenance_section
 from study_app.report.parts.streams import stream_sections
 from study_app.report.parts.workers import workers_section
 from study_app.report.results import TaskResult, task_results
@@ -32,7 +31,7 @@ OWN_NAME = re.compile(r"[\w.-]+")
 
 
 def write_report(
-    folder: str | Path, *, look: Look | None = None, tell: Callable[[str], object] | None = None
+    folder: str | Path, *, look: ReportLook | None = None, tell: Callable[[str], object] | None = None
 ) -> Path:
     """Write the report of a folder into it: figures, tables and, last, report.html, whose path is returned.
 
@@ -42,7 +41,7 @@ def write_report(
     ----------
     folder : str or Path
         As `read_material` takes it.
-    look : Look, optional
+    look : ReportLook, optional
         Colours and fonts.
     tell : callable, optional
         Is given a sentence about what the files cannot show.
@@ -52,7 +51,7 @@ def write_report(
     InputError
         If nothing in the folder can be reported, a file in it is damaged, or a file cannot be written.
     """
-    folder, look = Path(folder), look or Look()
+    folder, look = Path(folder), look or ReportLook()
     report = build_report(read_material(folder))
     drawings = {
         figure.name: drawn(figure.draw, look, name=figure.name, title=figure.title)
@@ -93,8 +92,8 @@ def build_report(material: ReportMaterial) -> Report:
 
 def _headline(material: ReportMaterial, results: list[TaskResult], streams: list[Section]) -> str:
     """Return the main finding; of a simulated crowd it says so."""
-    found = headline(results[0]) if results else streams[0].title if streams else NOTHING_YET
-    return f"Simulated workers: {found}" if material.simulated else found
+    title = headline(results[0]) if results else streams[0].title if streams else NOTHING_YET
+    return f"Simulated workers: {title}" if material.simulated else title
 
 
 def _summary(material: ReportMaterial, results: list[TaskResult]) -> Iterator[str]:

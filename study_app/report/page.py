@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from study_app.config import resource_folder
 from study_app.report.drawing.canvas import Draw, Drawn
-from study_app.report.drawing.look import Look
-from study_app.resources import resource_folder
+from study_app.report.drawing.look import ReportLook
 
 TEMPLATE = "report/report.html"
 
@@ -146,14 +146,14 @@ class Report:
         return (table for section in self.sections for table in section.tables)
 
 
-def render(report: Report, look: Look, drawings: Mapping[str, Drawn]) -> str:
+def render(report: Report, look: ReportLook, drawings: Mapping[str, Drawn]) -> str:
     """Return the page as HTML.
 
     Parameters
     ----------
     report : Report
         What it says.
-    look : Look
+    look : ReportLook
         Its colours and font.
     drawings : mapping of str to Drawn
         Name of each figure -> its drawing.

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.judged_task import decided, tells
-from calibration.agree.measures.named_measures import Wanted, wanted_by_study
+from calibration.agree.measures.names import Wanted, wanted_by_study
 from calibration.agree.measures.variants import Fit, Role
 from metrics.arrays import Floats
 from study_app.report.drawing.figures import scatter
@@ -158,11 +158,11 @@ class TaskResult:
             return None
         against = against or self.main
         first, second = self.comparisons["measure"], self.comparisons["against"]
-        found = self.comparisons[(first == measure) & (second == against)]
-        if len(found):
-            return found.iloc[0]
-        found = self.comparisons[(first == against) & (second == measure)]
-        return _turned(found.iloc[0]) if len(found) else None
+        rows = self.comparisons[(first == measure) & (second == against)]
+        if len(rows):
+            return rows.iloc[0]
+        rows = self.comparisons[(first == against) & (second == measure)]
+        return _turned(rows.iloc[0]) if len(rows) else None
 
     def in_words(self, measure: str) -> str:
         """Say what a measure is; its name where there is nothing to add."""

@@ -1,7 +1,4 @@
-"""Fetching the study's pages and finding one's way in them, as a browser does.
-
-A page is known by the last words of its address; forms are found in its HTML and posted with every field they have.
-"""
+"""The study as a browser meets it: pages and forms over HTTP, and what the browser logs of a page while it is read."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +9,10 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 from lxml.html import HtmlElement, document_fromstring
 
+from study_app.store.models import EPOCH, MILLISECOND
+
 Fields = Mapping[str, str | list[str]]
+BEAT_MS = 5_000
 
 
 def as_read(text: str) -> str:
@@ -44,7 +44,7 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Update:
+class UpdateOnPage:
     """An update as it stands on a stream's page; ``read``: it is marked as read."""
 
     key: str
@@ -97,10 +97,10 @@ class Page:
 
     def marked(self, attribute: str) -> HtmlElement:
         """Return the element that has ``attribute``; raises `PageError` when there is none."""
-        found = self.html.xpath(f"//*[@{attribute}]")
-        if not found:
+        nodes = self.html.xpath(f"//*[@{attribute}]")
+        if not nodes:
             raise PageError(f"{self.url}: nothing on this page has {attribute}: {self._start()}")
-        return found[0]
+        return nodes[0]
 
     def form(self) -> Form:
         """Return the page's form; raises `PageError` when it has none."""
@@ -123,10 +123,10 @@ class Page:
             for section in self.html.xpath("//section[@data-side]")
         }
 
-    def updates(self) -> tuple[Update, ...]:
+    def updates(self) -> tuple[UpdateOnPage, ...]:
         """Return the updates of a stream's page, as they stand."""
         return tuple(
-            Update(
+            UpdateOnPage(
                 key=item.get("data-item"),
                 text=text_of(item.find_class("text")[0]),
                 read=item.get("data-read") is not None,
@@ -178,10 +178,10 @@ def _elements(section: HtmlElement) -> Iterator[Element]:
             )
             yield Element(key=key, text=text_of(node.find("summary")), second=second)
         elif node.tag == "li":
-            said = node.xpath("./p[not(contains(concat(' ', @class, ' '), ' window '))]")
+            paragraphs = node.xpath("./p[not(contains(concat(' ', @class, ' '), ' window '))]")
             times = node.xpath("./time/@datetime")
             at = datetime.fromisoformat(times[0]) if times else None
-            yield Element(key=key, text=as_read(" ".join(map(text_of, said))), at=at)
+            yield Element(key=key, text=as_read(" ".join(map(text_of, paragraphs))), at=at)
         else:
             yield Element(key=key, text=text_of(node))
 
@@ -229,3 +229,72 @@ class Site:
         if answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
             raise PageError(f"{answer.url}: the server failed with {answer.status_code}")
         return Page(str(answer.url), document_fromstring(answer.text))
+
+
+class PageLog:
+    """The numbered events of one page load, on its own monotonic clock.
+
+    Parameters
+    ----------
+    token : str
+        The page token.
+    opened_at : datetime
+        Wall time of the load.
+    layout : str
+        side_by_side or stacked.
+    size : (int, int)
+        Width and height of the window in pixels.
+    """
+
+    def __init__(self, token: str, opened_at: datetime, *, layout: str, size: tuple[int, int]) -> None:
+        self._token = token
+        self._wall_ms = (opened_at - EPOCH) // MILLISECOND
+        self._ms = 0
+        self._beat_ms = BEAT_MS
+        self.events: list[dict[str, Any]] = []
+        self.note("open", layout=layout, width=size[0], height=size[1], restored=False)
+        self.note("visible")
+        self.note("focus")
+
+    @property
+    def seconds(self) -> float:
+        """Time since the load."""
+        return self._ms / 1000
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass, with a heartbeat every five seconds."""
+        end = self._ms + round(seconds * 1000)
+        while self._beat_ms <= end:
+            self._ms = self._beat_ms
+            self.note("beat")
+            self._beat_ms += BEAT_MS
+        self._ms = end
+
+    def jump(self, seconds: float) -> None:
+        """Let somebody set the device's clock: wall time jumps, the page's own clock does not."""
+        self._wall_ms += round(seconds * 1000)
+        self.note("sleep", lost_ms=round(seconds * 1000))
+
+    def note(self, kind: str, **detail: Any) -> None:
+        """Add one event at the present time."""
+        self.events.append(
+            {
+                "n": len(self.events) + 1,
+                "kind": kind,
+                "ms": self._ms,
+                "wall": self._wall_ms + self._ms,
+                **detail,
+            }
+        )
+
+    def batches(self, size: int) -> list[dict[str, Any]]:
+        """Return everything noted so far in batches of at most ``size`` events."""
+        return [
+            {
+                "page": self._token,
+                "sent_ms": self._ms,
+                "sent_wall_ms": self._wall_ms + self._ms,
+                "events": self.events[start : start + size],
+            }
+            for start in range(0, len(self.events), size)
+        ]

@@ -23,9 +23,9 @@ from study_app.simulate.clock import CrowdClock, VirtualClock
 from study_app.simulate.crowd import CrowdReport, run_crowd
 from study_app.simulate.site import PageError
 from study_app.simulate.truth import Truth
-from study_app.simulate.worlds.world import build_worlds
+from study_app.simulate.world import build_worlds
 from study_app.store.database import migrate, open_database, shown_address, transaction
-from study_app.store.models import PlatformIdentity, Study
+from study_app.store.models import LoadedStudy, PlatformIdentity
 from study_app.store.tokens import seeded_tokens
 from study_app.study.entries import StudyEntry
 from study_app.study.platforms import SIMULATED, platform_of
@@ -42,19 +42,19 @@ def serving(app: Flask, *, threads: int = 4) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
         server.task_dispatcher.shutdown(timeout=5)
-        told = threading.Event()
-        server.trigger.pull_trigger(lambda: _close(server, told))
-        told.set()
+        stopped = threading.Event()
+        server.trigger.pull_trigger(lambda: _close(server, stopped))
+        stopped.set()
         thread.join(timeout=10)
 
 
-def _close(server: Any, told: threading.Event) -> None:
+def _close(server: Any, stopped: threading.Event) -> None:
     """Close every connection in the server's own thread, whose loop ends with the last one.
 
     A browser keeps its connections open, so that waiting for the other side would take long. Who told the loop to end
     writes to a pipe that is closed here, and is to be through with that, since the loop may have woken by itself.
     """
-    told.wait(timeout=5)
+    stopped.wait(timeout=5)
     for channel in list(server.active_channels.values()):
         channel.handle_close()
     server.close()
@@ -200,7 +200,7 @@ def load(content: StudyContent, url: str, clock: VirtualClock, seed: int) -> Non
     database = open_database(url)
     migrate(database)
     with transaction(database, write=True) as session:
-        known = exists().where(PlatformIdentity.study_id == Study.id, Study.name == name)
+        known = exists().where(PlatformIdentity.study_id == LoadedStudy.id, LoadedStudy.name == name)
         if session.scalar(select(known)):
             raise input_fault(
                 f"{shown_address(url)} already holds workers of study {name!r}",

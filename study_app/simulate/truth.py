@@ -1,14 +1,14 @@
-"""What a simulated crowd is like: true parameters from a user-model file, and its bad habits."""
+"""What a simulated crowd is like: true parameters from a user-model file, its bad habits, and how well a fit found it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from calibration.user_model.measures import intent_shares
-from calibration.user_model.model import LATENESS, PATIENCE, read_user_model
+from calibration.user_model.model import LATENESS, PATIENCE, UserModel, read_user_model
 from metrics.errors import input_fault
 from metrics.msu.score import Population
 from metrics.msu.trails import RANGES
@@ -23,6 +23,7 @@ DEFAULT_PEOPLE = Population(
     session_sd_seconds=90.0,
 )
 """Who comes where the truth says nothing of it."""
+
 DEFAULT_PUSH_WEIGHTS: Mapping[str, float] = MappingProxyType({"P_E": 0.5, "S_E": 0.3, "P_0": 0.5, "S_0": 0.4})
 
 
@@ -152,3 +153,71 @@ def _behaviour(path: str | Path) -> Behaviour:
                 f"behaviour.{name} is {value!r}", path=path, cure="write a probability from 0 to 1"
             )
     return Behaviour(**block)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery:
+    """One parameter, true and fitted.
+
+    Attributes
+    ----------
+    topic : str or None
+        For an intent's probability, its topic; ``name`` is the intent then.
+    estimate : float or None
+        None: infinite.
+    low, high : float or None
+        The 95 % interval; None: that end is open.
+    """
+
+    name: str
+    topic: str | None = None
+    truth: float
+    estimate: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the interval holds the truth."""
+        above = self.low is None or self.low <= self.truth
+        return above and (self.high is None or self.truth <= self.high)
+
+
+def recovery_rows(fitted: UserModel, truth: UserModel) -> list[Recovery]:
+    """Return every parameter that both have, the probabilities of intents last."""
+    rows = [
+        Recovery(
+            name=name,
+            truth=true.estimate,
+            estimate=entry.estimate,
+            low=entry.interval[0],
+            high=entry.interval[1],
+        )
+        for name, entry in fitted.parameters.items()
+        if (true := truth.parameters.get(name)) is not None and true.estimate is not None
+    ]
+    for topic, intents in fitted.intents.items():
+        for intent, fitted_share in intents.items():
+            known = truth.intents.get(topic, {}).get(intent)
+            if known is not None:
+                rows.append(
+                    Recovery(
+                        name=intent,
+                        topic=topic,
+                        truth=known.estimate,
+                        estimate=fitted_share.estimate,
+                        low=fitted_share.interval[0],
+                        high=fitted_share.interval[1],
+                    )
+                )
+    return rows
+
+
+def recovery_sentence(rows: Sequence[Recovery]) -> str:
+    """Say how many of the intents' intervals hold the truth, and how far off the estimates are."""
+    intents = [row for row in rows if row.topic is not None]
+    if not intents:
+        return "No intent probabilities were fitted."
+    held = sum(row.holds for row in intents)
+    off = sum(abs((row.estimate or 0.0) - row.truth) for row in intents) / len(intents)
+    return f"P(intent | query): {held} of {len(intents)} intervals hold the truth; mean absolute error {off:.3f}."

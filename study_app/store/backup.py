@@ -31,12 +31,13 @@ from study_app.store.database import (
     faults_named,
     is_empty,
     open_database,
+    refuse_newer,
     schema_change,
     shown_address,
+    stored_version,
     transaction,
 )
-from study_app.store.models import Study
-from study_app.store.schema import refuse_newer, stored_version
+from study_app.store.models import LoadedStudy
 
 Rows: TypeAlias = Callable[[Sequence[str]], Iterator[tuple[str, tuple[str, ...], Iterable[Sequence[Any]]]]]
 """Gives, for the tables of these names, in this order where the backup leaves a choice: name, columns, rows."""
@@ -207,7 +208,7 @@ def _refuse_to_replace(database: Database, address: str, *, force: bool) -> None
             f"the tables in {address} are none of prefcal's", cure="name another database with --database"
         )
     with transaction(database, write=False) as session:
-        has_studies = session.scalar(select(Study.id).limit(1)) is not None
+        has_studies = session.scalar(select(LoadedStudy.id).limit(1)) is not None
     if has_studies and not force:
         raise input_fault(
             f"there are studies in {address} already",

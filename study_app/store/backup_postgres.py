@@ -19,8 +19,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
 from metrics.errors import input_fault
-from study_app.store.database import Database, faults_named, shown_address
-from study_app.store.schema import METADATA
+from study_app.store.database import METADATA, Database, faults_named, shown_address
 
 MAGIC = b"PGDMP"
 VERSION_TABLE = "alembic_version"
@@ -130,15 +129,15 @@ def _run(program: str, *arguments: str, database: Database | None = None) -> Non
     InputError
         If it is not installed, or fails; with the line that says why.
     """
-    found = shutil.which(program)
-    if found is None:
+    program_path = shutil.which(program)
+    if program_path is None:
         raise input_fault(
             f"{program} is not installed here",
             cure="install PostgreSQL's client programs (postgresql-client), in the server's version or a later one",
         )
     connection, secret = ([], {}) if database is None else _connection(database)
     done = subprocess.run(  # noqa: S603 - a program found by name, and arguments of our own
-        [found, *arguments, *connection],
+        [program_path, *arguments, *connection],
         env=os.environ | secret,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -148,9 +147,9 @@ def _run(program: str, *arguments: str, database: Database | None = None) -> Non
     )
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        said = next((line for line in lines if "error" in line.lower()), lines[0])
+        message = next((line for line in lines if "error" in line.lower()), lines[0])
         raise input_fault(
-            f"{program} failed ({said.removeprefix(f'{program}: ')})",
+            f"{program} failed ({message.removeprefix(f'{program}: ')})",
             cure="see that the server is up and the file is whole; nothing was changed",
         )
 

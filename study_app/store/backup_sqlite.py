@@ -88,9 +88,9 @@ def damage(file: Path) -> list[str]:
 @contextmanager
 def checked(file: Path) -> Iterator[tuple[str, Path]]:
     """Check a backup and give (version of its schema, what to put back) while the block lasts."""
-    found = damage(file)
-    if found:
-        raise input_fault(f"is damaged ({found[0]})", path=file, cure="use another backup")
+    faults = damage(file)
+    if faults:
+        raise input_fault(f"is damaged ({faults[0]})", path=file, cure="use another backup")
     with closing(_connected(file)) as connection:
         try:
             row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
@@ -107,8 +107,8 @@ def rows(
     """Give the rows of a checked backup's tables in the order of their numbers: name, columns, rows."""
     with closing(_connected(file)) as connection:
         for name in names:
-            found = connection.execute(f'SELECT * FROM "{name}" ORDER BY rowid')  # noqa: S608 - our own tables
-            yield name, tuple(column[0] for column in found.description), found
+            cursor = connection.execute(f'SELECT * FROM "{name}" ORDER BY rowid')  # noqa: S608 - our own tables
+            yield name, tuple(column[0] for column in cursor.description), cursor
 
 
 def put_back(database: Database, file: Path) -> None:

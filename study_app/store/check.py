@@ -10,13 +10,21 @@ from sqlalchemy import Connection, ForeignKeyConstraint, Select, and_, exists, f
 
 from metrics.errors import Fault, input_fault
 from study_app.store.backup_sqlite import damage
-from study_app.store.database import Database, faults_named, is_empty, shown_address
+from study_app.store.database import (
+    METADATA,
+    Database,
+    drift,
+    faults_named,
+    is_empty,
+    known_versions,
+    refuse_newer_database,
+    shown_address,
+    stored_version,
+)
 from study_app.store.models import Assignment, PlatformEntry, PlatformIdentity, Slot, Task, Worker
 from study_app.store.rules import END, REPORT, RULES, Rule
-from study_app.store.schema import METADATA, drift, known_versions, refuse_newer_database, stored_version
 from study_app.store.task_models import CodeShown, Introduction, PlatformRecord, Rating, Reply, Sheet
-from study_app.tasks.checks import TRIES
-from study_app.tasks.kinds import kinds_with
+from study_app.tasks.kinds import TRIES, kinds_with
 
 _RATED = exists().where(Rating.sheet_id == Sheet.id)
 

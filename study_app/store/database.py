@@ -1,4 +1,4 @@
-"""The engine, the only place that commits, and the migrations.
+"""The engine, the only place that commits, and the migrations: which there are, and which a database has had.
 
 Reads see one consistent state and wait for nobody. In SQLite, the writes of this process take turns and share commits
 (`study_app.store.file_turns`) instead of waiting for SQLite's busy handler, which sleeps; the database's own lock holds other
@@ -7,24 +7,39 @@ processes off. In PostgreSQL writes run side by side and wait for each other's r
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect
+from sqlalchemy import URL, Connection, Engine, MetaData, create_engine, event, inspect
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 
 from metrics.errors import PrefcalError, input_fault
+from study_app.store import task_models
 from study_app.store.file_turns import SharedWrites, refuse_half_a_write
+from study_app.store.models import Base
 
 BUSY_TIMEOUT_MS = 10_000
+STATEMENT_SECONDS, LOCK_SECONDS, IDLE_SECONDS = 15, 5, 30
+"""So long a page waits for a statement of a database server, and for what another holds; so long a transaction may do nothing."""
+SOON_LOST = {
+    "connect_timeout": "5",
+    "keepalives_idle": "10",
+    "keepalives_interval": "3",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "15000",
+}
+"""Parameters of a connection to PostgreSQL that does not wait for ever for a machine that has gone."""
 SQLITE_POOL_SIZE, POSTGRES_POOL_SIZE = 40, 20
 """How many connections are kept: of a file one for every thread of a server, of a database server what it can give to several."""
+
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
+_MODULES = (task_models,)
+METADATA: MetaData = Base.metadata
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +57,16 @@ class Database:
         return self.engine.dialect.name == "sqlite"
 
 
-def open_database(url: str) -> Database:
+def open_database(url: str, *, impatient: bool = False) -> Database:
     """Open a database without looking into it.
+
+    Parameters
+    ----------
+    url : str
+        Its address.
+    impatient : bool
+        For a server of pages, whose workers wait: a database server that falls silent, or a lock that somebody keeps, is an
+        error after some seconds. Without it a statement may take as long as it takes.
 
     Raises
     ------
@@ -52,7 +75,7 @@ def open_database(url: str) -> Database:
     """
     try:
         engine = create_engine(
-            _with_driver(url),
+            _with_driver(url, SOON_LOST if impatient else {}),
             pool_size=SQLITE_POOL_SIZE if url.startswith("sqlite") else POSTGRES_POOL_SIZE,
             pool_pre_ping=not url.startswith("sqlite"),
             hide_parameters=True,  # they are answers and platform ids, and errors get into logs
@@ -69,6 +92,8 @@ def open_database(url: str) -> Database:
         event.listen(engine, "begin", _begin_sqlite)
         reading = engine
     else:
+        if impatient:
+            event.listen(engine, "connect", _make_impatient)
         reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     writing = engine.execution_options(prefcal_write=True)
     return Database(
@@ -79,11 +104,14 @@ def open_database(url: str) -> Database:
     )
 
 
-def _with_driver(url: str) -> URL:
-    """Name the driver in an address that PostgreSQL's own tools would take."""
+def _with_driver(url: str, parameters: Mapping[str, str]) -> URL:
+    """Name the driver in an address that PostgreSQL's own tools would take, and parameters that it does not name itself."""
     parsed = make_url(url)
-    is_plain = parsed.drivername in {"postgresql", "postgres"}
-    return parsed.set(drivername="postgresql+psycopg") if is_plain else parsed
+    if parsed.drivername in {"postgresql", "postgres"}:
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    if parsed.get_backend_name() != "postgresql":
+        return parsed
+    return parsed.update_query_dict({**parameters, **parsed.query})
 
 
 @contextmanager
@@ -191,10 +219,10 @@ def faults_named(database: Database) -> Iterator[None]:
     try:
         yield
     except DatabaseError as error:
-        said = " ".join(str(error.orig).split())  # PostgreSQL's says more than a line
+        message = " ".join(str(error.orig).split())  # PostgreSQL's says more than a line
         file, server = "its folder exists and may be written", "the server runs and lets you in"
         raise input_fault(
-            f"the database {shown_address(database.engine.url)} cannot be used ({said})",
+            f"the database {shown_address(database.engine.url)} cannot be used ({message})",
             cure=f"check the address, and that {file if database.is_sqlite else server}",
         ) from error
 
@@ -220,6 +248,15 @@ def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001 - 
     cursor.close()
 
 
+def _make_impatient(connection: Any, record: object) -> None:  # noqa: ARG001 - SQLAlchemy's signature
+    """Set how long statements and locks may take; not as a parameter of the connection, which poolers before a database refuse."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
+        cursor.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+        cursor.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'")
+    connection.commit()
+
+
 def _begin_sqlite(connection: Connection) -> None:
     """Begin at once for writing when that is wanted, so that two writers never wait for each other's read."""
     writes = connection.get_execution_options().get("prefcal_write", False)
@@ -239,3 +276,69 @@ def is_nearly_full(database: Database) -> bool:
     """Say whether there is too little room for more workers; a database server's room cannot be seen from here."""
     path = database.engine.url.database
     return database.is_sqlite and path is not None and free_bytes(Path(path).absolute().parent) < FULL_BYTES
+
+
+def known_versions() -> tuple[str, ...]:
+    """Return the versions of the schema that this prefcal knows, oldest first."""
+    from alembic.config import Config  # noqa: PLC0415 - slow to import, and few commands need it
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+
+    settings = Config()
+    settings.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    scripts = ScriptDirectory.from_config(settings).walk_revisions()
+    return tuple(script.revision for script in scripts)[::-1]
+
+
+def stored_version(database: Database) -> str | None:
+    """Return the version of a database's schema, None when it has none; changes nothing.
+
+    Raises
+    ------
+    InputError
+        If the database cannot be reached, or is something else.
+    """
+    with faults_named(database), database.engine.connect() as connection:
+        version: str | None = _context(connection).get_current_revision()
+        return version
+
+
+def refuse_newer(version: str | None, place: str) -> None:
+    """Raise `PrefcalError` when a version is none that this prefcal knows.
+
+    Parameters
+    ----------
+    version : str or None
+        As `stored_version` returns it.
+    place : str
+        What has it: an address or a file, for the message.
+    """
+    if version not in {None, *known_versions()}:
+        raise PrefcalError(
+            f"{place} was written by a newer prefcal (version {version}); install that prefcal, or name another"
+        )
+
+
+def refuse_newer_database(database: Database) -> None:
+    """Raise `PrefcalError` when a database was written by a newer prefcal."""
+    refuse_newer(stored_version(database), shown_address(database.engine.url))
+
+
+def drift(connection: Connection) -> list[str]:
+    """Return one line for each difference between the tables there are and those of the models."""
+    from alembic.autogenerate import compare_metadata  # noqa: PLC0415
+
+    context = _context(connection)
+    return [_described(difference) for difference in compare_metadata(context, METADATA)]
+
+
+def _described(difference: Any) -> str:
+    """Name one difference: what a migration would have to do, and to what."""
+    first = difference[0] if isinstance(difference, list) else difference
+    words = [getattr(part, "name", None) or str(part) for part in first[:4] if part is not None]
+    return " ".join(words).replace("_", " ", 1)
+
+
+def _context(connection: Connection) -> Any:
+    from alembic.runtime.migration import MigrationContext  # noqa: PLC0415
+
+    return MigrationContext.configure(connection, opts={"compare_type": True})

@@ -64,7 +64,7 @@ class Setting(Base):
     value: Mapped[str]
 
 
-class Study(Base):
+class LoadedStudy(Base):
     """A loaded study file; ``version`` grows whenever a changed one is loaded. While ``paused_at`` is set nobody new is let in."""
 
     __tablename__ = "study"
@@ -94,7 +94,7 @@ class Task(Base):
     language: Mapped[str]
     config: Mapped[dict[str, Any]]
     files: Mapped[dict[str, Any]]
-    study: Mapped[Study] = relationship(back_populates="tasks")
+    study: Mapped[LoadedStudy] = relationship(back_populates="tasks")
     topics: Mapped[list["Topic"]] = relationship(back_populates="task", order_by="Topic.position")
     systems: Mapped[list["System"]] = relationship(back_populates="task", order_by="System.position")
 
@@ -156,7 +156,7 @@ class System(Base):
     task: Mapped[Task] = relationship(back_populates="systems")
 
 
-class Summary(Base):
+class StoredSummary(Base):
     """What a system shows of a topic where pairs are judged, ready to show.
 
     ``content`` of a two-layered summary is {"first": [ELEMENT, ...]} where ELEMENT is {"kind": "iunit", "id", "text", "words",
@@ -216,7 +216,7 @@ class Worker(Base):
     withdrawn_at: Mapped[datetime | None]
     stopped_at: Mapped[datetime | None]
     stopped_as: Mapped[str | None]
-    study: Mapped[Study] = relationship()
+    study: Mapped[LoadedStudy] = relationship()
 
 
 class PlatformIdentity(Base):
@@ -365,7 +365,7 @@ class PageLoad(Base):
     upto: Mapped[int] = mapped_column(default=0)
 
 
-class Event(Base):
+class StoredEvent(Base):
     """One thing that happened in a page; stored once per page and number whatever is retried.
 
     ``page_ms`` is the page's monotonic clock (since the load), ``wall_ms`` its wall clock (since 1970).

@@ -1,15 +1,22 @@
-"""A loaded study as immutable values, read from the database once and kept until the study is loaded again."""
+"""What every page reads, as plain values: a loaded study, and the rows of workers and what they hold, with the one way to change them.
+
+A study is read from the database once and kept until it is loaded again. The database's own objects (`study_app.store.models`) cost ten
+times as much to read and to write: too much for what happens with every page.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import cache
 from threading import Lock
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import select
+from sqlalchemy import Insert, Update, bindparam, select, update
 from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm.attributes import InstrumentedAttribute
 
-from study_app.store.models import Pair, Study, Summary, Task, Topic
-from study_app.store.task_models import Stream
+from study_app.store.models import LoadedStudy, Pair, Slot, StoredSummary, Task, Topic, Worker
+from study_app.store.task_models import StoredStream
 from study_app.study.entries import (
     FollowedTask,
     SearchedTask,
@@ -19,9 +26,9 @@ from study_app.study.entries import (
     read_study_entry,
 )
 from study_app.tasks.content import Shown
+from study_app.tasks.items import UpdateStream
 from study_app.tasks.kinds import KINDS, kind_of
 from study_app.tasks.task_kind import TaskKind
-from study_app.tasks.update_stream import UpdateStream
 
 Side = TypeVar("Side")
 
@@ -141,7 +148,9 @@ class Plans:
         """Return what ``make`` makes of a system's content, its query's detail, and whether silent days are said; made once."""
         sides, key = self._sides[plan.id], (plan.version, topic.id, system, reveals_silence)
         if key not in sides:
-            wanted = select(Summary.content).where(Summary.topic_id == topic.id, Summary.system_id == system)
+            wanted = select(StoredSummary.content).where(
+                StoredSummary.topic_id == topic.id, StoredSummary.system_id == system
+            )
             sides[key] = make(session.scalars(wanted).one(), topic.detail, reveals_silence)
         return cast("Side", sides[key])
 
@@ -149,29 +158,31 @@ class Plans:
         """Return a system's updates about an event."""
         streams = self._streams[plan.id]
         if (topic, system) not in streams:
-            wanted = select(Stream.content).where(Stream.topic_id == topic, Stream.system_id == system)
+            wanted = select(StoredStream.content).where(
+                StoredStream.topic_id == topic, StoredStream.system_id == system
+            )
             streams[topic, system] = UpdateStream.of(session.scalars(wanted).one())
         return streams[topic, system]
 
 
 def read_plan(session: Session, study_id: int) -> StudyPlan:
     """Read a study from the database."""
-    deep = selectinload(Study.tasks)
-    found = session.scalars(
-        select(Study)
-        .where(Study.id == study_id)
+    deep = selectinload(LoadedStudy.tasks)
+    loaded = session.scalars(
+        select(LoadedStudy)
+        .where(LoadedStudy.id == study_id)
         .options(deep.selectinload(Task.systems), deep.selectinload(Task.topics).selectinload(Topic.intents))
     ).one()
-    entry = read_study_entry(found.config, KINDS)
+    entry = read_study_entry(loaded.config, KINDS)
     return StudyPlan(
-        id=found.id,
-        name=found.name,
+        id=loaded.id,
+        name=loaded.name,
         entry=entry,
-        consent_sha256=found.consent_sha256,
-        version=found.version,
+        consent_sha256=loaded.consent_sha256,
+        version=loaded.version,
         tasks=tuple(
             _task_plan(task, number, entry.tasks[number - 1], _units(session, task, entry.tasks[number - 1]))
-            for number, task in enumerate(found.tasks, start=1)
+            for number, task in enumerate(loaded.tasks, start=1)
         ),
     )
 
@@ -209,3 +220,66 @@ def _task_plan(task: Task, number: int, entry: TaskEntry, units: Mapping[int, Se
             for topic in task.topics
         ),
     )
+
+
+@dataclass(slots=True)
+class WorkerRow:
+    """A person in one study: what `models.Worker` says of them."""
+
+    id: int
+    study_id: int
+    number: int
+    pseudonym: str
+    withdrawal_code: str
+    last_seen_at: datetime
+    consented_at: datetime | None
+    consent_sha256: str | None
+    completed_at: datetime | None
+    completion_code: str | None
+    withdrawn_at: datetime | None
+    stopped_at: datetime | None
+    stopped_as: str | None
+
+
+@dataclass(slots=True)
+class SlotRow:
+    """A query, a unit of it, or a stream that a worker holds: what `models.Slot` says of it."""
+
+    id: int
+    assignment_id: int
+    topic_id: int
+    unit: int
+    position: int
+    expires_at: datetime
+    late: bool
+    search_shown_at: datetime | None
+    search_left_at: datetime | None
+    done_at: datetime | None
+
+
+def columns(model: type[Any], row: type[Any]) -> list[InstrumentedAttribute[Any]]:
+    """Return the columns of ``model`` that a row of this kind is made from, in the order of its fields."""
+    return [getattr(model, field.name) for field in fields(row)]
+
+
+def store(session: Session, statement: Insert, values: Mapping[str, object]) -> int:
+    """Store a row; return its number."""
+    key: Any = session.connection().execute(statement, values).inserted_primary_key
+    return int(key[0])
+
+
+def change(session: Session, row: WorkerRow | SlotRow, **values: object) -> None:
+    """Store new values of columns, and give them to ``row`` too."""
+    statement = _changing(Worker if isinstance(row, WorkerRow) else Slot, tuple(values))
+    session.connection().execute(
+        statement, {"row": row.id} | {f"new_{name}": value for name, value in values.items()}
+    )
+    for name, value in values.items():
+        setattr(row, name, value)
+
+
+@cache
+def _changing(model: type[Worker | Slot], names: tuple[str, ...]) -> Update:
+    """Return the statement that gives columns of one row new values; there are only as many as ways to call `change`."""
+    changed = update(model).where(model.id == bindparam("row"))
+    return changed.values({name: bindparam(f"new_{name}") for name in names})

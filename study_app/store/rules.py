@@ -11,12 +11,12 @@ from sqlalchemy.orm import aliased
 from study_app.store.models import (
     Assignment,
     Ballot,
-    Event,
     Judgment,
     PageLoad,
     Pair,
     Showing,
     Slot,
+    StoredEvent,
     System,
     Task,
     Topic,
@@ -99,7 +99,7 @@ _OTHER_SYSTEMS = (
 )
 _STORED_UPTO = (
     select(func.count())
-    .where(Event.page_load_id == PageLoad.id, Event.number <= PageLoad.upto)
+    .where(StoredEvent.page_load_id == PageLoad.id, StoredEvent.number <= PageLoad.upto)
     .scalar_subquery()
 )
 

@@ -119,7 +119,7 @@ class PlatformRecord(Base):
     read_at: Mapped[datetime]
 
 
-class Stream(Base):
+class StoredStream(Base):
     """A system's stream of one event, ready to show.
 
     ``content`` is {"start", "end": seconds since 1970 of the event, "updates": [UPDATE, ...]}, oldest first (equal times

@@ -99,15 +99,15 @@ class Signer:
     def page(self, token: str) -> PageToken:
         """Return what a page token says; raises `BadTokenError`."""
         try:
-            said = self._pages.loads(token)
+            claims = self._pages.loads(token)
         except BadSignature as error:
             raise BadTokenError from error
         return PageToken(
-            worker=said["w"],
-            key=said["k"],
-            step=said["s"],
-            showing=said["h"],
-            served_at=EPOCH + said["t"] * MILLISECOND,
+            worker=claims["w"],
+            key=claims["k"],
+            step=claims["s"],
+            showing=claims["h"],
+            served_at=EPOCH + claims["t"] * MILLISECOND,
         )
 
 

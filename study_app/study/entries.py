@@ -29,15 +29,15 @@ Code = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{2,64}$")]
 Address = Annotated[str, StringConstraints(pattern=r"^https?://[^\s]+$")]
 Host = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?$")]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
-Count = Annotated[int, Field(ge=1)]
-Repeats = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Repeats = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Entry(BaseModel):
     """Base of all: unknown keys are faults, nothing is converted in silence."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class CheckQuestion(Entry):
@@ -75,7 +75,7 @@ class SearchedTask(TaskEntry):
         return max(self.search_seconds, self.min_search_seconds)
 
 
-class JudgedTask(TaskEntry):
+class JudgingTask(TaskEntry):
     """What every task has in which pairs are judged; ``compare`` and ``primary`` are for the analysis."""
 
     systems: dict[Name, Text] = Field(min_length=2)
@@ -105,7 +105,7 @@ class JudgedTask(TaskEntry):
         """Return how many of these are to be judged once more."""
 
 
-class ChosenPairs(JudgedTask):
+class ChosenPairs(JudgingTask):
     """What every task has whose workers choose a topic, and judge its pairs."""
 
     queries_per_worker: Count = 1
@@ -128,7 +128,7 @@ class ChosenPairs(JudgedTask):
         return self.pairs_and_repeats[1] * min(self.queries_per_worker, topics)
 
 
-class TakenPairs(JudgedTask):
+class TakenPairs(JudgingTask):
     """What every task has whose workers get one pair after another."""
 
     judgments_per_pair: Count | None = 10

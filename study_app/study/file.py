@@ -12,10 +12,8 @@ import yaml
 from pydantic import ValidationError
 
 from metrics.errors import FaultLog, input_fault
-from study_app.study.entries import JudgedTask, Kinds, StudyEntry, read_study_entry
-from study_app.study.file_faults import note_faults
-from study_app.study.named_files import note_missing_files
-from study_app.study.rules import note_contradictions
+from study_app.study.entries import JudgingTask, Kinds, StudyEntry, read_study_entry
+from study_app.study.faults import note_contradictions, note_faults, note_missing_files
 
 MAX_KEYS = 50_000
 MAX_DEPTH = 50
@@ -112,7 +110,7 @@ def _completed(entry: StudyEntry, kinds: Kinds) -> StudyEntry:
     tasks = []
     for task in entry.tasks:
         update: dict[str, Any] = {"name": task.name or task.kind}
-        if isinstance(task, JudgedTask) and task.criteria is None:
+        if isinstance(task, JudgingTask) and task.criteria is None:
             update["criteria"] = kinds[task.kind].criteria[task.language]
         tasks.append(task.model_copy(update=update))
     return entry.model_copy(update={"tasks": tuple(tasks)})

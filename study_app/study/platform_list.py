@@ -104,7 +104,7 @@ def read_platform_list(
     log = FaultLog(path)
     places = _places(header, platform, named, log)
     log.raise_if_any()
-    found, log = [], FaultLog(path)
+    submissions, log = [], FaultLog(path)
     meanings = STATES | {_plain(word): meaning for word, meaning in (states or {}).items()}
     for line, row in rows[1:]:
         cells = {kind: row[place].strip() if place < len(row) else "" for kind, place in places.items()}
@@ -113,10 +113,10 @@ def read_platform_list(
                 "no id of a worker", line=line, cure="remove the line, or name the column with --id-column"
             )
             continue
-        found.append(_submission(cells, meanings))
+        submissions.append(_submission(cells, meanings))
     log.raise_if_any()
-    unknown = tuple(sorted({one.status for one in found if not one.known}))
-    return PlatformList(submissions=tuple(found), unknown=unknown)
+    unknown = tuple(sorted({one.status for one in submissions if not one.known}))
+    return PlatformList(submissions=tuple(submissions), unknown=unknown)
 
 
 def _rows(path: str | Path) -> list[tuple[int, list[str]]]:

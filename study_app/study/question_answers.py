@@ -49,17 +49,17 @@ def checked_answers(questions: Iterable[Question], sent: Mapping[str, Sequence[s
     sent : mapping of str to sequence of str
         The form's fields; `field_of` names them. Options are numbers from 1.
     """
-    found = Checked(answers={}, refusals={})
+    checked = Checked(answers={}, refusals={})
     for question in questions:
-        said = [text for text in map(_plain, sent.get(field_of(question), ())) if text]
-        answer = _answer(question, said) if said else None
+        texts = [text for text in map(_plain, sent.get(field_of(question), ())) if text]
+        answer = _answer(question, texts) if texts else None
         if isinstance(answer, Refusal):
-            found.refusals[question.id] = answer
+            checked.refusals[question.id] = answer
         elif answer is not None:
-            found.answers[question.id] = answer
+            checked.answers[question.id] = answer
         elif question.required:
-            found.refusals[question.id] = Refusal("questions.required")
-    return found
+            checked.refusals[question.id] = Refusal("questions.required")
+    return checked
 
 
 def screens_out(questions: Iterable[Question], answers: Mapping[str, Answer]) -> bool:
@@ -82,18 +82,18 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").strip()
 
 
-def _answer(question: Question, said: Sequence[str]) -> Answer | Refusal:
+def _answer(question: Question, sent: Sequence[str]) -> Answer | Refusal:
     match question.type:
         case "text":
-            return said[0] if len(said[0]) <= MOST_CHARACTERS else Refusal("questions.too_long")
+            return sent[0] if len(sent[0]) <= MOST_CHARACTERS else Refusal("questions.too_long")
         case "number":
-            return _number(question, said[0])
+            return _number(question, sent[0])
         case _:
-            return _chosen(question, said)
+            return _chosen(question, sent)
 
 
-def _number(question: Question, said: str) -> int | float | Refusal:
-    text = unicodedata.normalize("NFKC", said).translate(MINUS)
+def _number(question: Question, sent: str) -> int | float | Refusal:
+    text = unicodedata.normalize("NFKC", sent).translate(MINUS)
     if not NUMBER.fullmatch(text) or sum(map(str.isdigit, text)) > MOST_DIGITS:
         return Refusal("questions.no_number")
     number = float(text)
@@ -114,10 +114,10 @@ def range_of(question: Question) -> Refusal | None:
     return Refusal("questions.at_most", high=high) if high else None
 
 
-def _chosen(question: Question, said: Sequence[str]) -> Answer | Refusal:
+def _chosen(question: Question, sent: Sequence[str]) -> Answer | Refusal:
     options = {str(number): option for number, option in enumerate(question.options, start=1)}
-    if not set(said) <= set(options) or (question.type == "single" and len(set(said)) > 1):
+    if not set(sent) <= set(options) or (question.type == "single" and len(set(sent)) > 1):
         return Refusal("questions.no_option")
     if question.type == "single":
-        return options[said[0]]
-    return [option for number, option in options.items() if number in said]
+        return options[sent[0]]
+    return [option for number, option in options.items() if number in sent]

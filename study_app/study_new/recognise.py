@@ -42,14 +42,14 @@ class Recognised:
 
 def files_in(places: Sequence[Path]) -> list[Path]:
     """Return the files among ``places`` and in the folders among them, in order; hidden ones and YAML are passed over."""
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for place in places:
         inside = sorted(place.rglob("*")) if place.is_dir() else [place]
         for path in inside:
             hidden = any(part.startswith(".") for part in path.relative_to(place).parts)
             if path.is_file() and not hidden and path.suffix not in {".yaml", ".yml"}:
-                found[path] = None
-    return list(found)[:MAX_FILES]
+                files[path] = None
+    return list(files)[:MAX_FILES]
 
 
 def recognise(path: Path) -> Recognised | None:

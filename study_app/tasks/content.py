@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Shown: TypeAlias = dict[str, Any]
-"""What a system shows of a topic, as `study_app.store.models.Summary` or `study_app.store.task_models.Stream` describes it."""
+"""What a system shows of a topic, as `study_app.store.models.StoredSummary` or `study_app.store.task_models.StoredStream` describes it."""
 
 
 class SummaryFiles(Entry):

@@ -1,6 +1,7 @@
-"""The one table of kinds of task. A new kind is a module beside the others and a line here."""
+"""The one table of kinds of task, and the check before a task. A new kind is a module beside the others and a line here."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from study_app.study.entries import TaskEntry
 from study_app.tasks import (
@@ -28,6 +29,14 @@ KINDS: Mapping[str, TaskKind] = {
 }
 """Name -> kind of task, in the order in which workers would do them."""
 
+STANDARD = "standard"
+"""What a study file writes for prefcal's own instructions."""
+
+TRIES = 2
+"""At a check; who fails both is stopped."""
+
+_OPTIONS = 3
+
 
 def kind_of(entry: TaskEntry) -> TaskKind:
     """Return the kind of a task."""
@@ -37,3 +46,39 @@ def kind_of(entry: TaskEntry) -> TaskKind:
 def kinds_with(page: Page) -> tuple[str, ...]:
     """Return the names of the kinds whose answer pages are of a kind."""
     return tuple(name for name, kind in KINDS.items() if kind.page == page)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckItem:
+    """A question of a check; where ``is_standard``, question and options are keys of the catalogue."""
+
+    question: str
+    options: tuple[str, ...]
+    answer: int
+    is_standard: bool
+
+
+def standard_check(kind: str) -> tuple[CheckItem, ...]:
+    """Return prefcal's own check of a kind of task."""
+    return tuple(
+        CheckItem(
+            question=f"check.{kind}.{place}",
+            options=tuple(f"check.{kind}.{place}_{option}" for option in range(1, _OPTIONS + 1)),
+            answer=answer,
+            is_standard=True,
+        )
+        for place, answer in zip(("first", "second"), KINDS[kind].check, strict=True)
+    )
+
+
+def check_of(entry: TaskEntry) -> tuple[CheckItem, ...]:
+    """Return the check before a task, () for none.
+
+    Prefcal's own goes with prefcal's own instructions only: it asks for what these say.
+    """
+    if entry.check is None:
+        return standard_check(entry.kind) if entry.instructions == STANDARD else ()
+    return tuple(
+        CheckItem(question=item.question, options=tuple(item.options), answer=item.answer, is_standard=False)
+        for item in entry.check
+    )

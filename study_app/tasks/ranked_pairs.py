@@ -10,18 +10,21 @@ from pydantic import Field
 from metrics.errors import Fault
 from study_app.study.entries import ChosenPairs, Count, collection_paths, of_form
 from study_app.tasks.content import RankedFiles, Shown, TaskContent
-from study_app.tasks.pairs import (
+from study_app.tasks.items import Item, list_items
+from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind, Tastes
+from study_app.tasks.workload import (
     JUDGED_COMMENTS,
     OPTIONS,
+    PAIRS_ASSUMED,
     REPEATED_COMMENTS,
+    Capacity,
+    Span,
+    choosing,
     chosen_capacity,
     chosen_seconds,
     judging,
     slots_for_judgments,
 )
-from study_app.tasks.task_kind import FinishedTask, NewTask, People, SideForm, TaskKind
-from study_app.tasks.text_items import Item, list_items
-from study_app.tasks.workload import PAIRS_ASSUMED, Capacity, Span, choosing
 
 
 class RankedPairs(ChosenPairs):
@@ -77,7 +80,7 @@ def _work(content: TaskContent) -> str:
     return f"{chosen} and {judging(entry)}, {entry.depth} entries a list"
 
 
-def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[str, str], float]:  # noqa: ARG001 - alike for all
+def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[str, str], float]:  # noqa: ARG001 - alike for all
     """Return the lists' TIA-nDCG at the depth that is shown (Singh et al., CHIIR 2016); the judgments are read again."""
     from metrics.ranked.measures import TIANDCG  # noqa: PLC0415 - slow to import, and only a simulation needs it
     from metrics.ranked.score import ranked_scores  # noqa: PLC0415 - as above
@@ -92,8 +95,8 @@ def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[st
         read_ranked_run(path.parent / run, collection.grades, name=name)
         for name, run in entry.systems.items()
     ]
-    found = ranked_scores(collection, runs, {"worth": TIANDCG(k=entry.depth)})
-    return {(score.topic, score.run): score.value for score in found}
+    scores = ranked_scores(collection, runs, {"worth": TIANDCG(k=entry.depth)})
+    return {(score.topic, score.run): score.value for score in scores}
 
 
 def _methods(task: FinishedTask) -> str:

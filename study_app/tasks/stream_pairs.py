@@ -18,16 +18,18 @@ from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, T
 from metrics.errors import Fault, input_fault
 from study_app.study.entries import Contradiction, Entry, TakenPairs, of_form
 from study_app.tasks.content import EventFiles, PushFiles, Shown, TaskContent
-from study_app.tasks.pairs import (
+from study_app.tasks.items import Item, list_items
+from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, SideForm, TaskKind, Tastes
+from study_app.tasks.workload import (
     JUDGED_COMMENTS,
     OPTIONS,
+    PAIRS_ASSUMED,
     REPEATED_COMMENTS,
+    counted,
+    from_to,
     taken_capacity,
     taken_seconds,
 )
-from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, People, SideForm, TaskKind
-from study_app.tasks.text_items import Item, list_items
-from study_app.tasks.workload import PAIRS_ASSUMED, counted, from_to
 
 MOST_DAYS = 100
 """Each has its place on the page, also one without pushes."""
@@ -149,7 +151,7 @@ def _work(content: TaskContent) -> str:
     )
 
 
-def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[str, str], float]:
+def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[str, str], float]:
     """Return the contingency utility under the people's weights (Tan et al., SIGIR 2016, Table 1).
 
     Raises

@@ -9,17 +9,22 @@ from typing import Literal
 from metrics.errors import Fault, input_fault
 from study_app.study.entries import ChosenPairs, Count, SearchedTask, of_form
 from study_app.tasks.content import Shown, SummaryFiles, TaskContent
-from study_app.tasks.pairs import (
+from study_app.tasks.items import summary_items
+from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind, Tastes
+from study_app.tasks.workload import (
+    AFTER_SEARCH,
     JUDGED_COMMENTS,
+    NOTHING,
     OPTIONS,
+    PAIRS_ASSUMED,
     REPEATED_COMMENTS,
+    Capacity,
+    Span,
+    choosing,
     chosen_capacity,
     chosen_seconds,
     judging,
 )
-from study_app.tasks.task_kind import FinishedTask, NewTask, People, SideForm, TaskKind
-from study_app.tasks.text_items import summary_items
-from study_app.tasks.workload import AFTER_SEARCH, NOTHING, PAIRS_ASSUMED, Capacity, Span, choosing
 
 
 class SummaryPairs(SearchedTask, ChosenPairs):
@@ -80,7 +85,7 @@ def _work(content: TaskContent) -> str:
     return f"{choosing(len(content.topics), entry.queries_per_worker)}{search} and {judging(entry)}"
 
 
-def _worth(content: TaskContent, people: People, path: Path) -> Mapping[tuple[str, str], float]:
+def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[str, str], float]:
     """Return M at the people's patience; raises `InputError` where nobody could prefer anything."""
     import pandas as pd  # noqa: PLC0415 - slow to import, and only a simulation needs it
 

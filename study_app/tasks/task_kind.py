@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from metrics.errors import Fault
 from study_app.study.entries import EntryKind
 from study_app.tasks.content import Shown, TaskContent
-from study_app.tasks.text_items import Item
+from study_app.tasks.items import Item
 from study_app.tasks.workload import Capacity, Span
 
 Page: TypeAlias = Literal["pair", "vote", "rate", "stream", "questions"]
@@ -18,7 +18,7 @@ Unit: TypeAlias = Literal["topic", "pair", "intent", "all"]
 """What a worker holds a place in: a topic that they choose, a pair or an intent that they get, or simply the task."""
 
 
-class People(Protocol):
+class Tastes(Protocol):
     """What a simulated crowd is like, as far as it decides what somebody prefers; see `study_app.simulate.truth.Truth`."""
 
     @property
@@ -125,7 +125,7 @@ class TaskKind(EntryKind):
     Attributes
     ----------
     page : str
-        Kind of its answer pages; it needs an entry with what these pages need (`JudgedTask` for pairs, `FollowedTask` for streams, ...).
+        Kind of its answer pages; it needs an entry with what these pages need (`JudgingTask` for pairs, `FollowedTask` for streams, ...).
     unit : str
         What a worker holds a place in. Of topics, pairs and intents ``wanted_key`` says how many a worker does, and ``limit_key`` how
         many answers each gets; the task as a whole is everybody's, once.
@@ -180,7 +180,7 @@ class TaskKind(EntryKind):
     topic: str = "Query"
     free_keys: frozenset[str] = frozenset()
     side: SideForm | None = None
-    worth: Callable[[TaskContent, People, Path], Mapping[tuple[str, str], float]] | None = None
+    worth: Callable[[TaskContent, Tastes, Path], Mapping[tuple[str, str], float]] | None = None
     assumed: tuple[str, ...] = ()
     faults: Callable[[TaskContent], Iterator[tuple[str, str]]] = lambda _content: iter(())
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

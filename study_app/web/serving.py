@@ -1,25 +1,38 @@
-"""What the views share: the server's parts, rendering, and what every answer carries."""
+"""What the views share: the words, the server's parts, rendering, what every answer carries, and one structured line a request.
 
-from collections.abc import Collection, Mapping
+The words are everything a worker reads that does not come from the study file: `templates/locale/LANGUAGE.yaml` has those of the pages
+that every study has, `LANGUAGE.tasks.yaml` what comes before a task, ratings and questions.
+
+A line of the log has id, route, status, milliseconds, pseudonym; never an answer, never a platform's id. The route is the pattern
+(``/w/<token>/consent``), not the address, so that no token or parameter gets into a log.
+"""
+
+import json
+import logging
+import secrets
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
+import yaml
 from flask import Flask, Response, current_app, g, make_response, render_template, request
 from jinja2 import BaseLoader, ChoiceLoader, DictLoader, StrictUndefined
 from markupsafe import Markup
+from werkzeug.exceptions import BadRequest
 
 from metrics.errors import InputError, input_fault
-from study_app.config import Config
-from study_app.resources import resource_folder
+from study_app.config import Config, resource_folder
 from study_app.services.researcher.studies import SIGNING_KEY, setting
 from study_app.store.database import Database, is_empty, migrate, open_database, shown_address, transaction
 from study_app.store.plan import Plans
 from study_app.store.tokens import NewToken, Now, Signer
 from study_app.tasks.kinds import KINDS
-from study_app.web.messages import LANGUAGES, Messages
 from study_app.web.pages.pages import MessagePage, ShownSide
 
+LANGUAGES = ("en", "ja")
 NAME = "prefcal"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -29,10 +42,54 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 FALLBACK_LANGUAGE = "en"
 MAX_BODY_BYTES = 64 * 1024
 STATIC_MAX_AGE_SECONDS = 300
+LOGGER = logging.getLogger("prefcal.requests")
+
+
+class Messages:
+    """The catalogues.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds ``LANGUAGE.yaml`` and ``LANGUAGE.tasks.yaml`` for each of `LANGUAGES`, all with the same keys.
+    more : iterable of mapping
+        Language -> key -> words, as kinds of task bring them.
+    """
+
+    def __init__(self, folder: Path, more: Iterable[Mapping[str, Mapping[str, str]]] = ()) -> None:
+        brought = list(more)
+        self.catalogues: Mapping[str, Mapping[str, str]] = {
+            language: {
+                key: text
+                for name in (f"{language}.yaml", f"{language}.tasks.yaml")
+                for key, text in _flat(_parsed(folder / name))
+            }
+            | {key: text for words in brought for key, text in words.get(language, {}).items()}
+            for language in LANGUAGES
+        }
+
+    def text(self, language: str, key: str, **values: object) -> str:
+        """Return a message with its values filled in; raises KeyError for one that is not in the catalogue."""
+        message = self.catalogues[language][key]
+        return message.format(**values) if values else message
+
+
+def _parsed(path: Path) -> Any:
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+
+
+def _flat(node: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in node.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +150,7 @@ def browser_language() -> str:
 
 def open_server(config: Config, now: Now, new_token: NewToken) -> Server:
     """Open the database and put the parts of a server together; raises `PrefcalError` when no study was loaded."""
-    database = open_database(config.database)
+    database = open_database(config.database, impatient=True)
     if is_empty(database):
         raise nothing_loaded(config)
     migrate(database)
@@ -130,6 +187,16 @@ def configure(app: Flask) -> None:
     app.url_map.merge_slashes = False  # else `//` leads to the host that the request names
 
 
+def refuse_what_was_cut() -> None:
+    """Refuse a form of which only a part has come, before any view sees it: half an answer would be stored as a whole one.
+
+    The HTTP server may call the end of a connection the end of the form; only the length that was announced tells.
+    """
+    announced = request.content_length
+    if announced is not None and len(request.get_data()) != announced:
+        raise BadRequest("only a part of the form has come")
+
+
 def install_headers(app: Flask) -> None:
     """Put the security headers on every answer, and keep all but the static files out of every cache."""
     app.after_request(_with_headers)
@@ -149,4 +216,38 @@ def _with_headers(response: Response) -> Response:
     response.headers.add("Content-Security-Policy", policy)
     if request.endpoint != "static":
         response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def install_log(app: Flask) -> None:
+    """Log every request of ``app``."""
+    app.before_request(_begin)
+    app.after_request(_end)
+
+
+def note_worker(pseudonym: str) -> None:
+    """Say whose request this is."""
+    g.pseudonym = pseudonym
+
+
+def reference() -> str:
+    """Return the id of this request, for a worker to quote."""
+    return str(g.get("request_id", "-"))
+
+
+def _begin() -> None:
+    g.request_id = secrets.token_hex(4)
+    g.started = time.perf_counter()
+
+
+def _end(response: Response) -> Response:
+    line = {
+        "id": reference(),
+        "method": request.method,
+        "route": request.url_rule.rule if request.url_rule else "-",
+        "status": response.status_code,
+        "ms": round((time.perf_counter() - g.started) * 1000, 1),
+        "worker": g.get("pseudonym"),
+    }
+    LOGGER.info(json.dumps(line))
     return response

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from calibration.tables.files import read_tables
 from study_app.export import export_study
-from study_app.store.models import Summary, System, Task, Topic
+from study_app.store.models import StoredSummary, System, Task, Topic
 from tests.browser.conftest import SCREENS
 from tests.browser.every_walk import SEARCH_SECONDS, Judged, Notes, Walk
 from tests.browser.study_server import StudyServer, study_server
@@ -135,10 +135,10 @@ def shown_as_stored(
     """Hold what stood on either side of each pair against what the system that the table names there shows."""
     with server.reading() as session:
         wanted = (
-            select(Task.name, Topic.name, System.name, Summary.content)
-            .select_from(Summary)
-            .join(Topic, Summary.topic_id == Topic.id)
-            .join(System, Summary.system_id == System.id)
+            select(Task.name, Topic.name, System.name, StoredSummary.content)
+            .select_from(StoredSummary)
+            .join(Topic, StoredSummary.topic_id == Topic.id)
+            .join(System, StoredSummary.system_id == System.id)
             .join(Task, Topic.task_id == Task.id)
         )
         stored = {
@@ -155,7 +155,7 @@ def shown_as_stored(
 
 
 def words(content: Mapping[str, Any]) -> list[list[str]]:
-    """Return the words of each item of what a system shows (`study_app.store.models.Summary`), in order."""
+    """Return the words of each item of what a system shows (`study_app.store.models.StoredSummary`), in order."""
     (items,) = content.values()
     return [
         [item.get("title", ""), item["text"], *(one["text"] for one in item.get("second", []))]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from playwright.sync_api import Page, expect
 
-from study_app.tasks.checks import standard_check
+from study_app.tasks.kinds import standard_check
 from tests.browser.study_server import Look, StudyServer
 
 CHOICES = ("left", "equally_good", "right", "equally_bad")

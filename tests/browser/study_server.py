@@ -16,7 +16,7 @@ from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
 from study_app.simulate.trial import serving
 from study_app.store.database import Database, transaction
-from study_app.store.models import Judgment, PageLoad, Showing, Study
+from study_app.store.models import Judgment, LoadedStudy, PageLoad, Showing
 from study_app.store.tokens import seeded_tokens
 from study_app.web.serving import NAME
 from tests.study_app.made_once import ready_app, ready_database
@@ -106,9 +106,9 @@ class StudyServer:
         with self.reading() as session:
             return f"/r/{self.study(session).name}?key={setting(session, RESEARCHER_KEY)}"
 
-    def study(self, session: Session) -> Study:
+    def study(self, session: Session) -> LoadedStudy:
         """Return the study."""
-        return session.scalars(select(Study)).one()
+        return session.scalars(select(LoadedStudy)).one()
 
     def until(self, true: Callable[[Session], object], what: str) -> None:
         """Wait until something is in the database."""

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.store.models import Event, Judgment
+from study_app.store.models import Judgment, StoredEvent
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import study_server
 from tests.browser.test_accessibility import Findings
@@ -55,4 +55,7 @@ def _compare_a_day(page: Page, *, is_phone: bool) -> None:
 
 
 def _seen(session: Session) -> set[str]:
-    return {detail["item"] for detail in session.scalars(select(Event.detail).where(Event.kind == "see"))}
+    return {
+        detail["item"]
+        for detail in session.scalars(select(StoredEvent.detail).where(StoredEvent.kind == "see"))
+    }

@@ -6,7 +6,7 @@ from playwright.sync_api import BrowserContext, Page
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.store.models import Event, Judgment
+from study_app.store.models import Judgment, StoredEvent
 from tests.browser.study_server import StudyServer, study_server
 from tests.browser.test_accessibility import Findings
 
@@ -67,4 +67,7 @@ def _check_stored(study: StudyServer) -> None:
 
 def seen(session: Session) -> set[str]:
     """Return the keys of the entries that were on the screen."""
-    return {detail["item"] for detail in session.scalars(select(Event.detail).where(Event.kind == "see"))}
+    return {
+        detail["item"]
+        for detail in session.scalars(select(StoredEvent.detail).where(StoredEvent.kind == "see"))
+    }

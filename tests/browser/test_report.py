@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from study_app.report.build import write_report
-from study_app.report.drawing.look import Look
+from study_app.report.drawing.look import ReportLook
 from study_app.report.page import Report, ReportTable, Section, render
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import screenshots
@@ -118,7 +118,7 @@ def test_pairs_that_disagree_most_are_cards_on_a_phone_and_rows_on_a_desktop(
     section = Section(key="one", title="One", short="One", tables=(table,))
     report = Report(study="s", headline="h", summary=(), sections=(section,), version="0")
     page = tmp_path / "report.html"
-    page.write_text(render(report, Look(), {}), encoding="utf-8")
+    page.write_text(render(report, ReportLook(), {}), encoding="utf-8")
     seen = {}
     for screen in ("phone", "desktop"):
         context = browser.new_context(**SCREENS[screen])

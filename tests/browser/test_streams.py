@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from calibration.tables.files import read_tables
 from study_app.export import export_study
-from study_app.store.models import Event, PageLoad
+from study_app.store.models import PageLoad, StoredEvent
 from tests.browser.killing import kill
 from tests.browser.study_server import StudyServer, screenshots, study_server
 from tests.study_app.small_streams import HOUR, Told, write_stream_study
@@ -106,7 +106,7 @@ class Follower:
 def tables_of(server: StudyServer, folder: Path, *, closes: int | None = None) -> dict[str, pd.DataFrame]:
     """Export, once every page that was opened with scripts has told of its end."""
     if closes is not None:
-        wanted = select(func.count()).select_from(Event).where(Event.kind == "close")
+        wanted = select(func.count()).select_from(StoredEvent).where(StoredEvent.kind == "close")
         server.until(lambda session: session.scalar(wanted) == closes, f"{closes} pages closed")
     with server.reading() as session:
         export_study(session, server.study(session), folder / "tables", now=server())
@@ -182,7 +182,7 @@ def test_a_cut_of_the_network_loses_nothing(
     ann.come_back(after_hours=12.5)
     phone.set_offline(True)
     ann.read_to_the_end()
-    stored = select(func.max(Event.number)).join(PageLoad).where(PageLoad.step.endswith("/stream"))
+    stored = select(func.max(StoredEvent.number)).join(PageLoad).where(PageLoad.step.endswith("/stream"))
     with server.reading() as session:
         before = session.scalar(stored) or 0
     phone.set_offline(False)
@@ -200,7 +200,7 @@ def test_a_page_that_is_killed_leaves_a_visit_that_just_stops(
     server = streams()
     ann = Follower(phone, server)
     ann.come_back(after_hours=18.5)
-    beats = select(func.count()).select_from(Event).where(Event.kind == "beat")
+    beats = select(func.count()).select_from(StoredEvent).where(StoredEvent.kind == "beat")
     server.until(lambda session: (session.scalar(beats) or 0) >= 1, "a heartbeat")
     kill(ann.page)
     server.move_on(HOUR)
@@ -273,8 +273,8 @@ def test_a_double_click_leaves_once(phone: BrowserContext, streams: Callable[...
     ann.page.locator("button[name=done]").dblclick()
     ann.page.wait_for_url("**/useful")
     ann.page.goto("about:blank")
-    count = select(func.count()).select_from(Event)
-    closes = count.where(Event.kind == "close")
+    count = select(func.count()).select_from(StoredEvent)
+    closes = count.where(StoredEvent.kind == "close")
     server.until(lambda session: session.scalar(closes) == 5, "5 pages closed")
     with server.reading() as session:
-        assert session.scalar(count.where(Event.kind == "leave")) == 1
+        assert session.scalar(count.where(StoredEvent.kind == "leave")) == 1

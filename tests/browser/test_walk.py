@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from study_app.export import export_study
-from study_app.store.models import Event, PageLoad, Showing, Summary, Worker
+from study_app.store.models import PageLoad, Showing, StoredEvent, StoredSummary, Worker
 from tests.browser.conftest import PHONE, SCREENS
 from tests.browser.study_server import (
     PAIRS,
@@ -96,7 +96,7 @@ def walks(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def every_page_closed(session: Session) -> bool:
-    closed = select(func.count()).select_from(Event).where(Event.kind == "close")
+    closed = select(func.count()).select_from(StoredEvent).where(StoredEvent.kind == "close")
     loads = select(func.count()).select_from(PageLoad)
     last = select(PageLoad).where(PageLoad.step == "done")
     return bool(session.scalars(last).all()) and session.scalar(closed) == session.scalar(loads)
@@ -140,7 +140,9 @@ def test_the_summaries_stand_on_the_sides_that_are_stored(
 
 def stored_texts(study: StudyServer, showing: Showing, system: int) -> list[str]:
     with study.reading() as session:
-        wanted = select(Summary).where(Summary.topic_id == showing.pair.topic_id, Summary.system_id == system)
+        wanted = select(StoredSummary).where(
+            StoredSummary.topic_id == showing.pair.topic_id, StoredSummary.system_id == system
+        )
         return [" ".join(item["text"].split()) for item in session.scalars(wanted).one().content["first"]]
 
 
@@ -149,11 +151,13 @@ def test_the_log_holds_every_page_load_without_a_hole(screen: str, walks: Callab
     """A page loaded again is another page; what was opened on it is in its log."""
     walked = walks(screen)
     with walked.study.reading() as session:
-        top = select(PageLoad.upto, func.max(Event.number)).join(Event).group_by(PageLoad.id)
+        top = select(PageLoad.upto, func.max(StoredEvent.number)).join(StoredEvent).group_by(PageLoad.id)
         assert all(upto == highest for upto, highest in session.execute(top))
         for number in range(1, PAIRS + 1):
             loads = [load.id for load in loads_of_pair(session, number)]
-            layers = select(Event.detail).where(Event.page_load_id.in_(loads), Event.kind == "layer")
+            layers = select(StoredEvent.detail).where(
+                StoredEvent.page_load_id.in_(loads), StoredEvent.kind == "layer"
+            )
             logged = [
                 (detail["side"], detail["item"]) for detail in session.scalars(layers) if detail["open"]
             ]

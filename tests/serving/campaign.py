@@ -20,17 +20,17 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from study_app.services.researcher.studies import SIGNING_KEY, setting
-from study_app.simulate.events import PageLog
+from study_app.simulate.site import PageLog
 from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
 from study_app.store.models import (
     Assignment,
-    Event,
     Judgment,
     PageLoad,
     PlatformIdentity,
     Showing,
     Slot,
+    StoredEvent,
     Topic,
     Worker,
 )
@@ -180,7 +180,7 @@ def assert_kept(url: str, told: Told, *, limit: int) -> None:
         newest = {(people[worker], 1, query, pair): choice for worker, query, pair, choice in answers}
         stored = pairs(session, select(PageLoad.key, PageLoad.upto))
         signer = Signer(setting(session, SIGNING_KEY))
-        events = session.scalar(select(func.count()).select_from(Event))
+        events = session.scalar(select(func.count()).select_from(StoredEvent))
         codes = pairs(session, select(Worker.id, Worker.completion_code))
         places = pairs(
             session,

@@ -28,12 +28,12 @@ def sqlite_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'study.sqlite3'}"
 
 
-@pytest.fixture
-def loaded(tmp_path: Path) -> Callable[..., str]:
+@pytest.fixture(scope="session")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     """Load the small study, with some changes, into a database; returns its address."""
 
     def load(url: str, **changes: object) -> str:
-        content = read_whole_study(write_small_study(tmp_path, **changes))
+        content = read_whole_study(write_small_study(tmp_path_factory.mktemp("study"), **changes))
         database = ready_database(url)
         with transaction(database, write=True) as session:
             create_keys(session, new_token=secret_token)

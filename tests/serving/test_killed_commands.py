@@ -17,7 +17,7 @@ from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Truth
 from study_app.store.check import check_database
 from study_app.store.database import is_empty, open_database, transaction
-from study_app.store.models import Study, Topic
+from study_app.store.models import LoadedStudy, Topic
 from tests.study_app.small_study import write_small_study
 
 KILLS = 8
@@ -34,7 +34,7 @@ def judged(tmp_path_factory):
     _, clock = run_trial(content, url, workers=10, truth=Truth(patience_preferences=100), seed=1)
     database = open_database(url)
     with transaction(database, write=False) as session:
-        export_study(session, session.scalars(select(Study)).one(), folder / "tables", now=clock())
+        export_study(session, session.scalars(select(LoadedStudy)).one(), folder / "tables", now=clock())
     database.engine.dispose()
     return folder / "study.yaml", url, folder / "tables"
 
@@ -78,7 +78,7 @@ def test_a_killed_load_leaves_the_database_empty_or_loaded(judged, tmp_path, dur
         database = open_database(url)
         if not is_empty(database):
             with transaction(database, write=False) as session:
-                studies = session.scalar(select(func.count()).select_from(Study))
+                studies = session.scalar(select(func.count()).select_from(LoadedStudy))
                 topics = session.scalar(select(func.count()).select_from(Topic))
             assert (studies, topics) in {(0, 0), (1, 2)}
             assert check_database(database) == []

@@ -12,8 +12,7 @@ from sqlalchemy import select
 from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import LoadReport, load_study
 from study_app.services.researcher.studies import create_keys
-from study_app.store.database import Database, transaction
-from study_app.store.schema import METADATA
+from study_app.store.database import METADATA, Database, transaction
 from study_app.store.tokens import seeded_tokens
 from study_app.web.serving import NAME
 from tests.study_app.made_once import ready_app, ready_database

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import load_study
-from study_app.store.models import Study, System
-from study_app.store.task_models import Follow, Stream, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.store.models import LoadedStudy, System
+from study_app.store.task_models import Follow, StoredStream, StreamView, UsefulAnswer, UsefulQuestion
 from tests.study_app.small_streams import Told, write_stream_study
 from tests.study_app.stored_study import LOADED, NOON, StoredStudy, opened, stored_engine
 
@@ -30,11 +30,11 @@ class StoredStreams(StoredStudy):
     def __init__(self, folder, *, url="sqlite://", **task):
         folder.mkdir(exist_ok=True)
         engine = stored_engine(url)
-        Stream.metadata.create_all(engine)
+        StoredStream.metadata.create_all(engine)
         self.session = Session(engine)
         path = write_stream_study(folder, systems=NEWS, events={"TS14.91": "Storm"}, task=task)
         load_study(self.session, read_whole_study(path), now=LOADED)
-        self.study = self.session.scalars(select(Study)).one()
+        self.study = self.session.scalars(select(LoadedStudy)).one()
         self.numbers = count(1)
 
     def follow(self, worker, *, started_at=NOON, days=4):

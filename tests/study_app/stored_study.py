@@ -15,16 +15,16 @@ from study_app.store.models import (
     Assignment,
     Ballot,
     Base,
-    Event,
     Judgment,
+    LoadedStudy,
     PageLoad,
     Pair,
     PlatformEntry,
     PlatformIdentity,
     Showing,
     Slot,
-    Study,
-    Summary,
+    StoredEvent,
+    StoredSummary,
     System,
     Task,
     Topic,
@@ -103,7 +103,7 @@ class StoredStudy:
         Base.metadata.create_all(engine)
         self.session = Session(engine)
         load_study(self.session, read_whole_study(write_study(folder, text)), now=LOADED)
-        self.study = self.session.scalars(select(Study)).one()
+        self.study = self.session.scalars(select(LoadedStudy)).one()
         self.numbers = count(1)
 
     def close(self):
@@ -190,8 +190,12 @@ class StoredStudy:
 
     def summary(self, slot, system):
         """What a system shows for a slot's query."""
-        wanted = select(Summary).join(System, System.id == Summary.system_id).where(System.name == system)
-        return self.session.scalars(wanted.where(Summary.topic_id == slot.topic_id)).one()
+        wanted = (
+            select(StoredSummary)
+            .join(System, System.id == StoredSummary.system_id)
+            .where(System.name == system)
+        )
+        return self.session.scalars(wanted.where(StoredSummary.topic_id == slot.topic_id)).one()
 
     def judge(self, showing, choice, *, revision=1, page_key="unlogged", late=False, seconds=12.5):
         """Store a revision of an answer, decided so many seconds after the page was shown."""
@@ -234,7 +238,7 @@ class StoredStudy:
         )
         wall = (served_at - EPOCH) // MILLISECOND
         events = [
-            Event(
+            StoredEvent(
                 page_load_id=load.id,
                 number=number,
                 kind=kind,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, FixedScorer, Measured
+from calibration.agree.evidence import Evidence, FixedScorer, Measured, ShownTexts
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import (
     Fit,
@@ -36,6 +36,7 @@ from metrics.ranked.score import (
     ranked_scores,
 )
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
+from metrics.readers.texts import read_document_texts, read_ranked_topics
 from metrics.registry import Measure
 from metrics.topics import TopicNames
 from metrics.wording import listed
@@ -167,3 +168,23 @@ def _variant(
     measure: str, scores: "pd.Series[float]", role: Role, fit: Fit, drawn: pd.DataFrame | None = None
 ) -> Variant:
     return Variant(measure=measure, family="ranked", role=role, fit=fit, scores=scores, drawn=drawn)
+
+
+def ranked_texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
+    """Return the titles of each list's documents with their windows, best first; one without a text was not shown."""
+    collection = read_ranked_collection(qrels=sources.path("qrels"), windows=sources.path("windows"))
+    texts = read_document_texts(sources.path("texts")) if "texts" in sources.collection else {}
+    judged = TopicNames(task.topics.tolist())
+    sides: dict[str, dict[str, str]] = {}
+    for name, source in sources.systems.items():
+        run = read_ranked_run(source.path, collection.grades, name=name)
+        for topic, ranking in run.rankings.items():
+            if judged.find(topic):
+                lines = [
+                    f"{rank}. {texts[one].title if texts else one} [{collection.windows.get(one, '?')}]"
+                    for rank, one in enumerate(ranking[: sources.depth], start=1)
+                    if one in texts or not texts
+                ]
+                sides.setdefault(topic, {})[name] = "\n".join(lines)
+    asked = read_ranked_topics(sources.path("topics")) if "topics" in sources.collection else {}
+    return ShownTexts(topics={name: topic.text for name, topic in asked.items()}, sides=sides)

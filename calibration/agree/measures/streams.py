@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer
+from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer, ShownTexts
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.cross_fit import alpha_without_each_topic, weights_without_each_topic
 from calibration.agree.measures.msu import UpdateStreams
@@ -21,10 +22,14 @@ from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, witho
 from calibration.agree.score_files import judged_summaries
 from calibration.inference.results import NotIdentifiedError
 from calibration.push.pairs import DEFAULT_CONVENTION, SIGNS
+from calibration.tables.sources import PUSH_FILES, TaskSources
 from calibration.user_model.measures import push_alpha
 from calibration.user_model.model import PUSH_WEIGHTS, lacking_push_weights
 from metrics.errors import input_fault
+from metrics.readers.texts import read_profiles
+from metrics.readers.trees import read_xml
 from metrics.registry import Measure
+from metrics.topics import TopicNames
 from metrics.wording import listed
 
 
@@ -256,3 +261,44 @@ def _update_variants(
             notes.append(
                 f"{task.task}: MSU@fitted takes {listed(missing)} from the paper, which the model lacks"
             )
+
+
+def stream_texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
+    """Return what each system pushed on the days that were judged, oldest first, with the UTC time.
+
+    A push without a text was not shown; where nothing has a text, ids stand for texts.
+    """
+    files = read_stream_files(sources)
+    spans = files.spans()
+    names, judged = TopicNames(spans), TopicNames(task.topics.tolist())
+    sides: dict[str, dict[str, str]] = {}
+    for run in files.push_runs:
+        shown: dict[str, list[tuple[int, str]]] = {}
+        for written, item, seconds in zip(run.topics, run.tweets, run.epochs.tolist(), strict=True):
+            topic, text = names.find(written), files.texts.get(item, "") if files.texts else item
+            if not text or topic is None or judged.find(topic) is None:
+                continue
+            begin, end = spans[topic]
+            if begin <= seconds < end:
+                shown.setdefault(topic, []).append((seconds, text))
+        for topic, pushed in shown.items():
+            lines = [f"{_moment(seconds)} {text}" for seconds, text in sorted(pushed, key=lambda one: one[0])]
+            sides.setdefault(topic, {})[run.name] = "\n".join(lines)
+    return ShownTexts(topics=_stream_topics(sources), sides=sides)
+
+
+def _stream_topics(sources: TaskSources) -> Mapping[str, str]:
+    """Return the titles of interest profiles or events."""
+    if "topics" not in sources.collection:
+        return {}
+    if sources.form == PUSH_FILES:
+        return {name: profile.title for name, profile in read_profiles(sources.path("topics")).items()}
+    events = [
+        {child.tag: child.text.strip() for child in event.children}
+        for event in read_xml(sources.path("topics")).children
+    ]
+    return {event.get("id", ""): event.get("title", "") for event in events}
+
+
+def _moment(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer
+from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer, ShownTexts
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.cross_fit import patience_without_each_topic
 from calibration.agree.measures.m_variants import (
@@ -24,10 +24,15 @@ from calibration.agree.score_files import judged_summaries
 from calibration.inference.results import NotIdentifiedError
 from calibration.patience.grid import PAPER_PATIENCE
 from calibration.patience.pairs import given_probabilities
+from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import intent_shares, patience_chars
 from metrics.errors import input_fault
+from metrics.readers.mobileclick import COLUMNS as COLLECTION_FILES
+from metrics.readers.mobileclick import read_collection_files
+from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.registry import Measure
 from metrics.summaries.readings import Probabilities
+from metrics.summaries.two_layered import Link, Query, Summary
 from metrics.wording import listed
 
 FROM_PREFERENCES = frozenset({"preferences", "grid"})
@@ -188,3 +193,32 @@ def _patience(evidence: Evidence, source: str, language: str) -> FittedPatience 
     return FittedPatience(
         source=source, estimate=estimate, drawn=np.array(drawn, dtype=np.float64) if drawn else None
     )
+
+
+def summary_texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
+    """Return the lines of each summary: its first layer, each second layer below its link."""
+    collection = read_collection_files(
+        {kind: source.path for kind, source in sources.collection.items() if kind in COLLECTION_FILES},
+        name=str(sources.path("queries").parent),
+    )
+    runs = [read_summary_run(source.path, collection, name=name) for name, source in sources.systems.items()]
+    return ShownTexts(
+        topics={query.id: query.text for query in collection.queries.values()},
+        sides={
+            query.id: {run.name: _summary_lines(run.summaries[query.id], query) for run in runs}
+            for query in collection.queries.values()
+            if query.id in task.topics
+        },
+    )
+
+
+def _summary_lines(summary: Summary, query: Query) -> str:
+    """Return the first layer, each second layer indented below its link."""
+    lines: list[str] = []
+    for element in summary.first:
+        if isinstance(element, Link):
+            lines.append(f"[{query.intents[element.intent]}]")
+            lines += [f"    {query.iunits[unit.id]}" for unit in summary.second.get(element.intent, ())]
+        else:
+            lines.append(query.iunits[element.id])
+    return "\n".join(lines)

@@ -1,26 +1,18 @@
 """Everything that scores the systems of one task: the measures of its kind, and scores from elsewhere."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer
 from calibration.agree.judged_task import JudgedTask
-from calibration.agree.measures.measure_names import measure_called, printed_name
-from calibration.agree.measures.ranked import ranked_scorer
-from calibration.agree.measures.streams import stream_scorer
-from calibration.agree.measures.summaries import summary_scorer
+from calibration.agree.measures.kinds import KINDS
+from calibration.agree.measures.names import measure_called, printed_name
 from calibration.agree.measures.variants import Fit, Role, Variant
 from calibration.agree.score_files import scores_of_task
 from metrics.registry import Measure
 
 SCORES_MARK = "from scores"
 """Stands behind the name of a measure from elsewhere that is called like one of ours."""
-
-SCORERS: Mapping[str, Callable[[JudgedTask, Evidence, Mapping[str, Measure]], Scorer]] = {
-    "summary_pairs": summary_scorer,
-    "stream_pairs": stream_scorer,
-    "ranked_pairs": ranked_scorer,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,7 +40,7 @@ class TaskScorer:
     def _unscored(self, task: JudgedTask) -> str:
         """Say why nothing scores a task."""
         kind = task_kind(task.task, self.evidence)
-        if kind in SCORERS:
+        if kind in KINDS:
             return "nothing scores its systems"
         return f"prefcal has no measures for tasks of kind {kind}; yours can be given with --scores"
 
@@ -72,9 +64,8 @@ def task_scorer(task: JudgedTask, evidence: Evidence, names: Iterable[str] = ())
         faulty.
     """
     kind = task_kind(task.task, evidence)
-    scorer_of = SCORERS.get(kind)
     named = _measures_called(names, kind, evidence)
-    own = FixedScorer(found=Measured()) if scorer_of is None else scorer_of(task, evidence, named)
+    own = KINDS[kind].scorer(task, evidence, named) if kind in KINDS else FixedScorer(found=Measured())
     return TaskScorer(evidence=evidence, own=own)
 
 

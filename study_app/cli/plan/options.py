@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from study_app.cli.output import FORMATS
-from study_app.cli.places import OutFile
+from study_app.cli.output import FORMATS, OutFile
 
 if TYPE_CHECKING:
     from calibration.plan.search import Wish

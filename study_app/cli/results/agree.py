@@ -1,17 +1,17 @@
-"""`prefcal agree`: how well measures agree with the preferences of a folder of tables."""
+"""`prefcal agree`, how well metrics agree with the preferences, and `prefcal report`, what it found as one page."""
 
+from functools import partial
 from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import FORMATS, Output, typed_options
-from study_app.cli.places import OutFolder
+from study_app.cli.output import Output, folder_option, format_option, typed_options
 
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
-    from calibration.agree.measures.named_measures import Wanted
+    from calibration.agree.measures.names import Wanted
     from calibration.agree.stream_results import StreamTables
     from calibration.user_model.model import UserModel
 
@@ -69,24 +69,9 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
 )
 @click.option("--complete-only", is_flag=True, help="Count only workers who completed the study.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides every random draw.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(FORMATS),
-    default="table",
-    show_default=True,
-    help="What to print.",
-)
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=OutFolder(path_type=str),
-    metavar="DIR",
-    required=True,
-    help="Folder for the results.",
-)
-def command(
+@format_option("What to print.")
+@folder_option("Folder for the results.", path_type=str)
+def agree(
     tables: str,
     *,
     model: str | None,
@@ -119,20 +104,20 @@ def command(
     from calibration.agree.folder import write_agreement
     from calibration.agree.study import agree
     from study_app.cli.results.agree_table import agreement_text
-    from study_app.cli.score.model_options import check_draws
+    from study_app.cli.score.options import check_draws
 
     check_draws(model, draws)
     _check_folder(folder, tables)
     evidence, record = _evidence(tables, model, scores, collection, runs, draws=draws, seed=seed)
-    found = agree(evidence, wanted=_wanted(primary, compare), complete_only=complete_only, seed=seed)
-    for note in found.notes:
+    results = agree(evidence, wanted=_wanted(primary, compare), complete_only=complete_only, seed=seed)
+    for note in results.notes:
         click.echo(note, err=True)
     record |= {"draws": draws, "complete_only": complete_only, "seed": seed, **_commands(folder)}
-    write_agreement(found, Path(folder), record, _streams(tables, evidence.model, collection, runs))
+    write_agreement(results, Path(folder), record, _streams(tables, evidence.model, collection, runs))
     if format_ == "table":
-        click.echo(agreement_text(found), nl=False)
+        click.echo(agreement_text(results), nl=False)
     else:
-        frame = found.agreement.astype(object).where(found.agreement.notna(), None)
+        frame = results.agreement.astype(object).where(results.agreement.notna(), None)
         Output(format=format_).rows(list(frame.columns), frame.to_numpy().tolist())
 
 
@@ -144,7 +129,7 @@ def _check_folder(folder: str, tables: str) -> None:
 
 def _wanted(primary: tuple[str, str] | None, compare: tuple[str, ...]) -> "Wanted | None":
     """Return the comparisons that the command names, None where it names none."""
-    from calibration.agree.measures.named_measures import Wanted
+    from calibration.agree.measures.names import Wanted
 
     return Wanted(primary=primary, compare=compare) if primary or compare else None
 
@@ -166,7 +151,7 @@ def _evidence(
     from calibration.tables.files import tables_sha256
     from calibration.tables.sources import study_sources
     from calibration.user_model.model import read_user_model
-    from study_app.cli.tables.check import read_with_warnings
+    from study_app.cli.tables.folder import read_with_warnings
 
     read = read_with_warnings(tables)
     digest = tables_sha256(tables)
@@ -232,3 +217,29 @@ def _seen_from(folder: str, name: str, value: Any) -> Any:
     if name in {"collection", "runs"}:
         return {kind: relpath(path, folder) for kind, path in value.items()}
     return relpath(value, folder) if name in {"tables", "model", "scores", "folder"} and value else value
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path())
+@click.option(
+    "--style",
+    metavar="FILE",
+    type=click.Path(),
+    help="Colours, fonts and settings of matplotlib, in YAML; see docs/report.md.",
+)
+def report(folder: str, *, style: str | None) -> None:
+    """Write DIR/report.html, one self-contained page, from what prefcal demo or prefcal agree wrote into DIR.
+
+    Every figure is written into DIR/figures too, as SVG and PDF, and every table into DIR/report-tables, as CSV and LaTeX.
+
+    Reads agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv, agree.json, user-model.json,
+    truth.json and the folder tables; what is missing is left out of the page with a sentence.
+    """
+    from study_app.report.build import write_report
+
+    look = None
+    if style is not None:
+        from study_app.report.drawing.look import read_look
+
+        look = read_look(style)
+    click.echo(write_report(folder, look=look, tell=partial(click.echo, err=True)))

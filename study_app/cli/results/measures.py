@@ -1,4 +1,4 @@
-"""`prefcal measures`: every measure with its parameters, defaults, source and one-line definition."""
+"""`prefcal measures`, every measure there is, and `prefcal correlate`, how alike two columns of scores rank the same systems."""
 
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ COLUMNS = ("measure", "family", "column", "parameters", "definition", "source")
 
 @click.command("measures")
 @output_options
-def command(*, output: Output) -> None:
+def measures(*, output: Output) -> None:
     """List every measure: how it is written, what it is printed as, what it computes, and where it comes from.
 
     Parameters are shown with their defaults. Write a measure with those you want to change, for example
@@ -50,3 +50,31 @@ def _for_people(rows: list[tuple[str, ...]]) -> list[str]:
             head = f"  {column:<{width}}  {measure}({parameters})"
             lines.append(f"{head}\n{margin}{definition}\n{margin}{source}\n")
     return lines
+
+
+@click.command()
+@click.argument("table", type=click.Path())
+@click.option("--x", metavar="COLUMN", required=True, help="The reference ranking, for tau-AP.")
+@click.option("--y", metavar="COLUMN", required=True, help="The ranking under test, for tau-AP.")
+@output_options
+def correlate(table: str, *, x: str, y: str, output: Output) -> None:
+    """Correlate two columns of TABLE, a CSV with a header and one row a system; larger scores are better.
+
+    Prints tau-b; tau-AP of Y with the reference X (with ties in Y the mean over their orders, undefined with ties
+    in X); tau-AP-sym, its symmetric form for ties anywhere; and Pearson's coefficient.
+    """
+    from metrics.agreement import correlate
+    from metrics.errors import FaultLog
+    from metrics.readers.columns import read_csv_columns
+    from metrics.readers.lines import run_name
+    from metrics.results import ALL, Score
+
+    log = FaultLog(table)
+    columns = read_csv_columns(table, [x, y], log)
+    reference, tested = columns.numbers(x, log), columns.numbers(y, log)
+    if not log.faults and len(columns.lines) < 2:
+        log.add("fewer than two rows", line=1, cure="write one row a system, two at least")
+    log.raise_if_any()
+    output.scores(
+        [Score(run_name(table), ALL, name, value) for name, value in correlate(reference, tested).items()]
+    )

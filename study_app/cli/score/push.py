@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.output import Output, score_output_options
-from study_app.cli.score.left_out import say_left_out, say_of_runs
-from study_app.cli.score.model_options import (
+from study_app.cli.score.options import (
     check_draws,
     model_options,
+    say_left_out,
     say_notes,
+    say_of_runs,
     topics_option,
 )
 

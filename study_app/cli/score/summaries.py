@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.output import Output, score_output_options
-from study_app.cli.score.left_out import say_left_out, say_of_runs
-from study_app.cli.score.model_options import check_draws, model_options
+from study_app.cli.score.options import check_draws, model_options, say_left_out, say_of_runs
 
 if TYPE_CHECKING:
     from metrics.summaries.readings import Intents

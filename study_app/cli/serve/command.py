@@ -10,20 +10,30 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from sqlalchemy.orm import Session
 
-from study_app.cli.options import database_option
+from study_app.cli.output import database_option
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
 from study_app.store.plan import Plans
 from study_app.study.platforms import Platform, platform_of
-from study_app.web.server_logs import quieted
 
 if TYPE_CHECKING:
     from flask import Flask
+
+
+THREADS = 32
+"""So many requests wait for the disk side by side, and share its commits; fewer than the database has connections."""
+FEW_THREADS = 8
+"""Of a process on a database server, whose connections all processes share."""
+CONNECTIONS = 2_000
+MAX_REQUEST_BYTES = 1024 * 1024
+HEALTH = "/healthz"
+ADDRESS: Final = re.compile(r"(?<=serving )\S.*", re.DOTALL)
+"""What stands behind waitress's "while serving"."""
 
 
 def address_lines(session: Session, base: str) -> list[str]:
@@ -50,36 +60,65 @@ def _trial(platform: Platform, entrance: str) -> list[str]:
     return [f"  try it:     {entrance}?{platform.worker_parameter}={name}"]
 
 
-THREADS = 32
-"""So many requests wait for the disk side by side, and share its commits; fewer than the database has connections."""
-CONNECTIONS = 2_000
-MAX_REQUEST_BYTES = 1024 * 1024
+class WithoutAddresses(logging.Filter):
+    """Let every record pass, but say no addresses."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Cut out of the record's words what a stranger wrote into them."""
+        record.msg, record.args = ADDRESS.sub("an address", record.getMessage()), ()
+        return True
 
 
-def waitress_server(app: Any, sock: socket.socket, *, sockets: dict[int, Any] | None = None) -> Any:
+def quieted(name: str) -> logging.Logger:
+    """Return the logger of that name, which says warnings and failures only, and no addresses."""
+    logger = logging.getLogger(name)
+    logger.setLevel(logging.WARNING)
+    logger.filters = [WithoutAddresses()]
+    return logger
+
+
+def waitress_server(
+    app: Any, sock: socket.socket, *, threads: int = THREADS, sockets: dict[int, Any] | None = None
+) -> Any:
     """Return waitress's server of a WSGI app on a socket that listens; its threads run already.
+
+    It reads requests on the side, so that a slow or silent client holds no thread, and hands on only whole ones. Who asks for
+    /healthz has a thread apart: it answers while all others wait for the database.
 
     Parameters
     ----------
     app : WSGI application
     sock : socket
+    threads : int
+        How many requests are answered side by side.
     sockets : dict, optional
         Gets every socket that is open, for who runs waitress's loop without the server's own method.
     """
     from waitress import create_server
+    from waitress.task import ThreadedTaskDispatcher
 
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line for each request that waits
     quieted("waitress")
-    return create_server(
+    server = create_server(
         app,
         map=sockets,
         sockets=[sock],
-        threads=THREADS,
+        threads=threads,
         connection_limit=CONNECTIONS,
+        ident=None,  # no header that says which server this is
         asyncore_use_poll=True,
         max_request_body_size=MAX_REQUEST_BYTES,
         clear_untrusted_proxy_headers=False,  # else X-Forwarded-Proto would never get to the standing link
     )
+    health = ThreadedTaskDispatcher()
+    health.set_thread_count(1)
+    others = server.task_dispatcher
+
+    def add_task(channel: Any) -> None:
+        (health if channel.requests[0].path == HEALTH else others).add_task(channel)
+
+    server.add_task = add_task
+    return server
 
 
 def cores() -> list[int]:
@@ -167,7 +206,7 @@ def serve(host: str, port: int, processes: int | None, database: str | None, *, 
             logging.getLogger("werkzeug").setLevel(logging.WARNING)  # its lines have tokens and platform ids
             _announce(app, host, port)
             app.run(host=host, port=port, debug=True, use_reloader=False, use_debugger=False)
-        elif wanted > 1:
+        elif wanted > 1 or (not url.startswith("sqlite") and sys.platform != "win32"):
             _serve_processes(app, host=host, port=port, processes=wanted)
         else:
             serve_app(app, host=host, port=port)

@@ -1,14 +1,16 @@
-"""Several server processes on one port, looked after by gunicorn: one that dies is started anew.
+"""Server processes on one port, looked after by gunicorn: one that dies, or hangs, is started anew.
 
-Before a SQLite file each runs waitress, as a single process does, and stays on a core. Before a database server they are gunicorn's
-own: waitress asks after every open connection at each step, for which a machine that runs the database too has less to spare.
+Each runs waitress, as a single process does: slow, cut, oversized and malformed requests meet the same on either database, and
+no client can keep others waiting by what it does not send. Before a SQLite file each process stays on a core.
 """
 
 import logging
+import math
 import os
 import random
 import signal
 import socket
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +20,15 @@ from gunicorn.workers.base import Worker
 from waitress import wasyncore
 
 from study_app.cli.serve.command import (
-    CONNECTIONS,
+    FEW_THREADS,
+    THREADS,
     cores,
+    quieted,
     spare_collections,
     stay_on,
     waitress_server,
 )
 from study_app.store.file_turns import FileTurn
-from study_app.web.server_logs import quieted
 from study_app.web.serving import NAME
 
 if TYPE_CHECKING:
@@ -33,23 +36,45 @@ if TYPE_CHECKING:
 
     from study_app.store.database import Database
 
-FEW_THREADS = 8
-"""Of a process on a database server, whose connections all processes share."""
-
-KEEPALIVE_SECONDS = 75
-"""Longer than a page waits between two batches of events: a connection that closes just then loses what is on its way."""
-
+LOGGER = logging.getLogger("prefcal.processes")
 GRACEFUL_SECONDS = 20
 TIMEOUT_SECONDS = 60
+HANGS_SECONDS = 20
+"""A request before a database server that has taken as long will not end: longer than any statement or lock may take."""
+
 LOOK_UP_SECONDS = 0.5
 """So soon an idle process sees that it is to stop, or that its parent is gone."""
-
 LAST_LOOKS = 3
 """So often a process that is to stop still reads what has been sent by then, and lets in who knocked."""
 
 
+class _Watched:
+    """A WSGI application, and since when each thread has been at a request."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self._since: dict[int, float] = {}
+
+    def __call__(self, environ: Any, start_response: Any) -> Any:
+        """Answer a request."""
+        thread = threading.get_ident()
+        self._since[thread] = time.monotonic()
+        try:
+            return self._app(environ, start_response)
+        finally:
+            del self._since[thread]
+
+    def longest(self) -> float:
+        """Return for how many seconds the oldest request has been waiting."""
+        return time.monotonic() - min(self._since.copy().values(), default=math.inf)
+
+
 class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
-    """A process with the server that a single one has too: slow, oversized and malformed requests meet the same."""
+    """A process with the server that a single one has too.
+
+    A connection to a database server may fall silent in a way that no timeout ends: whatever stands between still acknowledges
+    what is sent. A process whose request hangs ends itself, and a new one takes its place; what hung was never acknowledged.
+    """
 
     core: int | None = None
 
@@ -59,10 +84,17 @@ class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             stay_on(self.core)
         (listener,) = self.sockets
         sockets: dict[int, Any] = {}
-        server = waitress_server(self.wsgi, listener.sock, sockets=sockets)
+        watched = _Watched(self.wsgi)
+        is_sqlite = self.wsgi.extensions[NAME].database.is_sqlite
+        server = waitress_server(
+            watched, listener.sock, threads=THREADS if is_sqlite else FEW_THREADS, sockets=sockets
+        )
         while self.alive and os.getppid() == self.ppid:
             self.notify()
             _serve_for(LOOK_UP_SECONDS, sockets)
+            if not is_sqlite and watched.longest() > HANGS_SECONDS:
+                LOGGER.critical("a request has hung for %d s; its process is replaced", HANGS_SECONDS)
+                os._exit(1)
         for _ in range(LAST_LOOKS):
             _serve_for(0, sockets)
         wasyncore.dispatcher.close(server)  # nobody new; its own `close` would keep answers from being sent
@@ -111,14 +143,11 @@ class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no type
         settings = {
             "bind": f"fd://{self._socket.fileno()}",
             "workers": self._processes,
-            "worker_class": _WaitressWorker if self._is_sqlite else "gthread",
-            "threads": FEW_THREADS,
-            "keepalive": KEEPALIVE_SECONDS,
-            "worker_connections": CONNECTIONS,
+            "worker_class": _WaitressWorker,
             "timeout": TIMEOUT_SECONDS,
             "graceful_timeout": GRACEFUL_SECONDS,
             "logger_class": _QuietLogger,
-            "pre_fork": _give_core,
+            **({"pre_fork": _give_core} if self._is_sqlite else {}),
             "post_worker_init": _leave_hang_up_to_the_parent,
             "control_socket_disable": True,
         }

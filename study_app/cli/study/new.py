@@ -11,8 +11,7 @@ from study_app.study.platforms import PLATFORMS
 
 if TYPE_CHECKING:
     from study_app.study_new.collections import Search
-    from study_app.study_new.compose import PossibleTask
-    from study_app.study_new.write import StartingFiles
+    from study_app.study_new.compose import PossibleTask, StartingFiles
 
 MOST_SHOWN = 8
 
@@ -53,9 +52,8 @@ def new(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given:
     are taken. The file passes `prefcal study check` once its consent says what only you know (--contact, --keep). A study.yaml that
     is there already is never touched.
     """
-    from study_app.study.standard_words import UNWRITTEN
-    from study_app.study_new.compose import possible_tasks
-    from study_app.study_new.write import find_material, study_place, write_study
+    from study_app.study.words import UNWRITTEN
+    from study_app.study_new.compose import find_material, possible_tasks, study_place, write_study
 
     study_place(folder)
     material = find_material(places or (folder,))

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import FORMATS, typed_options
-from study_app.cli.places import OutFile, OutFolder
+from study_app.cli.output import OutFile, OutFolder, Output, format_option, typed_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,14 +95,7 @@ NOT_OPTIONS = ("tables", "model_file", "plots", "seed", "format_", "debug")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of every resampling."
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(FORMATS),
-    default="table",
-    show_default=True,
-    help="A table for people; csv or json for machines.",
-)
+@format_option()
 @click.option(
     "--debug",
     is_flag=True,
@@ -138,7 +130,7 @@ def command(
     from calibration.fit.material import FitOptions
     from calibration.user_model.model import write_user_model
     from metrics.files import check_file_place, check_folder_place
-    from study_app.cli.tables.check import read_with_warnings
+    from study_app.cli.tables.folder import read_with_warnings
 
     for name in (QUALITY, PLOTS):
         check_file_place(model_file.parent / name)
@@ -276,7 +268,6 @@ def _not_told(
 
 
 def _print(fit: "UserModelFit", written: "Sequence[Path]", drawings: str, format_: str) -> None:
-    from study_app.cli.output import Output
     from study_app.cli.tables.fit_table import COLUMNS, for_people, machine_row
 
     if format_ == "table":

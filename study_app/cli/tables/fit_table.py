@@ -92,13 +92,13 @@ def _about_intents(intents: "IntentFit") -> str:
 
 def _sentences(entries: Mapping[str, "ParameterEntry"]) -> Iterator[str]:
     """Yield each diagnostic once, warnings first, behind the parameters that it is about."""
-    found: dict[str, list[str]] = {}
+    parameters_by_sentence: dict[str, list[str]] = {}
     for severity in ("warning", "info"):
         for name, entry in entries.items():
             for note in entry.diagnostics:
                 if note.severity == severity:
-                    found.setdefault(f"{note.severity}: {note.sentence}", []).append(name)
-    for sentence, names in found.items():
+                    parameters_by_sentence.setdefault(f"{note.severity}: {note.sentence}", []).append(name)
+    for sentence, names in parameters_by_sentence.items():
         about = "all" if len(names) == len(entries) > 1 else "/".join(names)
         yield f"{about}: {sentence}"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.places import OutFolder
+from study_app.cli.output import folder_option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,19 +80,6 @@ def time_format_option(command: Command) -> Command:
     )(command)
 
 
-def folder_option(command: Command) -> Command:
-    """Add -o."""
-    return click.option(
-        "-o",
-        "--output",
-        "folder",
-        type=OutFolder(),
-        metavar="DIR",
-        required=True,
-        help="Folder for the tables.",
-    )(command)
-
-
 def tell(file: Path, notes: Sequence[str], warnings: Sequence[str]) -> None:
     """Say on stderr what was taken for granted about a file, and what is suspicious."""
     for warning in warnings:
@@ -149,7 +136,7 @@ def _answers() -> tuple[str, ...]:
 @click.option("--language", type=click.Choice(["en", "ja"]), help="Language of the texts.")
 @time_format_option
 @delimiter_option
-@folder_option
+@folder_option("Folder for the tables.")
 def import_preferences(
     file: Path,
     *,
@@ -267,7 +254,7 @@ def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> da
 @click.option("--study", default="visits", show_default=True, help="What study.json shall call the study.")
 @time_format_option
 @delimiter_option
-@folder_option
+@folder_option("Folder for the tables.")
 def import_visits(
     file: Path,
     *,

@@ -27,14 +27,14 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.font_manager import findSystemFonts, fontManager
 from matplotlib.text import Text
 
-from study_app.report.drawing.look import Look
+from study_app.report.drawing.look import ReportLook
 
 WIDER = 1.1
 """So much wider than the figure's own font may that of the page be."""
 GAP_POINTS = 4.0
 """Room between two labels."""
 FEWEST_CHARS = 8
-Draw: TypeAlias = Callable[[Look], Drawing]
+Draw: TypeAlias = Callable[[ReportLook], Drawing]
 """Makes a drawing in a look."""
 OTHER_SCRIPTS = MappingProxyType(
     {
@@ -145,14 +145,14 @@ def new_drawing(width_inches: float, height_inches: float) -> Drawing:
     return Drawing(figsize=(width_inches, height_inches), layout="constrained")
 
 
-def drawn(draw: Draw, look: Look, *, name: str, title: str) -> Drawn:
+def drawn(draw: Draw, look: ReportLook, *, name: str, title: str) -> Drawn:
     """Make a drawing and turn it into all its forms; the same one gives the same bytes.
 
     Parameters
     ----------
     draw : callable
         Makes it.
-    look : Look
+    look : ReportLook
         Colours, fonts and settings.
     name : str
         Unique on the page: it begins every id inside.
@@ -177,9 +177,11 @@ def told_missing(drawings: Iterable[Drawn]) -> str | None:
     )
 
 
-def _made(draw: Draw, look: Look, name: str, title: str, other: Path | None = None) -> tuple[Drawn, str]:
+def _made(
+    draw: Draw, look: ReportLook, name: str, title: str, other: Path | None = None
+) -> tuple[Drawn, str]:
     """Make a drawing in all its forms, with one more font; return it and the signs that no font has."""
-    with _style(look, other), warnings.catch_warnings(record=True) as told:
+    with _style(look, other), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         drawing = draw(look)
         fit_labels(drawing)
@@ -187,7 +189,7 @@ def _made(draw: Draw, look: Look, name: str, title: str, other: Path | None = No
         drawing.set_layout_engine("none")
         made = Drawn(svg=svg, pdf=_pdf(drawing, title), inline=_inline(svg, name, look))
     missing = set()
-    for one in told:
+    for one in warned:
         sign = MISSING.match(str(one.message))
         if sign is None:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
@@ -196,7 +198,7 @@ def _made(draw: Draw, look: Look, name: str, title: str, other: Path | None = No
     return made, "".join(sorted(missing))
 
 
-def _style(look: Look, other: Path | None) -> AbstractContextManager[None]:
+def _style(look: ReportLook, other: Path | None) -> AbstractContextManager[None]:
     fonts = [*([look.font] if look.font else []), "DejaVu Sans"]
     is_truetype = other is None or has_truetype_outlines(other)
     if other is not None:
@@ -272,7 +274,7 @@ def _pdf(drawing: Drawing, title: str) -> bytes:
     return content.getvalue()
 
 
-def _inline(svg: str, name: str, look: Look) -> Markup:
+def _inline(svg: str, name: str, look: ReportLook) -> Markup:
     """Return the drawing without what makes it a file of its own, in the colours and the font of the page."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)

@@ -28,7 +28,7 @@ from matplotlib.ticker import (
 
 from metrics.arrays import Bools, Floats
 from study_app.report.drawing.canvas import new_drawing
-from study_app.report.drawing.look import Look
+from study_app.report.drawing.look import ReportLook
 from study_app.report.wording import NARROW, quantity, shortened
 
 Colour: TypeAlias = tuple[float, float, float, float]
@@ -88,7 +88,7 @@ class Mark:
     sign: str = "D"
 
 
-def agreement_rows(look: Look, *, marks: Sequence[Mark], ceiling: float, perfect: float) -> Drawing:
+def agreement_rows(look: ReportLook, *, marks: Sequence[Mark], ceiling: float, perfect: float) -> Drawing:
     """Draw the agreement of every measure with its interval, one a row, beside the ceilings as a bar across.
 
     A row whose interval is unknown is dotted from edge to edge.
@@ -121,7 +121,7 @@ def agreement_rows(look: Look, *, marks: Sequence[Mark], ceiling: float, perfect
     return drawing
 
 
-def scatter(look: Look, *, difference: Floats, share: Floats, measure: str) -> Drawing:
+def scatter(look: ReportLook, *, difference: Floats, share: Floats, measure: str) -> Drawing:
     """Draw vote share against score difference, one sign a pair; the quadrants of agreement are shaded.
 
     Circles agree, triangles disagree, crosses are tied in score or votes (Fig. 3 of two-layered-summaries.txt).
@@ -154,7 +154,7 @@ def scatter(look: Look, *, difference: Floats, share: Floats, measure: str) -> D
     return drawing
 
 
-def curve_with_marks(look: Look, *, curve: DrawnCurve, marks: Sequence[Mark], measure: str) -> Drawing:
+def curve_with_marks(look: ReportLook, *, curve: DrawnCurve, marks: Sequence[Mark], measure: str) -> Drawing:
     """Draw agreement over a parameter with its band and ceilings, and below it where the parameter was estimated."""
     drawing = new_drawing(4.1, 2.5 + 0.22 * len(marks))
     ratios = [2.3, 0.25 + 0.22 * len(marks)]
@@ -178,14 +178,14 @@ def with_thousands(axis: Axis) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}".replace(",", NARROW)))
 
 
-def _draw_ceiling(span: Callable[..., object], look: Look, ceiling: float, perfect: float) -> None:
+def _draw_ceiling(span: Callable[..., object], look: ReportLook, ceiling: float, perfect: float) -> None:
     """Draw a bar across from the agreement of a second panel to that of a perfect measure; nothing if they are unknown."""
     if np.isfinite([ceiling, perfect]).all():
         span(ceiling, perfect, facecolor=look["accent"], edgecolor=look["accent"], alpha=0.22, linewidth=1.0)
         span(ceiling, perfect, fill=False, edgecolor=look["accent"], hatch="////", linewidth=0, alpha=0.35)
 
 
-def _draw_curve(axes: Axes, look: Look, curve: DrawnCurve) -> None:
+def _draw_curve(axes: Axes, look: ReportLook, curve: DrawnCurve) -> None:
     axes.grid(visible=True, axis="y")
     _draw_ceiling(axes.axhspan, look, curve.ceiling, curve.perfect)
     axes.fill_between(
@@ -198,7 +198,7 @@ def _draw_curve(axes: Axes, look: Look, curve: DrawnCurve) -> None:
     axes.tick_params(axis="x", which="both", length=0)
 
 
-def _draw_marks(axes: Axes, look: Look, marks: Sequence[Mark], curve: DrawnCurve) -> None:
+def _draw_marks(axes: Axes, look: ReportLook, marks: Sequence[Mark], curve: DrawnCurve) -> None:
     """Draw one row a mark: its value and its interval, an open end running into the edge."""
     low, high = float(curve.values.min()), float(curve.values.max())
     for row, mark in enumerate(marks):
@@ -250,7 +250,7 @@ class Shares:
 
 
 def worker_scatter(
-    look: Look,
+    look: ReportLook,
     *,
     seconds: Floats,
     consistency: Floats,
@@ -272,7 +272,7 @@ def worker_scatter(
     return drawing
 
 
-def worker_shares(look: Look, *, shares: Shares) -> Drawing:
+def worker_shares(look: ReportLook, *, shares: Shares) -> Drawing:
     """Draw each worker's share with its interval, in order, beside the interval of all workers together."""
     order = np.argsort(shares.value, kind="stable")
     place = np.arange(1, len(order) + 1)
@@ -292,7 +292,7 @@ def worker_shares(look: Look, *, shares: Shares) -> Drawing:
     return drawing
 
 
-def _signs(axes: Axes, look: Look, x: Floats, y: Floats, excluded: Bools) -> None:
+def _signs(axes: Axes, look: ReportLook, x: Floats, y: Floats, excluded: Bools) -> None:
     for chosen, marker, colour, size in ((~excluded, "o", "agree", 3.6), (excluded, "x", "disagree", 4.4)):
         axes.plot(x[chosen], y[chosen], marker, color=look[colour], markersize=size, alpha=0.75)
 
@@ -306,7 +306,7 @@ def _rank_within(groups: Floats, order: Floats) -> Floats:
     return ranks
 
 
-def fit_drawing(look: Look, *, plot: Callable[[Axes], None]) -> Drawing:
+def fit_drawing(look: ReportLook, *, plot: Callable[[Axes], None]) -> Drawing:
     """Let a fit draw itself, without the title it would give itself, in the colours of a look."""
     drawing = new_drawing(3.7, 3.1)
     axes = drawing.add_subplot()
@@ -340,7 +340,7 @@ def _legend_below(drawing: Drawing, axes: Axes) -> None:
     drawing.legend(handles, labels, loc="outside lower center", ncols=2, fontsize="small")
 
 
-def _recolour(artist: object, look: Look) -> None:
+def _recolour(artist: object, look: ReportLook) -> None:
     """Give one line, area or sign the look's colours."""
     if isinstance(artist, Line2D):
         for part in ("color", "markerfacecolor", "markeredgecolor"):
@@ -354,7 +354,7 @@ def _recolour(artist: object, look: Look) -> None:
             getattr(artist, f"set_{part}")(inside if isinstance(artist, Collection) else inside[0])
 
 
-def _in_look(colour: Any, look: Look) -> Colour:
+def _in_look(colour: Any, look: ReportLook) -> Colour:
     """Return the look's colour for a fit's own: greys by their lightness, named ones by their role, others as they are."""
     red, green, blue, alpha = to_rgba(colour)
     role = NAMED.get(to_hex(colour))

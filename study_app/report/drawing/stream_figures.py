@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from metrics.arrays import Floats, Places
 from study_app.report.drawing.canvas import new_drawing
-from study_app.report.drawing.look import Look
+from study_app.report.drawing.look import ReportLook
 from study_app.report.wording import shortened
 
 SIGNS = "os^DvPX*<>"
@@ -67,7 +67,7 @@ class BestMap:
     people: tuple[float, float] | None = field(default=None)
 
 
-def one_against_other(look: Look, *, against: Against) -> Drawing:
+def one_against_other(look: ReportLook, *, against: Against) -> Drawing:
     """Draw a sign for each system, the scores of two measures as its place."""
     drawing = new_drawing(3.3, 2.9)
     axes = drawing.add_subplot()
@@ -89,7 +89,7 @@ def one_against_other(look: Look, *, against: Against) -> Drawing:
 
 
 def tau_over_alpha(
-    look: Look, *, alphas: Floats, tau: Floats, band: tuple[Floats, Floats], marks: Mapping[str, float]
+    look: ReportLook, *, alphas: Floats, tau: Floats, band: tuple[Floats, Floats], marks: Mapping[str, float]
 ) -> Drawing:
     """Draw Kendall's tau over alpha with its pointwise interval; marks are alphas to be seen."""
     drawing = new_drawing(3.3, 2.9)
@@ -110,7 +110,7 @@ def tau_over_alpha(
     return drawing
 
 
-def best_map(look: Look, *, found: BestMap) -> Drawing:
+def best_map(look: ReportLook, *, found: BestMap) -> Drawing:
     """Draw the best system of each population as a sign in its cell; a ring is where the fitted people are."""
     rows, columns = found.best.shape
     drawing = new_drawing(4.1, 3.3)
@@ -151,7 +151,7 @@ def best_map(look: Look, *, found: BestMap) -> Drawing:
     return drawing
 
 
-def _legend(drawing: Drawing, look: Look, signs: Mapping[str, str]) -> None:
+def _legend(drawing: Drawing, look: ReportLook, signs: Mapping[str, str]) -> None:
     names = [shortened(name, 18) for name in signs]
     handles = [
         Line2D(

@@ -216,15 +216,15 @@ def _when(row: Row) -> str:
 
 def _best_sentence(result: TaskResult) -> str:
     row = result.row(result.best[0])
-    found = f"{percent(row['agreement'])} ({percent_interval(row['low'], row['high'])})"
+    share = f"{percent(row['agreement'])} ({percent_interval(row['low'], row['high'])})"
     measures = counted(len(result.fair_measures), "measure")
     if len(result.best) == len(result.fair_measures):
-        return f"The {measures} that were not fitted in sample agree equally often: {found}."
+        return f"The {measures} that were not fitted in sample agree equally often: {share}."
     agree = "agrees" if len(result.best) == 1 else "agree"
     first = "" if len(result.best) == 1 or np.isnan(row["low"]) else "; the interval is of the first"
     return (
         f"Of the {measures} that were not fitted in sample, {listed(result.best, most=3)} {agree} most often:"
-        f" {found}{first}."
+        f" {share}{first}."
     )
 
 

@@ -47,9 +47,9 @@ def consistency_figure(
     preferences: pd.DataFrame, workers: pd.DataFrame | None, entries: Mapping[str, ParameterEntry], name: str
 ) -> list[Figure]:
     """Return each worker's consistency beyond chance; nothing where no pair was shown twice."""
-    found = consistency_by_worker(preferences).dropna(subset=["kappa"])
+    consistency = consistency_by_worker(preferences).dropna(subset=["kappa"])
     overall = entries.get("consistency_kappa")
-    if found.empty or overall is None:
+    if consistency.empty or overall is None:
         return []
     low, high = _ends(overall)
     share = entries["consistency_share"].estimate
@@ -63,10 +63,10 @@ def consistency_figure(
             draw=partial(
                 worker_shares,
                 shares=Shares(
-                    value=found["kappa"].to_numpy(np.float64),
-                    low=np.maximum(found["kappa_low"].to_numpy(np.float64), -1.0),
-                    high=found["kappa_high"].to_numpy(np.float64),
-                    excluded=_excluded(found["worker"], workers),
+                    value=consistency["kappa"].to_numpy(np.float64),
+                    low=np.maximum(consistency["kappa_low"].to_numpy(np.float64), -1.0),
+                    high=consistency["kappa_high"].to_numpy(np.float64),
+                    excluded=_excluded(consistency["worker"], workers),
                     reference=0.0,
                     overall=(low, high),
                     label="kappa of the repeats",
@@ -74,9 +74,9 @@ def consistency_figure(
                 ),
             ),
             alt=(
-                f"Consistency beyond chance of {counted(len(found), 'worker')}: together kappa"
+                f"Consistency beyond chance of {counted(len(consistency), 'worker')}: together kappa"
                 f" {decimal(overall.estimate)}, {percent(share)} of the repeats answered alike;"
-                f" {int((found['kappa'] <= 0).sum())} not beyond chance."
+                f" {int((consistency['kappa'] <= 0).sum())} not beyond chance."
             ),
             caption=CAPTION + "what the same habits would give without looking.",
         )
@@ -256,19 +256,19 @@ def _flagged(workers: pd.DataFrame) -> str:
     numbers = Counter(flag for text in texts for flag in text.split(", "))
     if not numbers:
         return ""
-    said = ", ".join(f"{FLAGS.get(flag, flag)}: {number}" for flag, number in sorted(numbers.items()))
-    return f" Flagged, and not left out for it ({said})."
+    flag_counts = ", ".join(f"{FLAGS.get(flag, flag)}: {number}" for flag, number in sorted(numbers.items()))
+    return f" Flagged, and not left out for it ({flag_counts})."
 
 
 def _limits(material: ReportMaterial) -> tuple[float | None, float | None]:
     """Return the smallest search time and consistency that the study accepted."""
-    found: dict[str, float] = {}
+    limits: dict[str, float] = {}
     for task in material.study.tasks.values() if material.study else ():
         for name in ("min_search_seconds", "min_consistency"):
             value = task.protocol.get(name)
             if isinstance(value, int | float):
-                found[name] = float(value)
-    return found.get("min_search_seconds"), found.get("min_consistency")
+                limits[name] = float(value)
+    return limits.get("min_search_seconds"), limits.get("min_consistency")
 
 
 def _figure(workers: pd.DataFrame, limits: tuple[float | None, float | None], key: str) -> list[Figure]:

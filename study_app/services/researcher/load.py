@@ -1,32 +1,176 @@
-"""Putting a study into the database, and replacing a loaded one where no answer can be harmed."""
+"""Putting a study into the database, and replacing a loaded one where no answer can be harmed: which differences would harm one."""
 
 import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import combinations
+from typing import Any, TypeAlias
 
 from sqlalchemy import delete, exists, or_, select
 from sqlalchemy.orm import Session
 
-from metrics.errors import InputError
+from metrics.errors import Fault, InputError
 from study_app.estimate.content import StudyContent
-from study_app.services.researcher.load_changes import changes_of, refused_changes
 from study_app.store.models import (
     Assignment,
     Base,
     Intent,
+    LoadedStudy,
     Pair,
-    Study,
-    Summary,
+    StoredSummary,
     System,
     Task,
     TaskTable,
     Topic,
     Worker,
 )
-from study_app.store.task_models import ConsentText, Introduction, Stream
+from study_app.store.task_models import ConsentText, Introduction, StoredStream
+from study_app.study.entries import read_study_entry
+from study_app.study.file import StudyFile
 from study_app.tasks.content import TaskContent, TopicContent
-from study_app.tasks.kinds import kind_of
+from study_app.tasks.kinds import KINDS, kind_of
+from study_app.tasks.task_kind import TaskKind
+
+Place: TypeAlias = tuple[str | int, ...]
+Leaf: TypeAlias = tuple[Place, Any]
+FREE_OF_STUDY = {
+    *("title", "consent", "completion_code", "codes", "visit_code", "return_url", "early_return_url"),
+    *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder"),
+    *("reward", "currency", "platform_fee"),
+}
+FREE_OF_TASK = {"min_consistency", "compare", "primary"}
+"""May change at any time, as the free keys of a kind of task: no answer is touched, or their rule is applied at analysis."""
+
+OF_IDENTITY = {("platform",), ("id_parameter",)}
+"""Says who a worker is: must not change once there is one."""
+
+ABSENT = "nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One value that differs; ``old`` or ``new`` is `ABSENT` where the place is only in one of the two.
+
+    ``kind``: name of the kind of task that it is about, None where it is about none or another than before.
+    """
+
+    place: Place
+    old: Any
+    new: Any
+    kind: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The place as people write it: ``tasks.2.systems.good`` (tasks from 1)."""
+        return ".".join(str(part + 1) if isinstance(part, int) else part for part in self.place)
+
+    def __str__(self) -> str:
+        """``title: Old -> New``; hashes and long texts shortened."""
+        return f"{self.key}: {_short(self.old)} -> {_short(self.new)}"
+
+    @property
+    def harms_answers(self) -> bool:
+        """Whether answers given before and after could not be analysed together."""
+        match self.place:
+            case (str(key),):
+                return key not in FREE_OF_STUDY
+            case ("tasks", _, str(key)) if self.kind is not None:
+                return self._harms_in(KINDS[self.kind], key)
+            case ("tasks", _, "collection" | "systems", _, "path"):
+                return False
+        return True
+
+    def _harms_in(self, kind: TaskKind, key: str) -> bool:
+        """Say whether a key of a task harms: its limit may be raised at any time."""
+        if key == kind.limit_key:
+            return self.new is not None and (self.old is None or self.new < self.old)
+        return key not in FREE_OF_TASK | kind.free_keys
+
+
+def changes_of(study: LoadedStudy, content: StudyContent) -> list[Change]:
+    """Return every value in which a study file, with all it names, differs from what is loaded."""
+    old, new = dict(_loaded(study)), dict(_given(content))
+    places = [*new, *(place for place in old if place not in new)]
+    changes = [
+        Change(
+            place=place,
+            old=old.get(place, ABSENT),
+            new=new.get(place, ABSENT),
+            kind=new.get(place[:2]) if place[0] == "tasks" else None,
+        )
+        for place in places
+        if old.get(place, ABSENT) != new.get(place, ABSENT)
+    ]
+    absent = {change.place for change in changes if ABSENT in (change.old, change.new)}
+    return [change for change in changes if not absent & set(_around(change.place))]
+
+
+def refused_changes(
+    changes: Sequence[Change], file: StudyFile, *, has_workers: bool, has_answers: bool
+) -> list[Fault]:
+    """Return a fault for each change that must not happen any more."""
+    return [
+        Fault(
+            problem=f"{change} would corrupt answers already given",
+            cure="undo it, or load the file as another study (change study:)",
+            path=str(file.path),
+            line=file.line(*change.place),
+        )
+        for change in changes
+        if (has_answers and change.harms_answers) or (has_workers and change.place in OF_IDENTITY)
+    ]
+
+
+def _loaded(study: LoadedStudy) -> Iterator[Leaf]:
+    """Return what is loaded, with today's defaults for keys that prefcal did not know when it was loaded."""
+    config = read_study_entry(study.config, KINDS).model_dump(mode="json")
+    yield from _study_leaves(config, study.folder)
+    for number, task in enumerate(study.tasks):
+        systems = {system.name: (system.path, system.sha256) for system in task.systems}
+        files = {kind: (file["path"], file["sha256"]) for kind, file in task.files.items()}
+        yield from _task_leaves(number, config["tasks"][number], files, systems)
+
+
+def _given(content: StudyContent) -> Iterator[Leaf]:
+    file = content.file
+    yield from _study_leaves(file.entry.model_dump(mode="json"), str(file.path.absolute().parent))
+    for number, task in enumerate(content.tasks):
+        files, systems = (
+            {name: (source.path, source.sha256) for name, source in sources.items()}
+            for sources in (task.files, task.systems)
+        )
+        yield from _task_leaves(number, task.entry.model_dump(mode="json"), files, systems)
+
+
+def _study_leaves(config: Mapping[str, Any], folder: str) -> Iterator[Leaf]:
+    yield from (((key,), value) for key, value in config.items() if key != "tasks")
+    yield ("folder",), folder
+
+
+def _task_leaves(
+    number: int,
+    config: Mapping[str, Any],
+    files: Mapping[str, tuple[str, str]],
+    systems: Mapping[str, tuple[str, str]],
+) -> Iterator[Leaf]:
+    yield ("tasks", number), config["kind"]
+    for key, value in config.items():
+        if key not in {"kind", "collection", "systems"}:
+            yield ("tasks", number, key), value
+    for part, sources in (("collection", files), ("systems", systems)):
+        for name, (path, sha256) in sources.items():
+            yield ("tasks", number, part, name), f"content {sha256[:8]}"
+            yield ("tasks", number, part, name, "path"), path
+
+
+def _around(place: Place) -> Iterator[Place]:
+    return (place[:end] for end in range(1, len(place)))
+
+
+def _short(value: Any) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +203,11 @@ def load_study(session: Session, content: StudyContent, *, now: datetime) -> Loa
         With a line for each change that would corrupt answers; nothing is stored then.
     """
     entry = content.file.entry
-    study = session.scalars(select(Study).where(Study.name == entry.study).with_for_update()).one_or_none()
+    study = session.scalars(
+        select(LoadedStudy).where(LoadedStudy.name == entry.study).with_for_update()
+    ).one_or_none()
     if study is None:
-        study = Study(name=entry.study)
+        study = LoadedStudy(name=entry.study)
         _fill(study, content, now=now)
         session.add(study)
         session.flush()
@@ -87,7 +233,7 @@ def load_study(session: Session, content: StudyContent, *, now: datetime) -> Loa
     return LoadReport(study=entry.study, outcome="changed", changes=tuple(map(str, changes)))
 
 
-def _fill(study: Study, content: StudyContent, *, now: datetime) -> None:
+def _fill(study: LoadedStudy, content: StudyContent, *, now: datetime) -> None:
     file = content.file
     study.sha256 = file.sha256
     study.source = file.source
@@ -98,7 +244,7 @@ def _fill(study: Study, content: StudyContent, *, now: datetime) -> None:
     study.version = (study.version or 0) + 1
 
 
-def _keep_consent_text(session: Session, study: Study, *, now: datetime) -> None:
+def _keep_consent_text(session: Session, study: LoadedStudy, *, now: datetime) -> None:
     """Keep every consent text that the study ever had."""
     known = select(ConsentText.id).where(
         ConsentText.study_id == study.id, ConsentText.sha256 == study.consent_sha256
@@ -114,11 +260,11 @@ def _keep_consent_text(session: Session, study: Study, *, now: datetime) -> None
         )
 
 
-def _has_workers(session: Session, study: Study) -> bool:
+def _has_workers(session: Session, study: LoadedStudy) -> bool:
     return bool(session.scalar(select(exists().where(Worker.study_id == study.id))))
 
 
-def _has_answers(session: Session, study: Study) -> bool:
+def _has_answers(session: Session, study: LoadedStudy) -> bool:
     """Say whether anything refers to a task: work that was given out, or a try at its check."""
     given, tried = (
         exists().where(model.task_id == Task.id, Task.study_id == study.id)
@@ -127,7 +273,7 @@ def _has_answers(session: Session, study: Study) -> bool:
     return bool(session.scalar(select(or_(given, tried))))
 
 
-def _update_tasks(study: Study, content: StudyContent) -> None:
+def _update_tasks(study: LoadedStudy, content: StudyContent) -> None:
     """Take over what may change while answers exist: numbers of the protocol, and where files stand."""
     for task, given in zip(study.tasks, content.tasks, strict=True):
         task.config = given.entry.model_dump(mode="json")
@@ -136,10 +282,10 @@ def _update_tasks(study: Study, content: StudyContent) -> None:
             system.path = given.systems[system.name].path
 
 
-def _delete_tasks(session: Session, study: Study) -> None:
+def _delete_tasks(session: Session, study: LoadedStudy) -> None:
     tasks = select(Task.id).where(Task.study_id == study.id)
     topics = select(Topic.id).where(Topic.task_id.in_(tasks))
-    for model in (Summary, Stream, Pair, Intent):
+    for model in (StoredSummary, StoredStream, Pair, Intent):
         session.execute(delete(model).where(model.topic_id.in_(topics)))
     for child in (Topic, System, TaskTable):
         session.execute(delete(child).where(child.task_id.in_(tasks)))
@@ -147,7 +293,7 @@ def _delete_tasks(session: Session, study: Study) -> None:
     session.expire(study, ["tasks"])
 
 
-def _add_tasks(session: Session, study: Study, content: StudyContent) -> None:
+def _add_tasks(session: Session, study: LoadedStudy, content: StudyContent) -> None:
     for position, given in enumerate(content.tasks, start=1):
         task = Task(
             study_id=study.id,
@@ -176,29 +322,31 @@ def _add_systems(session: Session, given: TaskContent, task: int) -> dict[str, i
 
 def _add_topics(session: Session, given: TaskContent, task: int, systems: dict[str, int]) -> None:
     session.add_all(TaskTable(task_id=task, name=name, content=table) for name, table in given.tables.items())
-    for position, one in enumerate(given.topics, start=1):
-        topic = Topic(task_id=task, position=position, name=one.id, text=one.text, detail=one.detail)
+    for position, content in enumerate(given.topics, start=1):
+        topic = Topic(
+            task_id=task, position=position, name=content.id, text=content.text, detail=content.detail
+        )
         session.add(topic)
         session.flush()
-        session.add_all(_parts_of(one, topic.id, given, systems))
+        session.add_all(_parts_of(content, topic.id, given, systems))
     session.flush()
 
 
-def _parts_of(one: TopicContent, topic: int, given: TaskContent, systems: dict[str, int]) -> list[Base]:
+def _parts_of(content: TopicContent, topic: int, given: TaskContent, systems: dict[str, int]) -> list[Base]:
     """Return the rows below a topic: intents, what the systems show, pairs."""
     page = kind_of(given.entry).page
     intents = [
-        Intent(topic_id=topic, position=position, name=name, text=text, probability=one.probability(name))
-        for position, (name, text) in enumerate(one.intents.items(), start=1)
+        Intent(topic_id=topic, position=position, name=name, text=text, probability=content.probability(name))
+        for position, (name, text) in enumerate(content.intents.items(), start=1)
     ]
     shown = [
-        (Stream if page == "stream" else Summary)(
-            topic_id=topic, system_id=row, content=given.shown[one.id, name]
+        (StoredStream if page == "stream" else StoredSummary)(
+            topic_id=topic, system_id=row, content=given.shown[content.id, name]
         )
         for name, row in systems.items()
     ]
     pairs = [
-        Pair(topic_id=topic, system_a_id=systems[a], system_b_id=systems[b], name=f"{one.id}:{a}~{b}")
+        Pair(topic_id=topic, system_a_id=systems[a], system_b_id=systems[b], name=f"{content.id}:{a}~{b}")
         for a, b in combinations(systems if page == "pair" else (), 2)
     ]
     return [*intents, *shown, *pairs]

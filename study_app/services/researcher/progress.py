@@ -26,9 +26,9 @@ from study_app.protocol.domain import (
     flags_by_worker,
 )
 from study_app.services.researcher.reconcile import Handover, handover
-from study_app.services.worker.quota import counts, pair_tallies, taken_units
 from study_app.services.worker.streams import system_tallies
-from study_app.store.models import Assignment, PageLoad, Pair, Showing, Slot, Study, Topic, Worker
+from study_app.services.worker.whereabouts import counts, pair_tallies, taken_units
+from study_app.store.models import Assignment, LoadedStudy, PageLoad, Pair, Showing, Slot, Topic, Worker
 from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
 from study_app.store.task_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
 
@@ -232,7 +232,7 @@ def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> Study
         consented=consented,
         completed=completed,
         withdrawn=withdrawn,
-        paused_at=session.scalar(select(Study.paused_at).where(Study.id == plan.id)),
+        paused_at=session.scalar(select(LoadedStudy.paused_at).where(LoadedStudy.id == plan.id)),
         handover=handover(session, plan.id),
         tasks=tuple(_task_progress(session, task, now=now) for task in plan.tasks),
         rule=EXCLUSION_RULE,
@@ -314,9 +314,9 @@ def stream_progress(session: Session, task: TaskPlan, *, now: datetime) -> Strea
     )
 
 
-def _count(session: Session, found: Select[int]) -> int:
+def _count(session: Session, query: Select[int]) -> int:
     """Return how many rows a select finds."""
-    return session.scalar(select(func.count()).select_from(found.subquery())) or 0
+    return session.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 
 def _judgments_per_pair(session: Session, task: TaskPlan) -> Sequence[int]:

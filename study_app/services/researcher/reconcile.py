@@ -1,24 +1,37 @@
 """What a platform's list and the stored data say together: who is to be paid, and who handed in what.
 
 A missing code is never a ground for rejecting anybody: whoever has complete data is to be paid.
+
+And whom to remind of a stream they follow; sending is up to the platform's own means.
 """
 
 import csv
 import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from study_app.services.worker.codes import visited_between
+from study_app.services.worker.ends import visited_between
 from study_app.services.worker.whereabouts import locate
-from study_app.store.models import Assignment, PlatformEntry, PlatformIdentity, Slot, Study, Worker
+from study_app.store.models import (
+    Assignment,
+    LoadedStudy,
+    PageLoad,
+    PlatformEntry,
+    PlatformIdentity,
+    Slot,
+    StoredEvent,
+    Topic,
+    Worker,
+)
 from study_app.store.plan import Plans, StudyPlan
-from study_app.store.task_models import CodeShown, Follow, PlatformRecord
+from study_app.store.task_models import CodeShown, Follow, PlatformRecord, Prompt, StreamView
+from study_app.study.entries import FollowedTask
 from study_app.study.platform_list import Submission
 
 Finding: TypeAlias = Literal[
@@ -78,7 +91,7 @@ class _Known:
 
 
 def reconcile(
-    session: Session, plans: Plans, study: Study, submissions: Collection[Submission], *, now: datetime
+    session: Session, plans: Plans, study: LoadedStudy, submissions: Collection[Submission], *, now: datetime
 ) -> list[Reconciled]:
     """Store what the platform says of each submission of a known worker, and say of each what is to be done.
 
@@ -86,24 +99,24 @@ def reconcile(
     """
     plan = plans.of(session, study.id, study.version)
     known = {one.identity.platform_worker: one for one in _known(session, plans, plan, now=now)}
-    found = []
+    reconciled = []
     for one in submissions:
         person = known.get(one.worker)
         if person is None:
-            found.append(_row(one, "", "unknown"))
+            reconciled.append(_row(one, "", "unknown"))
             continue
         _store(session, person.identity, one, now=now)
         finding = _finding(session, plan, person, one) if one.known else "unknown_state"
-        found.append(_row(one, _ended(person), finding))
+        reconciled.append(_row(one, _ended(person), finding))
     listed = {one.worker for one in submissions}
-    found += [
+    reconciled += [
         Reconciled(worker=name, submission="", status="", ended=_ended(person), finding="not_handed_in")
         for name, person in known.items()
         if name not in listed and person.is_complete
     ]
     session.flush()
     order = list(FINDINGS)
-    return sorted(found, key=lambda one: order.index(one.finding))
+    return sorted(reconciled, key=lambda one: order.index(one.finding))
 
 
 def _known(session: Session, plans: Plans, plan: StudyPlan, *, now: datetime) -> Iterator[_Known]:
@@ -213,13 +226,13 @@ def _row(one: Submission, ended: str, finding: Finding) -> Reconciled:
 
 def identities(session: Session, study: int) -> dict[str, str]:
     """Return pseudonym -> id at the platform, in order of arrival; without those whose id was deleted."""
-    found = (
+    query = (
         select(Worker.pseudonym, PlatformIdentity.platform_worker)
         .join(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
         .where(Worker.study_id == study)
         .order_by(Worker.number)
     )
-    return {pseudonym: name for pseudonym, name in session.execute(found)}  # noqa: C416 - rows are not tuples to mypy
+    return {pseudonym: name for pseudonym, name in session.execute(query)}  # noqa: C416 - rows are not tuples to mypy
 
 
 def pseudonyms(session: Session, study: int) -> set[str]:
@@ -234,10 +247,10 @@ def without_identity(session: Session, study: int) -> set[str]:
 
 def completed(session: Session, study: int) -> list[str]:
     """Return the pseudonyms of those with complete data who have not withdrawn, in order of arrival."""
-    found = select(Worker.pseudonym).where(
+    query = select(Worker.pseudonym).where(
         Worker.study_id == study, Worker.completed_at.is_not(None), Worker.withdrawn_at.is_(None)
     )
-    return list(session.scalars(found.order_by(Worker.number)))
+    return list(session.scalars(query.order_by(Worker.number)))
 
 
 def bonus_lines(ids: Mapping[str, str], amounts: Mapping[str, Decimal]) -> str:
@@ -300,5 +313,72 @@ def handover(session: Session, study: int) -> Handover:
     )
 
 
-def _count(session: Session, found: Select[int]) -> int:
-    return session.scalar(select(func.count()).select_from(found.subquery())) or 0
+def _count(session: Session, query: Select[int]) -> int:
+    return session.scalar(select(func.count()).select_from(query.subquery())) or 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reminder:
+    """One stream that somebody follows: who they are on the platform, the event's title, and the row of the worker."""
+
+    platform_worker: str
+    title: str
+    worker: int
+
+
+def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now: datetime) -> list[Reminder]:
+    """Return every stream whose days are not over, by worker, and note that its follower is reminded now.
+
+    Parameters
+    ----------
+    quiet_hours : float or None
+        Leave out who gave a sign of life in the stream's last so many hours, by its own clock; enrolling is one.
+    """
+    follows = session.execute(
+        select(Follow, Assignment.task_id, Worker.id, PlatformIdentity.platform_worker, Topic.text)
+        .join(Follow.slot)
+        .join(Slot.assignment)
+        .join(Slot.topic)
+        .join(Assignment.worker)
+        .join(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
+        .where(
+            Worker.study_id == plan.id,
+            Worker.withdrawn_at.is_(None),
+            Worker.completed_at.is_(None),
+            Worker.stopped_at.is_(None),
+            Follow.ends_at > now,
+        )
+        .order_by(Worker.number, Follow.id)
+    ).all()
+    signs = _last_signs(session)
+    reminders = []
+    for follow, task, worker, platform_worker, title in follows:
+        entry = plan.task(task).following
+        if quiet_hours is None or not _was_here(
+            signs.get(follow.id, follow.started_at), quiet_hours, entry, now=now
+        ):
+            session.add(Prompt(follow_id=follow.id, sent_at=now))
+            reminders.append(Reminder(platform_worker=platform_worker, title=title, worker=worker))
+    session.flush()
+    return reminders
+
+
+def _was_here(last_sign: datetime, hours: float, entry: FollowedTask, *, now: datetime) -> bool:
+    return now - last_sign < timedelta(hours=hours / entry.clock_factor)
+
+
+def _last_signs(session: Session) -> dict[int, datetime]:
+    """Return follow -> its last sign of life: an event received or a form sent. Those without any are missing."""
+    sent = select(StreamView.follow_id, func.max(StreamView.left_at)).group_by(StreamView.follow_id)
+    received = (
+        select(StreamView.follow_id, func.max(StoredEvent.received_at))
+        .join(PageLoad, PageLoad.key == StreamView.key)
+        .join(StoredEvent, StoredEvent.page_load_id == PageLoad.id)
+        .group_by(StreamView.follow_id)
+    )
+    last: dict[int, datetime] = {}
+    for wanted in (sent, received):
+        for follow, moment in session.execute(wanted):
+            if moment is not None:
+                last[follow] = max(moment, last.get(follow, moment))
+    return last

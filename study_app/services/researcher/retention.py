@@ -12,13 +12,13 @@ from study_app.store.models import (
     Assignment,
     Ballot,
     Base,
-    Event,
     Judgment,
     PageLoad,
     PlatformEntry,
     PlatformIdentity,
     Showing,
     Slot,
+    StoredEvent,
     Worker,
 )
 from study_app.store.task_models import (
@@ -89,6 +89,15 @@ def identified_before(study: int, *, days: float | None, now: datetime) -> Ids:
     )
 
 
+def unconsented_workers(study: int, *, now: datetime) -> Ids:
+    """Return the workers of a study who came to its door and have not consented, without a sign of life for a day."""
+    return select(Worker.id).where(
+        Worker.study_id == study,
+        Worker.consented_at.is_(None),
+        Worker.last_seen_at <= now - timedelta(days=1),
+    )
+
+
 def withdrawn_workers(study: int) -> Ids:
     """Return the workers of a study who withdrew."""
     return select(Worker.id).where(Worker.study_id == study, Worker.withdrawn_at.is_not(None))
@@ -112,7 +121,7 @@ def worker_parts(workers: Sequence[int]) -> list[Part]:
     showings, sheets = (select(model.id).where(model.slot_id.in_(slots)) for model in (Showing, Sheet))
     pages = select(PageLoad.id).where(PageLoad.worker_id.in_(workers))
     return [
-        (Event, Event.page_load_id.in_(pages)),
+        (StoredEvent, StoredEvent.page_load_id.in_(pages)),
         (PageLoad, PageLoad.worker_id.in_(workers)),
         (UsefulAnswer, UsefulAnswer.question_id.in_(questions)),
         *((model, model.follow_id.in_(follows)) for model in (UsefulQuestion, StreamView, Prompt)),
@@ -134,13 +143,13 @@ def unpaid(session: Session, workers: Sequence[int]) -> int:
     records = exists().where(
         PlatformRecord.identity_id == PlatformIdentity.id, PlatformIdentity.worker_id == Worker.id
     )
-    found = select(func.count(Worker.id)).where(
+    query = select(func.count(Worker.id)).where(
         Worker.id.in_(workers),
         exists().where(PlatformIdentity.worker_id == Worker.id),
         or_(Worker.completed_at.is_not(None), records.where(PlatformRecord.confirmed)),
         ~records.where(PlatformRecord.paid),
     )
-    return session.scalar(found) or 0
+    return session.scalar(query) or 0
 
 
 def count_rows(session: Session, parts: Sequence[Part]) -> dict[str, int]:

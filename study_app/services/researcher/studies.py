@@ -7,11 +7,11 @@ from sqlalchemy.orm import Session
 
 from metrics.errors import input_fault
 from metrics.wording import listed, nearest
-from study_app.store.models import Setting, Study
+from study_app.store.models import LoadedStudy, Setting
 from study_app.store.tokens import NewToken
 
 
-def chosen_study(session: Session, name: str | None) -> Study:
+def chosen_study(session: Session, name: str | None) -> LoadedStudy:
     """Return the study of that name, or the only one when no name is given.
 
     Raises
@@ -19,7 +19,7 @@ def chosen_study(session: Session, name: str | None) -> Study:
     InputError
         If there is none, or several and no name.
     """
-    studies = {study.name: study for study in session.scalars(select(Study).order_by(Study.name))}
+    studies = {study.name: study for study in session.scalars(select(LoadedStudy).order_by(LoadedStudy.name))}
     if name in studies:
         return studies[name]
     if not studies:
@@ -35,10 +35,10 @@ def chosen_study(session: Session, name: str | None) -> Study:
     return next(iter(studies.values()))
 
 
-_PAUSED_AT = select(Study.paused_at).where(Study.id == bindparam("study"))
+_PAUSED_AT = select(LoadedStudy.paused_at).where(LoadedStudy.id == bindparam("study"))
 
 
-def pause(session: Session, study: Study, *, now: datetime) -> bool:
+def pause(session: Session, study: LoadedStudy, *, now: datetime) -> bool:
     """Let nobody new in from now on; False when that was so already."""
     if study.paused_at is not None:
         return False
@@ -47,7 +47,7 @@ def pause(session: Session, study: Study, *, now: datetime) -> bool:
     return True
 
 
-def resume(session: Session, study: Study) -> bool:
+def resume(session: Session, study: LoadedStudy) -> bool:
     """Let new workers in again; False when they were let in all the time."""
     if study.paused_at is None:
         return False

@@ -1,7 +1,7 @@
-"""What a worker does on a page: leave the search, vote, judge, finish. Answers are only ever added."""
+"""What a worker does on a page: leave the search, vote, judge, finish. Answers are only ever added. And what every page is made from."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import bindparam, insert, select
@@ -10,13 +10,11 @@ from sqlalchemy.orm import Session
 from study_app.protocol.steps import Step
 from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import Ballot, Judgment, Showing
-from study_app.store.rows import SlotRow, change
+from study_app.store.plan import Plans, SlotRow, change
 from study_app.store.tokens import NewToken, PageToken
 
 COMPLETION_LETTERS = 12
 CLOCK_TOLERANCE_MS = 2_000
-
-
 # Written once: these run with every pair page.
 _SHOWN_PAIR = (
     select(
@@ -157,3 +155,44 @@ def finish(session: Session, here: Whereabouts, *, now: datetime, new_token: New
             completion_code=here.plan.entry.completion_code or new_token(COMPLETION_LETTERS).upper(),
         )
     return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A worker looking at one step's page.
+
+    Attributes
+    ----------
+    shown : ShownPair or None
+        What a pair page shows.
+    error : str or None
+        The catalogue's key of what was wrong with the last form.
+    sent : mapping of str to sequence of str
+        The fields of the form that was wrong, so that it can come back as it was filled in.
+    home : str
+        The worker's standing link.
+    arrival : str
+        How the worker came, as the query of an address; empty for on their own.
+    """
+
+    session: Session
+    plans: Plans
+    here: Whereabouts
+    step: Step
+    now: datetime
+    shown: ShownPair | None = None
+    error: str | None = None
+    sent: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    home: str = ""
+    arrival: str = ""
+
+    @property
+    def language(self) -> str:
+        """Language of the step's task, of the study for pages of no task."""
+        plan = self.here.plan
+        return self.here.task(self.step).entry.language if self.step.task else plan.language
+
+    @property
+    def query(self) -> str:
+        """Text of the step's query, title of its event."""
+        return self.here.task(self.step).topic(self.here.slot(self.step).topic_id).text

@@ -1,15 +1,18 @@
-"""The ends of a worker's part that are not its completion: screened out, failed checks, stopped on their own, withdrawn."""
+"""How a worker's part ends when it is not completed (screened out, failed checks, stopped, withdrawn), and the codes for every end."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, exists, insert, or_, select, true
 from sqlalchemy.orm import Session
 
 from study_app.services.worker.whereabouts import Whereabouts
-from study_app.store.models import Study, Worker
-from study_app.store.rows import change
+from study_app.store.models import LoadedStudy, PageLoad, PlatformEntry, PlatformIdentity, Worker
+from study_app.store.plan import WorkerRow, change, columns, store
+from study_app.store.task_models import CodeShown, StreamView
+from study_app.study.platforms import WayBack, way_back
 
 End: TypeAlias = Literal["screened_out", "failed_checks", "partial"]
 
@@ -49,16 +52,153 @@ def withdraw(session: Session, code: str, *, now: datetime) -> Withdrawal | None
     """Withdraw the worker who holds a code; None when nobody does. A code copied by hand may be in capitals."""
     if not code.isprintable():  # PostgreSQL refuses NUL even in a question
         return None
-    found = session.execute(
-        select(Worker, Study.name)
-        .join(Study)
+    row = session.execute(
+        select(Worker, LoadedStudy.name)
+        .join(LoadedStudy)
         .where(Worker.withdrawal_code == code.strip().lower())
         .with_for_update(of=Worker)
     ).one_or_none()
-    if found is None:
+    if row is None:
         return None
-    worker, study = found
+    worker, study = row
     again = worker.withdrawn_at is not None
     worker.withdrawn_at = worker.withdrawn_at or now
     session.flush()
     return Withdrawal(study=study, pseudonym=worker.pseudonym, again=again)
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """What `models.PlatformEntry` says of an arrival."""
+
+    id: int
+    identity_id: int
+    arrived_at: datetime
+    parameters: dict[str, Any]
+
+
+_LOCKED_WORKER = select(Worker.id).where(Worker.id == bindparam("worker")).with_for_update(key_share=True)
+
+_NOTED = select(CodeShown.id).where(
+    CodeShown.worker_id == bindparam("worker"),
+    CodeShown.kind == bindparam("kind"),
+    CodeShown.entry_id.is_not_distinct_from(bindparam("entry")),
+)
+
+_NEW_NOTE = insert(CodeShown)
+
+_ID_THERE = select(PlatformIdentity.platform_worker).where(PlatformIdentity.worker_id == bindparam("worker"))
+
+_LATEST = (
+    select(*columns(PlatformEntry, _Arrival))
+    .join(PlatformIdentity, PlatformIdentity.id == PlatformEntry.identity_id)
+    .where(PlatformIdentity.worker_id == bindparam("worker"))
+    .order_by(PlatformEntry.id.desc())
+    .limit(1)
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueCode:
+    """A code that a worker may be shown.
+
+    Attributes
+    ----------
+    kind : str
+        complete, screened_out, failed_checks, partial or visit.
+    code : str or None
+        None where the study has none for this end.
+    back : WayBack or None
+        How it is handed in.
+    entry : int or None
+        For a visit, the arrival that it is for.
+    """
+
+    kind: str
+    code: str | None
+    back: WayBack | None
+    entry: int | None = None
+
+    @property
+    def form_host(self) -> str | None:
+        """The host to which the code is posted; None where it is not."""
+        return None if self.back is None else self.back.host
+
+
+def end_code(session: Session, here: Whereabouts) -> DueCode:
+    """Return the code of a worker whose part has ended."""
+    worker = here.worker
+    kind = "complete" if worker.stopped_as is None else worker.stopped_as
+    latest = _latest(session, worker)
+    parameters = {} if latest is None else latest.parameters
+    return DueCode(
+        kind=kind,
+        code=worker.completion_code,
+        back=_way_back(session, here, kind, worker.completion_code, parameters),
+    )
+
+
+def visit_code(session: Session, here: Whereabouts) -> DueCode | None:
+    """Return the code for the visit since the worker last came from the platform; None while there was none, or no such code."""
+    code, latest = here.plan.entry.visit_code, _latest(session, here.worker)
+    if code is None or latest is None:
+        return None
+    entry = _first_of_submission(session, latest)
+    if not visited_between(session, [follow.id for follow in here.follows.values()], entry.arrived_at):
+        return None
+    back = _way_back(session, here, "visit", code, entry.parameters)
+    return DueCode(kind="visit", code=code, back=back, entry=entry.id)
+
+
+def is_noted(session: Session, worker: WorkerRow, due: DueCode) -> bool:
+    """Say whether it is stored that a code was shown; where there is none, there is nothing to store."""
+    if due.code is None:
+        return True
+    which = {"worker": worker.id, "kind": due.kind, "entry": due.entry}
+    return session.connection().scalar(_NOTED, which) is not None
+
+
+def note_shown(session: Session, worker: WorkerRow, due: DueCode, *, now: datetime) -> None:
+    """Store that a code is shown, the first time."""
+    session.connection().execute(_LOCKED_WORKER, {"worker": worker.id})
+    if due.code is not None and not is_noted(session, worker, due):
+        note = {"worker_id": worker.id, "kind": due.kind, "code": due.code, "shown_at": now}
+        store(session, _NEW_NOTE, note | {"entry_id": due.entry})
+
+
+def _latest(session: Session, worker: WorkerRow) -> _Arrival | None:
+    """Return the worker's last arrival from the platform; None once the retention command has deleted who they are."""
+    row = session.connection().execute(_LATEST, {"worker": worker.id}).one_or_none()
+    return None if row is None else _Arrival(*row)
+
+
+def _first_of_submission(session: Session, latest: _Arrival) -> _Arrival:
+    """Return the first arrival under the submission of the latest one, which may have been opened again; itself if it has none."""
+    if not latest.parameters:
+        return latest
+    arrivals = select(*columns(PlatformEntry, _Arrival)).where(
+        PlatformEntry.identity_id == latest.identity_id
+    )
+    rows = session.connection().execute(arrivals.order_by(PlatformEntry.id))
+    return next(entry for entry in (_Arrival(*row) for row in rows) if entry.parameters == latest.parameters)
+
+
+def visited_between(
+    session: Session, follows: Collection[int], since: datetime, until: datetime | None = None
+) -> bool:
+    """Say whether any of these streams was read in a time: a page of it logged something, or its form was sent."""
+    logged = exists().where(PageLoad.key == StreamView.key)
+    visited = exists().where(
+        StreamView.follow_id.in_(follows),
+        StreamView.served_at >= since,
+        true() if until is None else StreamView.served_at < until,
+        or_(StreamView.left_at.is_not(None), logged),
+    )
+    return bool(session.scalar(select(visited)))
+
+
+def _way_back(
+    session: Session, here: Whereabouts, kind: str, code: str | None, parameters: Mapping[str, Any]
+) -> WayBack | None:
+    known = session.connection().scalar(_ID_THERE, {"worker": here.worker.id})
+    return way_back(here.plan.entry, kind, code, worker=known, parameters=parameters)

@@ -7,19 +7,17 @@ from datetime import datetime
 from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.orm import Session
 
-from study_app.services.worker.quota import has_open
-from study_app.services.worker.whereabouts import Whereabouts
-from study_app.store.models import PlatformEntry, PlatformIdentity, Study, Worker
-from study_app.store.plan import Plans, StudyPlan
-from study_app.store.rows import change, store
+from study_app.services.worker.whereabouts import Whereabouts, has_open
+from study_app.store.models import LoadedStudy, PlatformEntry, PlatformIdentity, Worker
+from study_app.store.plan import Plans, StudyPlan, change, store
 from study_app.store.task_models import ConsentText
 from study_app.store.tokens import NewToken
 
 PSEUDONYM_LETTERS = 10
 WITHDRAWAL_LETTERS = 12
 
-_STUDY = select(Study.id, Study.version).where(Study.name == bindparam("name"))
-_LOCKED_STUDY = select(Study.id).where(Study.id == bindparam("study")).with_for_update()
+_STUDY = select(LoadedStudy.id, LoadedStudy.version).where(LoadedStudy.name == bindparam("name"))
+_LOCKED_STUDY = select(LoadedStudy.id).where(LoadedStudy.id == bindparam("study")).with_for_update()
 _KNOWN = (
     select(PlatformIdentity.id, Worker.id, Worker.pseudonym, Worker.consented_at)
     .join(Worker, Worker.id == PlatformIdentity.worker_id)
@@ -94,7 +92,7 @@ def find_study(session: Session, plans: Plans, name: str) -> StudyPlan | None:
 
 def loaded_studies(session: Session, plans: Plans) -> list[StudyPlan]:
     """Return every study, in the order in which they were first loaded."""
-    rows = session.execute(select(Study.id, Study.version).order_by(Study.id)).all()
+    rows = session.execute(select(LoadedStudy.id, LoadedStudy.version).order_by(LoadedStudy.id)).all()
     return [plans.of(session, row.id, row.version) for row in rows]
 
 

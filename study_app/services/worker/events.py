@@ -5,29 +5,46 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from study_app.logs.page_events import PageEvent
 from study_app.services.worker.slots import keep_alive
 from study_app.services.worker.whereabouts import UnknownWorkerError, locate
-from study_app.store.models import Assignment, Base, Event, PageLoad, Slot, Study, Worker
+from study_app.store.models import Assignment, Base, LoadedStudy, PageLoad, Slot, StoredEvent, Worker
 from study_app.store.plan import Plans
 from study_app.store.tokens import PageToken
 
+MOST_OF_A_PAGE, MOST_OF_A_WORKER = 20_000, 200_000
+"""So many events are kept of a page load, and of a worker's when another page begins: a day of reading, and weeks of it."""
+
 # Written once: they run with every batch.
 _WORKER = (
-    select(Worker.pseudonym, Worker.withdrawn_at, Worker.stopped_at, Study.id, Study.version)
-    .join(Study)
+    select(
+        Worker.pseudonym,
+        Worker.consented_at,
+        Worker.withdrawn_at,
+        Worker.stopped_at,
+        LoadedStudy.id,
+        LoadedStudy.version,
+    )
+    .join(LoadedStudy)
     .where(Worker.id == bindparam("worker"))
 )
 _PAGE_LOAD = select(PageLoad.id, PageLoad.upto).where(PageLoad.key == bindparam("key")).with_for_update()
 _STORED_UPTO = update(PageLoad).where(PageLoad.id == bindparam("load")).values(upto=bindparam("reached"))
+_EVENTS_OF_A_WORKER = select(func.count()).select_from(
+    select(StoredEvent.id)
+    .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
+    .where(PageLoad.worker_id == bindparam("worker"))
+    .limit(MOST_OF_A_WORKER)
+    .subquery()
+)
 _NUMBERS_ABOVE = (
-    select(Event.number)
-    .where(Event.page_load_id == bindparam("load"), Event.number > bindparam("stored"))
-    .order_by(Event.number)
+    select(StoredEvent.number)
+    .where(StoredEvent.page_load_id == bindparam("load"), StoredEvent.number > bindparam("stored"))
+    .order_by(StoredEvent.number)
 )
 _UNFINISHED = (
     Slot.assignment_id.in_(select(Assignment.id).where(Assignment.worker_id == bindparam("worker_id"))),
@@ -54,8 +71,8 @@ def store_events(
     Returns
     -------
     Receipt
-        For a worker who has withdrawn nothing is stored, and the highest number of the batch comes back so that
-        the page stops sending.
+        Of a worker who has not consented, or has withdrawn, nothing is stored, nor beyond what is kept of a page load and of a
+        worker; then the highest number of the batch comes back so that the page stops sending.
 
     Raises
     ------
@@ -63,26 +80,35 @@ def store_events(
         If the page's worker is not in this database.
     """
     connection = session.connection()
-    found = connection.execute(_WORKER, {"worker": page.worker}).one_or_none()
-    if found is None:
+    row = connection.execute(_WORKER, {"worker": page.worker}).one_or_none()
+    if row is None:
         raise UnknownWorkerError(page.worker)
-    if found.withdrawn_at is not None:
-        return Receipt(worker=found.pseudonym, upto=max((event.n for event in events), default=0))
-    load, stored = _page_load(connection, page, now=now)
-    _insert_new(connection, Event, [_row(load, event, now=now) for event in events])
+    let_go = Receipt(worker=row.pseudonym, upto=max((event.n for event in events), default=0))
+    if row.consented_at is None or row.withdrawn_at is not None:
+        return let_go
+    page_load = _page_load(connection, page, now=now)
+    if page_load is None or let_go.upto > MOST_OF_A_PAGE:
+        return let_go
+    load, stored = page_load
+    _insert_new(connection, StoredEvent, [_row(load, event, now=now) for event in events])
     upto = _contiguous(connection, load, stored)
     if upto != stored:
         connection.execute(_STORED_UPTO, {"load": load, "reached": upto})
-    if found.stopped_at is None:
-        lease = timedelta(minutes=plans.of(session, found.id, found.version).entry.lease_minutes)
+    if row.stopped_at is None:
+        lease = timedelta(minutes=plans.of(session, row.id, row.version).entry.lease_minutes)
         _keep_lease(session, plans, page.worker, lease, now=now)
-    return Receipt(worker=found.pseudonym, upto=upto)
+    return Receipt(worker=row.pseudonym, upto=upto)
 
 
-def _page_load(connection: Connection, page: PageToken, *, now: datetime) -> tuple[int, int]:
-    """Return the row of a page load, made with its first batch, and up to which number its events are stored."""
-    found = connection.execute(_PAGE_LOAD, {"key": page.key}).one_or_none()
-    if found is None:
+def _page_load(connection: Connection, page: PageToken, *, now: datetime) -> tuple[int, int] | None:
+    """Return the row of a page load, made with its first batch, and up to which number its events are stored.
+
+    None where it would be a new one of a worker of whom enough is stored.
+    """
+    stored = connection.execute(_PAGE_LOAD, {"key": page.key}).one_or_none()
+    if stored is None:
+        if connection.execute(_EVENTS_OF_A_WORKER, {"worker": page.worker}).scalar_one() >= MOST_OF_A_WORKER:
+            return None
         row = {
             "key": page.key,
             "worker_id": page.worker,
@@ -93,8 +119,8 @@ def _page_load(connection: Connection, page: PageToken, *, now: datetime) -> tup
             "upto": 0,
         }
         _insert_new(connection, PageLoad, [row])
-        found = connection.execute(_PAGE_LOAD, {"key": page.key}).one()
-    return found.id, found.upto
+        stored = connection.execute(_PAGE_LOAD, {"key": page.key}).one()
+    return stored.id, stored.upto
 
 
 def _row(load: int, event: PageEvent, *, now: datetime) -> dict[str, Any]:

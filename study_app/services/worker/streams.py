@@ -1,7 +1,7 @@
-"""Following a stream: enrolling, serving a page of it, what was read of it, and leaving."""
+"""Following a stream: enrolling, serving a page of it, what was read of it, leaving, and "was this still of use?" after a visit."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -13,15 +13,23 @@ from sqlalchemy.orm import Session
 from study_app.logs.dwell import LoggedEvent, read_page, server_times
 from study_app.protocol.domain import drawn
 from study_app.protocol.steps import Step
-from study_app.protocol.stream_rules import fewest, follow_length, is_same_visit, stream_time
+from study_app.protocol.stream_rules import (
+    Asked,
+    drawn_questions,
+    fewest,
+    follow_length,
+    is_same_visit,
+    single_new_nuggets,
+    stream_time,
+    visits_late,
+)
 from study_app.services.worker.slots import queue_for
 from study_app.services.worker.whereabouts import Whereabouts
-from study_app.store.models import EPOCH, MILLISECOND, Assignment, Event, PageLoad, Slot, Worker
-from study_app.store.plan import Plans, TaskPlan
-from study_app.store.rows import change
-from study_app.store.task_models import Follow, StreamView
+from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, StoredEvent, Worker
+from study_app.store.plan import Plans, TaskPlan, change
+from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
 from study_app.study.entries import FollowedTask
-from study_app.tasks.update_stream import SIDE, UpdateStream, places_of
+from study_app.tasks.items import SIDE, UpdateStream, places_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +90,8 @@ def system_tallies(session: Session, task: TaskPlan, topic: int) -> dict[int, in
         .where(Slot.topic_id == topic, Worker.withdrawn_at.is_(None))
         .group_by(Follow.system_id)
     )
-    found = {system: number for system, number in session.execute(counted)}  # noqa: C416 - rows are not tuples to mypy
-    return {system: found.get(system, 0) for system in task.systems}
+    tallies = {system: number for system, number in session.execute(counted)}  # noqa: C416 - rows are not tuples to mypy
+    return {system: tallies.get(system, 0) for system in task.systems}
 
 
 TELLING = ("open", "layout", "visible", "hidden", "beat", "see", "close")
@@ -161,15 +169,15 @@ def _last_sign(session: Session, views: Sequence[StreamView]) -> datetime:
     wanted = (
         select(
             PageLoad.key,
-            Event.number,
-            Event.kind,
-            Event.page_ms,
-            Event.wall_ms,
-            type_coerce(Event.received_at, BigInteger),
+            StoredEvent.number,
+            StoredEvent.kind,
+            StoredEvent.page_ms,
+            StoredEvent.wall_ms,
+            type_coerce(StoredEvent.received_at, BigInteger),
         )
-        .join(PageLoad, PageLoad.id == Event.page_load_id)
+        .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
         .where(PageLoad.key.in_(served))
-        .order_by(Event.page_load_id, Event.number)
+        .order_by(StoredEvent.page_load_id, StoredEvent.number)
     )
     signs = [moment for view in views for moment in (view.served_at, view.left_at) if moment is not None]
     for key, rows in groupby(session.execute(wanted), key=itemgetter(0)):
@@ -195,16 +203,23 @@ def places_read(session: Session, one: Followed, views: Iterable[StreamView]) ->
 
 def _logged(session: Session, keys: Collection[str]) -> dict[str, list[LoggedEvent]]:
     """Return page load -> its events that tell what was on the screen."""
-    found: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
+    events_by_page: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
     if keys:
         wanted = (
-            select(PageLoad.key, Event.number, Event.kind, Event.page_ms, Event.wall_ms, Event.detail)
-            .join(PageLoad, PageLoad.id == Event.page_load_id)
-            .where(PageLoad.key.in_(keys), Event.kind.in_(TELLING))
+            select(
+                PageLoad.key,
+                StoredEvent.number,
+                StoredEvent.kind,
+                StoredEvent.page_ms,
+                StoredEvent.wall_ms,
+                StoredEvent.detail,
+            )
+            .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
+            .where(PageLoad.key.in_(keys), StoredEvent.kind.in_(TELLING))
         )
         for key, *event in session.execute(wanted):
-            found[key].append(LoggedEvent(*event))
-    return found
+            events_by_page[key].append(LoggedEvent(*event))
+    return events_by_page
 
 
 def send_read(
@@ -234,3 +249,128 @@ def send_read(
     view.left_at = now
     session.flush()
     return view
+
+
+def ask(
+    session: Session, here: Whereabouts, step: Step, one: Followed, view: StreamView, *, now: datetime
+) -> bool:
+    """Draw and store what is to be asked after a visit; says whether a question of it waits for an answer.
+
+    Parameters
+    ----------
+    view : StreamView
+        Page of the visit whose form was sent.
+    """
+    stored = questions(session, one.follow)
+    of_visit = [question for question in stored if question.visit == view.visit]
+    room = one.entry.ask_per_visit - len(of_visit)
+    if room > 0:
+        asked = {question.nugget for question in stored}
+        candidates = [one for one in _candidates(session, one, view) if one.nugget not in asked]
+        rng = drawn(
+            here.plan.entry.seed,
+            here.worker.number,
+            f"useful {step.task}.{step.query}.{view.visit}.{len(of_visit)}",
+        )
+        new = [
+            UsefulQuestion(
+                follow_id=one.follow.id,
+                visit=view.visit,
+                place=question.place,
+                nugget=question.nugget,
+                visits_late=question.visits_late,
+                asked_at=now,
+            )
+            for question in drawn_questions(candidates, _asked_so_far(session, here.plan.id), room, rng)
+        ]
+        session.add_all(new)
+        session.flush()
+        of_visit += new
+    return any(not question.answers for question in of_visit)
+
+
+def questions(session: Session, follow: Follow) -> Sequence[UsefulQuestion]:
+    """Return every question about a stream, in the order in which they were drawn."""
+    mine = select(UsefulQuestion).where(UsefulQuestion.follow_id == follow.id)
+    return session.scalars(mine.order_by(UsefulQuestion.id)).all()
+
+
+def questions_on_page(
+    session: Session, follow: Follow, *, served_at: datetime | None = None
+) -> list[UsefulQuestion]:
+    """Return the questions that the page shows: those of the last visit that has any, in the order of their numbers.
+
+    With ``served_at``, what it showed then.
+    """
+    known = [
+        question
+        for question in questions(session, follow)
+        if served_at is None or question.asked_at <= served_at
+    ]
+    return [question for question in known if question.visit == known[-1].visit]
+
+
+def answer(session: Session, question: UsefulQuestion, *, useful: bool, page: str, now: datetime) -> None:
+    """Store an answer; the same again changes nothing, another one is a new revision."""
+    newest = question.answers[-1] if question.answers else None
+    if newest is None or newest.useful != useful:
+        revision = 1 if newest is None else newest.revision + 1
+        question.answers.append(
+            UsefulAnswer(revision=revision, useful=useful, page_key=page, answered_at=now)
+        )
+        session.flush()
+
+
+def _asked_so_far(session: Session, study: int) -> Mapping[int, int]:
+    """Return visits late -> how often the study has asked workers who have not withdrawn."""
+    counted = (
+        select(UsefulQuestion.visits_late, func.count())
+        .join(Follow, Follow.id == UsefulQuestion.follow_id)
+        .join(Follow.slot)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(Worker.study_id == study, Worker.withdrawn_at.is_(None))
+        .group_by(UsefulQuestion.visits_late)
+    )
+    return {late: number for late, number in session.execute(counted)}  # noqa: C416 - rows are not tuples to mypy
+
+
+def _candidates(session: Session, one: Followed, view: StreamView) -> list[Asked]:
+    """Return what could be asked after a visit: the updates read in it that brought exactly one new nugget."""
+    wanted = select(StreamView).where(StreamView.follow_id == one.follow.id, StreamView.visit <= view.visit)
+    views = session.scalars(wanted.order_by(StreamView.id)).all()
+    now = places_read(session, one, [earlier for earlier in views if earlier.visit == view.visit])
+    nuggets_now = {name for place in now for name, _ in one.stream.update(place).nuggets}
+    rivals = [
+        place
+        for place, update in enumerate(one.stream.updates[: view.upto], start=1)
+        if any(name in nuggets_now for name, _ in update.nuggets)
+    ]
+    before = places_read(
+        session,
+        one,
+        [
+            earlier
+            for earlier in views
+            if earlier.visit < view.visit and any(earlier.first <= place <= earlier.last for place in rivals)
+        ],
+    )
+    nuggets = {place: [name for name, _ in one.stream.update(place).nuggets] for place in (*rivals, *now)}
+    times = _visit_times(session, one, views)
+    candidates = []
+    for place, nugget in single_new_nuggets(now, before, nuggets):
+        known = dict(one.stream.update(place).nuggets)[nugget]
+        candidates.append(Asked(place=place, nugget=nugget, visits_late=visits_late(known, times)))
+    return candidates
+
+
+def _visit_times(session: Session, one: Followed, views: Sequence[StreamView]) -> list[float]:
+    """Return when each visit began, on the stream's clock; a page that never gave a sign of life was no visit."""
+    keys = [view.key for view in views]
+    logged = set(session.scalars(select(PageLoad.key).where(PageLoad.key.in_(keys))))
+    alive = {view.visit for view in views if view.left_at is not None or view.key in logged}
+    began: dict[int, float] = {}
+    for view in views:
+        if view.visit in alive:
+            began.setdefault(view.visit, one.time(view.served_at))
+    return sorted(began.values())

@@ -3,7 +3,7 @@
 
 from alembic import context
 
-from study_app.store.schema import METADATA
+from study_app.store.database import METADATA
 
 context.configure(
     connection=context.config.attributes["connection"], target_metadata=METADATA, render_as_batch=True

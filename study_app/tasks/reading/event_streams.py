@@ -165,17 +165,17 @@ def _shown_update(event: Event, update: str, at: float) -> dict[str, Any]:
 def event_words(path: Path, collection: EventCollection) -> dict[str, dict[str, str]]:
     """Return what the topics file says of each event of the collection: element -> its text."""
     names = TopicNames(collection.topics)
-    found: dict[str, dict[str, str]] = {}
+    words: dict[str, dict[str, str]] = {}
     for event in read_xml(path).children:
         parts = {child.tag: " ".join(child.text.split()) for child in event.children}
         name = names.find(parts.get("id", ""))
         if name is not None:
-            found[name] = parts
-    return found
+            words[name] = parts
+    return words
 
 
 def _titles(path: Path, collection: EventCollection) -> dict[str, str]:
     """Return what workers see of each event: its title, without one its query, without either its id."""
     words = event_words(path, collection)
-    told = {name: words.get(name, {}) for name in collection.topics}
-    return {name: parts.get("title") or parts.get("query") or name for name, parts in told.items()}
+    words_by_event = {name: words.get(name, {}) for name in collection.topics}
+    return {name: parts.get("title") or parts.get("query") or name for name, parts in words_by_event.items()}

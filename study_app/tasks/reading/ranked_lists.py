@@ -33,8 +33,8 @@ class _Collection:
 
     def has_text(self, document: str) -> bool:
         """Say whether there is anything to show of a document."""
-        found = self.texts.get(document)
-        return found is not None and bool(found.title or found.text)
+        document_text = self.texts.get(document)
+        return document_text is not None and bool(document_text.title or document_text.text)
 
 
 def read_ranked_content(folder: Path, task: RankedPairs, faults: list[Fault]) -> TaskContent | None:
@@ -89,23 +89,23 @@ def _topics(path: Path, collection: _Collection) -> tuple[TopicContent, ...]:
     """Return the judged queries, each with the windows in which something relevant lies, in the order of their names."""
     judged = collection.judged
     names = TopicNames(judged.grades)
-    found: dict[str, TopicContent] = {}
+    topics: dict[str, TopicContent] = {}
     log = FaultLog(path)
     for written, topic in collection.asked.items():
         name = names.find(written)
-        if name in found:
+        if name in topics:
             log.add(
                 f"{written} names topic {name}, which another line does already",
                 line=1,
                 cure="delete one of the two lines",
             )
         elif name is not None:
-            found[name] = TopicContent(id=name, text=topic.text, detail=_detail(name, topic, judged))
-    if not found:
+            topics[name] = TopicContent(id=name, text=topic.text, detail=_detail(name, topic, judged))
+    if not topics:
         cure = f"name topics as the judgments do, such as {next(iter(judged.grades))!r}"
         log.add("none of these topics is judged", line=1, cure=cure)
     log.raise_if_any()
-    return tuple(found.values())
+    return tuple(topics.values())
 
 
 def _detail(name: str, topic: AskedTopic, judged: RankedCollection) -> dict[str, Any]:

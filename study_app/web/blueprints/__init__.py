@@ -1,14 +1,11 @@
 """The addresses. A view checks what came, calls one service, and redirects or renders."""
 
-from study_app.web.blueprints import ends, entry, events, health, progress, streams, tasks, work
+from study_app.web.blueprints import beside, ends, entry, streams, work
 
 BLUEPRINTS = (
     entry.blueprint,
     work.blueprint,
     streams.blueprint,
-    tasks.blueprint,
     ends.blueprint,
-    events.blueprint,
-    progress.blueprint,
-    health.blueprint,
+    beside.blueprint,
 )

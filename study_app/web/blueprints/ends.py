@@ -8,20 +8,18 @@ from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import DONE, FINISH, STOP, STOPPED, WITHDRAWN, Step, current_step, open_steps
 from study_app.services.worker import answers, ends
-from study_app.services.worker.codes import DueCode, end_code, is_noted, note_shown, visit_code
+from study_app.services.worker.ends import DueCode, end_code, is_noted, note_shown, visit_code
 from study_app.services.worker.ends import withdraw as service
 from study_app.services.worker.entry import consent_text
 from study_app.services.worker.whereabouts import Whereabouts, locate
 from study_app.store.database import transaction
-from study_app.store.rows import WorkerRow
+from study_app.store.plan import WorkerRow
 from study_app.store.tokens import PageToken
 from study_app.study.platforms import frame_hosts
 from study_app.web.blueprints.walk import PAGE_KEY_LETTERS, REFUSED, show, take, to_step
-from study_app.web.log import note_worker
-from study_app.web.messages import LANGUAGES
 from study_app.web.pages.pages import WithdrawPage
-from study_app.web.serving import browser_language, permit, rendered, said, server
-from study_app.web.show.ends import end_page
+from study_app.web.serving import LANGUAGES, browser_language, note_worker, permit, rendered, said, server
+from study_app.web.show.show import end_page
 
 blueprint = Blueprint("ends", __name__)
 

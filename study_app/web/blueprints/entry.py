@@ -19,9 +19,8 @@ from study_app.study.platforms import (
     worker_id,
 )
 from study_app.web.blueprints.walk import to_step
-from study_app.web.log import note_worker
 from study_app.web.pages.pages import PreviewPage
-from study_app.web.serving import permit, rendered, said, server
+from study_app.web.serving import note_worker, permit, rendered, said, server
 from study_app.web.show.show import consent_paragraphs
 
 blueprint = Blueprint("entry", __name__)

@@ -5,10 +5,8 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import Step, current_step, open_steps, part_of
-from study_app.services.worker import useful as service
-from study_app.services.worker.look import Look
-from study_app.services.worker.streams import enrol as begin
-from study_app.services.worker.streams import followed, open_view, send_read
+from study_app.services.worker import streams as service
+from study_app.services.worker.answers import Look
 from study_app.services.worker.whereabouts import Whereabouts, locate
 from study_app.store.database import transaction
 from study_app.store.tokens import PageToken
@@ -23,9 +21,8 @@ from study_app.web.blueprints.walk import (
     take,
     to_step,
 )
-from study_app.web.log import note_worker
-from study_app.web.serving import permit, rendered, server
-from study_app.web.show.streams import stream_page
+from study_app.web.serving import note_worker, permit, rendered, server
+from study_app.web.show.tasks import stream_page
 
 blueprint = Blueprint("streams", __name__, url_prefix="/w/<token>")
 ANSWERS = {"yes": True, "no": False}
@@ -44,7 +41,7 @@ def post_enrol(token: str, task: int, query: int) -> Response:
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
         app = server()
-        begin(session, app.plans, here, step, now=app.now())
+        service.enrol(session, app.plans, here, step, now=app.now())
         return None
 
     return take(token, step, act)
@@ -67,12 +64,12 @@ def stream(token: str, task: int, query: int) -> Response:
         permit(frame_hosts=frame_hosts(here.plan.entry))
         if step not in open_steps(here.state):
             return to_step(token, current_step(here.state))
-        one = followed(session, app.plans, here, step)
+        one = service.followed(session, app.plans, here, step)
         if one.follow.ends_at <= now:
             return to_step(token, Step("away", task, query))
         key = app.new_token(PAGE_KEY_LETTERS)
         below = request.args.get("below", type=int)
-        served = open_view(session, one, key=key, entry=came(now=now), below=below, now=now)
+        served = service.open_view(session, one, key=key, entry=came(now=now), below=below, now=now)
         look = Look(session=session, plans=app.plans, here=here, step=step, now=now, home=home(token))
         page = stream_page(look, one, served)
     signed = app.signer.page_token(
@@ -91,8 +88,8 @@ def post_stream(token: str, task: int, query: int) -> Response:
     def act(session: Session, here: Whereabouts, page: PageToken) -> Onward:
         app = server()
         now = app.now()
-        one = followed(session, app.plans, here, step)
-        view = send_read(session, one, page=page.key, keys=request.form.getlist("read"), now=now)
+        one = service.followed(session, app.plans, here, step)
+        view = service.send_read(session, one, page=page.key, keys=request.form.getlist("read"), now=now)
         if below is not None:
             return Onward(step, f"below={below}")
         asks = view is not None and service.ask(session, here, step, one, view, now=now)
@@ -116,9 +113,9 @@ def post_useful(token: str, task: int, query: int) -> Response:
         follow = here.follow(step)
         shown = service.questions_on_page(session, follow, served_at=page.served_at)
         for number, question in enumerate(shown, start=1):
-            said = ANSWERS.get(request.form.get(f"useful-{number}", ""))
-            if said is not None and "skip" not in request.form:
-                service.answer(session, question, useful=said, page=page.key, now=server().now())
+            answer = ANSWERS.get(request.form.get(f"useful-{number}", ""))
+            if answer is not None and "skip" not in request.form:
+                service.answer(session, question, useful=answer, page=page.key, now=server().now())
         return Onward(Step("away", task, query))
 
     return take(token, step, act)

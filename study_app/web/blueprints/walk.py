@@ -11,16 +11,14 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import DONE, Step, after_page, current_step, open_steps, part_of
-from study_app.services.worker.answers import shown_pair
-from study_app.services.worker.look import Look
+from study_app.services.worker.answers import Look, shown_pair
 from study_app.services.worker.slots import keep_alive, take_next
 from study_app.services.worker.whereabouts import Whereabouts, locate
 from study_app.store.database import transaction
 from study_app.store.models import EPOCH, MILLISECOND
 from study_app.store.tokens import BadTokenError, PageToken
 from study_app.study.platforms import frame_hosts
-from study_app.web.log import note_worker
-from study_app.web.serving import permit, rendered, said, server
+from study_app.web.serving import note_worker, permit, rendered, said, server
 from study_app.web.show.show import page_of
 
 PAGE_KEY_LETTERS = 16

@@ -1,4 +1,4 @@
-"""What a step's page shows a worker."""
+"""What a step's page shows a worker, the last steps (finish, stop, and the codes) among them."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -7,22 +7,22 @@ from typing import Any
 
 from sqlalchemy import select
 
-from study_app.protocol.steps import Step, TaskState
+from study_app.protocol.steps import FULL, Step, TaskState, current_step
 from study_app.services.researcher.studies import is_paused
-from study_app.services.worker.answers import ShownPair, search_seconds, shown_pair
-from study_app.services.worker.look import Look
-from study_app.services.worker.quota import open_topics
+from study_app.services.worker.answers import Look, ShownPair, search_seconds, shown_pair
+from study_app.services.worker.ends import DueCode, has_answer
 from study_app.services.worker.slots import listed_topics
+from study_app.services.worker.whereabouts import Whereabouts, open_topics
 from study_app.store.models import Ballot
-from study_app.store.plan import TaskPlan, TopicPlan
-from study_app.store.rows import SlotRow
-from study_app.study.entries import JudgedTask, SearchedTask, of_form
+from study_app.store.plan import SlotRow, TaskPlan, TopicPlan
+from study_app.study.entries import JudgingTask, SearchedTask, of_form
 from study_app.tasks.content import Shown
 from study_app.tasks.task_kind import SideForm
 from study_app.web.pages.pages import (
     AwayPage,
     ChoosePage,
     ConsentPage,
+    EndPage,
     EnrolPage,
     FinishPage,
     MessagePage,
@@ -35,9 +35,26 @@ from study_app.web.pages.pages import (
     VotePage,
 )
 from study_app.web.pages.tasks import IntroPage, QuestionsPage, RatePage
-from study_app.web.show import ends as show_ends
-from study_app.web.show import streams as show_streams
-from study_app.web.show import tasks as show_tasks
+from study_app.web.show.tasks import (
+    away_page,
+    enrol_page,
+    intro_page,
+    questions_page,
+    rate_page,
+    streams_page,
+    useful_page,
+)
+
+TEXTS = {
+    "complete": "done.text",
+    "screened_out": "stopped.screened_out",
+    "failed_checks": "stopped.failed_checks",
+    "partial": "stopped.partial",
+}
+"""How a worker's part ended -> key of what is said about it."""
+
+NOTHING = {"partial": "stopped.nothing"}
+"""The same for those who have answered nothing, where that is said."""
 
 AnyPage = (
     AwayPage
@@ -56,6 +73,51 @@ AnyPage = (
     | UsefulPage
     | VotePage
 )
+
+
+def finish_page(look: Look) -> FinishPage:
+    """Return the last page before the code."""
+    return FinishPage(language=look.language, withdrawal_code=look.here.worker.withdrawal_code)
+
+
+def stop_page(look: Look) -> StopPage:
+    """Return the question whether to stop here."""
+    is_full = current_step(look.here.state) == FULL
+    text = "stop.full" if is_full else "stop.answers" if has_answer(look.here) else "stop.nothing"
+    return StopPage(language=look.language, text=text, is_full=is_full)
+
+
+def end_page(here: Whereabouts, due: DueCode, *, just: bool) -> EndPage:
+    """Return the page with the code; ``just``: the worker finished with the form before.
+
+    Who ended early is told why before going back.
+    """
+    finished = due.kind == "complete"
+    leads_on = due.back is not None and not due.back.fields
+    return EndPage(
+        language=here.plan.language,
+        heading="done.heading" if finished else "stopped.heading",
+        text=TEXTS[due.kind] if has_answer(here) else NOTHING.get(due.kind, TEXTS[due.kind]),
+        label="done.code" if finished else "stopped.code",
+        code=due.code,
+        back=due.back,
+        at_once=just and finished and leads_on and here.plan.entry.return_at_once,
+        withdrawal_code=here.worker.withdrawal_code,
+    )
+
+
+def message_page(look: Look) -> MessagePage:
+    """Return a page that only says something: the study is full, or the worker has withdrawn.
+
+    Who has begun and finds the study full is offered to stop, which gives the code for a part of the work.
+    """
+    kind = look.step.kind
+    return MessagePage(
+        language=look.language,
+        heading=f"{kind}.heading",
+        text=f"{kind}.text",
+        stops=kind == "full" and look.here.state.consented,
+    )
 
 
 def page_of(look: Look) -> AnyPage:
@@ -133,8 +195,8 @@ def vote_page(look: Look) -> VotePage:
 
 def _sent_ticks(look: Look, topic: TopicPlan) -> tuple[frozenset[int], bool]:
     """Return the intents that the form has ticked, by their positions, and whether "none of these" is."""
-    said = look.sent.get("intent", ())
-    ticked = (place for place in range(1, len(topic.intents) + 1) if str(place) in said)
+    sent = look.sent.get("intent", ())
+    ticked = (place for place in range(1, len(topic.intents) + 1) if str(place) in sent)
     return frozenset(ticked), "none" in look.sent
 
 
@@ -178,7 +240,7 @@ def pair_page(look: Look) -> PairPage:
         form=form.name,
         left=left,
         right=right,
-        criteria=of_form(task.entry, JudgedTask).criteria or (),  # type: ignore[type-abstract]
+        criteria=of_form(task.entry, JudgingTask).criteria or (),  # type: ignore[type-abstract]
         choice=shown.choice,
         error=look.error,
     )
@@ -190,8 +252,8 @@ def _shown_side(form: SideForm, content: Shown, detail: Mapping[str, Any], revea
 
 def _topic_of(task: TaskPlan, slot: SlotRow, shown: ShownPair) -> TopicPlan:
     """Return what a pair is about: a repeated one may be of another topic than its slot."""
-    found = (topic for topic in task.topics if shown.pair_id in topic.units)
-    return next(found, None) or task.topic(slot.topic_id)
+    topics = (topic for topic in task.topics if shown.pair_id in topic.units)
+    return next(topics, None) or task.topic(slot.topic_id)
 
 
 def _place(task: TaskPlan, state: TaskState, step: Step) -> tuple[int, int]:
@@ -203,7 +265,7 @@ def _place(task: TaskPlan, state: TaskState, step: Step) -> tuple[int, int]:
         return step.pair, len(state.slots[step.query - 1].answered)
     answers = [len(slot.answered) for slot in state.slots]
     to_come = task.wanted - len(state.slots)
-    repeats = of_form(task.entry, JudgedTask).validation_pairs  # type: ignore[type-abstract]
+    repeats = of_form(task.entry, JudgingTask).validation_pairs  # type: ignore[type-abstract]
     expected = to_come + min(repeats, task.wanted - 1) if to_come and state.has_room else 0
     return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected
 
@@ -214,15 +276,15 @@ PAGES: dict[str, Callable[[Look], AnyPage]] = {
     "search": search_page,
     "vote": vote_page,
     "pair": pair_page,
-    "enrol": show_streams.enrol_page,
-    "streams": show_streams.streams_page,
-    "useful": show_streams.useful_page,
-    "away": show_streams.away_page,
-    "intro": show_tasks.intro_page,
-    "rate": show_tasks.rate_page,
-    "questions": show_tasks.questions_page,
-    "finish": show_ends.finish_page,
-    "stop": show_ends.stop_page,
-    "full": show_ends.message_page,
-    "withdrawn": show_ends.message_page,
+    "enrol": enrol_page,
+    "streams": streams_page,
+    "useful": useful_page,
+    "away": away_page,
+    "intro": intro_page,
+    "rate": rate_page,
+    "questions": questions_page,
+    "finish": finish_page,
+    "stop": stop_page,
+    "full": message_page,
+    "withdrawn": message_page,
 }

@@ -1,12 +1,25 @@
-"""What the pages of ratings, of questions and before a task show a worker."""
+"""What the pages before a task, of ratings, of questions and of streams show a worker."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from study_app.services.worker.introductions import Standing, standing, wrong_answers
-from study_app.services.worker.look import Look
-from study_app.services.worker.ratings import newest_rating, sent_ratings, sheet_of
-from study_app.services.worker.replies import newest_reply
+from sqlalchemy import func, select
+
+from study_app.protocol.steps import Step
+from study_app.protocol.stream_rules import follow_length
+from study_app.services.worker.answers import Look
+from study_app.services.worker.ends import visit_code
+from study_app.services.worker.forms import (
+    CheckStanding,
+    newest_rating,
+    newest_reply,
+    sent_ratings,
+    sheet_of,
+    standing,
+    wrong_answers,
+)
+from study_app.services.worker.streams import Followed, Served, followed, questions_on_page
+from study_app.store.task_models import StreamView
 from study_app.study.entries import AskingTask, Question, TaskEntry, of_form
 from study_app.study.question_answers import (
     Answer,
@@ -16,8 +29,17 @@ from study_app.study.question_answers import (
     number_text,
     range_of,
 )
-from study_app.tasks.checks import STANDARD, CheckItem, check_of
-from study_app.tasks.kinds import kind_of
+from study_app.tasks.items import key_of
+from study_app.tasks.kinds import STANDARD, CheckItem, check_of, kind_of
+from study_app.web.pages.pages import (
+    AwayPage,
+    EnrolPage,
+    FollowLine,
+    ShownUpdate,
+    StreamPage,
+    StreamsPage,
+    UsefulPage,
+)
 from study_app.web.pages.tasks import AskedQuestion, CheckLine, IntroPage, QuestionsPage, RatedLine, RatePage
 
 EXAMPLE_DAY = datetime(2026, 9, 4, tzinfo=UTC)
@@ -85,15 +107,15 @@ def _as_sent(question: Question, stored: Mapping[str, Answer]) -> Sequence[str]:
     return [str(number) for number, option in enumerate(question.options, start=1) if option in chosen]
 
 
-def _asked(question: Question, said: Sequence[str], refusal: Refusal | None) -> AskedQuestion:
+def _asked(question: Question, sent: Sequence[str], refusal: Refusal | None) -> AskedQuestion:
     return AskedQuestion(
         field=field_of(question),
         text=question.text,
         type=question.type,
         required=question.required,
         options=tuple(enumerate(question.options, start=1)),
-        picked=frozenset(said) if question.options else frozenset(),
-        value=said[0] if said and not question.options else "",
+        picked=frozenset(sent) if question.options else frozenset(),
+        value=sent[0] if sent and not question.options else "",
         range=range_of(question),
         refusal=refusal,
     )
@@ -107,7 +129,11 @@ def intro_page(look: Look) -> IntroPage:
 
 
 def introduction(
-    entry: TaskEntry, language: str, stand: Standing, sent: Mapping[str, Sequence[str]], error: str | None
+    entry: TaskEntry,
+    language: str,
+    stand: CheckStanding,
+    sent: Mapping[str, Sequence[str]],
+    error: str | None,
 ) -> IntroPage:
     """Return the page before a task for a worker who is so far; ``sent`` and ``error`` as `Look` has them."""
     own = (entry.instructions or "").split("\n\n") if entry.instructions != STANDARD else ()
@@ -126,7 +152,7 @@ def introduction(
 
 
 def _check(
-    check: Sequence[CheckItem], stand: Standing, sent: Mapping[str, Sequence[str]]
+    check: Sequence[CheckItem], stand: CheckStanding, sent: Mapping[str, Sequence[str]]
 ) -> tuple[CheckLine, ...]:
     """Return the questions: what was right stays picked, what was wrong is named and open again.
 
@@ -150,8 +176,121 @@ def _check(
 
 def sent_options(check: Sequence[CheckItem], sent: Mapping[str, Sequence[str]]) -> tuple[int, ...]:
     """Return the option that a form says for each question of a check, 0 where it says none that there is."""
-    said = [next(iter(sent.get(f"check-{number}", ())), "") for number in range(1, len(check) + 1)]
+    values = [next(iter(sent.get(f"check-{number}", ())), "") for number in range(1, len(check) + 1)]
     return tuple(
         int(value) if value in map(str, range(1, len(item.options) + 1)) else 0
-        for item, value in zip(check, said, strict=True)
+        for item, value in zip(check, values, strict=True)
     )
+
+
+def enrol_page(look: Look) -> EnrolPage:
+    """Return what following means; its length is the event's, whichever system will tell of it."""
+    here, step = look.here, look.step
+    entry, slot = here.task(step).following, here.slot(step)
+    system = next(iter(here.task(step).systems))
+    stream = look.plans.stream(look.session, here.plan, slot.topic_id, system)
+    length = follow_length(stream.end - stream.start, entry.days, entry.clock_factor)
+    return EnrolPage(
+        language=look.language,
+        query=look.query,
+        seconds=length.total_seconds(),
+        factor=entry.clock_factor,
+        followed=slot.id in here.follows,
+    )
+
+
+def streams_page(look: Look) -> StreamsPage:
+    """Return everything the worker follows, with what waits to be read."""
+    task = look.here.task(look.step)
+    lines = []
+    for number, slot in enumerate(look.here.slots[task.number], start=1):
+        if slot.id in look.here.follows:
+            one = followed(look.session, look.plans, look.here, Step("stream", task.number, number))
+            over = one.follow.ends_at <= look.now
+            lines.append(
+                FollowLine(
+                    number=number,
+                    title=task.topic(slot.topic_id).text,
+                    new=0 if over else _waiting(look, one),
+                    over=over,
+                )
+            )
+    return StreamsPage(language=look.language, follows=tuple(lines), arrival=look.arrival)
+
+
+def _waiting(look: Look, one: Followed) -> int:
+    """Return how many updates came since the page last showed what there is."""
+    shown = select(func.max(StreamView.upto)).where(StreamView.follow_id == one.follow.id)
+    return max(0, one.upto(look.now) - (look.session.scalar(shown) or 0))
+
+
+def stream_page(look: Look, one: Followed, served: Served) -> StreamPage:
+    """Return a page of a stream as it was just served."""
+    view = served.view
+    shown = range(view.last, view.first - 1, -1) if view.last else range(0)
+    return StreamPage(
+        language=look.language,
+        query=look.query,
+        at=moment(one.time(look.now)),
+        new=view.upto - view.after,
+        updates=tuple(
+            ShownUpdate(
+                key=key_of(place),
+                text=one.stream.update(place).text,
+                at=moment(one.stream.update(place).at),
+                read=place in served.read,
+            )
+            for place in shown
+        ),
+        below=view.first if view.first > view.after + 1 else None,
+        is_portion=0 < view.last < view.upto,
+        since=moment(one.stream.update(view.after).at) if view.after else None,
+        ends_at=one.follow.ends_at,
+        several=_follows_several(look),
+    )
+
+
+def useful_page(look: Look) -> UsefulPage:
+    """Return the questions about the last visit that has any."""
+    one = followed(look.session, look.plans, look.here, look.step)
+    asked = questions_on_page(look.session, one.follow)
+    return UsefulPage(
+        language=look.language,
+        query=look.query,
+        asked=tuple(
+            (
+                number,
+                key_of(question.place),
+                one.stream.update(question.place).text,
+                question.answers[-1].useful if question.answers else None,
+            )
+            for number, question in enumerate(asked, start=1)
+        ),
+    )
+
+
+def away_page(look: Look) -> AwayPage:
+    """Return the page between two visits, or after the last."""
+    follow = look.here.follow(look.step)
+    due = visit_code(look.session, look.here)
+    return AwayPage(
+        language=look.language,
+        query=look.query,
+        address=look.home,
+        ends_at=follow.ends_at,
+        over=follow.ends_at <= look.now,
+        several=_follows_several(look),
+        code=None if due is None else due.code,
+        back=None if due is None else due.back,
+    )
+
+
+def moment(seconds: float) -> datetime:
+    """Return a time of a stream; one that no calendar has becomes the nearest that it has."""
+    lowest, highest = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    return datetime.fromtimestamp(min(max(seconds, lowest.timestamp()), highest.timestamp() - 1), UTC)
+
+
+def _follows_several(look: Look) -> bool:
+    slots = look.here.slots[look.step.task]
+    return sum(slot.id in look.here.follows for slot in slots) > 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.agree.evidence import Evidence
-from calibration.agree.measures.named_measures import POSSIBLE
+from calibration.agree.measures.kinds import KINDS
 from calibration.agree.study import agree
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import IntentEntry, UserModel
@@ -91,7 +91,7 @@ def test_every_time_aware_measure_is_that_of_the_score_command(ranked_study):
 
     assert rows.index[0] == "TIA-nDCG@10"
     assert sorted(rows.index) == sorted(one.column for one in DEFAULTS)
-    assert set(rows.index) <= POSSIBLE["ranked_pairs"]
+    assert set(rows.index) <= KINDS["ranked_pairs"].names
     assert rows["role"].to_dict()["IA-P@10"] == "ablation"
     assert set(rows["family"]) == {"ranked"}
     for measure in rows.index:

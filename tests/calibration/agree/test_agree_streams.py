@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from calibration.agree.evidence import Evidence
-from calibration.agree.measures.named_measures import POSSIBLE
+from calibration.agree.measures.kinds import KINDS
 from calibration.agree.study import agree
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import ParameterEntry, UserModel
@@ -92,7 +92,7 @@ def by_hand(scores, metric, pairs):
 def measures(found):
     """One row a measure; every one of them can be named in a study file."""
     names = found.agreement.loc[found.agreement["fit"] != "in_sample", "measure"]
-    assert set(names.str.removesuffix(" (converted)")) <= POSSIBLE["stream_pairs"] | {"mine"}
+    assert set(names.str.removesuffix(" (converted)")) <= KINDS["stream_pairs"].names | {"mine"}
     return found.agreement.drop_duplicates("measure").set_index("measure")
 
 

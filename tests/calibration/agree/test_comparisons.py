@@ -5,7 +5,7 @@ import pytest
 
 from calibration.agree.comparisons import Couple, NamedAt, Standing, couples, nothing_detectable
 from calibration.agree.evidence import Evidence
-from calibration.agree.measures.named_measures import Wanted, resolved, resolved_for_all, wanted_by_study
+from calibration.agree.measures.names import Wanted, resolved, resolved_for_all, wanted_by_study
 from calibration.agree.measures.variants import Fit, Role, Variant
 from calibration.agree.study import agree
 from calibration.tables.sources import TaskSources

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.agree.evidence import Evidence
-from calibration.agree.measures.measure_names import CLASSES, measure_called, printed_name
-from calibration.agree.measures.named_measures import POSSIBLE, Wanted, is_name, nearest_name
+from calibration.agree.measures.kinds import KINDS
+from calibration.agree.measures.names import Wanted, is_name, measure_called, nearest_name, printed_name
 from calibration.agree.study import agree
 from calibration.user_model.model import IntentEntry, UserModel
 from metrics.errors import InputError
@@ -50,15 +50,17 @@ def test_a_measure_has_one_name_in_the_tables_and_any_in_the_study_file(kind, na
     assert {printed_name(parse_measure(measure), kind) for _ in names} == {names[0]}
 
 
-@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_name_that_tables_print_is_read_back(kind):
     """At the defaults and away from them; what is fitted to preferences is a name, yet no measure by itself."""
-    for name in CLASSES[kind]:
+    for name in KINDS[kind].classes:
         default = all_measures()[name]()
         assert measure_called(printed_name(default, kind), kind) == default
         assert measure_called(repr(default), kind) == default
-    assert all(is_name(name, kind) for name in POSSIBLE[kind])
-    assert all(measure_called(name, kind) is None for name in POSSIBLE[kind] if name.endswith("@preferences"))
+    assert all(is_name(name, kind) for name in KINDS[kind].names)
+    assert all(
+        measure_called(name, kind) is None for name in KINDS[kind].names if name.endswith("@preferences")
+    )
 
 
 @given(

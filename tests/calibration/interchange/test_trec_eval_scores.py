@@ -102,6 +102,7 @@ def test_names_that_cannot_be_written_are_faults():
         "topic 'q\\t1' has a tab or a line feed in it",
         "run 'a/b' cannot be the name of a file",
     ]
+    assert "run 'a\\x00b' cannot" in messages(lambda: trec_eval_texts(SCORES.assign(run="a\0b")))[0]
 
 
 def test_the_long_csv_is_read_with_its_totals(tmp_path):

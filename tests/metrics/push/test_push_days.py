@@ -259,6 +259,9 @@ def test_days_between_includes_both_ends():
     for first, last in [("20150732", "20150801"), ("2015-7-30", "20150801"), ("20150802", "20150801")]:
         with pytest.raises(ValueError, match=r"no day|before"):
             days_between(first, last)
+    with pytest.raises(ValueError, match="more than 10,000 days"):
+        days_between("00010101", "99991231")
+    assert days_between("00010101", "00010102") == ("00010101", "00010102")
 
 
 def test_nobody_can_change_what_others_are_scored_with():

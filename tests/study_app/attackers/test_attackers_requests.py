@@ -4,7 +4,8 @@ import logging
 import socket
 import threading
 from contextlib import contextmanager
-from urllib.parse import quote
+from io import BytesIO
+from urllib.parse import quote, urlencode
 
 import pytest
 from click.testing import CliRunner
@@ -15,7 +16,7 @@ from waitress import create_server, wasyncore
 from metrics.errors import InputError
 from study_app.cli.serve.command import MAX_REQUEST_BYTES, THREADS, serve
 from study_app.store.database import migrate, open_database
-from study_app.store.models import PlatformEntry, PlatformIdentity, Study
+from study_app.store.models import LoadedStudy, PlatformEntry, PlatformIdentity
 from study_app.web.serving import MAX_BODY_BYTES
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_study import votes_task
@@ -64,7 +65,7 @@ def test_sql_in_any_part_of_a_request_is_a_text(study, text):
     assert ann.step == "1/choose"
     stored = select(PlatformEntry.parameters).join(PlatformIdentity)
     assert study.rows(stored.where(PlatformIdentity.platform_worker == text)) == [({"session": text},)]
-    assert study.rows(select(Study.name)) == [("small",)]
+    assert study.rows(select(LoadedStudy.name)) == [("small",)]
 
 
 @pytest.mark.both_databases
@@ -185,6 +186,22 @@ def test_a_body_that_is_nonsense_is_refused(study, body, kind):
         answer = ann.client.post(path, data=body, content_type=kind)
         assert answer.status_code in {400, 403, 413, 422}, path
         assert answer.status_code == 413 or len(body) <= MAX_BODY_BYTES
+    assert ann.open(ann.home).step == "consent"
+
+
+def test_a_form_shorter_than_it_says_is_refused_whatever_the_server_says(study):
+    """Some HTTP servers take the end of a connection for the end of the form; the fields that came would look complete."""
+    ann = study.arrive("cut")
+    form = urlencode({**ann.form(), "agree": "yes"})
+
+    cut = ann.client.post(
+        ann.path,
+        content_type="application/x-www-form-urlencoded",
+        input_stream=BytesIO(form.encode()),
+        environ_overrides={"CONTENT_LENGTH": str(len(form) + 9), "wsgi.input_terminated": True},
+    )
+
+    assert cut.status_code == 400
     assert ann.open(ann.home).step == "consent"
 
 

@@ -18,7 +18,7 @@ from study_app.export import export_study
 from study_app.preview.app import Preview
 from study_app.preview.copies import Copies
 from study_app.store.database import transaction
-from study_app.store.models import Study
+from study_app.store.models import LoadedStudy
 from study_app.study.entries import (
     CheckQuestion,
     Codes,
@@ -369,6 +369,8 @@ def test_an_answer_comes_back_as_a_text_and_is_exported_as_it_was_given(campaign
     assert "<script>" not in again.response.text
     assert again.html.select_one("[name=q-free]").get_text().strip() == formula
     with transaction(study.database, write=False) as session:
-        export_study(session, session.scalars(select(Study)).one(), tmp_path / "tables", now=study.clock())
+        export_study(
+            session, session.scalars(select(LoadedStudy)).one(), tmp_path / "tables", now=study.clock()
+        )
     [row] = csv.DictReader((tmp_path / "tables" / "answers.csv").read_text().splitlines())
     assert row["value"] == formula

@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import pytest
 
-from calibration.agree.measures.named_measures import is_name
+from calibration.agree.measures.names import is_name
 from calibration.tables.files import tables_sha256, write_tables
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
 from tests.calibration.judged_summaries import SYSTEMS, study

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from study_app.cli.score.msu import durations
+from study_app.cli.score.events import durations
 from tests.metrics.event_files import RUN, START, write_events, write_updates
 from tests.study_app.prefcal_command import run_here
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study_app.cli.study.estimate_text import what_is_collected, what_is_done
+from study_app.cli.study.commands import what_is_collected, what_is_done
 from study_app.estimate.content import StudyContent, read_study_content, read_whole_study
 from study_app.estimate.estimate import consent_seconds, estimate, task_seconds
 from study_app.tasks.content import TaskContent, TopicContent

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from calibration.tables.files import read_tables
 from study_app.export import export_study
 from study_app.store.database import transaction
-from study_app.store.models import Study
+from study_app.store.models import LoadedStudy
 from tests.study_app.small_study import INTENTS, IUNITS
 
 
@@ -18,7 +18,7 @@ def served(campaign, tmp_path):
     def export():
         with transaction(study.database, write=False) as session:
             summary = export_study(
-                session, session.scalars(select(Study)).one(), tmp_path / "tables", now=study.clock()
+                session, session.scalars(select(LoadedStudy)).one(), tmp_path / "tables", now=study.clock()
             )
         return read_tables(tmp_path / "tables"), summary
 

@@ -17,11 +17,11 @@ from sqlalchemy import select
 from calibration.tables.files import read_table, read_tables
 from calibration.tables.study import read_study
 from calibration.visits.cut import visits_from_activity
-from study_app.cli.tables.export import export
+from study_app.cli.tables.folder import export
 from study_app.export import export_study
 from study_app.export.raw_tables import RAW_TABLES
 from study_app.store.database import transaction
-from study_app.store.models import EPOCH, MILLISECOND, Study
+from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy
 from study_app.store.task_models import Follow, Prompt
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_streams import Told, write_stream_study
@@ -183,7 +183,7 @@ def told(folder, url):
     study.load_file(write_stream_study(folder, systems=NEWS, events=ONE_EVENT, days=1))
     live(study.serve())
     with transaction(study.database, write=False) as session:
-        stored = session.scalars(select(Study)).one()
+        stored = session.scalars(select(LoadedStudy)).one()
         summary = export_study(session, stored, folder / "tables", now=NOON + timedelta(days=2), raw=True)
     study.database.engine.dispose()
     return summary

@@ -7,9 +7,9 @@ from sqlalchemy import select
 
 from calibration.tables.study import STUDY_FILE, StudyRecord, read_study, write_study
 from study_app.export import export_study
-from study_app.export.study_document import ended_at, is_simulated
+from study_app.export.study_export import ended_at, is_simulated
 from study_app.store.database import transaction
-from study_app.store.models import PlatformIdentity, Study
+from study_app.store.models import LoadedStudy, PlatformIdentity
 from tests.study_app.small_study import votes_task
 from tests.study_app.stored_streams import StoredStreams
 from tests.study_app.stored_study import LATER, LOADED, NOON
@@ -86,7 +86,7 @@ def test_both_databases_know_when_a_study_ended_and_who_came(campaign):
     one.clock.forward(YEAR.total_seconds())
 
     with transaction(one.database, write=False) as session:
-        study = session.scalars(select(Study)).one()
+        study = session.scalars(select(LoadedStudy)).one()
         assert ended_at(session, study, now=one.clock()) == finished
         assert is_simulated(session, study.id)
 

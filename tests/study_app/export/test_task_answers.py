@@ -10,7 +10,7 @@ from calibration.tables.files import read_tables
 from study_app.export import export_study
 from study_app.services.worker.ends import withdraw
 from study_app.store.database import transaction
-from study_app.store.models import Study, Worker
+from study_app.store.models import LoadedStudy, Worker
 from tests.study_app.conftest import Campaign
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_tasks import ANSWERS, pass_check, questions_task, rate_all, rating_task, shown
@@ -48,7 +48,7 @@ def done(tmp_path_factory, database_in):
         code = session.scalars(select(Worker.withdrawal_code).where(Worker.number == 3)).one()
         withdraw(session, code, now=study.clock())
     with transaction(study.database, write=False) as session:
-        export_study(session, session.get_one(Study, 1), folder / "tables", now=study.clock(), raw=True)
+        export_study(session, session.get_one(LoadedStudy, 1), folder / "tables", now=study.clock(), raw=True)
     study.database.engine.dispose()
     return given, folder / "tables"
 

@@ -1,45 +1,11 @@
 """The events of one page: whose time it was, what was seen, what was being read."""
 
-from collections import defaultdict
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from study_app.logs.dwell import DRIFT_MS, SILENT_MS, LoggedEvent, read_page
-from study_app.tasks.text_items import Item
-
-SHORT = Item(key="f0", id="u0", kind="iunit", words=10, chars=40)
-LONG = Item(key="f1", id="u1", kind="iunit", words=30, chars=120)
-LINK = Item(key="f2", id="i1", kind="link", words=2, chars=8)
-INNER = Item(key="s2.0", id="u2", kind="iunit", words=20, chars=80, layer="f2")
-TEXTS = {"left": (SHORT, LONG, LINK, INNER), "right": (SHORT,)}
-WALL = 1_767_225_600_000
-
-
-def log(*happenings, first=1):
-    """Events numbered from ``first``: (milliseconds, kind) or (milliseconds, kind, detail)."""
-    return [
-        LoggedEvent(number, kind, ms, WALL + ms, detail[0] if detail else {})
-        for number, (ms, kind, *detail) in enumerate(happenings, start=first)
-    ]
-
-
-def opened(layout="stacked"):
-    return {"layout": layout, "width": 390, "height": 844, "restored": False}
-
-
-def sees(item, share, side="left"):
-    return {"side": side, "item": item, "share": share}
-
-
-def turns(item, is_open, side="left"):
-    return {"side": side, "item": item, "open": is_open}
-
-
-def dwell(events):
-    return {place: item.dwell_seconds for place, item in read_page(events, TEXTS).items.items()}
+from tests.study_app.logged_page import LONG, SHORT, TEXTS, WALL, dwell, log, opened, sees, turns
 
 
 def test_time_is_divided_by_visible_words():
@@ -281,112 +247,6 @@ def test_what_had_left_the_screen_was_not_interrupted():
     )
 
     assert interrupted(events) == []
-
-
-SHARES = st.sampled_from([0, 0.25, 0.5, 0.75, 1])
-PLACES = st.sampled_from([(side, item.key) for side, items in TEXTS.items() for item in items])
-HAPPENINGS = st.one_of(
-    st.sampled_from(["visible", "hidden", "focus", "blur", "beat", "close", "sleep", "submit"]).map(
-        lambda kind: (kind, {})
-    ),
-    st.tuples(st.just("open"), st.sampled_from([opened("stacked"), opened("side_by_side")])),
-    st.tuples(st.just("layout"), st.sampled_from([{"layout": "stacked"}, {"layout": "side_by_side"}])),
-    st.builds(lambda place, share: ("see", sees(place[1], share, place[0])), PLACES, SHARES),
-    st.builds(lambda place, is_open: ("layer", turns(place[1], is_open, place[0])), PLACES, st.booleans()),
-)
-
-
-@st.composite
-def pages(draw):
-    """The events of one page load in order, some of them lost."""
-    events, ms, wall = [], 0, WALL
-    for number, (kind, detail) in enumerate(draw(st.lists(HAPPENINGS, max_size=40)), start=1):
-        length = draw(st.integers(0, 3000) | st.integers(SILENT_MS - 1, SILENT_MS + 1))
-        ms += length
-        wall += length + draw(st.sampled_from([0, 0, 0, 0, 50_000, -50_000]))
-        if draw(st.integers(0, 9)):
-            events.append(LoggedEvent(number, kind, ms, wall, detail))
-    return events
-
-
-@given(pages())
-def test_dwell_times_never_add_up_to_more_than_the_visible_time(events):
-    """Nor is that more than the page's own time."""
-    reading = read_page(events, TEXTS)
-
-    assert sum(item.dwell_seconds for item in reading.items.values()) <= reading.visible_seconds + 1e-9
-    assert sum(reading.layout_seconds.values()) <= reading.visible_seconds + 1e-9
-    assert reading.visible_seconds <= (events[-1].page_ms - events[0].page_ms if events else 0) / 1000
-
-
-@given(pages(), st.randoms(), st.data())
-def test_retried_and_reordered_events_change_nothing(events, random, data):
-    """Batches arrive as the network likes."""
-    arrived = events + data.draw(st.lists(st.sampled_from(events), max_size=10) if events else st.just([]))
-    random.shuffle(arrived)
-
-    assert read_page(arrived, TEXTS) == read_page(events, TEXTS)
-
-
-@given(pages(), st.integers(0, 40))
-def test_what_was_read_once_stays_read(events, known):
-    """More events add time, items, shares and layers; they take none away."""
-    early, late = read_page(events[:known], TEXTS), read_page(events, TEXTS)
-
-    assert early.visible_seconds <= late.visible_seconds
-    assert early.opened <= late.opened
-    assert early.items.keys() <= late.items.keys()
-    for place, item in early.items.items():
-        assert item.dwell_seconds <= late.items[place].dwell_seconds + 1e-9
-        assert item.share <= late.items[place].share
-        assert item.first_seen == late.items[place].first_seen
-
-
-def last(events, kinds, default, place=None):
-    """The newest event of some kinds (about one item), looked up from the start each time."""
-    for event in reversed(events):
-        if event.kind in kinds and place in (None, (event.detail.get("side"), event.detail.get("item"))):
-            return event
-    return LoggedEvent(0, default, 0, 0, {"share": 0, "open": False})
-
-
-def visible_words(past):
-    """Words on screen of every item, from the whole past."""
-    words = {}
-    for side, items in TEXTS.items():
-        for item in items:
-            is_open = item.layer is None or last(past, {"layer"}, "", (side, item.layer)).detail["open"]
-            words[side, item.key] = (
-                item.length * last(past, {"see"}, "", (side, item.key)).detail["share"] * is_open
-            )
-    return words
-
-
-@given(pages())
-def test_the_fast_division_equals_the_slow_one(events):
-    """Oracle: work out the state before every event from the whole past, and hand each item its part."""
-    got = defaultdict(float)
-    for number in range(1, len(events)):
-        past, before, after = events[:number], events[number - 1], events[number]
-        length = after.page_ms - before.page_ms
-        is_known = (
-            after.number == before.number + 1
-            and after.kind != "sleep"
-            and length <= SILENT_MS
-            and abs(after.wall_ms - before.wall_ms - length) <= DRIFT_MS
-        )
-        is_looked_at = (
-            last(past, {"visible", "beat", "hidden"}, "visible").kind != "hidden"
-            and last(past, {"focus", "blur"}, "focus").kind == "focus"
-            and last(past, {"open", "close"}, "open").kind == "open"
-        )
-        words = visible_words(past)
-        for place in words if is_known and is_looked_at and sum(words.values()) else ():
-            got[place] += length / 1000 * words[place] / sum(words.values())
-
-    items = read_page(events, TEXTS).items
-    assert dwell(events) == pytest.approx({place: got[place] for place in items}, abs=1e-9)
-    assert {place for place, seconds in got.items() if seconds} <= items.keys()
 
 
 def test_a_pause_breaks_off_what_is_being_read_then():

@@ -13,11 +13,11 @@ import pytest
 import yaml
 from werkzeug.test import Client
 
+from study_app.config import resource_folder
 from study_app.estimate.content import read_whole_study
 from study_app.preview.app import Preview
-from study_app.preview.clock import SkippingClock
+from study_app.preview.copies import SkippingClock
 from study_app.preview.stations import Notice
-from study_app.resources import resource_folder
 from tests.study_app.small_pushes import write_push_study
 from tests.study_app.small_ranked import write_ranked_study
 from tests.study_app.small_streams import HOURLY, write_stream_study

@@ -5,10 +5,10 @@ import pytest
 from matplotlib.colors import to_hex
 
 from study_app.report.drawing.figures import Mark, Shares, agreement_rows, worker_shares
-from study_app.report.drawing.look import Look
+from study_app.report.drawing.look import ReportLook
 from study_app.report.drawing.stream_figures import SIGNS, Against, BestMap, best_map, one_against_other
 
-LOOK = Look()
+LOOK = ReportLook()
 
 
 def test_each_worker_has_their_own_interval():

@@ -9,8 +9,7 @@ from bs4 import BeautifulSoup
 from lxml import etree
 
 from study_app.report.build import write_report
-from study_app.report.drawing.look import LIGHT
-from study_app.report.drawing.style_file import read_look
+from study_app.report.drawing.look import LIGHT, read_look
 from study_app.report.page import ReportTable
 from study_app.report.table_files import csv_text, latex_text
 from study_app.report.wording import NO_INTERVAL

@@ -15,10 +15,10 @@ from study_app.report.drawing.figures import (
     fit_drawing,
     scatter,
 )
-from study_app.report.drawing.look import Look
+from study_app.report.drawing.look import ReportLook
 from study_app.report.drawing.stream_figures import Against, one_against_other
 
-LOOK = Look()
+LOOK = ReportLook()
 LONG = "a measure of our own with a name that goes on"
 
 

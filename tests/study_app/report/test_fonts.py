@@ -8,7 +8,7 @@ import pytest
 
 from study_app.report.drawing import canvas
 from study_app.report.drawing.canvas import drawn, has_truetype_outlines, new_drawing, told_missing
-from study_app.report.drawing.look import Look
+from study_app.report.drawing.look import ReportLook
 
 OTHER = Path(mpl.get_data_path()) / "fonts" / "ttf" / "STIXNonUni.ttf"
 """Comes with matplotlib and has signs, for private use, that its usual font lacks."""
@@ -23,7 +23,7 @@ def named(look, *, name):
 
 def drawn_with(monkeypatch, font, *, name=f"system {SIGN}"):
     monkeypatch.setattr(canvas, "_other_font", lambda: font)
-    return drawn(partial(named, name=name), Look(), name="n", title="t")
+    return drawn(partial(named, name=name), ReportLook(), name="n", title="t")
 
 
 def test_a_sign_comes_from_another_font_where_there_is_one(monkeypatch):
@@ -57,7 +57,7 @@ def test_another_font_is_looked_for_only_where_signs_are_missing(monkeypatch):
     """Files of a study with Latin names are the same on every machine."""
     monkeypatch.setattr(canvas, "_other_font", lambda: pytest.fail("looked for"))
 
-    assert drawn(partial(named, name="été α"), Look(), name="n", title="t").missing == ""
+    assert drawn(partial(named, name="été α"), ReportLook(), name="n", title="t").missing == ""
 
 
 def test_what_no_font_has_is_said_in_one_sentence(monkeypatch):

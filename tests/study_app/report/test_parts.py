@@ -20,8 +20,7 @@ from study_app.report.parts.agreement import agreement_section, headline, summar
 from study_app.report.parts.agreement_tables import disagreement_tables
 from study_app.report.parts.curve import ablation_section, curve_sections
 from study_app.report.parts.fit import NOT_DRAWN, fit_section, fit_title
-from study_app.report.parts.methods import methods_section
-from study_app.report.parts.provenance import provenance_section
+from study_app.report.parts.methods import methods_section, provenance_section
 from study_app.report.parts.workers import workers_section
 from study_app.report.results import task_results
 from study_app.report.wording import lasting, quantity

@@ -12,7 +12,7 @@ from metrics.agreement.correlation import kendall_tau_b
 from study_app.report import folder as report_folder
 from study_app.report.build import build_report
 from study_app.report.folder import read_material
-from study_app.report.parts.msu import best_figure
+from study_app.report.parts.streams import best_figure
 from study_app.report.wording import decimal
 from tests.study_app.report.agreement_folder import write_folder
 from tests.study_app.report.stream_folder import NO_PROMPTS, SYSTEMS, write_stream_folder

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from metrics.errors import InputError
-from study_app.report.drawing.look import DARK, LIGHT, Look, told_apart
-from study_app.report.drawing.style_file import CHECKS, read_look
+from study_app.report.drawing.look import CHECKS, DARK, LIGHT, ReportLook, read_look, told_apart
 from tests.study_app.prefcal_command import run_here
 
 ROOT = Path(__file__).parents[3]
@@ -40,7 +39,7 @@ def test_an_empty_file_changes_nothing(tmp_path):
     path = tmp_path / "style.yaml"
     path.write_text("")
 
-    assert read_look(path) == Look(light=told_apart(LIGHT), dark=DARK)
+    assert read_look(path) == ReportLook(light=told_apart(LIGHT), dark=DARK)
 
 
 def test_all_faults_are_told_at_once_with_line_and_cure(tmp_path):

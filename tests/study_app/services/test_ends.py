@@ -9,7 +9,7 @@ from study_app.services.researcher.studies import pause, resume
 from study_app.services.worker.ends import stop
 from study_app.services.worker.whereabouts import locate
 from study_app.store.database import transaction
-from study_app.store.models import Slot, Study, Worker
+from study_app.store.models import LoadedStudy, Slot, Worker
 from study_app.store.task_models import CodeShown
 from study_app.web.serving import NAME
 from tests.study_app.small_study import pairs_task, votes_task
@@ -226,7 +226,7 @@ def test_a_paused_study_lets_nobody_new_in_and_stops_nobody(campaign):
     study = campaign(tasks=[votes_task()])
     ann, bob = study.arrive("ann").send(), study.arrive("bob")
     with transaction(study.database, write=True) as session:
-        row = session.scalars(select(Study)).one()
+        row = session.scalars(select(LoadedStudy)).one()
         assert pause(session, row, now=study.clock())
         assert not pause(session, row, now=study.clock())
     cleo = study.arrive("cleo")
@@ -244,8 +244,8 @@ def test_a_paused_study_lets_nobody_new_in_and_stops_nobody(campaign):
     study.load(tasks=[votes_task()], title="Another title")
     assert study.arrive("cleo").status == 503
     with transaction(study.database, write=True) as session:
-        assert resume(session, session.scalars(select(Study)).one())
-        assert not resume(session, session.scalars(select(Study)).one())
+        assert resume(session, session.scalars(select(LoadedStudy)).one())
+        assert not resume(session, session.scalars(select(LoadedStudy)).one())
     assert study.arrive("cleo").step == "consent"
     assert bob.send().step == "1/choose"
 

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, select
 
 from study_app.logs.page_events import MAX_EVENTS, BadBatchError, read_batch
+from study_app.services.worker import events
 from study_app.services.worker.answers import decision_time
 from study_app.services.worker.ends import withdraw
 from study_app.store.database import transaction
-from study_app.store.models import Event, Judgment, PageLoad, Slot, Worker
+from study_app.store.models import Judgment, PageLoad, Slot, StoredEvent, Worker
 from tests.study_app.small_study import QUERIES, pairs_task
 
 FUJI = next(iter(QUERIES.values()))
@@ -59,7 +60,11 @@ def post(visitor, body, *, token=None, **options):
 
 
 def stored(study):
-    return study.rows(select(Event.number, Event.kind, Event.page_ms, Event.detail).order_by(Event.number))
+    return study.rows(
+        select(StoredEvent.number, StoredEvent.kind, StoredEvent.page_ms, StoredEvent.detail).order_by(
+            StoredEvent.number
+        )
+    )
 
 
 @pytest.fixture
@@ -70,6 +75,28 @@ def study(campaign):
 @pytest.fixture
 def ann(study):
     return study.at_pairs("ann", topic=FUJI)
+
+
+def test_nothing_is_stored_of_who_has_not_consented(study):
+    """The page is told to forget it; else anybody could fill the disk from the door."""
+    visitor = study.arrive("passer-by")
+    answer = post(visitor, batch(visitor.page_token, numbered(ONE_OF_EACH)))
+    assert (answer.status_code, answer.json) == (200, {"upto": 15})
+    assert stored(study) == []
+    assert study.rows(select(PageLoad.id)) == []
+
+
+def test_so_many_events_are_kept_of_a_page_and_of_a_worker(study, ann, monkeypatch):
+    """Far more than anybody's reading makes; the page stops sending, and answers go on."""
+    monkeypatch.setattr(events, "MOST_OF_A_PAGE", 20)
+    assert post(ann, batch(ann.page_token, beats(19, 20))).json == {"upto": 0}
+    assert post(ann, batch(ann.page_token, beats(20, 21))).json == {"upto": 21}
+    assert [row.number for row in stored(study)] == [19, 20]
+
+    monkeypatch.setattr(events, "MOST_OF_A_WORKER", 2)
+    ann.open(ann.path)
+    assert post(ann, batch(ann.page_token, beats(1))).json == {"upto": 1}
+    assert len(stored(study)) == 2
 
 
 def test_every_kind_is_stored_with_its_detail(study, ann):
@@ -124,7 +151,7 @@ def test_what_came_first_stays(study, ann):
 def test_any_order_of_retries_ends_in_the_same_rows(study, ann, data):
     """Batches overlap, repeat, overtake each other and get cut short; when all have come, all is there once."""
     with transaction(study.database, write=True) as session:
-        session.execute(delete(Event))
+        session.execute(delete(StoredEvent))
         session.execute(delete(PageLoad))
     events = numbered(ONE_OF_EACH)
     page = ann.page_token

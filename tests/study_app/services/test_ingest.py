@@ -15,7 +15,7 @@ from sqlalchemy import delete, select
 from study_app.export import export_study
 from study_app.export.gaps import missing_logs
 from study_app.store.database import transaction
-from study_app.store.models import EPOCH, MILLISECOND, Event, PageLoad, Study
+from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy, PageLoad, StoredEvent
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_streams import PROMPT, streams_task, write_stream_study
 from tests.study_app.small_study import pairs_task, write_small_study
@@ -87,7 +87,7 @@ def session(tmp_path_factory: pytest.TempPathFactory, database_in: Callable[[Pat
 
 def forget(session: Session) -> None:
     with transaction(session.study.database, write=True) as database:
-        database.execute(delete(Event))
+        database.execute(delete(StoredEvent))
         database.execute(delete(PageLoad))
 
 
@@ -103,9 +103,16 @@ def post(session: Session, text: str) -> Any:
 def arrived(session: Session) -> dict[str, list[tuple[Any, ...]]]:
     """Return page key -> (number, kind, both clocks, detail) of what is stored."""
     found = session.study.rows(
-        select(PageLoad.key, Event.number, Event.kind, Event.page_ms, Event.wall_ms, Event.detail)
-        .join(Event, Event.page_load_id == PageLoad.id)
-        .order_by(PageLoad.key, Event.number)
+        select(
+            PageLoad.key,
+            StoredEvent.number,
+            StoredEvent.kind,
+            StoredEvent.page_ms,
+            StoredEvent.wall_ms,
+            StoredEvent.detail,
+        )
+        .join(StoredEvent, StoredEvent.page_load_id == PageLoad.id)
+        .order_by(PageLoad.key, StoredEvent.number)
     )
     rows: dict[str, list[tuple[Any, ...]]] = {}
     for key, *event in found:
@@ -177,7 +184,7 @@ def test_any_fate_of_the_batches_ends_in_the_same_rows_and_the_true_gaps(session
     have = deliver(session, pieces)
 
     with transaction(session.study.database, write=False) as database:
-        study = database.scalars(select(Study)).one()
+        study = database.scalars(select(LoadedStudy)).one()
         logs = {log.page: log for log in missing_logs(database, study.id).pages}
     stored = arrived(session)
     for page, numbers in zip(session.pages, have, strict=True):
@@ -215,7 +222,7 @@ def test_the_same_events_give_the_same_tables_in_whatever_order_and_however_late
         session.study.clock.time = began
         folder = tmp_path_factory.mktemp("tables") / "tables"
         with transaction(session.study.database, write=False) as database:
-            study = database.scalars(select(Study)).one()
+            study = database.scalars(select(LoadedStudy)).one()
             export_study(database, study, folder, now=began + timedelta(days=1))
         files.append({path.name: path.read_bytes() for path in folder.rglob("*.*")})
 

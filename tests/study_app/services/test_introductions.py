@@ -7,11 +7,10 @@ from bs4 import BeautifulSoup
 from sqlalchemy import select
 
 from metrics.errors import InputError
-from study_app.services.worker.introductions import Standing
+from study_app.services.worker.forms import CheckStanding
 from study_app.store.models import Slot, Worker
 from study_app.store.task_models import Introduction
-from study_app.tasks.checks import check_of, standard_check
-from study_app.tasks.kinds import KINDS
+from study_app.tasks.kinds import KINDS, check_of, standard_check
 from study_app.web.serving import rendered
 from study_app.web.show.tasks import introduction
 from tests.study_app.conftest import Campaign
@@ -22,7 +21,7 @@ CHECK = [
     {"question": "Is it raining?", "options": ["Yes", "No"], "answer": 2},
     {"question": "Is it warm?", "options": ["Yes", "No", "A little"], "answer": 3},
 ]
-STANDING = Standing(passed=False, tries_left=2, picked=())
+STANDING = CheckStanding(passed=False, tries_left=2, picked=())
 RIGHT = {"check-1": "2", "check-2": "3"}
 
 

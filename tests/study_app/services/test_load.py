@@ -12,12 +12,22 @@ from metrics.readers.mobileclick import read_summary_collection
 from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import summary_positions
 from study_app.estimate.content import read_whole_study
-from study_app.store.models import Intent, Pair, Setting, Study, Summary, System, Task, TaskTable, Topic
-from study_app.store.task_models import Stream
+from study_app.store.models import (
+    Intent,
+    LoadedStudy,
+    Pair,
+    Setting,
+    StoredSummary,
+    System,
+    Task,
+    TaskTable,
+    Topic,
+)
+from study_app.store.task_models import StoredStream
 from tests.study_app.small_streams import EVENTS, write_stream_study
 from tests.study_app.small_study import pairs_task, votes_task
 
-TABLES = (Study, Task, TaskTable, Topic, Intent, System, Summary, Pair, Setting)
+TABLES = (LoadedStudy, Task, TaskTable, Topic, Intent, System, StoredSummary, Pair, Setting)
 
 
 def faults_of(path):
@@ -43,9 +53,9 @@ def test_a_summary_is_stored_ready_to_show(campaign):
     """Texts with their lengths, second layers inside their links."""
     study = campaign()
     [(content,)] = study.rows(
-        select(Summary.content)
-        .join(System, System.id == Summary.system_id)
-        .join(Topic, Topic.id == Summary.topic_id)
+        select(StoredSummary.content)
+        .join(System, System.id == StoredSummary.system_id)
+        .join(Topic, Topic.id == StoredSummary.topic_id)
         .where(System.name == "sysbeta", Topic.name == "SYQ-1")
     )
     high = {"kind": "iunit", "id": "SYU-1", "text": "It is 3776 m high", "words": 5, "chars": 13}
@@ -77,11 +87,11 @@ def test_a_stream_of_each_system_is_stored_for_each_event(campaign):
     """Two events, three systems; and a study without streams again leaves none behind."""
     study = campaign()
     study.load_file(write_stream_study(study.folder))
-    assert study.rows(select(func.count()).select_from(Stream)) == [(6,)]
+    assert study.rows(select(func.count()).select_from(StoredStream)) == [(6,)]
     assert study.rows(select(Topic.name, Topic.text).order_by(Topic.id)) == [*EVENTS.items()]
     assert study.load_file(write_stream_study(study.folder)).outcome == "unchanged"
     study.load()
-    assert study.rows(select(func.count()).select_from(Stream)) == [(0,)]
+    assert study.rows(select(func.count()).select_from(StoredStream)) == [(0,)]
 
 
 def test_the_same_file_again_changes_nothing(campaign):

@@ -7,9 +7,8 @@ from sqlalchemy import select
 
 from study_app.services.researcher.retention import worker_parts
 from study_app.store.check import check_database
-from study_app.store.database import transaction
-from study_app.store.models import Event, Judgment, PlatformEntry, PlatformIdentity, Slot, Worker
-from study_app.store.schema import METADATA
+from study_app.store.database import METADATA, transaction
+from study_app.store.models import Judgment, PlatformEntry, PlatformIdentity, Slot, StoredEvent, Worker
 from study_app.store.task_models import CodeShown, PlatformRecord
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_study import pairs_task, votes_task
@@ -65,6 +64,19 @@ def study(campaign):
     return one
 
 
+def test_who_never_consented_leaves_nothing(study, retention):
+    """A day after they came; who is reading the consent text at this moment stays, and so do all who agreed."""
+    study.arrive("passer-by")
+    study.clock.forward(2 * DAY)
+    study.arrive("just-here")
+
+    ended = retention(study, "--unconsented", "--delete")
+
+    assert ended.code == 0, ended.err
+    assert ended.out.startswith("deleted: 1 of platform_entry, 1 of platform_identity")
+    assert count(study, PlatformIdentity) == 4
+
+
 def test_without_delete_it_only_says_what_would_go(study, retention):
     """A dry run is the default; asked for nothing it says what there is."""
     before = rows_by_table(study)
@@ -82,7 +94,7 @@ def test_without_delete_it_only_says_what_would_go(study, retention):
 
 def test_old_identities_go_and_answers_stay(study, retention):
     """Ann and Bob were last there ten days ago; who they are on the platform is gone, what they answered is not."""
-    answers = count(study, Judgment), count(study, Slot), count(study, Event), count(study, CodeShown)
+    answers = count(study, Judgment), count(study, Slot), count(study, StoredEvent), count(study, CodeShown)
     ended = retention(study, "--identities", "7", "--delete")
     assert "2 of platform_record, 2 of platform_entry, 2 of platform_identity" in ended.out
     assert ended.out.endswith(
@@ -92,7 +104,7 @@ def test_old_identities_go_and_answers_stay(study, retention):
     assert (
         count(study, Judgment),
         count(study, Slot),
-        count(study, Event),
+        count(study, StoredEvent),
         count(study, CodeShown),
     ) == answers
     assert check_database(study.database) == []

@@ -16,7 +16,7 @@ from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Behaviour, Truth
 from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
-from study_app.store.models import Study
+from study_app.store.models import LoadedStudy
 from tests.study_app.every_task import SECRETS, every_task, write_every_task
 
 WORKERS = 3
@@ -30,7 +30,7 @@ def gone_through(folder, url, *, workers, behaviour=None, tasks=None, seed=3, **
     database = open_database(url)
     faults = check_database(database)
     with transaction(database, write=False) as session:
-        export_study(session, session.scalars(select(Study)).one(), folder / "tables", now=clock())
+        export_study(session, session.scalars(select(LoadedStudy)).one(), folder / "tables", now=clock())
     database.engine.dispose()
     return SimpleNamespace(report=report, faults=faults, tables=read_tables(folder / "tables"))
 

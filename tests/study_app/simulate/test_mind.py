@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.summaries.trailtext import counted_chars
-from study_app.simulate.people import mind
+from study_app.simulate import mind
 from study_app.simulate.site import Element
 
 words = st.text("abcdefgh", min_size=1, max_size=9)

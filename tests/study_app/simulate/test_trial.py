@@ -12,13 +12,13 @@ from study_app.config import Config
 from study_app.estimate.content import read_study_content, read_whole_study
 from study_app.export.study_export import export_study
 from study_app.simulate.clock import VirtualClock
-from study_app.simulate.effects import effects
+from study_app.simulate.crowd import effects
 from study_app.simulate.site import Element, PageError
 from study_app.simulate.trial import START, load, run_on_server, run_trial, serving
 from study_app.simulate.truth import Behaviour, Truth
-from study_app.simulate.worlds.world import build_worlds
+from study_app.simulate.world import build_worlds
 from study_app.store.database import open_database, transaction
-from study_app.store.models import Ballot, Event, Judgment, PageLoad, Showing, Slot, Study, Worker
+from study_app.store.models import Ballot, Judgment, LoadedStudy, PageLoad, Showing, Slot, StoredEvent, Worker
 from study_app.study.file import read_study_file
 from study_app.tasks.kinds import KINDS
 
@@ -34,7 +34,7 @@ def trial(file, url, *, workers=6, behaviour=None, seed=3):
 def exported(url, folder, clock):
     database = open_database(url)
     with transaction(database, write=False) as session:
-        export_study(session, session.scalars(select(Study)).one(), folder, now=clock())
+        export_study(session, session.scalars(select(LoadedStudy)).one(), folder, now=clock())
     database.engine.dispose()
     return {path.name: path.read_bytes() for path in sorted(folder.glob("*.csv"))}
 
@@ -67,13 +67,13 @@ def test_bad_habits_leave_no_duplicates_and_no_holes(small_study, tmp_path, new_
     with transaction(database, write=False) as session:
         revisions = session.scalars(select(Judgment.revision)).all()
         numbers = session.execute(
-            select(func.count(), func.max(Event.number), func.count(Event.number.distinct())).group_by(
-                Event.page_load_id
-            )
+            select(
+                func.count(), func.max(StoredEvent.number), func.count(StoredEvent.number.distinct())
+            ).group_by(StoredEvent.page_load_id)
         ).all()
         codes = session.scalars(select(Worker.completion_code)).all()
         told = {one.habit: one for one in effects(session, report)}
-        events = session.scalar(select(func.count()).select_from(Event))
+        events = session.scalar(select(func.count()).select_from(StoredEvent))
     database.engine.dispose()
     assert {"reload", "offline", "double_click"} <= set(report.habits)
     assert f"{events:,} are stored once, 0 missing" in told["offline"].said

@@ -13,11 +13,10 @@ from sqlalchemy import inspect, select, text
 from sqlalchemy.exc import IntegrityError, InternalError
 
 from metrics.errors import InputError, PrefcalError
+from study_app.cli.doctor import OK, file_rights
 from study_app.config import database_url
-from study_app.doctor.doctor import OK, file_rights
-from study_app.store.database import MIGRATIONS, is_empty, migrate, open_database, transaction
+from study_app.store.database import METADATA, MIGRATIONS, is_empty, migrate, open_database, transaction
 from study_app.store.models import Setting
-from study_app.store.schema import METADATA
 
 ON_SQLITE = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
 

@@ -10,8 +10,8 @@ from sqlalchemy import event, func, select
 
 from study_app.store import database
 from study_app.store.check import check_database
-from study_app.store.models import Event, Judgment, Worker
-from study_app.web.errors import LOGGER
+from study_app.store.models import Judgment, StoredEvent, Worker
+from study_app.web.app import LOGGER
 
 
 @pytest.fixture
@@ -88,9 +88,9 @@ def test_a_full_disk_is_said_and_what_was_sent_can_be_sent_again(study):
         assert refused.status_code == 503
         assert refused.headers["Retry-After"] == "30"
         assert refused.json["error"] == "unavailable"
-        assert study.rows(select(func.count()).select_from(Event)) == [(0,)]
+        assert study.rows(select(func.count()).select_from(StoredEvent)) == [(0,)]
     assert ann.client.post(address, json=batch(ann, 1, 500)).json == {"upto": 500}
-    assert study.rows(select(func.count()).select_from(Event)) == [(500,)]
+    assert study.rows(select(func.count()).select_from(StoredEvent)) == [(500,)]
 
 
 @pytest.mark.both_databases
@@ -100,6 +100,7 @@ def test_a_disk_that_cannot_be_written_keeps_the_form_usable(study, caplog):
     ann = study.at_pairs()
     form, address = ann.form(), ann.path
     with read_only(study):
+        assert ann.client.get("/readyz").status_code == 503
         ann.send(form=form, to=address, choice="equally_bad")
         assert ann.status == 503
         assert "Nothing can be saved just now" in ann.text

@@ -7,8 +7,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import MetaData, select
 
 from study_app.store.check import check_database
-from study_app.store.database import MIGRATIONS, schema_change, transaction
-from study_app.store.schema import METADATA, drift
+from study_app.store.database import METADATA, MIGRATIONS, drift, schema_change, transaction
 from study_app.store.task_models import ConsentText
 
 pytestmark = pytest.mark.both_databases

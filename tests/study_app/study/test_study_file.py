@@ -7,8 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
+from study_app.study.faults import CURES
 from study_app.study.file import read_study_file
-from study_app.study.file_faults import CURES
 from study_app.tasks.kinds import KINDS
 
 SHORTEST = """\

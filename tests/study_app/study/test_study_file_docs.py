@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from pydantic_core import PydanticUndefined
 
-from study_app.services.researcher import load_changes
+from study_app.services.researcher import load
 from study_app.study.entries import (
     CheckQuestion,
     Codes,
     Entry,
-    JudgedTask,
+    JudgingTask,
     Question,
     StudyEntry,
     TaskEntry,
@@ -35,7 +35,7 @@ MODELS: dict[str, type[Entry]] = {
     "### Events": EventFiles,
     "### Pushes": PushFiles,
     "### Documents": RankedFiles,
-    "### Judged pairs": JudgedTask,
+    "### Judged pairs": JudgingTask,
     "### Question": Question,
     **{f"## {name}": kind.entry for name, kind in KINDS.items()},
 }
@@ -61,10 +61,10 @@ def described_keys(section):
         return keys | SHARED
     if issubclass(model, TaskEntry):
         keys -= set(TaskEntry.model_fields) | SHARED
-    if model is JudgedTask:
+    if model is JudgingTask:
         keys -= OF_KINDS
-    elif issubclass(model, JudgedTask):
-        keys -= set(JudgedTask.model_fields) - OF_KINDS
+    elif issubclass(model, JudgingTask):
+        keys -= set(JudgingTask.model_fields) - OF_KINDS
     return keys
 
 
@@ -122,7 +122,7 @@ def leaves(model):
 
 def test_every_group_of_keys_has_its_section():
     """A new kind of task, collection or group makes this fail until it is described."""
-    assert set(MODELS.values()) == leaves(Entry) | {TaskEntry, JudgedTask}
+    assert set(MODELS.values()) == leaves(Entry) | {TaskEntry, JudgingTask}
 
 
 def test_what_kinds_share_is_alike_in_all():
@@ -140,7 +140,7 @@ def test_what_may_change_while_answers_exist_is_listed():
         for cell in PAGE.split("## Changing a loaded study")[1].split("|---|---|---|")[1].split("|")[1:3]
     )
     of_kinds = {key for kind in KINDS.values() for key in kind.free_keys}
-    assert free == (load_changes.FREE_OF_STUDY | load_changes.FREE_OF_TASK | of_kinds) - {"folder"}
+    assert free == (load.FREE_OF_STUDY | load.FREE_OF_TASK | of_kinds) - {"folder"}
     assert raised == {kind.limit_key for kind in KINDS.values()} - {None}
 
 

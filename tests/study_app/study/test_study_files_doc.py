@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from study_app.estimate.content import read_whole_study
-from study_app.study_new.write import find_material
+from study_app.study_new.compose import find_material
 from tests.study_app.study.test_study_file_docs import MODELS, PAGE
 
 SHOWN = re.compile(r"^`([\w-]+\.\w+)`: (.+(?:\n.+)*)\n\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)

@@ -11,8 +11,8 @@ from metrics.errors import InputError
 from study_app.cli import cli
 from study_app.estimate.content import read_whole_study
 from study_app.protocol.domain import MIN_VALIDATIONS
-from study_app.study.standard_words import UNWRITTEN
-from study_app.study_new import write
+from study_app.study.words import UNWRITTEN
+from study_app.study_new import compose
 from study_app.study_new.compose import comments
 from study_app.study_new.recognise import recognise
 from study_app.tasks.kinds import KINDS
@@ -160,7 +160,7 @@ def test_a_study_file_is_never_overwritten(summaries):
 def test_a_study_that_appears_meanwhile_is_left_alone(summaries, monkeypatch):
     """Two who begin at the same time do not overwrite each other."""
     path = summaries / "study.yaml"
-    monkeypatch.setattr(write, "read_whole_study", lambda _path: path.write_text("theirs"))
+    monkeypatch.setattr(compose, "read_whole_study", lambda _path: path.write_text("theirs"))
     assert "there is a study already" in fault(summaries)
     assert path.read_text() == "theirs"
     assert not list(summaries.glob(".study*"))

@@ -28,14 +28,20 @@ from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Truth
 from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
-from study_app.store.models import Study
+from study_app.store.models import LoadedStudy
 from study_app.study.entries import ChosenPairs, Count, Entry, Text, collection_paths, of_form
 from study_app.tasks import kinds
 from study_app.tasks.content import Shown, TaskContent, TopicContent, source_files
-from study_app.tasks.pairs import OPTIONS, chosen_capacity, chosen_seconds, judging
+from study_app.tasks.items import list_items
 from study_app.tasks.task_kind import SideForm, TaskKind
-from study_app.tasks.text_items import list_items
-from study_app.tasks.workload import PAIRS_ASSUMED, choosing
+from study_app.tasks.workload import (
+    OPTIONS,
+    PAIRS_ASSUMED,
+    choosing,
+    chosen_capacity,
+    chosen_seconds,
+    judging,
+)
 
 # --------------------------------------------------------------------------------------------------------------------
 
@@ -199,7 +205,7 @@ def done(tmp_path_factory, database_in, toy):
     database = open_database(url)
     assert check_database(database) == []
     with transaction(database, write=False) as session:
-        export_study(session, session.scalars(select(Study)).one(), folder / "tables", now=clock())
+        export_study(session, session.scalars(select(LoadedStudy)).one(), folder / "tables", now=clock())
     database.engine.dispose()
     return folder
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from calibration.tables.tables import TABLES
-from study_app.study.entries import AskingTask, FollowedTask, JudgedTask, RatedTask, TaskEntry
+from study_app.study.entries import AskingTask, FollowedTask, JudgingTask, RatedTask, TaskEntry
 from study_app.tasks.kinds import KINDS
 
 ROOT = Path(__file__).parents[3]
 NEEDED = {
-    "pair": JudgedTask,
+    "pair": JudgingTask,
     "rate": RatedTask,
     "stream": FollowedTask,
     "questions": AskingTask,

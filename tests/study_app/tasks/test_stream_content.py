@@ -8,8 +8,8 @@ from metrics.errors import InputError
 from metrics.msu.reading import ReadingSetting, StreamTopic
 from metrics.readers.tempsum import read_events, read_update_run
 from study_app.estimate.content import read_whole_study
+from study_app.tasks.items import UpdateStream, places_of
 from study_app.tasks.reading.event_streams import shown_stream
-from study_app.tasks.update_stream import UpdateStream, places_of
 from tests.study_app.small_streams import (
     HOUR,
     PROMPT,

@@ -5,10 +5,9 @@ import string
 
 import pytest
 
-from study_app.resources import resource_folder
-from study_app.tasks.checks import standard_check
-from study_app.tasks.kinds import KINDS
-from study_app.web.messages import LANGUAGES, Messages
+from study_app.config import resource_folder
+from study_app.tasks.kinds import KINDS, standard_check
+from study_app.web.serving import LANGUAGES, Messages
 from tests.study_app.small_streams import HOURLY
 from tests.study_app.small_study import pairs_task
 from tests.study_app.stream_visits import HOUR, log, stream_study

@@ -8,16 +8,15 @@ from bs4 import BeautifulSoup
 from flask import render_template
 
 from study_app.cli.status import _sentences
-from study_app.resources import resource_folder
+from study_app.config import resource_folder
 from study_app.services.researcher.progress import study_progress
 from study_app.services.worker.entry import find_study
-from study_app.services.worker.introductions import Standing
+from study_app.services.worker.forms import CheckStanding
 from study_app.store.database import transaction
 from study_app.store.plan import Plans
 from study_app.tasks.kinds import KINDS
-from study_app.web.messages import Messages
 from study_app.web.pages.pages import EnrolPage, SearchPage
-from study_app.web.serving import rendered
+from study_app.web.serving import Messages, rendered
 from study_app.web.show.tasks import introduction
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_streams import PROMPT
@@ -115,7 +114,7 @@ def test_japanese_dates_have_no_leading_zeros():
 def test_no_space_follows_the_end_of_a_japanese_sentence(read, kind):
     """A full-width stop has its space in itself."""
     entry = KINDS[kind].entry.model_construct(kind=kind, instructions="standard", check=None, example=True)
-    page = introduction(entry, "ja", Standing(passed=False, tries_left=2, picked=()), {}, None)
+    page = introduction(entry, "ja", CheckStanding(passed=False, tries_left=2, picked=()), {}, None)
     text = read("intro", page)
     assert not re.findall(r"[。、]\s[^。、]*回答は2回", text)
     assert "すべて上の文章にあります。回答は2回までです。" in text

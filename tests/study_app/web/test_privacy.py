@@ -6,7 +6,7 @@ import logging
 import pytest
 from sqlalchemy import create_engine
 
-from study_app.web.log import LOGGER
+from study_app.web.serving import LOGGER
 from tests.study_app.small_streams import HOURLY, PROMPT, STREAM_SECRETS, SYSTEMS
 from tests.study_app.small_study import SECRETS, pairs_task, votes_task
 from tests.study_app.stream_visits import HOUR, come_back, follow, log, stream_study
@@ -79,6 +79,8 @@ def test_every_answer_is_kept_out_of_caches_and_frames_and_sets_no_cookie(walked
         assert "*" not in str(policy)
         assert answer.headers["Referrer-Policy"] == "no-referrer"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert "camera=()" in answer.headers["Permissions-Policy"]
 
 
 def test_no_page_has_a_script_or_style_of_its_own_or_asks_another_host(walked):

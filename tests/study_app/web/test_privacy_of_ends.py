@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from study_app.web.log import LOGGER
+from study_app.web.serving import LOGGER
 from tests.study_app.services.test_ends import worker
 from tests.study_app.small_streams import STREAM_SECRETS
 from tests.study_app.small_study import SECRETS, pairs_task, votes_task

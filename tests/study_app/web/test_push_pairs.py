@@ -13,14 +13,14 @@ from sqlalchemy.orm import aliased
 
 from calibration.tables.files import checked, read_tables
 from calibration.tables.tables import TABLES
+from study_app.config import resource_folder
 from study_app.estimate.content import read_whole_study
 from study_app.export import export_study
-from study_app.export.features import feature_tables
-from study_app.resources import resource_folder
+from study_app.export.folder import feature_tables
 from study_app.store.database import transaction
-from study_app.store.models import Assignment, Pair, Showing, Slot, Study, System, Topic, Worker
+from study_app.store.models import Assignment, LoadedStudy, Pair, Showing, Slot, System, Topic, Worker
 from study_app.tasks.stream_pairs import shown_pushes
-from study_app.web.messages import Messages
+from study_app.web.serving import Messages
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_pushes import MIDNIGHT, MINUTE, PUSH_SECRETS, write_push_study
 
@@ -59,7 +59,7 @@ def exported(tmp_path):
 
     def export(study):
         with transaction(study.database, write=False) as session:
-            stored = session.scalars(select(Study)).one()
+            stored = session.scalars(select(LoadedStudy)).one()
             export_study(session, stored, tmp_path / "tables", now=study.clock() + timedelta(hours=1))
         return read_tables(tmp_path / "tables")
 

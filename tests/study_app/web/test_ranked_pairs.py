@@ -10,7 +10,7 @@ from sqlalchemy import select
 from calibration.tables.files import read_tables
 from study_app.export import export_study
 from study_app.store.database import transaction
-from study_app.store.models import Judgment, Pair, Showing, Study, System
+from study_app.store.models import Judgment, LoadedStudy, Pair, Showing, System
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_ranked import ranked_task, write_ranked_study
 
@@ -129,7 +129,7 @@ def test_who_always_says_left_to_swapped_repeats_is_excluded(served, tmp_path, l
     study = served(task={"validation_pairs": 3, "min_consistency": least})
     study.judge_all(study.at_pairs(topic=MOON))
     with transaction(study.database, write=False) as session:
-        stored = session.scalars(select(Study)).one()
+        stored = session.scalars(select(LoadedStudy)).one()
         export_study(session, stored, tmp_path / "tables", now=study.clock())
     [worker] = read_tables(tmp_path / "tables")["workers"].itertuples()
     assert (worker.consistency, worker.excluded) == (0, reason is not None)
@@ -165,7 +165,7 @@ def test_the_tables_name_the_documents_that_were_seen(served, tmp_path):
     study.clock.forward(60)
     study.judge_all(ann)
     with transaction(study.database, write=False) as session:
-        stored = session.scalars(select(Study)).one()
+        stored = session.scalars(select(LoadedStudy)).one()
         export_study(session, stored, tmp_path / "tables", now=study.clock() + timedelta(hours=1))
     tables = read_tables(tmp_path / "tables")
 

@@ -1,0 +1,303 @@
+"""Measures by name: as tables of agreement print it, or as the registry does; named ones found, or refused with the nearest known.
+
+``M@840``, ``MMeasure(patience=840)`` and ``MMeasure(patience=840, layers='both')`` are one measure, which the tables call
+``M@840``. What was fitted to the study (``M@preferences``) is a name, yet no measure by itself.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic import JsonValue
+
+from calibration.agree.measures.kinds import KINDS
+from calibration.agree.measures.variants import CONVERTED_MARK, Fit, Variant
+from metrics.errors import Fault, InputError, input_fault
+from metrics.registry import Measure, all_measures, parse_measure
+from metrics.summaries.score import MMeasure
+from metrics.wording import listed, nearest
+
+OPTIONS = "--primary, --compare"
+OF_MODEL = ("@preferences", "@grid", "@stops", "@fitted", "fitted P")
+"""How names end of what only a user model can score."""
+_NUMBERED = re.compile(r"(?P<name>.+)(?P<mark>[@-])(?P<number>inf|[0-9]+(?:\.[0-9]+)?)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a study or a command names.
+
+    Attributes
+    ----------
+    primary : (str, str) or None
+        The measure, and what it is compared with.
+    compare : tuple of str
+        The measures of the family; the first is what the others are compared with, a single one is compared with the
+        task's main measure. Empty: every measure neither fitted in sample nor converted, against the main one.
+    at_analysis : bool
+        They were named when the answers were there, and not in the study file.
+    """
+
+    primary: tuple[str, str] | None = None
+    compare: tuple[str, ...] = ()
+    at_analysis: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every measure that is named."""
+        return tuple(dict.fromkeys((*(self.primary or ()), *self.compare)))
+
+    def without(self, names: Collection[str]) -> "Wanted":
+        """Return the same without some measures; a primary comparison needs both of its own."""
+        keeps_primary = self.primary is not None and not set(self.primary) & set(names)
+        return replace(
+            self,
+            primary=self.primary if keeps_primary else None,
+            compare=tuple(name for name in self.compare if name not in names),
+        )
+
+    def renamed(self, names: Mapping[str, str]) -> "Wanted":
+        """Return the same by other names."""
+        primary = None if self.primary is None else (names[self.primary[0]], names[self.primary[1]])
+        compare = tuple(dict.fromkeys(names[name] for name in self.compare))
+        return replace(self, primary=primary, compare=compare)
+
+
+def wanted_by_study(protocol: Mapping[str, JsonValue]) -> Wanted:
+    """Return what a task's protocol names as `primary` and `compare`."""
+    primary, compare = protocol.get("primary"), protocol.get("compare")
+    pair = tuple(map(str, primary)) if isinstance(primary, list) else ()
+    return Wanted(
+        primary=(pair[0], pair[1]) if len(pair) == 2 else None,
+        compare=tuple(map(str, compare)) if isinstance(compare, list) else (),
+    )
+
+
+def resolved(
+    wanted: Wanted, variants: Sequence[Variant], *, task: str, kind: str, place: str
+) -> tuple[Wanted, list[str]]:
+    """Return what a study wants by the measures' full names, and why something of it is left out.
+
+    What the task's kind has but nothing here scores (no files, no model) is left out with a sentence.
+
+    Raises
+    ------
+    InputError
+        If there is no measure of a name in tasks of this kind, or it was fitted to the preferences that would judge it.
+    """
+    found = found_measures(wanted.names, variants, kind)
+    fair = {one.measure for one in variants if one.fit is not Fit.IN_SAMPLE}
+    missing = [name for name in wanted.names if name not in found]
+    absent = [name for name in missing if is_name(name, kind)]
+    faults = [_unknown(name, fair, f"task {task}", {kind}) for name in missing if name not in absent]
+    faults += [_in_sample(full, f"task {task}") for full in found.values() if full not in fair]
+    faults += _same(wanted, found)
+    if faults:
+        raise InputError([replace(fault, path=place) for fault in faults])
+    notes = [
+        f"{task}: no comparison with {name}, which the study names: "
+        + ("it needs what prefcal fit finds (--model)" if _is_fitted(name) else "its files are not here")
+        for name in absent
+    ]
+    return wanted.without(absent).renamed(found), notes
+
+
+def resolved_for_all(
+    wanted: Wanted, variants: Mapping[str, Sequence[Variant]], kinds: Mapping[str, str]
+) -> dict[str, Wanted]:
+    """Return what a command wants of each task, by the measures' full names; a task compares what it has of it.
+
+    Parameters
+    ----------
+    wanted : Wanted
+        What is named.
+    variants : mapping of str to sequence of Variant
+        By task.
+    kinds : mapping of str to str
+        Task -> kind, of the same tasks.
+
+    Raises
+    ------
+    InputError
+        If no task has a measure of a name, or nothing here scores it, or one was fitted to the preferences that would judge it.
+    """
+    found = {task: found_measures(wanted.names, of_task, kinds[task]) for task, of_task in variants.items()}
+    fair = {one.measure for of_task in variants.values() for one in of_task if one.fit is not Fit.IN_SAMPLE}
+    known = {name for of_task in found.values() for name in of_task}
+    faults = [
+        _unscored(name)
+        if any(is_name(name, kind) for kind in kinds.values())
+        else _unknown(name, fair, "any task", set(kinds.values()))
+        for name in wanted.names
+        if name not in known
+    ]
+    full = dict.fromkeys(full for of_task in found.values() for full in of_task.values())
+    faults += [_in_sample(name, "any task") for name in full if name not in fair]
+    faults += list(dict.fromkeys(fault for of_task in found.values() for fault in _same(wanted, of_task)))
+    if faults:
+        raise InputError([replace(fault, problem=f"{OPTIONS}: {fault.problem}") for fault in faults])
+    return {
+        task: wanted.without(set(wanted.names) - set(names)).renamed(names) for task, names in found.items()
+    }
+
+
+def is_name(name: str, kind: str) -> bool:
+    """Say whether tasks of a kind can have a measure of a name, whether or not files and model for it are there."""
+    return kind in KINDS and (
+        _plain(name, kind) in KINDS[kind].names or measure_called(name, kind) is not None
+    )
+
+
+def nearest_name(name: str, kind: str) -> str | None:
+    """Return the measure of tasks of a kind whose name is most like another name, None where none is like it."""
+    return nearest(name, (*KINDS[kind].names, *KINDS[kind].classes)) if kind in KINDS else None
+
+
+def found_measures(names: Sequence[str], variants: Sequence[Variant], kind: str) -> dict[str, str]:
+    """Return name -> measure: itself, or what the tables call it, or either converted; others are absent."""
+    known = {one.measure for one in variants}
+    candidates = {name: tuple(_forms(name, kind)) for name in names}
+    return {
+        name: next(one for one in forms if one in known)
+        for name, forms in candidates.items()
+        if known & set(forms)
+    }
+
+
+def measure_called(name: str, kind: str) -> Measure | None:
+    """Return the measure that a name stands for in tasks of a kind, None where it is no name of a measure.
+
+    Parameters
+    ----------
+    name : str
+        As tables print it, with or without ``(converted)``, or as `metrics.registry.parse_measure` reads it.
+    kind : str
+        Kind of task, as in `KINDS`.
+    """
+    if kind not in KINDS:
+        return None
+    plain = name.strip().removesuffix(f" {CONVERTED_MARK}")
+    printed = _printed(plain, kind)
+    if printed is not None:
+        return printed
+    try:
+        return _of_registry(plain, kind)
+    except InputError:
+        return None
+
+
+def printed_name(measure: Measure, kind: str) -> str:
+    """Return what tables of agreement call a measure; ``measure_called(printed_name(m, kind), kind) == m``."""
+    parameters = measure.parameters()
+    endings = [ending for key, value, ending in KINDS[kind].endings if parameters.get(key) == value]
+    short = measure.column + "".join(endings)
+    return short if _printed(short, kind) == measure else repr(measure)
+
+
+def raise_if_misspelt(name: str, kinds: Collection[str]) -> None:
+    """Raise `InputError` with what is wrong where a name is in the registry's notation, yet no measure of these kinds."""
+    if "(" not in name.removesuffix(CONVERTED_MARK):
+        return
+    kinds = [kind for kind in kinds if kind in KINDS]
+    if not any(measure_called(name, kind) for kind in kinds):
+        for kind in kinds:
+            _of_registry(name, kind)
+
+
+def _forms(name: str, kind: str) -> Iterator[str]:
+    """Yield what a measure may stand as in the tables."""
+    measure = measure_called(name, kind)
+    for form in (name,) if measure is None else (name, printed_name(measure, kind)):
+        yield form
+        yield f"{form} {CONVERTED_MARK}"
+
+
+def _is_fitted(name: str) -> bool:
+    return name.removesuffix(f" {CONVERTED_MARK}").endswith(OF_MODEL)
+
+
+def _unscored(name: str) -> Fault:
+    cure = "name its files with --collection KIND=PATH and --run NAME=PATH"
+    if _is_fitted(name):
+        cure = "give --model FILE, as prefcal fit writes it from tables that can tell its parameters"
+    return Fault(problem=f"nothing here scores {name!r}", cure=cure)
+
+
+def _same(wanted: Wanted, found: Mapping[str, str]) -> list[Fault]:
+    """Return what is wrong where both names of the primary comparison are of one measure."""
+    full = {found.get(name, name) for name in wanted.primary or ()}
+    if len(full) != 1:
+        return []
+    return [Fault(problem=f"both measures of primary are {full.pop()}", cure="name two that differ")]
+
+
+def _plain(name: str, kind: str) -> str:
+    """Return a name without its mark, of a ranked list's measure at the default depth."""
+    if KINDS[kind].with_depth:
+        return re.sub(r"@[0-9]+", "@10", name)
+    return name.removesuffix(f" {CONVERTED_MARK}")
+
+
+def _unknown(name: str, known: Collection[str], task: str, kinds: Collection[str]) -> Fault:
+    """Return why there is no measure of a name: what is wrong in the registry's notation, else the nearest known ones."""
+    try:
+        raise_if_misspelt(name, kinds)
+    except InputError as error:
+        return error.faults[0]
+    near = nearest(
+        name, [*known, *(written for kind in KINDS.keys() & kinds for written in KINDS[kind].classes)]
+    )
+    cure = f"did you mean {near!r}? " if near else ""
+    return Fault(
+        problem=f"there is no measure {name!r} in {task}",
+        cure=f"{cure}known are {listed(sorted(known), most=30)}, and the like (prefcal agree --help)",
+    )
+
+
+def _in_sample(name: str, task: str) -> Fault:
+    return Fault(
+        problem=f"{name!r} was fitted to the preferences of {task} that would judge it",
+        cure=f"name {name.replace(' in sample', '')!r}, which is cross-fitted",
+    )
+
+
+def _of_registry(text: str, kind: str) -> Measure:
+    """Read a measure in the registry's notation, and see that agreement can be computed of it."""
+    found = parse_measure(text)
+    able = KINDS[kind].classes
+    if type(found).__name__ not in able:
+        raise input_fault(f"{text} does not score {kind}", cure=f"what does is {listed(able, most=30)}")
+    if isinstance(found, MMeasure) and found.truncate is not None:
+        raise input_fault(
+            f"{text}: agreement is of whole summaries", cure="leave out truncate, or give --scores"
+        )
+    return found
+
+
+def _printed(text: str, kind: str) -> Measure | None:
+    """Read a measure as tables print it: name, main parameter, and what an M-measure is without."""
+    more: dict[str, str] = {}
+    for key, value, ending in reversed(KINDS[kind].endings):
+        if text.endswith(ending) and key not in more:
+            more[key], text = value, text.removesuffix(ending)
+    numbered = _NUMBERED.fullmatch(text)
+    known = all_measures()
+    for cls in (known[name] for name in KINDS[kind].classes):
+        if not more and cls().column == text:
+            return cls()
+        if numbered is not None and numbered["name"] == cls.name:
+            found = _with_number(cls, numbered, more)
+            if found is not None:
+                return found
+    return None
+
+
+def _with_number(cls: type[Measure], numbered: re.Match[str], more: Mapping[str, str]) -> Measure | None:
+    """Return a measure whose main parameter is the number behind its name, None where that is no such measure."""
+    text = numbered["number"]
+    number = int(text) if text.isdecimal() else float(text)
+    try:
+        found = cls(**{next(iter(cls.defaults())): number}, **more)
+    except ValueError:
+        return None
+    return found if found.column.startswith(f"{cls.name}{numbered['mark']}") else None

@@ -1,0 +1,85 @@
+"""What scoring commands share: `--topics`, `--model`, `--draws`, `--seed`, and what they say on stderr of input and of models."""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from calibration.user_model.scores import FamilyModel, M, R
+    from metrics.taking_part import LeftOut
+
+Run = TypeVar("Run")
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def say_left_out(name: "str | Path", counted: "Iterable[LeftOut]", *, lines: bool = False) -> None:
+    """Say what was counted, one line each.
+
+    Parameters
+    ----------
+    name : str or Path
+        The file as the user named it.
+    counted : iterable of LeftOut
+        What was counted.
+    lines : bool
+        The entries are the rows of the file, so that the first one's line can be told.
+    """
+    from metrics.readers.columns import line_of_row
+
+    for part in counted:
+        line = line_of_row(name, part.entry) if lines and part.entry is not None else None
+        sentence = f"warning: {part.warning(line)}" if part.is_most else part.sentence(line)
+        sys.stderr.write(f"{name}: {sentence}\n")
+
+
+def say_of_runs(
+    paths: Iterable[str], runs: Sequence[Run], count: "Callable[[Run], list[LeftOut]]", *, lines: bool = False
+) -> None:
+    """Say what of each run takes no part; ``runs`` are those that `metrics.readers.lines.read_runs` read."""
+    from metrics.readers.lines import named_runs
+
+    for path, run in zip(named_runs(paths).values(), runs, strict=True):
+        say_left_out(path, count(run), lines=lines)
+
+
+def model_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add `--model`, `--draws` and `--seed`, which the command gets as ``model``, ``draws`` and ``seed``."""
+    seed = click.option(
+        "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all that is drawn."
+    )
+    draws = click.option(
+        "--draws",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Draw what the model gives N times; adds the columns low and high (95 %).",
+    )
+    model = click.option(
+        "--model", metavar="FILE", help="Take parameters from this user model; explicit options win."
+    )
+    return model(draws(seed(command)))
+
+
+def topics_option(of_run: str) -> Callable[[Command], Command]:
+    """Add `--topics`; ``of_run`` says which topics the choice `run` averages over."""
+    return click.option(
+        "--topics",
+        type=click.Choice(["judged", "run"]),
+        default="judged",
+        show_default=True,
+        help=f"Topics of the mean: all judged ones, or those {of_run}.",
+    )
+
+
+def check_draws(model: str | None, draws: int | None) -> None:
+    """Raise `click.UsageError` when something is to be drawn from no model."""
+    if draws is not None and model is None:
+        raise click.UsageError("--draws needs --model FILE")
+
+
+def say_notes(user: "FamilyModel[R, M]") -> None:
+    """Say on stderr what stands in for what a user model lacks."""
+    sys.stderr.write("".join(f"{user.path}: {note}\n" for note in user.notes))

@@ -1,0 +1,222 @@
+"""`prefcal export`, `prefcal features` and `prefcal check`: a folder of tables, written or looked at."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.output import Output, database_option, folder_option, opened, output_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import pandas as pd
+
+    from calibration.tables.study import StudyRecord
+    from metrics.arrays import Bools
+    from metrics.errors import Fault
+    from study_app.export import ExportSummary
+
+
+@click.command(name="export")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--study", metavar="NAME", help="Which study; not needed when only one is loaded.")
+@click.option("--raw", is_flag=True, help="Add DIR/raw: every event, every revision, what is missing.")
+@database_option
+def export(folder: Path, study: str | None, raw: bool, database: str | None) -> None:
+    """Write the tables of a study into DIR, as CSV and Parquet, with study.json.
+
+    DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else is
+    not touched. docs/tables.md says what the tables hold, docs/export.md how they are made.
+    """
+    from metrics.errors import input_fault
+    from study_app.export import export_study
+    from study_app.services.researcher.studies import chosen_study
+    from study_app.store.database import transaction
+    from study_app.store.tokens import utc_now
+
+    with transaction(opened(database), write=False) as session:
+        chosen = chosen_study(session, study)
+        if study is None and str(folder) == chosen.name and not folder.exists():
+            raise input_fault(
+                f"{chosen.name} is the name of the study, and the folder is missing",
+                cure=f"name the folder, as in: prefcal export tables --study {chosen.name}",
+            )
+        summary = export_study(session, chosen, folder, now=utc_now(), raw=raw)
+        click.echo(f"exported {chosen.name} to {folder.absolute()}\n\n{_described(summary)}")
+
+
+def _described(summary: "ExportSummary") -> str:
+    """Say what was exported: rows of each table, people, repeats, logs."""
+    from tabulate import tabulate
+
+    table = tabulate(summary.rows.items(), headers=("table", "rows"), intfmt=",", tablefmt="simple")
+    return "\n".join([table, "", _people(summary), _repeats(summary), _logs(summary)])
+
+
+def _people(summary: "ExportSummary") -> str:
+    from study_app.protocol.domain import EXCLUSION_RULE
+
+    unfinished = summary.workers - summary.withdrawn - summary.completed
+    return (
+        f"workers who consented: {summary.workers:,} (finished: {summary.completed:,}, did not: {unfinished:,}, "
+        f"withdrew: {summary.withdrawn:,}); excluded by rule {EXCLUSION_RULE}: {summary.excluded:,}"
+    )
+
+
+def _repeats(summary: "ExportSummary") -> str:
+    if not summary.validations:
+        return "validation pairs answered: 0"
+    consistent, same = (count / summary.validations for count in (summary.consistent, summary.same_option))
+    return (
+        f"validation pairs answered: {summary.validations:,}; consistent: {consistent:.0%}; "
+        f"the same of all four options: {same:.0%}"
+    )
+
+
+def _logs(summary: "ExportSummary") -> str:
+    gaps = summary.gaps
+    logs = (
+        f"pages that logged: {gaps.pages:,}; with gaps: {gaps.pages_with_gaps:,} (events missing: "
+        f"{gaps.missing_events:,}); that just stop: {gaps.pages_without_end:,}; "
+        f"answers without a log: {gaps.unlogged_answers:,}"
+    )
+    if not gaps.stream_pages:
+        return logs
+    return (
+        f"{logs}\npages of streams served: {gaps.stream_pages:,}; told of by their form only: "
+        f"{gaps.stream_pages_by_form_only:,}; silent (unseen, or all lost): {gaps.silent_stream_pages:,}"
+    )
+
+
+@click.command(name="features")
+@click.argument("file", metavar="FILE", type=click.Path())
+@folder_option("Folder of tables to write them into.", name="tables", metavar="TABLES")
+def features(file: str, tables: Path) -> None:
+    """Write the tables positions, push_cells and intents of everything the study file FILE names into the folder TABLES.
+
+    Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
+    runs belong together, and what the systems are called in your own tables.
+    """
+    from calibration.tables.files import write_tables
+    from calibration.tables.study import renew_records
+    from study_app.estimate.content import read_whole_study
+    from study_app.export.folder import feature_tables
+
+    derived = feature_tables(read_whole_study(file))
+    write_tables(derived, tables)
+    renew_records(tables, {name: len(frame) for name, frame in derived.items()})
+    for name, frame in derived.items():
+        click.echo(f"{name}: {len(frame):,} rows")
+    if not {"positions", "push_cells"} & set(derived):
+        click.echo("positions: not written; they need systems and importance in FILE", err=True)
+
+
+@click.command("check")
+@click.argument("tables", type=click.Path(path_type=Path), metavar="TABLES")
+@output_options
+def check(tables: Path, *, output: Output) -> None:
+    """Check a folder of tables and its study.json, and say what is in it.
+
+    Faults are named with file, line and cure: tables that were cut after their export first, then those of a file's
+    shape, of cells, and of whole rows. What is legal but suspicious is a warning: names that are nearly known ones,
+    rows that stand twice, tables that were changed.
+    docs/tables.md describes the tables.
+    """
+    from calibration.tables.files import read_tables
+    from calibration.tables.suspicions import in_no_result, suspicions
+    from metrics.errors import InputError
+    from metrics.wording import counted
+
+    study, faults = _study(tables)
+    try:
+        frames = read_tables(tables)
+    except InputError as error:
+        raise InputError([*faults, *error.faults]) from None
+    warnings = [*suspicions(tables, frames), *_of_visits(tables, frames, faults)]
+    if faults:
+        raise InputError(faults)
+    output.rows(
+        ("table", "rows", "columns", "without values"),
+        [(name, len(frame), *_columns(frame)) for name, frame in frames.items()],
+    )
+    if output.format == "table":
+        name = f"study {study.study!r}" if study else "no study.json (none is needed)"
+        click.echo(f"No fault in {counted(len(frames), 'table')}; {name}.")
+    notes = [f"note: {line}" for line in in_no_result(tables, frames)]
+    for line in [*notes, *(f"warning: {line}" for line in warnings)]:
+        click.echo(line, err=output.format != "table")
+
+
+def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
+    from calibration.tables.study import read_study
+    from metrics.errors import InputError
+
+    try:
+        return read_study(folder), []
+    except InputError as error:
+        return None, list(error.faults)
+
+
+def _of_visits(
+    folder: Path, frames: "Mapping[str, pd.DataFrame]", faults: "list[Fault]"
+) -> "Iterator[Fault | str]":
+    """Yield warnings of visits and follows that do not fit together; add a fault where most visits do not."""
+    from calibration.tables.files import table_paths
+    from calibration.visits.stays import FAULTY_ORPHANS, ends, orphans, orphans_in_words
+
+    if "visits" not in frames or "follows" not in frames or frames["visits"].empty:
+        return
+    visits, files = frames["visits"], table_paths(folder)
+    strange = orphans(visits, frames["follows"])
+    if strange.any():
+        fault = _orphan_fault(visits, strange, files["visits"], orphans_in_words(strange.sum(), len(visits)))
+        if strange.mean() > FAULTY_ORPHANS:
+            faults.append(fault)
+        else:
+            yield fault
+    last = ends(visits, frames["follows"])
+    if last.is_suspicious:
+        yield f"{files['follows']}: {last}; ended_at must be the end of the study, or times away come out too short"
+
+
+def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: str) -> "Fault":
+    """Return the fault of the visits without a follow, at the first of them, with the first three names."""
+    from calibration.tables.files import line_of
+    from metrics.errors import Fault
+
+    names = visits.loc[strange, ["worker", "topic"]].drop_duplicates()
+    shown = [
+        f"worker {worker!r} topic {topic!r} on line {line_of(file, row)}"
+        for row, worker, topic in names[:3].itertuples(name=None)
+    ]
+    more = ", ..." if len(names) > len(shown) else ""
+    return Fault(
+        problem=f"{count} ({', '.join(shown)}{more})",
+        cure="write worker and topic as in table follows, or add the follows that are missing",
+        path=str(file),
+        line=line_of(file, names.index[0]),
+    )
+
+
+def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
+    """Return how many columns hold a value, and which hold none."""
+    filled = frame.notna().any() | frame.empty
+    return f"{int(filled.sum())} of {len(filled)}", ", ".join(filled.index[~filled])
+
+
+def read_with_warnings(folder: str | Path) -> "dict[str, pd.DataFrame]":
+    """Read a folder of tables, and warn of misspelt names, of changed tables and of ends that may be cut off.
+
+    Raises
+    ------
+    InputError
+        As `calibration.tables.files.read_tables` does.
+    """
+    from calibration.tables.files import read_tables
+    from calibration.tables.suspicions import suspicions_in_short
+
+    tables = read_tables(folder)
+    for line in suspicions_in_short(folder, tables):
+        click.echo(f"warning: {line}", err=True)
+    return tables

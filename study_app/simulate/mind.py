@@ -1,0 +1,263 @@
+"""How a simulated person reads two sides, decides which is better, votes, and fills in forms; the randomness is an argument.
+
+Preferences follow Davidson's model on the difference of M-measure at the person's patience; reading stops after a
+depth drawn evenly from 0 to that patience, so that the share of people still reading at x characters is the decay
+1 - x/L itself; an intent is ticked with a chance proportional to its probability.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from metrics.summaries.trailtext import counted_chars
+from study_app.services.worker.forms import HIGHEST
+from study_app.simulate.site import Element, Fields, Page, PageError, PageLog, text_of
+from study_app.simulate.truth import Truth
+from study_app.simulate.world import World
+from study_app.study.entries import AskingTask, Question, TaskEntry
+from study_app.study.question_answers import field_of
+from study_app.tasks.kinds import check_of
+
+MEAN_TICKS = 2.0
+MOST_LIKELY_TICK = 0.95
+WORDS_ON_SCREEN = 45
+READING_NOISE_SD = 0.3
+TIE_WEIGHT = 0.6
+MEMORY = 0.75
+"""Chance that a person who meets a pair again answers as before without weighing it anew."""
+
+CHOICES = ("left", "right", "equally_good", "equally_bad")
+RATING_NOISE_SD = 0.6
+"""Of what a person thinks of an iUnit, in steps of the scale, before it is rounded to a step."""
+
+WORDS = ("no", "none", "it was fine", "nothing to add")
+NUMBERS = (18, 75)
+"""Range of a number where the question has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glance:
+    """What is on screen at once: (key, share shown) of each item, and for how long.
+
+    ``opens`` is the key of a link that is opened after the look, None when none is.
+    """
+
+    items: tuple[tuple[str, float], ...]
+    seconds: float
+    opens: str | None = None
+
+
+def tick_chances(probabilities: Mapping[str, float]) -> dict[str, float]:
+    """Return the chance that each intent is ticked: proportional to P(i|q), about two ticks a person."""
+    breadth = min(MEAN_TICKS, MOST_LIKELY_TICK / max(probabilities.values()))
+    return {intent: breadth * p for intent, p in probabilities.items()}
+
+
+def choice(rng: np.random.Generator, *, difference: float, total: float, slope: float, middle: float) -> str:
+    """Draw one of the four options for M(left) - M(right) = ``difference``.
+
+    P(left) : P(right) : P(equal) = e^(slope d/2) : e^(-slope d/2) : `TIE_WEIGHT`; an equal pair is called good when
+    M(left) + M(right) = ``total`` lies above ``middle``.
+    """
+    half = slope * difference / 2
+    weights = np.exp([half, -half, np.log(TIE_WEIGHT)] - np.max([half, -half]))
+    option = rng.choice(3, p=weights / weights.sum())
+    return ("left", "right", "equally_good" if total > middle else "equally_bad")[option]
+
+
+def looks(
+    elements: Sequence[Element],
+    *,
+    wanted: str,
+    depth_chars: float,
+    words_per_second: float,
+    rng: np.random.Generator,
+) -> Iterator[Glance]:
+    """Read a summary in trailtext order down to ``depth_chars`` counted characters, screen by screen.
+
+    Parameters
+    ----------
+    elements : sequence of Element
+        The first layer; the link whose text is ``wanted`` is opened when it is reached, the others are passed.
+    words_per_second : float
+        Reading speed; each screen is off it by a log-normal factor.
+    """
+    screen: list[tuple[str, float]] = []
+    words = 0.0
+    left = depth_chars
+    for element, opens in _trail(elements, wanted):
+        chars = counted_chars(element.text)
+        share = 1.0 if chars == 0 else min(1.0, max(0.0, left / chars))
+        if share == 0:
+            break
+        left -= chars
+        screen.append((element.key, round(share, 4)))
+        words += share * max(1, len(element.text.split()))
+        if words >= WORDS_ON_SCREEN or (opens and share == 1) or share < 1:
+            yield _look(screen, words, words_per_second, rng, element.key if opens and share == 1 else None)
+            screen, words = [], 0.0
+        if share < 1:
+            return
+    if screen:
+        yield _look(screen, words, words_per_second, rng, None)
+
+
+def _trail(elements: Sequence[Element], wanted: str) -> Iterator[tuple[Element, bool]]:
+    """Elements in the order of reading, and whether each is a link to open."""
+    for element in elements:
+        opens = element.second is not None and element.text == wanted
+        yield element, opens
+        if opens and element.second is not None:
+            for item in element.second:
+                yield item, False
+
+
+def _look(
+    screen: list[tuple[str, float]], words: float, speed: float, rng: np.random.Generator, opens: str | None
+) -> Glance:
+    seconds = words / speed * float(np.exp(rng.normal(0.0, READING_NOISE_SD)))
+    return Glance(items=tuple(screen), seconds=seconds, opens=opens)
+
+
+class Judge:
+    """A person in front of pairs.
+
+    Parameters
+    ----------
+    world : callable
+        Page -> what can be known of its task.
+    truth : Truth
+        What the people are like.
+    words_per_second : float
+        This person's reading speed.
+    careless : bool
+        Whether they click without reading.
+    rng : numpy.random.Generator
+        This person's randomness.
+    """
+
+    def __init__(
+        self,
+        *,
+        world: Callable[[Page], World],
+        truth: Truth,
+        words_per_second: float,
+        careless: bool,
+        rng: np.random.Generator,
+    ) -> None:
+        self._world, self._truth, self._rng = world, truth, rng
+        self._speed, self._careless = words_per_second, careless
+        self._wanted: dict[str, str] = {}
+        self._remembered: dict[frozenset[Any], Any] = {}
+
+    def judge(self, page: Page, log: PageLog) -> str:
+        """Look at a pair, noting in ``log`` what a browser would, and return the option that is picked."""
+        sides = page.sides()
+        if self._careless:
+            log.wait(float(self._rng.uniform(1, 4)))
+            return str(self._rng.choice(CHOICES))
+        for side, elements in sides.items():
+            self._read(log, page, side, elements)
+        log.wait(float(self._rng.uniform(1.5, 6)))
+        return self._preferred(page, sides)
+
+    def _read(self, log: PageLog, page: Page, side: str, elements: tuple[Element, ...]) -> None:
+        """Read a side as deep as patience goes where its topic has intents that one may be after, else to its end."""
+        world, wanted, depth = self._world(page), "", math.inf
+        topic = text_of(page.marked("data-query"))
+        if topic in world.chances:
+            wanted = self._interest(world, topic)
+            depth = float(self._rng.uniform(0, self._truth.patience_stops))
+        for look in looks(
+            elements, wanted=wanted, depth_chars=depth, words_per_second=self._speed, rng=self._rng
+        ):
+            _note_look(log, side, look)
+
+    def _interest(self, world: World, query: str) -> str:
+        """Return the intent that this person has in a query, drawn once."""
+        if query not in self._wanted:
+            chances = world.chances[query]
+            weights = np.array(list(chances.values()))
+            self._wanted[query] = list(chances)[self._rng.choice(len(chances), p=weights / weights.sum())]
+        return self._wanted[query]
+
+    def _preferred(self, page: Page, sides: Mapping[str, tuple[Element, ...]]) -> str:
+        """Weigh the two sides, or remember how they were weighed before."""
+        if self._rng.random() < self._truth.behaviour.left_bias:
+            return "left"
+        texts = {side: tuple(element.texts for element in elements) for side, elements in sides.items()}
+        both = frozenset(texts.values())
+        if both in self._remembered and self._rng.random() < MEMORY:
+            before = self._remembered[both]
+            return next((side for side, text in texts.items() if text == before), str(before))
+        world, topic = self._world(page), text_of(page.marked("data-query"))
+        left, right = (world.score(topic, sides[side]) for side in ("left", "right"))
+        chosen = choice(
+            self._rng, difference=left - right, total=left + right, slope=world.slope, middle=world.middle
+        )
+        self._remembered[both] = texts.get(chosen, chosen)
+        return chosen
+
+
+def _note_look(log: PageLog, side: str, look: Glance) -> None:
+    for key, share in look.items:
+        log.note("see", side=side, item=key, share=share)
+    log.wait(look.seconds)
+    for key, _ in look.items:
+        log.note("see", side=side, item=key, share=0)
+    if look.opens is not None:
+        log.note("layer", side=side, item=look.opens, open=True)
+
+
+def check_fields(page: Page, entry: TaskEntry, *, careless: bool, rng: np.random.Generator) -> Fields:
+    """Answer the check before a task: rightly, or, if careless, anyhow."""
+    options = page.form().options
+    right = {f"check-{number}": str(item.answer) for number, item in enumerate(check_of(entry), start=1)}
+    if set(options) != set(right):
+        raise PageError(f"{page.url}: asks {sorted(options)}, but the task's check has {sorted(right)}")
+    if careless:
+        return {name: _any(options[name], rng) for name in right}
+    return right
+
+
+def rating_fields(page: Page, world: World, *, careless: bool, rng: np.random.Generator) -> Fields:
+    """Rate the iUnits of a sheet: as important as they are to the intent, give or take; if careless, anyhow."""
+    query, intent = (text_of(page.marked(mark)) for mark in ("data-query", "data-intent"))
+    fields = {}
+    for name, iunit in page.legends().items():
+        if iunit not in world.iunits[query]:
+            raise PageError(f"{page.url}: {iunit!r} is no iUnit of {query!r}")
+        thought = world.importance.get((query, intent, iunit), 0.0) + rng.normal(0.0, RATING_NOISE_SD)
+        rating = rng.integers(HIGHEST + 1) if careless else np.clip(round(thought), 0, HIGHEST)
+        fields[name] = str(int(rating))
+    return fields
+
+
+def question_fields(entry: AskingTask, rng: np.random.Generator) -> Fields:
+    """Answer the study's questions; nobody in a crowd has what screens out."""
+    return {field_of(question): _answer(question, rng) for question in entry.questions}
+
+
+def _answer(question: Question, rng: np.random.Generator) -> str | list[str]:
+    fitting = [
+        str(number)
+        for number, option in enumerate(question.options, start=1)
+        if option not in question.screen_out
+    ]
+    match question.type:
+        case "single":
+            return str(rng.choice(fitting))
+        case "multiple":
+            return [str(rng.choice(fitting))]
+        case "number":
+            low = NUMBERS[0] if question.min is None else question.min
+            high = max(low, NUMBERS[1]) if question.max is None else question.max
+            return str(int(np.clip(round(rng.uniform(low, high)), np.ceil(low), np.floor(high))))
+    return str(rng.choice(WORDS))
+
+
+def _any(options: Sequence[tuple[str, str]], rng: np.random.Generator) -> str:
+    return options[int(rng.integers(len(options)))][0]

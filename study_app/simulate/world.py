@@ -1,0 +1,244 @@
+"""What a simulated person can know of a task: the texts, and what they are truly worth to them.
+
+A person sees what a system shows as text only. `World.score` finds the text among what the systems wrote, so a page that shows
+anything else is noticed at once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import combinations
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from study_app.estimate.content import StudyContent
+from study_app.simulate.site import Element, PageError, as_read
+from study_app.simulate.truth import Truth
+from study_app.study.entries import FollowedTask, TaskEntry
+from study_app.tasks.content import Shown, TaskContent
+from study_app.tasks.items import key_of
+from study_app.tasks.kinds import kind_of
+
+Nuggets: TypeAlias = tuple[tuple[str, float], ...]
+"""Nuggets of an update, each with the time at which it became known, in seconds since 1970."""
+
+PREFERENCE_SLOPE = 3.0
+"""Log odds for a pair whose M differs by one standard deviation over all pairs of the study."""
+
+MOST_SHOWN = 300
+"""Characters of a page that an error tells."""
+
+Texts: TypeAlias = tuple[Any, ...]
+"""What can be read of a side, in order: `Element.texts` of each of its elements."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownEvent:
+    """One event as it can be known.
+
+    Attributes
+    ----------
+    start : float
+        Stream time at enrolment, in seconds since 1970.
+    follow_seconds : float
+        Wall seconds from enrolment to the end of the follow.
+    nuggets : mapping of (str, str) to Nuggets
+        Key and text of an update, as read -> what is in it. The key belongs to it, since assessors did not find the
+        same in every copy of a sentence.
+    """
+
+    start: float
+    follow_seconds: float
+    nuggets: Mapping[tuple[str, str], Nuggets]
+
+    def brought(self, key: str, text: str) -> Nuggets:
+        """Return the nuggets in an update; `PageError` when no system's stream has this text in its place."""
+        if (key, text) not in self.nuggets:
+            raise PageError(f"the page shows an update {key} that no system wrote: {text}")
+        return self.nuggets[key, text]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamWorld:
+    """One task with streams: its clock, and its events by title."""
+
+    factor: float
+    events: Mapping[str, KnownEvent]
+
+
+def known_event(streams: Mapping[str, Mapping[str, Any]], *, days: float, factor: float) -> KnownEvent:
+    """Return what can be known of one event.
+
+    Parameters
+    ----------
+    streams : mapping of str to mapping
+        System -> content, as `study_app.store.task_models.StoredStream` describes it.
+    days : float
+        Stream days of a follow.
+    factor : float
+        Stream seconds in a wall second.
+    """
+    one = next(iter(streams.values()))
+    span = min(days * 86_400, one["end"] - one["start"])
+    return KnownEvent(
+        start=one["start"],
+        follow_seconds=span / factor,
+        nuggets={
+            (key_of(place), as_read(update["text"])): tuple(
+                (nugget, seconds) for nugget, seconds in update["nuggets"]
+            )
+            for content in streams.values()
+            for place, update in enumerate(content["updates"], start=1)
+        },
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class Memory:
+    """What a follower has seen of one event: visits in stream time, nuggets, and what each update brought anew.
+
+    Attributes
+    ----------
+    visits : list of float
+        Stream time at which each visit began.
+    known : set of str
+        Nuggets read so far.
+    new : dict of str to Nuggets
+        Key of an update -> the nuggets that nothing read before it had.
+    """
+
+    visits: list[float] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+    new: dict[str, Nuggets] = field(default_factory=dict)
+
+    def take(self, key: str, nuggets: Nuggets) -> None:
+        """Remember an update that was read."""
+        self.new[key] = tuple(one for one in nuggets if one[0] not in self.known)
+        self.known.update(name for name, _ in nuggets)
+
+    def visits_late(self, known_since: float) -> int:
+        """Return how many visits ago something could have been told; 0 when it became known after this one began."""
+        on_time = [number for number, at in enumerate(self.visits) if known_since <= at]
+        return len(self.visits) - 1 - on_time[0] if on_time else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Texts and true worth of one task; topics, intents and iUnits are known by their texts.
+
+    Attributes
+    ----------
+    scores : mapping
+        (topic, texts of a side) -> what it is worth; empty for a task without pairs.
+    slope : float
+        Of Davidson's model, per unit of worth.
+    middle : float
+        Median of the sum of both sides' worth over all pairs.
+    chances : mapping of str to mapping of str to float
+        Topic -> intent -> P(i|q); topics without intents are not in it.
+    iunits : mapping of str to set of str
+        Topic -> its iUnits.
+    importance : mapping
+        (topic, intent, iUnit) -> importance, as the collection has it; what is missing has 0.
+    """
+
+    scores: Mapping[tuple[str, Texts], float]
+    slope: float
+    middle: float
+    chances: Mapping[str, Mapping[str, float]]
+    iunits: Mapping[str, frozenset[str]]
+    importance: Mapping[tuple[str, str, str], float]
+
+    def score(self, topic: str, elements: Sequence[Element]) -> float:
+        """Return what a side as it stands on a page is worth; `PageError` when no system wrote it."""
+        texts = tuple(element.texts for element in elements)
+        if (topic, texts) not in self.scores:
+            raise PageError(f"{topic!r}: the page shows what no system wrote: {str(texts)[:MOST_SHOWN]}")
+        return self.scores[topic, texts]
+
+
+AnyWorld: TypeAlias = World | StreamWorld
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTask:
+    """A task: what the study file says of it, and what can be known of it."""
+
+    entry: TaskEntry
+    world: AnyWorld
+
+
+def build_worlds(content: StudyContent, truth: Truth) -> Mapping[int, KnownTask]:
+    """Return task number (from 1) -> what can be known of it.
+
+    Raises
+    ------
+    InputError
+        If a task's collection lacks what decides what people prefer.
+    """
+    return {
+        number: KnownTask(task.entry, _world(task, truth, content.file.path))
+        for number, task in enumerate(content.tasks, start=1)
+    }
+
+
+def _world(task: TaskContent, truth: Truth, path: Path) -> AnyWorld:
+    if isinstance(task.entry, FollowedTask):
+        return _stream_world(task, task.entry)
+    worth_of = kind_of(task.entry).worth
+    worth = worth_of(task, truth, path) if worth_of is not None else {}
+    values = [[worth[topic.id, system] for system in task.systems] for topic in task.topics]
+    pairs = [pair for of_topic in values for pair in combinations(of_topic, 2)]
+    spread = float(np.std([a - b for a, b in pairs])) if pairs else 0.0
+    text = {topic.id: as_read(topic.text) for topic in task.topics}
+    queries = [(text[topic.id], topic.query) for topic in task.topics if topic.query is not None]
+    return World(
+        scores={
+            (text[topic], _texts(shown)): worth[topic, system]
+            for (topic, system), shown in task.shown.items()
+        },
+        slope=PREFERENCE_SLOPE / (spread or 1.0),
+        middle=float(np.median([a + b for a, b in pairs])) if pairs else 0.0,
+        chances={
+            text[topic.id]: {
+                as_read(topic.intents[name]): p for name, p in topic.chances(truth.intents).items()
+            }
+            for topic in task.topics
+            if topic.intents
+        },
+        iunits={topic: frozenset(map(as_read, query.iunits.values())) for topic, query in queries},
+        importance={
+            (topic, as_read(query.intents[intent]), as_read(query.iunits[iunit])): value
+            for topic, query in queries
+            for (intent, iunit), value in query.importance.items()
+        },
+    )
+
+
+def _texts(shown: Shown) -> Texts:
+    """Return what can be read of a side, in the form of `Element.texts`."""
+    [items] = shown.values()
+    return tuple(_element(item).texts for item in items)
+
+
+def _element(item: Mapping[str, Any]) -> Element:
+    """Return an item as it stands on a page, which tells the minute at which a push came, not the second."""
+    below = tuple(map(_element, item["second"])) if "second" in item else None
+    at = datetime.fromtimestamp(item["at"], UTC).replace(second=0) if "at" in item else None
+    return Element(key="", text=as_read(f"{item.get('title', '')} {item['text']}"), second=below, at=at)
+
+
+def _stream_world(task: TaskContent, entry: FollowedTask) -> StreamWorld:
+    return StreamWorld(
+        factor=entry.clock_factor,
+        events={
+            as_read(topic.text): known_event(
+                {name: shown for (event, name), shown in task.shown.items() if event == topic.id},
+                days=entry.days,
+                factor=entry.clock_factor,
+            )
+            for topic in task.topics
+        },
+    )

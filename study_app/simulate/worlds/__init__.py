@@ -1,1 +1,0 @@
-"""What a simulated crowd knows of the material."""

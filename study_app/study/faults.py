@@ -1,0 +1,309 @@
+"""What is wrong with a study file, each with its line and a cure: its schema, keys that contradict each other, missing files."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from metrics.errors import FaultLog
+from metrics.wording import listed, nearest
+from study_app.study.entries import (
+    CheckQuestion,
+    Codes,
+    Contradiction,
+    Entry,
+    JudgingTask,
+    Kinds,
+    Place,
+    StudyEntry,
+    TaskEntry,
+)
+from study_app.study.platforms import PLATFORMS
+
+CODE_CURE = "write 2 to 64 letters, digits and -"
+NAME_CURE = "write letters, digits, '.', '_' and -, at most 64 of them, a letter or digit first"
+CURES = {
+    "study": "write lower-case letters, digits and -, at most 40 of them, a letter or digit first",
+    "name": NAME_CURE,
+    "id": NAME_CURE,
+    "id_parameter": NAME_CURE,
+    "extra_parameters": "write a list of at most 20 names of parameters",
+    "submit_hosts": "write a list of hosts, such as www.mturk.com",
+    "completion_code": CODE_CURE,
+    "visit_code": CODE_CURE,
+    "screened_out": CODE_CURE,
+    "failed_checks": CODE_CURE,
+    "partial": CODE_CURE,
+    "return_url": "write an address that begins with https://",
+    "early_return_url": "write an address that begins with https://",
+    "currency": "write the three letters of a currency, such as USD, EUR or JPY",
+    "platform_fee": "write it as a share of the reward: 0.33 is 33 percent",
+    "instructions": "write standard, or a text of your own",
+    "check": "write a list of at most 10 questions, each with question, options and answer",
+    "answer": "write the number of the right option, counted from 1",
+    "options": "write a list of options",
+    "questions": "write a list of questions, each beginning with - id: ...",
+    "pairs": "write all, or how many pairs a worker judges",
+    "systems": "write NAME: RUN.xml, one line a system, two at least",
+    "collection": "write queries: FILE, iunits: FILE and intents: FILE below it",
+    "tasks": "write a list of tasks, each beginning with - kind: ...",
+    "criteria": "write a list of questions",
+    "compare": "write a list of measures",
+    "primary": "write a list of two measures",
+    "reveal_silent_days": "write true, false or random",
+}
+"""Key -> how to mend it, where the kind of fault alone does not say it."""
+
+MEANT = {
+    "dict_type": "must be a group of keys",
+    "model_type": "must be a group of keys",
+    "model_attributes_type": "must be a group of keys",
+    "tuple_type": "must be a list",
+    "string_type": "must be text",
+    "string_too_short": "is empty",
+    "string_pattern_mismatch": "has a form that is not allowed",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "finite_number": "must be a number, and no infinite one",
+    "bool_type": "must be true or false",
+    "greater_than": "must be more than {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "too_short": "has too few entries",
+    "too_long": "has too many entries",
+    "literal_error": "must be {expected}",
+}
+"""Kind of fault, as pydantic calls it -> what is wrong."""
+
+
+def note_faults(
+    error: ValidationError,
+    plain: Mapping[str, Any],
+    lines: Mapping[Place, int],
+    log: FaultLog,
+    kinds: Kinds,
+) -> None:
+    """Put what pydantic found into words, once a place, in the order of the file.
+
+    Parameters
+    ----------
+    error : ValidationError
+        Of the whole file.
+    plain : mapping
+        The file as YAML read it.
+    lines : mapping of place to int
+        Where each key stands.
+    log : FaultLog
+        Gets the faults.
+    kinds : mapping of str to EntryKind
+        The kinds of task.
+    """
+    seen: set[Place] = set()
+    for fault in error.errors():
+        place = _place_in_file(fault["loc"], plain)
+        is_echo = fault["type"] == "too_short" and any(other[: len(place)] == place for other in seen)
+        if place not in seen and not is_echo:
+            _note(fault, place, plain, lines, log, kinds)
+        seen.add(place)
+    log.faults.sort(key=lambda fault: fault.line or 0)
+
+
+def _note(
+    fault: Any,
+    place: Place,
+    plain: Mapping[str, Any],
+    lines: Mapping[Place, int],
+    log: FaultLog,
+    kinds: Kinds,
+) -> None:
+    cures = _cures(place, plain, kinds)
+    line = next((lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines), 1)
+    key = ".".join(str(part + 1) if isinstance(part, int) else part for part in place)
+    last = str(place[-1]) if place else ""
+    match fault["type"]:
+        case "extra_forbidden":
+            known = _known_keys(place, plain, kinds)
+            near = nearest(last, known)
+            log.add(
+                f"{key} is not known",
+                line=line,
+                cure=f"did you mean {near!r}?" if near else f"known here: {listed(known, most=20)}",
+            )
+        case "missing" if isinstance(fault["loc"][-1], int):
+            log.add(f"{key} has too few entries", line=line, cure=cures.get(last, "add to it"))
+        case "missing":
+            log.add(f"{key} is missing", line=line, cure=cures.get(last, f"write {last}: ..."))
+        case "unknown_kind":
+            near = nearest(str(fault["input"].get("kind")), kinds)
+            cure = f"did you mean {near!r}?" if near else f"write kind: {' or kind: '.join(kinds)}"
+            log.add(f"{key}: no such kind of task", line=line, cure=cure)
+        case kind:
+            meant = MEANT.get(kind, fault["msg"]).format(**fault.get("ctx", {}))
+            shown = _shown(fault["input"])
+            is_name = kind == "string_pattern_mismatch" and "systems" in place[-2:-1]
+            cure = "put it in quotes if it is meant" if kind == "string_type" else "correct it"
+            cure = cures.get("name" if is_name else last, cure)
+            log.add(f"{key} {meant}, got {shown}", line=line, cure=cure)
+
+
+def _cures(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> Mapping[str, str]:
+    """Return key -> how to mend it, for keys around ``place``."""
+    in_task = place[:1] == ("tasks",) and len(place) > 1
+    task = plain["tasks"][place[1]] if in_task else {}
+    kind = task.get("kind") if isinstance(task, dict) else None
+    return {**CURES, **kinds[kind].cures} if isinstance(kind, str) and kind in kinds else CURES
+
+
+def _shown(value: Any) -> str:
+    """Return a value for a message; what has parts only by its kind, since aliases can make it endless."""
+    if isinstance(value, dict | list):
+        return "a group of keys" if isinstance(value, dict) else "a list"
+    return "nothing" if value is None else repr(str(value)[:40])
+
+
+def _place_in_file(loc: Sequence[str | int], plain: Any) -> Place:
+    """Drop what pydantic puts between the keys of the file: tags of unions."""
+    place: list[str | int] = []
+    at = plain
+    for number, part in enumerate(loc):
+        last = number == len(loc) - 1
+        if isinstance(at, dict) and (part in at or last):
+            place.append(part)
+            at = at.get(part)
+        elif isinstance(at, list) and isinstance(part, int) and part < len(at):
+            place.append(part)
+            at = at[part]
+    return tuple(place)
+
+
+def _known_keys(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> list[str]:
+    """Return the keys that may stand where ``place`` stands."""
+    return list(_schema_around(place[:-1], plain, kinds).model_fields)
+
+
+def _schema_around(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> type[Entry]:
+    """Return the schema of the group of keys at ``place``."""
+    if len(place) < 2:
+        return Codes if place == ("codes",) else StudyEntry
+    task, key = plain["tasks"][place[1]], str(place[2]) if len(place) > 2 else ""
+    return CheckQuestion if key == "check" else kinds[task["kind"]].schema_of(key, task.get(key))
+
+
+def note_contradictions(entry: StudyEntry, lines: Mapping[Place, int], log: FaultLog, kinds: Kinds) -> None:
+    """Add a fault for each rule that a study file breaks which fits the schema."""
+    contradictions = [*_names(entry.tasks), *_alike(entry.tasks, kinds), *_platform(entry)]
+    for number, task in enumerate(entry.tasks):
+        of_task = [*_check(task), *kinds[task.kind].rules(task), *_comparison(task)]
+        contradictions += [(("tasks", number, *place), wrong, cure) for place, wrong, cure in of_task]
+    for place, wrong, cure in contradictions:
+        log.add(wrong, line=_line(place, lines), cure=cure)
+
+
+def _line(place: Place, lines: Mapping[Place, int]) -> int:
+    around = (place[:size] for size in range(len(place), 0, -1))
+    return next((lines[outer] for outer in around if outer in lines), 1)
+
+
+def _names(tasks: Sequence[TaskEntry]) -> Iterator[Contradiction]:
+    names = [task.name for task in tasks]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            yield ("tasks", number), f"two tasks are named {name!r}", "give each task a name of its own"
+
+
+def _alike(tasks: Sequence[TaskEntry], kinds: Kinds) -> Iterator[Contradiction]:
+    """Find what all tasks of a kind must have alike: streams of different clocks could not be put together."""
+    for kind in dict.fromkeys(task.kind for task in tasks):
+        (first, one), *others = [(number, task) for number, task in enumerate(tasks) if task.kind == kind]
+        for key in kinds[kind].same_in_all:
+            value = getattr(one, key)
+            for number, task in others:
+                if getattr(task, key) != value:
+                    yield (
+                        ("tasks", number, key),
+                        f"tasks.{number + 1}.{key} is {getattr(task, key):g}, but {value:g} in task {first + 1}",
+                        f"give all {kind} of a study the same {key}",
+                    )
+
+
+def _platform(entry: StudyEntry) -> Iterator[Contradiction]:
+    form = PLATFORMS[entry.platform].return_form
+    if form is not None and entry.return_url is None:
+        yield (
+            ("platform",),
+            f"platform {entry.platform} needs return_url, which only you know",
+            f"write return_url: {form}",
+        )
+    if form is not None and "{id}" in form and "{id}" not in (entry.return_url or "{id}"):
+        yield (
+            ("return_url",),
+            f"return_url without {{id}}: platform {entry.platform} could not tell whom to credit",
+            f"write {{id}} where the platform writes XXXX: {form}",
+        )
+    if entry.id_parameter in entry.extra_parameters:
+        yield (
+            ("extra_parameters",),
+            f"extra_parameters has the id parameter {entry.id_parameter!r}",
+            "name other parameters there",
+        )
+
+
+def _comparison(task: TaskEntry) -> Iterator[Contradiction]:
+    if isinstance(task, JudgingTask) and task.primary is not None and task.primary[0] == task.primary[1]:
+        yield ("primary",), "a measure is compared with itself", "name two"
+
+
+def _check(task: TaskEntry) -> Iterator[Contradiction]:
+    if task.check and task.instructions is None:
+        yield (("check",), "a check without instructions", "add instructions: standard, or your own text")
+    for number, question in enumerate(task.check or ()):
+        if question.answer > len(question.options):
+            yield (
+                ("check", number, "answer"),
+                f"answer {question.answer} of {len(question.options)} options",
+                "write the number of the right option, counted from 1",
+            )
+
+
+def note_missing_files(
+    plain: Mapping[str, Any], folder: Path, lines: Mapping[Place, int], log: FaultLog
+) -> None:
+    """Note every file of a collection or system that is not there; what has not the form of one is passed over.
+
+    Parameters
+    ----------
+    plain : mapping
+        A study file as YAML has it, whether it fits the schema or not.
+    folder : Path
+        What the files' paths are relative to.
+    lines : mapping of place to int
+        Line of each key.
+    log : FaultLog
+        Of the study file.
+    """
+    for place, path in _named(plain):
+        if not _is_file(folder / path):
+            around = (place[:size] for size in range(len(place), 0, -1))
+            log.add(
+                f"{'.'.join(map(str, place[2:]))}: there is no file {path}",
+                line=next((lines[outer] for outer in around if outer in lines), 1),
+                cure="correct the path; it is relative to the study file",
+            )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long, or a folder that is closed
+        return False
+
+
+def _named(plain: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+    tasks = plain.get("tasks")
+    for number, task in enumerate(tasks if isinstance(tasks, list | tuple) else []):
+        for group in ("collection", "systems"):
+            named = task.get(group) if isinstance(task, dict) else None
+            for key, path in named.items() if isinstance(named, dict) else []:
+                if isinstance(path, str) and path.strip():
+                    yield ("tasks", number, group, key), path.strip()

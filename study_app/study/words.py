@@ -1,0 +1,90 @@
+"""The standard words of studies: consent; and which language texts are in, as far as their letters tell. Pure."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+UNWRITTEN = ("WRITE HERE", "【ここに記入】")
+"""Where only the researcher knows what to say; no study goes live with these words in its consent."""
+
+TO_WRITE = {
+    "en": {
+        "contact": "WRITE HERE who you are, and whom to write to with questions.",
+        "keep": "WRITE HERE for how long the rest is kept.",
+    },
+    "ja": {
+        "contact": "【ここに記入】あなたの所属・氏名と問い合わせ先を書いてください。",
+        "keep": "【ここに記入】その他のデータの保存期間を書いてください。",
+    },
+}
+"""Language -> what stands in the consent for that which the researcher has not said yet."""
+
+KEPT = {"en": "The rest is kept {keep}.", "ja": "その他のデータの保存期間：{keep}。"}
+CONSENT = {
+    "en": (
+        "WHO ASKS: {contact}",
+        "What you will do: {activities}.",
+        (
+            "What is stored: your answers, when you came and left, how long each part of a page was on your screen, what you "
+            "opened, how far you scrolled, and the participant number with which you came. That number is kept apart from "
+            "your answers and is never published. Your name, your e-mail address and your network address are not stored."
+        ),
+        (
+            "What happens with it: your answers, without the participant number, may be published together with those of "
+            "others, so that other researchers can check the results. {keep}"
+        ),
+        (
+            "It is up to you: you may stop at any time, without giving a reason. You receive a code with which you can have "
+            "your answers withdrawn."
+        ),
+    ),
+    "ja": (
+        "実施者：{contact}",
+        "していただくこと：{activities}。",
+        (
+            "保存するもの：回答、ページを開いた時刻と離れた時刻、ページの各部分が画面に表示されていた時間、開いた箇所、"
+            "スクロールした範囲、参加時の参加者番号。参加者番号は回答とは別に保管し、公開しません。"
+            "氏名、メールアドレス、ネットワークアドレスは保存しません。"
+        ),
+        (
+            "利用のしかた：参加者番号を除いた回答は、他の研究者が結果を確かめられるように、"
+            "他の参加者の回答とあわせて公開することがあります。{keep}"
+        ),
+        "参加は自由です：理由を述べることなく、いつでも中止できます。回答を取り消すためのコードをお渡しします。",
+    ),
+}
+JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+SHARE_JAPANESE = 0.2
+
+
+def consent_of(activities: Sequence[str], language: str, *, contact: str | None, keep: str | None) -> str:
+    """Return a consent text that names what workers will do; paragraphs are separated by empty lines.
+
+    ``contact``: who asks and whom to write to; ``keep``: for how long data are kept. None leaves a place to write it.
+    """
+    between = "。次に、" if language == "ja" else "; then "
+    missing = TO_WRITE[language]
+    return "\n\n".join(CONSENT[language]).format(
+        activities=between.join(dict.fromkeys(activities)),
+        contact=contact or missing["contact"],
+        keep=KEPT[language].format(keep=keep.rstrip(".。")) if keep else missing["keep"],
+    )
+
+
+def looks_japanese(texts: Iterable[str]) -> bool:
+    """Say whether a fifth of the characters are Japanese; not so of no text at all."""
+    joined = "".join(texts)
+    return bool(joined) and len(JAPANESE.findall(joined)) > SHARE_JAPANESE * len(joined)
+
+
+def texts_in(shown: Any) -> Iterator[str]:
+    """Yield every text of what a page shows: of each mapping what stands under ``text``, however deep it lies."""
+    if isinstance(shown, dict):
+        for key, value in shown.items():
+            if key == "text" and isinstance(value, str):
+                yield value
+            else:
+                yield from texts_in(value)
+    elif isinstance(shown, list | tuple):
+        for one in shown:
+            yield from texts_in(one)

@@ -1,0 +1,86 @@
+"""What stands beside the pages of workers: the events of a page, how far a study is, and whether the server is well.
+
+/e/TOKEN takes what happened in a page, in numbered batches. /r/STUDY?key=KEY says how far a study is, to who has the key. /healthz: the
+process answers, and by which address it believes to be asked. /readyz: it can also write into its database.
+"""
+
+import hmac
+import sqlite3
+
+from flask import Blueprint, Response, jsonify, make_response, render_template, request
+from sqlalchemy import update
+from sqlalchemy.exc import SQLAlchemyError
+
+from study_app.logs.page_events import BadBatchError, read_batch
+from study_app.services.researcher.progress import study_progress
+from study_app.services.researcher.studies import RESEARCHER_KEY, setting
+from study_app.services.worker.entry import find_study
+from study_app.services.worker.events import store_events
+from study_app.store.database import transaction
+from study_app.store.models import LoadedStudy
+from study_app.store.tokens import BadTokenError, PageToken
+from study_app.web.blueprints.walk import home
+from study_app.web.serving import note_worker, said, server
+
+blueprint = Blueprint("beside", __name__)
+
+
+@blueprint.get("/healthz")
+def healthy() -> Response:
+    """Say that the process answers, and how the links look that it shows whoever asks by this address."""
+    return jsonify(status="ok", standing_link=home("TOKEN"))
+
+
+@blueprint.get("/readyz")
+def ready() -> tuple[Response, int]:
+    """Say whether the database takes what is written; on a full disk it still reads."""
+    try:
+        with transaction(server().database, write=True) as session:
+            session.execute(update(LoadedStudy).values(name=LoadedStudy.name))
+    except (SQLAlchemyError, sqlite3.Error):
+        return jsonify(status="the database does not answer"), 503
+    return jsonify(status="ok"), 200
+
+
+@blueprint.post("/e/<token>")
+def take_events(token: str) -> tuple[Response, int]:
+    """Store a batch and say up to which number everything of its page is stored."""
+    app = server()
+    worker = app.signer.worker(token)
+    try:
+        batch = read_batch(request.get_data())
+        page = _page(batch.page, worker)
+    except BadBatchError as error:
+        return jsonify(error=str(error)), 400
+    with transaction(app.database, write=True) as session:
+        receipt = store_events(session, app.plans, page, batch.events, now=app.now())
+    note_worker(receipt.worker)
+    return jsonify(upto=receipt.upto), 200
+
+
+def _page(token: str, worker: int) -> PageToken:
+    try:
+        page = server().signer.page(token)
+    except BadTokenError as error:
+        raise BadBatchError("page: not a page of this server") from error
+    if page.worker != worker:
+        raise BadBatchError("page: a page of somebody else")
+    return page
+
+
+@blueprint.get("/r/<study>")
+def progress(study: str) -> Response:
+    """Show how far a study is; without the right key nothing shows that the study exists."""
+    app = server()
+    with transaction(app.database, write=False) as session:
+        key = setting(session, RESEARCHER_KEY)
+        plan = find_study(session, app.plans, study)
+        if plan is None or not key or not _same(request.args.get("key", ""), key):
+            return said("bad_address", status=404)
+        shown = study_progress(session, plan, now=app.now())
+    return make_response(render_template("progress.html", page=shown, now=app.now()))
+
+
+def _same(given: str, key: str) -> bool:
+    """Compare in a time that does not tell how much of the key was right."""
+    return hmac.compare_digest(given.encode(), key.encode())
