@@ -34,6 +34,8 @@ _BOUNDS = [(-6.0, 8.0), (-3.0, 1.5), (-8.0, 8.0)]
 """Of logit p0, the log of its deviation over workers, and logit L."""
 NEARLY = 6.0
 """A likelihood ratio that is lower by less explains nearly as well."""
+LEAST = 3.0
+"""A likelihood ratio below it explains nothing."""
 _SMALLEST = 1e-12
 """The smallest chance of a yes, and of a no, that is looked at."""
 _START: dict[Law, tuple[float, tuple[float, float]]] = {
@@ -70,7 +72,7 @@ class BetterLaw:
 
     def nearly(self, law: Law) -> bool:
         """Tell whether a law that is not the best explains nearly as well."""
-        return law != self.law and self.ratios[law] > max(self.ratios[self.law] - NEARLY, NEARLY)
+        return law != self.law and self.ratios[law] > max(self.ratios[self.law] - NEARLY, LEAST)
 
     @property
     def mean_decay(self) -> float:

@@ -100,7 +100,8 @@ def notes_on_weights(raw: RawWeights) -> Iterator[Diagnostic]:
     if "P_E" in raw.names and raw.weights[raw.names.index("P_E")] < 0:
         yield warning(
             "negative_P_E",
-            "People seem to like non-relevant pushes on eventful days (P_E < 0): check the signs of the cells.",
+            "People seem to like non-relevant pushes on eventful days (P_E < 0): check the signs of the cells, and whether pain grows "
+            "with the number of pushes at all.",
         )
 
 
