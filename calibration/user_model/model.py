@@ -54,6 +54,7 @@ ALPHA = "push_alpha"
 PUSH_WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 """Of the contingency utility, relative to G_E = 1, in the order of the cells after gain."""
 LATENESS = "lateness_decay"
+FLOOR = "lateness_floor"
 LOGARITHM = "reading_speed_mu"
 """The one parameter that is a logarithm already: in a `JointEntry` of logarithms it stands as it is."""
 SPEED = (LOGARITHM, "reading_speed_sigma")
