@@ -18,6 +18,8 @@ from calibration.inference.uncertainty import Replicates, StudentT
 from metrics.arrays import Floats, Ints
 
 MOST_GROUPS = 50
+RIDGE = 1e-12
+"""Keeps what no cluster tells apart from being divided by 0."""
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
 """(b, clusters) weights of clusters -> (b, k) values, NaN where a sample says nothing."""
@@ -115,6 +117,23 @@ def chance_of_common(values: Floats, group: Ints) -> float:
         return 1.0
     df = squares.sum() ** 2 / spread
     return float(chdtrc(df, df * (np.bincount(group, values) ** 2).sum() / squares.sum()))
+
+
+def newton_changes(scores: Floats, information: Floats) -> Floats:
+    """Return how estimates move without each cluster, by one Newton step from the maximum: (c, k).
+
+    Where the other clusters hardly tell a direction, the step along it is large, as it should be.
+
+    Parameters
+    ----------
+    scores : (c, k) ndarray of float
+        Gradient of each cluster's log-likelihood at the maximum.
+    information : (c, k, k) ndarray of float
+        Minus its second derivatives.
+    """
+    whole = information.sum(axis=0)
+    ridge = RIDGE * np.diag(np.diag(whole))
+    return np.asarray(np.linalg.solve(whole - information + ridge, -scores[..., None])[..., 0])
 
 
 def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator) -> Floats:

@@ -12,6 +12,7 @@ import numpy as np
 from calibration.user_model.model import (
     ALPHA,
     CORRELATION,
+    FLOOR,
     LATENESS,
     PATIENCE,
     PUSH_WEIGHTS,
@@ -103,6 +104,12 @@ def lateness_decay(model: UserModel, language: str | None = None) -> float | Non
     """Return what a nugget that comes a visit late is still worth; None where it was not fitted."""
     entry = model.entry(LATENESS, language)
     return None if entry is None else entry.estimate
+
+
+def lateness_floor(model: UserModel, language: str | None = None) -> float:
+    """Return what a nugget is still worth however late it comes; 0 where none was fitted."""
+    entry = model.entry(FLOOR, language)
+    return 0.0 if entry is None else entry.estimate or 0.0
 
 
 def push_alpha(model: UserModel) -> float | None:

@@ -42,6 +42,7 @@ PARAMETERS = MappingProxyType(
         "reading_speed_sigma": "log words per second",
         "lateness_decay": "per visit late",
         "lateness_p0": "probability",
+        "lateness_floor": "share",
         "patience_chars": "counted characters",
         "patience_chars_preferences": "counted characters",
         "patience_chars_stops": "counted characters",
@@ -71,6 +72,7 @@ QUANTILES = frozenset(
     for quantile in ("median", "quartile_low", "quartile_high")
 )
 """Parameters that follow from others of their fit, and are not drawn."""
+FLOOR = "lateness_floor"
 LOGARITHM = "reading_speed_mu"
 """The one parameter that is a logarithm already: in a `JointEntry` of logarithms it stands as it is."""
 SPEED = (LOGARITHM, "reading_speed_sigma")

@@ -66,14 +66,15 @@ class Behaviour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lateness:
-    """How an update loses its use: P(useful) = p0 decay^visits_late, 0^0 = 1."""
+    """How an update loses its use: P(useful) = p0 (floor + (1 - floor) decay^visits_late), 0^0 = 1."""
 
     decay: float = DEFAULT_LATENESS_DECAY
     p0: float = 1.0
+    floor: float = 0.0
 
     def chance(self, visits_late: int) -> float:
         """Return the chance that an update is still of use."""
-        return float(self.p0 * self.decay**visits_late)
+        return float(self.p0 * (self.floor + (1 - self.floor) * self.decay**visits_late))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +124,9 @@ def read_truth(path: str | Path) -> Truth:
         patience_stops=known.get("patience_chars_stops", patience),
         people=_people(model, known, path),
         lateness=Lateness(
-            decay=known.get(LATENESS, DEFAULT_LATENESS_DECAY), p0=known.get("lateness_p0", 1.0)
+            decay=known.get(LATENESS, DEFAULT_LATENESS_DECAY),
+            p0=known.get("lateness_p0", 1.0),
+            floor=known.get("lateness_floor", 0.0),
         ),
         push_weights={
             name: known.get(f"push_{name}", weight) for name, weight in DEFAULT_PUSH_WEIGHTS.items()
