@@ -12,9 +12,10 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 demo: $(VENV)/.runtime
 	$(BIN)/prefcal demo $(ARGS)
 
-# Libraries must not start threads of their own beside the test processes.
+# Libraries must not start threads of their own beside the test processes; what one process compiled, the others read.
 suite test-postgresql soak: export OMP_NUM_THREADS = 1
 suite test-postgresql soak: export OPENBLAS_NUM_THREADS = 1
+suite test-postgresql soak: export PYTHONDONTWRITEBYTECODE =
 
 # The types are checked beside the tests: before them, one core would have nothing to do.
 test: $(VENV)/.dev
@@ -30,10 +31,11 @@ test-postgresql: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --database=postgresql \
 		tests/study_app tests/serving tests/browser tests/test_loop.py tests/test_loop_streams.py $(ARGS)
 
-# What takes minutes: more crowds, more kills, every page in every way.
+# What takes minutes: more crowds, more kills, every page in every way, more examples of every property.
 soak: $(VENV)/.dev
 	$(BIN)/python tests/browser/ensure_chromium.py
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m soak $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile \
+		-m "soak or hypothesis or seeds" --hypothesis-profile=soak --every-seed $(ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 """Writing a file so that nobody ever sees half of it, and asking beforehand whether there is a place for it."""
 
 import os
+import secrets
 import tempfile
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from metrics.errors import InputError, input_fault
 
 
 def write_whole(path: str | Path, content: str | bytes, *, private: bool = False) -> None:
-    """Write a file into a temporary one beside it, then rename that; text is UTF-8. Its folder is made.
+    """Write a file into a temporary one beside it, then rename that once it is on the disk; text is UTF-8. Its folder is made.
 
     What is no regular file (a pipe, a terminal) is written to directly. A private file may be read by its owner alone.
 
@@ -24,10 +25,13 @@ def write_whole(path: str | Path, content: str | bytes, *, private: bool = False
             path.write_bytes(data)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+        made = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666)
         try:
-            part.touch(mode=0o600 if private else 0o666)
-            part.write_bytes(data)
+            with os.fdopen(made, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

@@ -11,9 +11,11 @@ from hypothesis import settings
 
 from tests.postgres_server import PostgresServer, postgres_server
 
-# A machine that is busy is no fault of a test; on CI the same examples are tried every time.
-settings.register_profile("here", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
+# A machine that is busy is no fault of a test; on CI the same examples are tried every time, and `make soak` tries many.
+EXAMPLES = 25
+settings.register_profile("here", deadline=None, max_examples=EXAMPLES)
+settings.register_profile("ci", deadline=None, max_examples=EXAMPLES, derandomize=True)
+settings.register_profile("soak", deadline=None, max_examples=20 * EXAMPLES)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,6 +25,7 @@ DATABASES = count(1)
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Take the database on which every test of the server runs that is not about one of the two."""
     parser.addoption("--database", choices=["sqlite", "postgresql"], default="sqlite")
+    parser.addoption("--every-seed", action="store_true", help="draw as many studies as a test names")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -50,10 +53,22 @@ LONGEST = (
 """Folders and files of tests that take longest."""
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what draws studies again and again, so that `make soak` can ask for it."""
+    if "seeds" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.seeds)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no test process is left alone with it in the end."""
     items.sort(key=lambda item: not {*item.path.relative_to(ROOT).parts} & {*LONGEST})
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what was collected: thousands of tests took it half a second each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -62,6 +77,13 @@ def postgres() -> Iterator[PostgresServer]:
     with postgres_server() as server:
         yield server
         gc.collect()  # connections of engines that nobody holds any more end before their server
+
+
+@pytest.fixture(scope="session")
+def seeds(request: pytest.FixtureRequest) -> Callable[[int], range]:
+    """Return the seeds of so many drawn studies under `make soak`, otherwise of a third of them."""
+    divisor = 1 if request.config.getoption("every_seed") else 3
+    return lambda number: range(number // divisor)
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from study_app.simulate.truth import Recovery, Truth, recovery_rows
 from study_app.store.database import open_database, transaction
 from study_app.store.models import LoadedStudy
 
-FEW, MANY = range(3), range(10)
+FEW, MANY = range(2), range(10)
 PATIENCE_CHARS = 1000.0
 PATIENCES = ("patience_chars_preferences", "patience_chars_stops", "patience_chars_grid")
 
@@ -72,7 +72,7 @@ def held(rows: list[Recovery]) -> float:
 @pytest.mark.parametrize(
     ("seeds", "workers"),
     [
-        pytest.param(FEW, 10, id="three crowds"),
+        pytest.param(FEW, 10, id="two crowds"),
         pytest.param(MANY, 16, id="ten crowds", marks=pytest.mark.soak),
     ],
 )

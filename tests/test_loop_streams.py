@@ -23,6 +23,7 @@ from study_app.store.models import LoadedStudy
 
 SEEDS = range(10)
 WORKERS = 8
+FEW = 4
 DAYS = 1.5
 PEOPLE = Population(
     away_mean_seconds=5 * 3600,
@@ -60,14 +61,15 @@ def crowd(
     database_in: Callable[[Path], str],
     *,
     seed: int,
+    workers: int = WORKERS,
     behaviour: Behaviour | None = None,
 ) -> Path:
     """One small crowd through the real server; returns the folder of its tables."""
     folder.mkdir()
     url = database_in(folder)
     truth = Truth(people=PEOPLE, lateness=LATENESS, behaviour=behaviour or Behaviour())
-    report, clock = run_trial(content, url, workers=WORKERS, truth=truth, seed=seed)
-    assert report.finished == WORKERS
+    report, clock = run_trial(content, url, workers=workers, truth=truth, seed=seed)
+    assert report.finished == workers
     database = open_database(url)
     with transaction(database, write=False) as session:
         export_study(session, session.scalars(select(LoadedStudy)).one(), folder / "tables", now=clock())
@@ -96,8 +98,9 @@ def test_pooled_over_ten_crowds_the_intervals_hold_the_truth(tmp_path, database_
 def test_batches_that_come_twice_and_in_the_wrong_order_change_no_table(tmp_path, database_in):
     """A fifth of the pages deliver their events so: what is exported is the same to the byte."""
     content = streams_of_the_bundled_study(tmp_path)
-    smooth = crowd(content, tmp_path / "smooth", database_in, seed=1)
-    rough = crowd(content, tmp_path / "rough", database_in, seed=1, behaviour=Behaviour(retry=0.2))
+    smooth = crowd(content, tmp_path / "smooth", database_in, seed=1, workers=FEW)
+    retry = Behaviour(retry=0.2)
+    rough = crowd(content, tmp_path / "rough", database_in, seed=1, workers=FEW, behaviour=retry)
     tables = sorted(smooth.glob("*.csv"))
     assert {"activity", "follows", "lateness", "reads", "stops", "visits"} <= {path.stem for path in tables}
     for path in tables:

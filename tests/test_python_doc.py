@@ -55,8 +55,9 @@ def test_every_block_runs_and_prints_what_is_shown(monkeypatch, tmp_path):
                 checked += 1
 
     assert checked == 25
-    assert (tmp_path / "patience.svg").read_bytes().startswith(b"<?xml")
-    assert (tmp_path / "results" / "report.html").is_file()
+    assert {path.name for path in tmp_path.iterdir()} == {"examples", "notebook"}
+    assert (tmp_path / "notebook" / "patience.svg").read_bytes().startswith(b"<?xml")
+    assert (tmp_path / "notebook" / "results" / "report.html").is_file()
 
 
 def test_every_public_name_is_in_the_list_and_every_function_in_an_example():

@@ -4,15 +4,16 @@ import csv
 import json
 import re
 import shutil
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.study_app.prefcal_command import run_line
+
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs" / "simulation.md").read_text(encoding="utf-8").split("## A collection of your own")[1]
-WORKERS = 14
+WORKERS = 10
 
 
 @pytest.fixture
@@ -27,19 +28,17 @@ def folder(shared, tmp_path) -> Path:
     return tmp_path
 
 
-def typed(line: str, folder: Path) -> str:
-    """Run a line of the page in a shell, as a reader would."""
-    command = line.replace("prefcal", f"{sys.executable} -c 'from study_app.cli import main; main()'", 1)
-    result = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, f"{line}\n{result.stderr}"
-    return result.stdout
+@pytest.fixture
+def typed(monkeypatch, capsys, folder):
+    """Run a line of the page, as a reader would in that folder; returns what it prints."""
+    return partial(run_line, monkeypatch, capsys, folder=folder)
 
 
-def test_the_documented_commands_go_from_a_collection_to_a_report(folder):
+def test_the_documented_commands_go_from_a_collection_to_a_report(folder, typed):
     """Check, simulate, export, fit, score, agree, report: each line of the page, in order; the crowd is a smaller one."""
     smaller = TEXT.replace("--workers 40", f"--workers {WORKERS}")
     lines = re.findall(r"^ {4}(prefcal .*)$", smaller, flags=re.MULTILINE)
-    printed = {line.split()[1]: typed(line, folder) for line in lines}
+    printed = {line.split()[1]: typed(line) for line in lines}
 
     assert {"study", "simulate", "export", "fit", "score", "agree", "report"} <= set(printed)
     model = json.loads((folder / "user-model.json").read_text(encoding="utf-8"))
@@ -50,10 +49,10 @@ def test_the_documented_commands_go_from_a_collection_to_a_report(folder):
         assert {row["measure"] for row in csv.DictReader(stream)} >= {"M@1500", "M@1500 first layer only"}
 
 
-def test_the_documented_scores_are_those_of_the_measures_authors(shared, folder):
+def test_the_documented_scores_are_those_of_the_measures_authors(shared, typed):
     """The last command of the page gives every reference value at L = 840, truncated at 420, to nine decimals."""
     line = re.findall(r"^ {4}(prefcal score .*csv)$", TEXT, flags=re.MULTILINE)[-1]
-    rows = list(csv.DictReader(typed(line, folder).splitlines()))
+    rows = list(csv.DictReader(typed(line).splitlines()))
     expected = json.loads((shared / "gold" / "mmeasure" / "expected.json").read_text(encoding="utf-8"))[
         "scores"
     ]

@@ -5,10 +5,11 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.study_app.prefcal_command import run_line
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs" / "real-streams.md").read_text(encoding="utf-8")
@@ -42,11 +43,11 @@ def shell(line: str, folder: Path) -> str:
     return result.stdout
 
 
-def typed(line: str, folder: Path) -> str:
-    """Run a line of the page, as a reader would; with fewer workers, so that the test is quick."""
-    line = re.sub(r"--workers \d+", f"--workers {WORKERS}", line)
-    return shell(
-        line.replace("prefcal", f"{sys.executable} -c 'from study_app.cli import main; main()'", 1), folder
+@pytest.fixture
+def typed(monkeypatch, capsys, folder):
+    """Run a line of the page, as a reader would in that folder; with fewer workers, so that the test is quick."""
+    return lambda line: run_line(
+        monkeypatch, capsys, re.sub(r"--workers \d+", f"--workers {WORKERS}", line), folder
     )
 
 
@@ -55,10 +56,10 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def test_the_documented_commands_go_from_the_tracks_files_to_scores_of_a_fitted_population(folder):
+def test_the_documented_commands_go_from_the_tracks_files_to_scores_of_a_fitted_population(folder, typed):
     """Check, simulate, export, fit, score: each line of the page, in order."""
     lines = re.findall(r"^ {4}(prefcal .*)$", TEXT, flags=re.MULTILINE)
-    printed = {line.split()[1]: typed(line, folder) for line in lines}
+    printed = {line.split()[1]: typed(line) for line in lines}
 
     assert list(printed) == ["study", "simulate", "export", "fit", "score"]
     assert f"{WORKERS} workers" in printed["simulate"]
@@ -82,11 +83,11 @@ def shown_updates(folder: Path) -> set[str]:
         return {line.split("\t")[1] for line in stream}
 
 
-def test_check_says_what_of_a_run_cannot_be_shown_and_the_page_shows_such_a_line(folder):
+def test_check_says_what_of_a_run_cannot_be_shown_and_the_page_shows_such_a_line(typed):
     """Unjudged updates have no text: 33 of the 73 that this run has for the first event."""
     [example] = re.findall(r"^ {4}(streams: .*)$", TEXT, flags=re.MULTILINE)
 
-    assert example in [line.strip() for line in typed("prefcal study check study.yaml", folder).splitlines()]
+    assert example in [line.strip() for line in typed("prefcal study check study.yaml").splitlines()]
 
 
 def test_the_shell_line_of_the_page_leaves_exactly_the_judged_updates_in_a_run(folder):

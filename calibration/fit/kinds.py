@@ -107,4 +107,4 @@ def _has_rows(tables: Mapping[str, pd.DataFrame], name: str) -> bool:
 
 def _not_asked(absent: Sequence[_Asked]) -> str:
     names = [name if not name.endswith("_") else f"{name}*" for one in absent for name in one.parameters]
-    return f"{', '.join(names)}: not asked, these tables have no {', no '.join(one.of for one in absent)}"
+    return f"{', '.join(names)}: nothing to fit them from: these tables have no {', no '.join(one.of for one in absent)}"

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.errors import FaultLog
-from metrics.readers.lines import number, read_bytes, whole_number
+from metrics.readers.lines import number, read_bytes, say_once, whole_number
 from metrics.wording import counted, listed, nearest
 
 BLANKS = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
@@ -104,9 +104,11 @@ def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
     """Read line by line, noting each wrong one."""
     lines: list[int] = []
     rows: list[list[str]] = []
+    wrong: list[int] = []
     for line, content in enumerate(data.splitlines(), start=1):
         fields = content.split()
         if len(fields) != len(names) and fields:
+            wrong.append(len(fields))
             expected = f"{len(names)} fields expected, got {len(fields)}"
             log.add(expected, line=line, cure=f"write {', '.join(names)}, separated by white space")
         elif fields:
@@ -115,6 +117,8 @@ def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
                 lines.append(line)
             except UnicodeDecodeError:
                 log.add("the line is not UTF-8", line=line, cure="save the file as UTF-8")
+    if not rows:
+        say_once(wrong, names, log, by="white space")
     columns = tuple([row[position] for row in rows] for position in range(len(names)))
     return FieldColumns(lines=np.array(lines, dtype=np.int64), fields=columns)
 

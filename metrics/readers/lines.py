@@ -15,9 +15,11 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 from metrics.errors import Fault, FaultLog, InputError, input_fault
+from metrics.wording import counted
 
 GZIP_MAGIC = b"\x1f\x8b"
 MAX_UNPACKED_BYTES = 2**30
@@ -80,7 +82,8 @@ def rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield each row's line number and its fields, as many as there are columns, without any quoting.
 
-    Blank lines are skipped, and so is a first line that is the header: the names of the columns themselves.
+    Blank lines are skipped, and so is a first line that is the header: the names of the columns themselves. Where it is the
+    header of another file, that is noted and nothing is read.
 
     Parameters
     ----------
@@ -93,19 +96,66 @@ def rows(
     separator : str or None
         What separates fields; None for any run of white space.
     """
-    header = list(columns)
+    header, wrong, is_one_right = list(columns), [], False
+    by = "tabs" if separator == "\t" else "white space" if separator is None else repr(separator)
     for line, text in text_lines(path, log):
         fields = text.split(separator)
         if len(fields) == len(header):
+            is_one_right = True
+            if line == 1 and fields != header and len({*fields} & {*header}) > 1:
+                log.add(
+                    f"the columns are {', '.join(fields)}",
+                    line=line,
+                    cure=f"name the file whose columns are {', '.join(header)}",
+                )
+                return
             if line != 1 or fields != header:
                 yield line, fields
         elif text and not text.isspace():
-            by = "tabs" if separator == "\t" else "white space" if separator is None else repr(separator)
+            wrong.append(len(fields))
             log.add(
                 f"{len(header)} fields expected, got {len(fields)}",
                 line=line,
                 cure=f"write {', '.join(header)}, separated by {by}",
             )
+    if not is_one_right:
+        say_once(wrong, header, log, by=by)
+
+
+SORTS = MappingProxyType(
+    {
+        4: "a file of judgments or a run of push notifications",
+        6: "a run of ranked lists",
+        7: "a run of updates",
+    }
+)
+"""Fields on a line of files that are separated by white space -> what such a file is."""
+
+
+def say_once(wrong: Sequence[int], names: Sequence[str], log: FaultLog, *, by: str) -> None:
+    """Put one fault in the place of those of all lines, where they have one number of fields: it is another sort of file.
+
+    Parameters
+    ----------
+    wrong : sequence of int
+        Number of fields of each line, none of which has the right one; their faults are the last of the log.
+    names : sequence of str
+        The fields of a line that was expected.
+    log : FaultLog
+        The faults of the file.
+    by : str
+        What separates the fields, for the message.
+    """
+    if len(wrong) < 2 or len(set(wrong)) > 1 or len(log.faults) != len(wrong):
+        return
+    log.faults.clear()
+    sort = SORTS.get(wrong[0]) if by == "white space" else None
+    like = f", as {sort} has," if sort else ""
+    log.add(
+        f"each line has {counted(wrong[0], 'field')}{like} and {len(names)} are expected",
+        line=1,
+        cure=f"name the file whose lines are {', '.join(names)}, separated by {by}",
+    )
 
 
 def number(text: str, what: str, line: int, log: FaultLog, *, infinite: bool = False) -> float:

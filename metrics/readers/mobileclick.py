@@ -14,7 +14,7 @@ Ids are taken as written. Runs are read by `metrics.readers.mobileclick_runs`.
 import math
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -62,7 +62,8 @@ def read_summary_collection(folder: str | Path) -> Collection:
     InputError
         With every fault of every file: a file is missing; a row has another number of fields or is not UTF-8; an
         id is empty, stands twice, or is defined nowhere; a number is none or negative; there are no queries; a
-        query has no intent; a query's probabilities differ from 1 in sum by more than 0.01.
+        query has no intent; a query's probabilities differ from 1 in sum by more than 0.01. What may only follow from a row
+        that was refused is not said.
     """
     return read_collection_files(_files(Path(folder)), name=str(folder))
 
@@ -85,16 +86,19 @@ def read_collection_files(files: Mapping[str, str | Path], *, name: str) -> Coll
     logs = {kind: FaultLog(files[kind]) for kind in COLUMNS if kind in files}
     _check_there(logs)
     tables = {kind: _read_table(COLUMNS[kind], log) for kind, log in logs.items()}
+    refused = {kind for kind, log in logs.items() if log.faults}
     for kind, log in logs.items():
-        _check_references(kind, tables, log)
-    _check_queries(tables, logs["queries"])
+        _check_references(kind, tables, log, refused)
+    if "intents" not in refused:
+        _check_queries(tables, logs["queries"])
     importance: dict[Ids, float] = {}
     if "importance" in tables:
         importance = _numbers(tables["importance"], "importance", logs["importance"])
     probability = None
     if OPTIONAL in tables:
         probability = _numbers(tables[OPTIONAL], "P", logs[OPTIONAL])
-        _check_sums(tables, probability, logs[OPTIONAL])
+        if OPTIONAL not in refused:
+            _check_sums(tables, probability, logs[OPTIONAL])
     raise_all(logs.values())
     return Collection(
         name=name,
@@ -138,11 +142,11 @@ def _read_table(columns: tuple[str, ...], log: FaultLog) -> Table:
     return table
 
 
-def _check_references(name: str, tables: Mapping[str, Table], log: FaultLog) -> None:
-    """Note every id of a query, iUnit or intent that its own file does not define."""
+def _check_references(name: str, tables: Mapping[str, Table], log: FaultLog, refused: Container[str]) -> None:
+    """Note every id of a query, iUnit or intent that its own file does not define; where rows of that were refused, none."""
     for ids, cell in tables[name].items():
         for kind, owner, wanted in _references(name, ids, tables):
-            if wanted not in tables[owner]:
+            if wanted not in tables[owner] and owner not in refused:
                 known = [other[-1] for other in tables[owner] if other[:-1] == wanted[:-1]]
                 near = nearest(wanted[-1], known) if len(log.faults) < MAX_FAULTS_SHOWN else None
                 whose = f"query {wanted[0]!r} has no" if len(wanted) > 1 else "unknown"

@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection, text
 
 from metrics.errors import InputError
-from study_app.cli.output import Output, database_option, output_options
+from study_app.cli.output import Output, database_option, output_options, table_text
 from study_app.services.researcher.studies import KEY_LETTERS, SIGNING_KEY
 from study_app.store.database import (
     FULL_BYTES,
@@ -37,13 +37,14 @@ from study_app.store.database import (
     shown_address,
     stored_version,
 )
-from study_app.store.file_turns import LOCK_SUFFIX
+from study_app.store.file_turns import LOCK_SUFFIX, beside
 
 COLUMNS = ("what", "state", "found", "cure")
 OK: Final = "ok"
 WARNING: Final = "warning"
 FAULT: Final = "fault"
-State = Literal["ok", "warning", "fault"]
+NOTE: Final = "note"
+State = Literal["ok", "note", "warning", "fault"]
 EARLIEST_YEAR, LATEST_YEAR = 2025, 2100
 CLOCK_SAMPLE_SECONDS = 0.05
 CLOCK_STEP_SECONDS = 0.5
@@ -61,16 +62,27 @@ OLDEST_SQLITE = (3, 35, 0)
 def doctor(database: str | None, address: str | None, *, output: Output) -> None:
     """Look at what a study needs: keys, clock, disk, durability, schema, rights, HTTPS; change nothing.
 
-    A line each: ok, warning or fault, and the cure. Exit 1 when there is a fault.
+    A line each: ok, note, warning or fault, and below what to do. Exit 1 when there is a fault.
     """
     from study_app.config import database_url
 
     findings = examine(database_url(database))
     if address is not None:
         findings += _of_address(address.rstrip("/"))
-    output.rows(COLUMNS, [(finding.what, finding.state, finding.found, finding.cure) for finding in findings])
+    if output.format == "table":
+        output.text(_for_people(findings))
+    else:
+        output.rows(COLUMNS, [(one.what, one.state, one.found, one.cure) for one in findings])
     if any(finding.state == FAULT for finding in findings):
         sys.exit(1)
+
+
+def _for_people(findings: "list[Finding]") -> str:
+    """Return what there is, and below it what to do, the gravest last: a long table hides it."""
+    found = table_text(COLUMNS[:-1], [(one.what, one.state, one.found) for one in findings])
+    gravest_last = sorted(findings, key=lambda one: (OK, NOTE, WARNING, FAULT).index(one.state))
+    cures = [f"{one.state}: {one.what}: {one.found}; {one.cure}\n" for one in gravest_last if one.cure]
+    return "\n".join([found, "".join(cures)]) if cures else found
 
 
 def _of_address(address: str) -> "list[Finding]":
@@ -89,8 +101,8 @@ class Finding:
     ----------
     what : str
         What was looked at.
-    state : {'ok', 'warning', 'fault'}
-        A fault loses answers or keeps workers out; a warning may.
+    state : {'ok', 'note', 'warning', 'fault'}
+        A fault loses answers or keeps workers out; a warning may. A note is of what cannot be seen from here.
     found : str
         What there is.
     cure : str
@@ -157,7 +169,7 @@ def _is_private(folder: Path) -> bool:
 
 def server_of(file: Path) -> Finding:
     """Say whether a server has the SQLite file now."""
-    lock = Path(f"{file}{LOCK_SUFFIX}")
+    lock = Path(beside(str(file), LOCK_SUFFIX))
     is_served = False
     if lock.exists():
         try:
@@ -182,7 +194,7 @@ def encryption() -> Finding:
     """Say what the server does not do itself."""
     return Finding(
         what="HTTPS",
-        state=OK,
+        state=NOTE,
         found="prefcal serve speaks plain HTTP",
         cure="on the open net: a reverse proxy with HTTPS (docs/deploy.md); look at it with --address https://HOST",
     )

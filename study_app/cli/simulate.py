@@ -1,6 +1,9 @@
 """`prefcal simulate`: a rehearsal of a study with a crowd whose parameters are known."""
 
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
 
 REAL_ARRIVAL_SECONDS = 60.0
+QUIET_SECONDS = 20.0
+"""So long a crowd says nothing of itself in a pipe."""
 
 
 @click.command(short_help="Let a simulated crowd go through a study.")
@@ -54,8 +59,6 @@ def simulate(
 
     With --url nothing is loaded: the crowd goes to a server on which FILE is loaded already, and waits as people do.
     """
-    from tqdm import tqdm
-
     from study_app.estimate.content import read_whole_study
     from study_app.simulate.truth import Truth, read_truth
 
@@ -66,9 +69,9 @@ def simulate(
     content, people = read_whole_study(file), read_truth(truth) if truth else Truth()
     if truth is None:
         click.echo(f"no --truth: {people.sentence()} (docs/simulation.md lists every value)", err=True)
-    with tqdm(total=workers, unit="worker", disable=None, leave=False) as bar:
+    with _progress(workers) as on_end:
         if url is None:
-            _on_a_virtual_clock(content, people, workers, seed=seed, database=database, on_end=bar.update)
+            _on_a_virtual_clock(content, people, workers, seed=seed, database=database, on_end=on_end)
         else:
             within = REAL_ARRIVAL_SECONDS if arrive_within is None else arrive_within
             _on_a_server(
@@ -78,8 +81,29 @@ def simulate(
                 seed=seed,
                 url=url.partition("/s/")[0],
                 within=within,
-                on_end=bar.update,
+                on_end=on_end,
             )
+
+
+@contextmanager
+def _progress(workers: int) -> Iterator[Callable[[], object]]:
+    """Yield what to call when a worker is through: it moves a bar, or else says on stderr every `QUIET_SECONDS` how many are."""
+    if sys.stderr.isatty():
+        from tqdm import tqdm
+
+        with tqdm(total=workers, unit="worker", leave=False) as bar:
+            yield bar.update
+        return
+    through, said = 0, time.monotonic()
+
+    def on_end() -> None:
+        nonlocal through, said
+        through += 1
+        if time.monotonic() - said >= QUIET_SECONDS:
+            said = time.monotonic()
+            click.echo(f"still simulating: {through} of {workers} workers are through", err=True)
+
+    yield on_end
 
 
 def _on_a_virtual_clock(

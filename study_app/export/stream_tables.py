@@ -24,41 +24,41 @@ def follows_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:
     """Return rows of table follows: everybody who enrolled, whether or not they came back."""
     rows = [
         (
-            one.worker,
-            one.topic,
-            one.system,
-            one.started_at,
-            one.ended_at,
-            _time(one.visits[-1].end) if one.visits else one.started_at,
+            follow.worker,
+            follow.topic,
+            follow.system,
+            follow.started_at,
+            follow.ended_at,
+            _time(follow.visits[-1].end) if follow.visits else follow.started_at,
         )
-        for one in follows
+        for follow in follows
     ]
     return _frame("follows", rows)
 
 
 def visits_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:
     """Return rows of table visits."""
-    return _frame("visits", [row for one in follows for row in _visits(one)])
+    return _frame("visits", [row for follow in follows for row in _visits(follow)])
 
 
 def stream_activity_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:
     """Return rows of table activity: the signs of life that make the visits, and no others."""
     rows = [
-        (one.worker, one.topic, one.system, one.views[page].key, _time(at), kind)
-        for one in follows
-        for page, at, kind in activity_rows(one.visits)
+        (follow.worker, follow.topic, follow.system, follow.views[page].key, _time(at), kind)
+        for follow in follows
+        for page, at, kind in activity_rows(follow.visits)
     ]
     return _frame("activity", rows)
 
 
 def stream_reads_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:
     """Return rows of table reads: each update of each page that was seen."""
-    return _frame("reads", [row for one in follows for row in _reads(one)])
+    return _frame("reads", [row for follow in follows for row in _reads(follow)])
 
 
 def stream_stops_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:
     """Return rows of table stops: how far each visit that told what was on its screen read into what was new."""
-    return _frame("stops", [row for one in follows for row in _stops(one)])
+    return _frame("stops", [row for follow in follows for row in _stops(follow)])
 
 
 def lateness_table(session: Session, study_id: int) -> pd.DataFrame:
@@ -109,60 +109,60 @@ def prompts_table(session: Session, study_id: int) -> pd.DataFrame:
     return _frame("prompts", session.execute(rows).all())
 
 
-def _visits(one: FollowLog) -> Iterator[tuple[Any, ...]]:
+def _visits(follow: FollowLog) -> Iterator[tuple[Any, ...]]:
     """Cells in the order of table visits."""
     came: set[int] = set()
-    for number, (visit, exhausted) in enumerate(zip(one.visits, one.exhausted, strict=True), start=1):
+    for number, (visit, exhausted) in enumerate(zip(follow.visits, follow.exhausted, strict=True), start=1):
         first = visit.signs[0].page
         yield (
-            one.worker,
-            one.topic,
-            one.system,
+            follow.worker,
+            follow.topic,
+            follow.system,
             number,
             _time(visit.start),
             _time(visit.end),
-            _stream_time(one, visit.start),
+            _stream_time(follow, visit.start),
             visit.end_reason(exhausted=exhausted),
-            "own" if first in came else one.views[first].entry,
+            "own" if first in came else follow.views[first].entry,
         )
         came |= visit.pages
 
 
-def _reads(one: FollowLog) -> Iterator[tuple[Any, ...]]:
+def _reads(follow: FollowLog) -> Iterator[tuple[Any, ...]]:
     """Cells in the order of table reads."""
-    interrupted = _interrupted(one)
-    for page, view in enumerate(one.views):
+    interrupted = _interrupted(follow)
+    for page, view in enumerate(follow.views):
         for (_, key), read in view.reading.items.items():
             first_seen, (place,) = view.times[read.first_seen], places_of([key])
-            item = one.text.update(place)
+            item = follow.text.update(place)
             yield (
-                one.worker,
-                one.topic,
-                one.system,
+                follow.worker,
+                follow.topic,
+                follow.system,
                 view.key,
-                one.visit_number(first_seen),
+                follow.visit_number(first_seen),
                 None,
                 None,
                 item.id,
                 item.kind,
                 item.words,
                 item.chars,
-                one.text.end_offset(place, view.upto),
+                follow.text.end_offset(place, view.upto),
                 _time(first_seen),
-                _stream_time(one, first_seen),
+                _stream_time(follow, first_seen),
                 whole_milliseconds(read.dwell_seconds),
                 read.fully_seen,
                 (page, key) in interrupted,
-                one.clock.language,
+                follow.clock.language,
             )
 
 
-def _interrupted(one: FollowLog) -> set[tuple[int, str]]:
+def _interrupted(follow: FollowLog) -> set[tuple[int, str]]:
     """Return (page, item) of what was being read when a visit ended, unless its reader was through with it."""
     interrupted = set()
-    for visit, exhausted in zip(one.visits, one.exhausted, strict=True):
+    for visit, exhausted in zip(follow.visits, follow.exhausted, strict=True):
         last = visit.signs[-1]
-        reading = one.views[last.page].reading
+        reading = follow.views[last.page].reading
         if last.number in reading.broken_off:
             item = reading.broken_off[last.number]
             if not (reading.items[item].fully_seen and (exhausted or visit.is_left_by_form)):
@@ -170,28 +170,28 @@ def _interrupted(one: FollowLog) -> set[tuple[int, str]]:
     return interrupted
 
 
-def _stops(one: FollowLog) -> Iterator[tuple[Any, ...]]:
+def _stops(follow: FollowLog) -> Iterator[tuple[Any, ...]]:
     """Cells in the order of table stops. A page belongs to the visit that opened it, whatever was read on it later."""
     came: set[int] = set()
-    for visit in one.visits:
-        views = [one.views[page] for page in sorted(visit.pages - came)]
+    for visit in follow.visits:
+        views = [follow.views[page] for page in sorted(visit.pages - came)]
         came |= visit.pages
         views_read = [view for view in views if view.reading.items]
         if views_read:
-            yield _stop(one, views_read)
+            yield _stop(follow, views_read)
 
 
-def _stop(one: FollowLog, views: Sequence[ViewLog]) -> tuple[Any, ...]:
+def _stop(follow: FollowLog, views: Sequence[ViewLog]) -> tuple[Any, ...]:
     oldest, newest = 1 + min(view.after for view in views), max(view.upto for view in views)
     shares: defaultdict[str, float] = defaultdict(float)
     for view in views:
         for (_, key), item in view.reading.items.items():
             shares[key] = max(shares[key], item.share)
-    stop = text_stop(one.text.shown(oldest, newest), shares, frozenset())
+    stop = text_stop(follow.text.shown(oldest, newest), shares, frozenset())
     return (
-        one.worker,
-        one.topic,
-        one.system,
+        follow.worker,
+        follow.topic,
+        follow.system,
         views[-1].key,
         None,
         None,
@@ -200,7 +200,7 @@ def _stop(one: FollowLog, views: Sequence[ViewLog]) -> tuple[Any, ...]:
         stop.text_chars,
         stop.reached_end,
         None,
-        one.clock.language,
+        follow.clock.language,
     )
 
 
@@ -208,8 +208,10 @@ def _time(at: int) -> datetime:
     return EPOCH + at * MILLISECOND
 
 
-def _stream_time(one: FollowLog, at: int) -> datetime:
-    return EPOCH + timedelta(seconds=stream_time(one.started_at, one.text.start, one.clock.factor, _time(at)))
+def _stream_time(follow: FollowLog, at: int) -> datetime:
+    return EPOCH + timedelta(
+        seconds=stream_time(follow.started_at, follow.text.start, follow.clock.factor, _time(at))
+    )
 
 
 def _frame(table: str, rows: Sequence[Any]) -> pd.DataFrame:

@@ -66,6 +66,9 @@ TROUBLES = (
     Notice(part=TROUBLE, name="A fault of the server", key="failure", status=500, reference=True),
     Notice(part=TROUBLE, name="No such study", key="no_study", status=404),
     Notice(part=TROUBLE, name="An address of nobody", key="bad_address", status=404, reference=True),
+    Notice(
+        part=TROUBLE, name="The bare address of the server", key="bare_address", status=404, reference=True
+    ),
     Notice(part=TROUBLE, name="No such page", key="not_found", status=404, reference=True),
     Notice(part=TROUBLE, name="A form of another page", key="bad_form", status=403),
     Notice(part=TROUBLE, name="A form that is too large", key="too_large", status=413, reference=True),

@@ -44,7 +44,8 @@ PLACES = {"study_file": "in the study file", "analysis": "at analysis"}
 NOTHING_NAMED = Wanted()
 SIGNS = (
     "Each sign is a pair of systems for one query. Circles: measure and majority prefer the same system (shaded"
-    " quadrants). Triangles: they prefer different ones. Crosses: equal scores or an equal vote."
+    " quadrants). Triangles: they prefer different ones. Crosses: equal scores or an equal vote. Differences and votes are"
+    " of the first of the two systems by name."
 )
 PARTS = {
     "": "",

@@ -1,6 +1,7 @@
 """What a simulated crowd is like: true parameters from a user-model file, its bad habits, and how well a fit found it."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -105,7 +106,7 @@ class Truth:
         """Say in a line who comes."""
         people, weights = self.people, self.push_weights
         return (
-            f"the crowd has a patience of {self.patience_preferences:g} characters, reads exp({people.reading_speed_mu:g}) words "
+            f"the crowd has a patience of {self.patience_preferences:g} characters, reads {math.exp(people.reading_speed_mu):.2g} words "
             f"a second, stays away {people.away_mean_seconds / 3600:g} hours and stays {people.session_mean_seconds:g} seconds in "
             f"the mean, with a lateness decay of {self.lateness.decay:g} and push weights "
             + ", ".join(f"{name} {weight:g}" for name, weight in weights.items())

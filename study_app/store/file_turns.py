@@ -37,6 +37,12 @@ if sys.platform != "win32":
 
 
 TURN_SUFFIX = ".writing"
+LOCK_SUFFIX = ".serving"
+
+
+def beside(database: str, suffix: str) -> str:
+    """Return the path of a lock beside a SQLite file itself, whatever links lead to it: one file has one lock."""
+    return f"{os.path.realpath(database)}{suffix}"
 
 
 class FileTurn:
@@ -49,7 +55,7 @@ class FileTurn:
     """
 
     def __init__(self, database: str) -> None:
-        self._path = f"{database}{TURN_SUFFIX}"
+        self._path = beside(database, TURN_SUFFIX)
         self._held: int | None = None
 
     def take(self) -> None:
@@ -75,9 +81,6 @@ class FileTurn:
                 os.close(held)
 
 
-LOCK_SUFFIX = ".serving"
-
-
 @contextmanager
 def serving_lock(url: str) -> Iterator[None]:
     """Hold the right to serve a database while the block lasts; a database server needs none.
@@ -94,7 +97,7 @@ def serving_lock(url: str) -> Iterator[None]:
     folder = Path(parsed.database).absolute().parent
     if not folder.is_dir():  # the lock would make it
         raise input_fault(f"{folder} is no folder", cure="make it, or name another place with --database")
-    lock = FileLock(f"{parsed.database}{LOCK_SUFFIX}")
+    lock = FileLock(beside(parsed.database, LOCK_SUFFIX), mode=0o600)
     try:
         lock.acquire(timeout=0)
     except Timeout:

@@ -68,7 +68,7 @@ def http_error(error: HTTPException) -> Response:
     """Answer what Flask refuses by itself: unknown pages, wrong methods, forms too large, hosts that are none."""
     if isinstance(error, BadHost):  # no page can be made without knowing where this server is
         return Response("Bad request\n", status=400, mimetype="text/plain")
-    known = {404: "not_found", 413: "too_large"}
+    known = {404: "not_found" if request.path != "/" else "bare_address", 413: "too_large"}
     return _answer(known.get(error.code or 500, "bad_request"), error.code or 500)
 
 

@@ -12,6 +12,14 @@ from tests.browser.log_server import LogServer, log_server
 from tests.browser.study_server import StudyServer, study_server
 
 ROOT = Path(__file__).resolve().parents[2]
+SWITCHED_OFF = (
+    *("AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync"),
+    *("DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay"),
+    *("MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch"),
+    *("ThirdPartyStoragePartitioning", "PreloadTopChromeWebUI"),
+)
+"""What playwright switches off itself, whose list a second one replaces, and last what starts a process for each new tab."""
+
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -20,6 +28,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join(SWITCHED_OFF)}",
 )
 PHONE = {
     "viewport": {"width": 390, "height": 844},

@@ -5,6 +5,7 @@ leads is for the server to say. What they noted is compared with the tables of a
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -28,6 +29,9 @@ SHOWN = """(side) => [...document.querySelectorAll(`section[data-side=${side}] [
 LINES = "() => [...document.querySelectorAll('fieldset.scale legend')].map((one) => one.textContent.trim())"
 HAS_FOCUS = "(selector) => document.activeElement.matches(selector)"
 UNCHECKED = "() => { document.querySelector('main form').noValidate = true; }"
+WAVERS = 2
+"""To how many pages of a sort somebody who wavers comes back."""
+
 REFUSE = {"intro", "choose", "vote", "rate", "questions", "pair"}
 """Pages that come back with a reason when nothing was answered."""
 
@@ -133,8 +137,8 @@ class Walk:
     look : callable
         Called on every page before it is answered.
     wavering : bool
-        Load every page again before it is answered, go back afterwards, and send what stands there again; the first answer to
-        each task's pairs is changed on the way.
+        Load a page again before it is answered, go back afterwards, and send what stands there again, on the first two pages
+        of each sort in each task; the first answer to each task's pairs is changed on the way.
     hasty : bool
         Send the first form of each sort without an answer, and look at what comes back.
     """
@@ -152,6 +156,7 @@ class Walk:
     ) -> None:
         self.page, self.server, self.kinds = page, server, kinds
         self.hands, self.look, self.wavering = by(page), look, wavering
+        self._left: Counter[str] = Counter()
         self._refusals = set(REFUSE) if hasty else set()
         self.notes = Notes()
         self._answers: Mapping[str, Callable[[], None]] = {
@@ -174,7 +179,7 @@ class Walk:
         """Go from the platform to the code."""
         self.page.goto(f"{self.server.url}/s/every?id=ann")
         while (kind := self._kind()) != "done":
-            if self.wavering:
+            if self._wavers():
                 self.page.reload()
             self.look(self.page, self.step.replace("/", "-"))
             if kind in self._refusals:
@@ -183,6 +188,14 @@ class Walk:
         self.look(self.page, "done")
         assert self.page.locator("[data-code]").inner_text()
         return self.notes
+
+    def _wavers(self) -> bool:
+        """Say whether this page is one that they come back to."""
+        return self.wavering and self._left[self._sort()] < WAVERS
+
+    def _sort(self) -> str:
+        """The step without the numbers that follow the task's."""
+        return self.step[:2] + self._kind()
 
     @property
     def step(self) -> str:
@@ -210,10 +223,11 @@ class Walk:
 
     def _leave(self, send: Callable[[], None]) -> None:
         """Send a form; who wavers goes back, finds what was answered, sends it again, and so is where they were."""
-        before, given = self.page.url, self.page.evaluate(GIVEN)
+        before, given, wavers = self.page.url, self.page.evaluate(GIVEN), self._wavers()
+        self._left[self._sort()] += 1
         send()
         after = self.page.url
-        if not self.wavering or self._kind() == "done":
+        if not wavers or self._kind() == "done":
             return
         self.page.go_back()
         if self.page.url == before and "/stream" not in before and self.page.locator(SEND).count():

@@ -27,6 +27,10 @@ from tests.browser.study_server import (
 
 CHOICES = ("left", "equally_good", "right", "equally_bad")
 WAYS = {**SCREENS, "no_script": {**PHONE, "java_script_enabled": False}}
+SOAK = {"desktop"}
+"""What `test_accessibility` walks through too, with the same comparison, is walked here in `make soak`."""
+
+ON_SCREENS = [pytest.param(way, marks=pytest.mark.soak) if way in SOAK else way for way in WAYS]
 LAYOUTS = {"phone": "stacked", "desktop": "side_by_side", "no_script": None}
 
 
@@ -102,7 +106,7 @@ def every_page_closed(session: Session) -> bool:
     return bool(session.scalars(last).all()) and session.scalar(closed) == session.scalar(loads)
 
 
-@pytest.mark.parametrize("screen", list(WAYS))
+@pytest.mark.parametrize("screen", ON_SCREENS)
 def test_what_is_stored_and_exported_is_what_was_clicked(
     screen: str, walks: Callable[[str], Walked], tmp_path: Path
 ) -> None:
@@ -125,7 +129,7 @@ def test_what_is_stored_and_exported_is_what_was_clicked(
     assert counting["choice"].to_dict() == clicked
 
 
-@pytest.mark.parametrize("screen", list(WAYS))
+@pytest.mark.parametrize("screen", ON_SCREENS)
 def test_the_summaries_stand_on_the_sides_that_are_stored(
     screen: str, walks: Callable[[str], Walked]
 ) -> None:
@@ -146,7 +150,7 @@ def stored_texts(study: StudyServer, showing: Showing, system: int) -> list[str]
         return [" ".join(item["text"].split()) for item in session.scalars(wanted).one().content["first"]]
 
 
-@pytest.mark.parametrize("screen", ["phone", "desktop"])
+@pytest.mark.parametrize("screen", ON_SCREENS[:2])
 def test_the_log_holds_every_page_load_without_a_hole(screen: str, walks: Callable[[str], Walked]) -> None:
     """A page loaded again is another page; what was opened on it is in its log."""
     walked = walks(screen)

@@ -12,6 +12,8 @@ import httpx
 import pytest
 from sqlalchemy.engine import make_url
 
+from metrics.errors import InputError
+from study_app.store.file_turns import serving_lock
 from tests.serving.serving import serving
 from tests.study_app.prefcal_command import run_apart
 
@@ -37,21 +39,23 @@ def is_running(process):
     return state != "Z"
 
 
-def test_a_second_server_of_the_same_file_is_refused(loaded, sqlite_url):
-    """Whoever stops one would believe that the study is closed."""
-    with serving(loaded(sqlite_url)) as server:
-        second = run_apart("serve", "--database", sqlite_url, "--port", "0")
-        assert second.code == 1
-        assert "is being served already; stop the other prefcal serve" in second.err
-        assert server.answers()
+def test_a_link_to_a_file_is_no_other_file(loaded, sqlite_url, tmp_path):
+    """Two servers would give out the same places."""
+    link = tmp_path / "link.sqlite3"
+    link.symlink_to(make_url(loaded(sqlite_url)).database)
+    with (
+        serving_lock(sqlite_url),
+        pytest.raises(InputError, match="is being served already"),
+        serving_lock(f"sqlite:///{link}"),
+    ):
+        pass
 
 
-def test_a_killed_server_frees_its_file(loaded, sqlite_url):
-    """The lock is the operating system's: nobody has to delete a file by hand."""
-    with serving(loaded(sqlite_url)) as server:
-        server.kill()
-        server.start()
-        assert server.answers()
+def test_nobody_else_of_the_machine_can_hold_the_lock(loaded, sqlite_url):
+    """Whoever may open the file of a lock can keep it, and so keep the server from its start."""
+    with serving_lock(loaded(sqlite_url)):
+        lock = Path(f"{make_url(sqlite_url).database}.serving")
+        assert lock.stat().st_mode & 0o777 == 0o600
 
 
 @needs_proc
@@ -83,17 +87,20 @@ def test_no_process_stays_on_a_core_when_a_database_server_may_want_it(loaded, d
 
 
 @needs_proc
-def test_one_process_serves_when_asked_to(loaded, sqlite_url):
-    """Without gunicorn between; a second server is refused all the same."""
+def test_a_second_server_of_the_same_file_is_refused(loaded, sqlite_url):
+    """Whoever stops one would believe that the study is closed; also of one process, which serves when asked to, without gunicorn."""
     with serving(loaded(sqlite_url), "--processes", "1") as server:
         assert server.children() == []
-        assert "is being served already" in run_apart("serve", "--database", sqlite_url, "--port", "0").err
+        second = run_apart("serve", "--database", sqlite_url, "--port", "0")
+        assert second.code == 1
+        assert "is being served already; stop the other prefcal serve" in second.err
+        assert server.answers()
         assert server.stop() == 0
 
 
 @needs_proc
-def test_processes_end_with_their_parent(loaded, sqlite_url):
-    """Nobody looks after them, and they keep the port; what one was asked by then is answered."""
+def test_processes_end_with_their_parent_and_free_the_file(loaded, sqlite_url):
+    """Nobody looks after them, and they keep the port; what one was asked by then is answered. The lock is the system's."""
     with serving(loaded(sqlite_url), "--processes", "2") as server:
         wait_until(lambda: len(server.children()) == 2)
         orphans = server.children()
@@ -154,7 +161,9 @@ def test_a_process_that_dies_is_replaced_and_nobody_notices(loaded, sqlite_url, 
             assert "served already" in run_apart("serve", "--database", url, "--port", "0").err
         with socket.create_connection(("127.0.0.1", server.port)) as stranger:
             stranger.sendall(b"GET /s/small?id=SECRET\x00 HTTP/1.1\r\n\r\n")
-            assert b" 400 " in stranger.recv(100)
+            answer = stranger.recv(1_000)
+            assert b" 400 " in answer
+            assert b"Server:" not in answer
         assert server.stop() == 0
     said = "".join(server.said)
     assert "SECRET" not in said

@@ -1,7 +1,9 @@
 """Running `prefcal` as its users do, in this process or in one of its own."""
 
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -23,6 +25,20 @@ def run_here(monkeypatch, capsys, *arguments):
     with pytest.raises(SystemExit) as exit_:
         main()
     return Ended(exit_.value.code or 0, *capsys.readouterr())
+
+
+def run_line(monkeypatch, capsys, line, folder):
+    """Run a line that begins with prefcal as a shell in a folder would, patterns of file names too; it must end well."""
+    monkeypatch.chdir(folder)
+    words = [
+        name
+        for word in shlex.split(line)[1:]
+        for name in sorted(str(path.relative_to(folder)) for path in Path(folder).glob(word) if "*" in word)
+        or [word]
+    ]
+    ended = run_here(monkeypatch, capsys, *words)
+    assert ended.code == 0, f"{line}\n{ended.err}"
+    return ended.out
 
 
 def run_apart(*arguments, options=()):

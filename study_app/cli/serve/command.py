@@ -105,6 +105,7 @@ def waitress_server(
         sockets=[sock],
         threads=threads,
         connection_limit=CONNECTIONS,
+        ident=None,  # no header that says which server this is
         asyncore_use_poll=True,
         max_request_body_size=MAX_REQUEST_BYTES,
         clear_untrusted_proxy_headers=False,  # else X-Forwarded-Proto would never get to the standing link

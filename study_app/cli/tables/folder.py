@@ -70,7 +70,7 @@ def _repeats(summary: "ExportSummary") -> str:
     consistent, same = (count / summary.validations for count in (summary.consistent, summary.same_option))
     return (
         f"validation pairs answered: {summary.validations:,}; consistent: {consistent:.0%}; "
-        f"the same of all four options: {same:.0%}"
+        f"the very same option: {same:.0%}"
     )
 
 
@@ -78,7 +78,7 @@ def _logs(summary: "ExportSummary") -> str:
     gaps = summary.gaps
     logs = (
         f"pages that logged: {gaps.pages:,}; with gaps: {gaps.pages_with_gaps:,} (events missing: "
-        f"{gaps.missing_events:,}); that just stop: {gaps.pages_without_end:,}; "
+        f"{gaps.missing_events:,}); whose log stops before their end: {gaps.pages_without_end:,}; "
         f"answers without a log: {gaps.unlogged_answers:,}"
     )
     if not gaps.stream_pages:

@@ -149,7 +149,7 @@ def scatter(look: ReportLook, *, difference: Floats, share: Floats, measure: str
         )
     axes.set(xlim=(-reach, reach), ylim=(-0.05, 1.05))
     axes.set_xlabel(f"difference in {shortened(measure)}")
-    axes.set_ylabel("share of votes")
+    axes.set_ylabel("votes for the first system")
     in_percent(axes.yaxis)
     return drawing
 

@@ -195,11 +195,16 @@ def stream_sections(material: ReportMaterial) -> Iterator[Section]:
             yield _section(task, pushes, updates, material.model, key)
 
 
+def _short(task: str) -> str:
+    """Return the section's name in the list of sections; a task that is called streams needs no second word."""
+    return "Streams" if task.lower() == "streams" else f"Streams, {task}"
+
+
 def _why_not(task: str, reason: str, key: str) -> Section:
     return Section(
         key=key,
         title=f"The streams of {task} are not scored",
-        short=f"Streams, {task}",
+        short=_short(task),
         paragraphs=(f"Their collection and runs cannot be used: {reason}.",),
     )
 
@@ -231,7 +236,7 @@ def _section(
     return Section(
         key=key,
         title=_title(task, first, measure),
-        short=f"Streams, {task}",
+        short=_short(task),
         paragraphs=tuple(paragraphs),
         figures=() if few else tuple(figure for _, figures, _ in parts for figure in figures),
         tables=tuple(table for _, _, table in parts),

@@ -322,29 +322,31 @@ def _add_systems(session: Session, given: TaskContent, task: int) -> dict[str, i
 
 def _add_topics(session: Session, given: TaskContent, task: int, systems: dict[str, int]) -> None:
     session.add_all(TaskTable(task_id=task, name=name, content=table) for name, table in given.tables.items())
-    for position, one in enumerate(given.topics, start=1):
-        topic = Topic(task_id=task, position=position, name=one.id, text=one.text, detail=one.detail)
+    for position, content in enumerate(given.topics, start=1):
+        topic = Topic(
+            task_id=task, position=position, name=content.id, text=content.text, detail=content.detail
+        )
         session.add(topic)
         session.flush()
-        session.add_all(_parts_of(one, topic.id, given, systems))
+        session.add_all(_parts_of(content, topic.id, given, systems))
     session.flush()
 
 
-def _parts_of(one: TopicContent, topic: int, given: TaskContent, systems: dict[str, int]) -> list[Base]:
+def _parts_of(content: TopicContent, topic: int, given: TaskContent, systems: dict[str, int]) -> list[Base]:
     """Return the rows below a topic: intents, what the systems show, pairs."""
     page = kind_of(given.entry).page
     intents = [
-        Intent(topic_id=topic, position=position, name=name, text=text, probability=one.probability(name))
-        for position, (name, text) in enumerate(one.intents.items(), start=1)
+        Intent(topic_id=topic, position=position, name=name, text=text, probability=content.probability(name))
+        for position, (name, text) in enumerate(content.intents.items(), start=1)
     ]
     shown = [
         (StoredStream if page == "stream" else StoredSummary)(
-            topic_id=topic, system_id=row, content=given.shown[one.id, name]
+            topic_id=topic, system_id=row, content=given.shown[content.id, name]
         )
         for name, row in systems.items()
     ]
     pairs = [
-        Pair(topic_id=topic, system_a_id=systems[a], system_b_id=systems[b], name=f"{one.id}:{a}~{b}")
+        Pair(topic_id=topic, system_a_id=systems[a], system_b_id=systems[b], name=f"{content.id}:{a}~{b}")
         for a, b in combinations(systems if page == "pair" else (), 2)
     ]
     return [*intents, *shown, *pairs]

@@ -77,12 +77,12 @@ STUDIES = {
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_a_known_population_is_found_again_and_its_interval_holds_it(study):
+def test_a_known_population_is_found_again_and_its_interval_holds_it(study, seeds):
     """M and S of times away and sessions, under disturbances that naive code does not survive."""
     diary = STUDIES[study]
     truth = np.array([[24 * HOUR, 24 * HOUR], [180, 180]])
     errors, held = [], []
-    for seed in range(100):
+    for seed in seeds(200):
         tables = simulated(diary, seed=seed)
         exposures = (away_exposure(tables, factor=diary.factor), session_exposure(tables))
         fits = [profile(exposure.totals()) for exposure in exposures]
@@ -93,10 +93,10 @@ def test_a_known_population_is_found_again_and_its_interval_holds_it(study):
     assert (np.mean(held, axis=0) >= 0.88).all()
 
 
-def test_page_views_of_one_visit_do_not_lengthen_times_away():
+def test_page_views_of_one_visit_do_not_lengthen_times_away(seeds):
     """Visits within five hours are one. Taken as it stands, M is too long, and nobody seems to differ."""
     fits, naive = [], []
-    for seed in range(25):
+    for seed in seeds(25):
         diary = Diary(workers=200, days=2, gap_seconds=5 * HOUR)
         tables = simulated(diary, seed=seed, people=population(24, 12))
         fits.append(maximum(away_exposure(tables, gap_seconds=5 * HOUR).totals()))
@@ -107,10 +107,10 @@ def test_page_views_of_one_visit_do_not_lengthen_times_away():
     assert np.median([fit.sd for fit in naive]) < 2 * HOUR
 
 
-def test_who_is_only_in_the_data_by_coming_is_allowed_for():
+def test_who_is_only_in_the_data_by_coming_is_allowed_for(seeds):
     """A server log without a list of users: with zero truncation M is right, without it half as long."""
     with_term, without = [], []
-    for seed in range(30):
+    for seed in seeds(30):
         tables = simulated(Diary(workers=150, days=2), seed=seed, people=population(24, 24))
         exposure = away_exposure(tables, inclusion="at_least_one_visit")
         totals = exposure.totals()

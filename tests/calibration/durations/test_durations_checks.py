@@ -63,11 +63,11 @@ def test_greenwood_counts_the_spacings_that_the_design_leaves_free():
 
 
 @pytest.mark.parametrize("exposure_of", [away_exposure, session_exposure])
-def test_the_test_within_workers_keeps_its_size(exposure_of):
+def test_the_test_within_workers_keeps_its_size(exposure_of, seeds):
     """Under an exponential law z is standard normal, in a window and for a fixed count; with several topics too."""
     z = [
         within_worker_test(exposure_of(tables(seed, workers=30, topics=2, days=4))).statistic
-        for seed in range(120)
+        for seed in seeds(120)
     ]
 
     assert abs(np.mean(z)) < 0.3
@@ -177,10 +177,10 @@ def test_a_first_half_without_visits_is_not_compared():
     )
 
 
-def test_events_are_spread_over_topics_by_chance():
+def test_events_are_spread_over_topics_by_chance(seeds):
     """Pearson's statistic has the mean and variance of the multinomial law, also for small counts."""
     z = [
-        topics_apart(away_exposure(tables(seed, workers=60, topics=3, late_by=0.8))).z for seed in range(100)
+        topics_apart(away_exposure(tables(seed, workers=60, topics=3, late_by=0.8))).z for seed in seeds(100)
     ]
 
     assert abs(np.mean(z)) < 0.3

@@ -75,6 +75,12 @@ def fitted(tables: dict[str, pd.DataFrame], **more) -> UserModelFit:
     return fit_user_model(tables, seed=1, options=FitOptions(**more))
 
 
+@lru_cache
+def clean() -> UserModelFit:
+    """Return the fit to the sound study."""
+    return fitted(study())
+
+
 def numbers(fit: UserModelFit) -> dict[str, object]:
     """Return the model without its diagnostics, which count the workers left out."""
     model = fit.model.model_dump()
@@ -90,7 +96,7 @@ def reasons(fit: UserModelFit) -> dict[str, str]:
 
 def test_the_model_holds_every_patience_and_every_intent():
     """In the documented order, with how much they rest on."""
-    model = fitted(study()).model
+    model = clean().model
 
     assert list(model.parameters) == [name for name in PARAMETERS if name.startswith("patience")]
     assert model.parameters["patience_chars_stops"].workers == WORKERS
@@ -105,10 +111,9 @@ def test_the_model_holds_every_patience_and_every_intent():
 @pytest.mark.parametrize("mark", [{"excluded": "true"}, {"withdrawn_at": "2026-03-01T10:00:00Z"}])
 def test_excluded_and_withdrawn_workers_are_left_out_of_every_table(mark):
     """Six bad workers change nothing; left in a single table they would move its parameter."""
-    clean = fitted(study())
     fit = fitted(spoiled(mark=mark))
 
-    assert numbers(fit) == numbers(clean)
+    assert numbers(fit) == numbers(clean())
     reason = next(iter(mark)).removesuffix("_at")
     note = f"6 {reason} workers are left out of every table."
     for entry in fit.model.parameters.values():
@@ -117,21 +122,21 @@ def test_excluded_and_withdrawn_workers_are_left_out_of_every_table(mark):
 
 def test_exclusion_can_be_switched_off_and_then_everyone_counts():
     """Here the bad workers vote against every vote there is, so that nothing is left to explain."""
-    tables, clean = spoiled(mark={"excluded": "true"}), fitted(study()).model
+    tables, usual = spoiled(mark={"excluded": "true"}), clean().model
     fit = fitted(tables, exclude=False)
 
     assert "patience_chars_preferences" not in fit.model.parameters
     assert "the metric runs against the preferences" in reasons(fit)["patience_chars_preferences"]
     stops = "patience_chars_stops"
-    assert fit.model.parameters[stops].rows > clean.parameters[stops].rows
-    assert fit.model.intents["Q000"]["I0"].estimate > clean.intents["Q000"]["I0"].estimate
+    assert fit.model.parameters[stops].rows > usual.parameters[stops].rows
+    assert fit.model.intents["Q000"]["I0"].estimate > usual.intents["Q000"]["I0"].estimate
 
 
 def test_a_withdrawn_worker_stays_out_even_then():
     """Consent taken back is no rule of analysis."""
     tables = spoiled(mark={"withdrawn_at": "2026-03-01T10:00:00Z", "excluded": "true"})
 
-    assert numbers(fitted(tables, exclude=False)) == numbers(fitted(study()))
+    assert numbers(fitted(tables, exclude=False)) == numbers(clean())
 
 
 def test_what_the_tables_cannot_tell_is_absent_and_said():
@@ -165,17 +170,16 @@ def test_the_same_tables_and_seed_give_the_same_file_to_the_byte(tmp_path):
     """Also after a round trip through the files, and whatever the order of the rows."""
     shuffled = {name: table.sample(frac=1, random_state=5) for name, table in study().items()}
     write_tables(shuffled, tmp_path / "tables")
-    for name, tables in (("a", study()), ("b", study()), ("c", read_tables(tmp_path / "tables"))):
-        write_user_model(fitted(tables).model, tmp_path / f"{name}.json")
-    contents = [(tmp_path / f"{name}.json").read_bytes() for name in "abc"]
+    for name, fit in (("a", clean()), ("b", fitted(read_tables(tmp_path / "tables")))):
+        write_user_model(fit.model, tmp_path / f"{name}.json")
 
-    assert contents[0] == contents[1] == contents[2]
-    assert read_user_model(tmp_path / "a.json").model_dump() == fitted(study()).model.model_dump()
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    assert read_user_model(tmp_path / "a.json").model_dump() == clean().model.model_dump()
 
 
 def test_another_seed_moves_bootstraps_only():
     """What is not resampled does not depend on the seed."""
-    one, other = (fit_user_model(study(), seed=seed).model.parameters for seed in (1, 2))
+    one, other = clean().model.parameters, fit_user_model(study(), seed=2).model.parameters
 
     name = "patience_chars_preferences"
     assert (one[name].estimate, one[name].interval) == (other[name].estimate, other[name].interval)
@@ -195,7 +199,7 @@ def test_importance_is_the_mean_of_its_assessors():
 
 def test_votes_and_ratings_become_files_of_a_collection():
     """Tab-separated without a header, as MobileClick has them; only what the tables can tell."""
-    fit = fitted(study())
+    fit = clean()
     files = collection_files(study(), fit.intents)
 
     assert files["importance.tsv"] == "Q000\tI0\tU1\t2.5\nQ000\tI0\tU2\t0.0\n"

@@ -82,7 +82,7 @@ def test_one_line_names_the_kinds_that_were_not_run():
     _, rest = said({"visits": ROW, "reads": ROW, "positions": ROW, "stops": ROW})
 
     assert rest == (
-        "push_*, intents: not asked, these tables have no judged push streams (stream_pairs), no votes on intents "
+        "push_*, intents: nothing to fit them from: these tables have no judged push streams (stream_pairs), no votes on intents "
         "(intent_votes)"
     )
 

@@ -105,11 +105,11 @@ def test_the_average_over_the_prior_is_the_integral():
 
 
 @pytest.mark.parametrize("voters", [3, 10])
-def test_known_probabilities_are_covered_and_come_closer_than_raw_shares(voters):
+def test_known_probabilities_are_covered_and_come_closer_than_raw_shares(voters, seeds):
     """Also with three voters a topic, where fixing the prior at its likeliest values covers 85 % only."""
     _, truth = simulate_summaries(8, np.random.default_rng(8))
     held, errors, raw_errors = [], [], []
-    for seed in range(30):
+    for seed in seeds(30):
         tables = simulate_votes(truth, np.random.default_rng([seed, voters]), voters=voters)
         entries = fitted(tables["intent_votes"], tables["intents"], seed=seed).entries()
         for topic, shares in truth.items():

@@ -31,10 +31,10 @@ def holds(interval, truth: float) -> bool:
 
 
 @pytest.mark.parametrize("effect", [3.0, 1.0])
-def test_a_known_patience_is_found_again_and_its_interval_holds_it(effect):
+def test_a_known_patience_is_found_again_and_its_interval_holds_it(effect, seeds):
     """A small crowd: 8 topics, 7 systems, 7 judges a topic, with tastes that M does not explain."""
     truth = Judges(patience_chars=840, per_topic=7, effect=effect, unexplained_sd=0.4)
-    fits = [fitted(drawn_pairs(truth, seed=seed)) for seed in range(60)]
+    fits = [fitted(drawn_pairs(truth, seed=seed)) for seed in seeds(60)]
     errors = np.log([fit.params[NAME] / 840 for fit in fits])
     spread = np.subtract(*np.quantile(errors, [0.75, 0.25])) / 1.349
 

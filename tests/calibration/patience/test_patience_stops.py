@@ -79,17 +79,17 @@ def test_a_curve_that_is_a_line_gives_its_end():
 
 
 @pytest.mark.parametrize(("workers", "texts"), [(60, 4), (20, 20)])
-def test_a_known_patience_is_found_again_and_its_interval_holds_it(workers, texts):
+def test_a_known_patience_is_found_again_and_its_interval_holds_it(workers, texts, seeds):
     """Uniform stops on texts from .2 to 1.6 times the patience, many of them read to the end."""
     fits = [
         fitted(
             simulate_stops(1500, np.random.default_rng([seed, 7]), workers=workers, texts_per_worker=texts)
         )
-        for seed in range(100)
+        for seed in seeds(100)
     ]
     errors = np.log([fit.parameters[NAME] / 1500 for fit in fits])
 
-    assert abs(errors.mean()) < 3 * errors.std() / 10
+    assert abs(errors.mean()) < 3 * errors.std() / math.sqrt(len(fits))
     held = [low <= 1500 <= high for low, high in (fit.conf_int()[NAME] for fit in fits)]
     assert np.mean(held) >= 0.88
 

@@ -160,12 +160,12 @@ def test_a_crowd_without_a_slip_has_no_interval_over_workers():
     assert "no_inconsistent_repeat" in [note.name for note in fit.diagnostics]
 
 
-def test_intervals_hold_the_truth_and_the_binomial_one_does_not():
+def test_intervals_hold_the_truth_and_the_binomial_one_does_not(seeds):
     """Some people are careful and some are not: their repeats are no independent observations."""
     crowd = Crowd(per_pair=7, care=0.5, care_spread=0.3, repeats=8)
     truth = fitted(simulate_judgments(500, 12, crowd, np.random.default_rng(0))).parameters
     held: dict[str, list[bool]] = {"share": [], "kappa": [], "binomial": []}
-    for seed in range(100):
+    for seed in seeds(200):
         fit = fitted(simulate_judgments(8, 12, crowd, np.random.default_rng([seed, 7])))
         for what in ("share", "kappa"):
             low, high = fit.conf_int()[f"consistency_{what}"]

@@ -175,10 +175,10 @@ def test_hundreds_of_different_ratings_are_no_categories():
     assert fitted(table).parameters[ALPHA] > 0.99
 
 
-def test_intervals_hold_the_truth_and_the_asymptotic_one_does_not():
+def test_intervals_hold_the_truth_and_the_asymptotic_one_does_not(seeds):
     """An assessor's level differs from topic to topic: 8 topics are 8 observations, not 240."""
     held, naive = [], []
-    for seed in range(100):
+    for seed in seeds(100):
         table = simulate_importance(8, 30, Assessors(), np.random.default_rng([seed, 8]))
         low, high = fitted(table).conf_int()[KAPPA]
         held.append(low <= 0.539 <= high)

@@ -96,13 +96,13 @@ def test_nobody_choosing_a_side_is_refused():
         fit_position_bias(judgments(("v", "A", "B", "equally_bad")))
 
 
-def test_intervals_hold_the_truth():
+def test_intervals_hold_the_truth(seeds):
     """People lean differently: the truth is their common share."""
     truth = fit_position_bias(simulate_judgments(600, 21, LEANING, np.random.default_rng(0))).params[
         "left_share"
     ]
     held = []
-    for seed in range(100):
+    for seed in seeds(100):
         table = simulate_judgments(8, 10, LEANING, np.random.default_rng([seed, 9]))
         low, high = fit_position_bias(table).conf_int()["left_share"]
         held.append(low <= truth <= high)

@@ -114,10 +114,10 @@ def test_a_single_topic_has_no_interval():
     ],
     ids=["judges of each topic's own", "the same judges everywhere"],
 )
-def test_intervals_hold_the_truth(topics, crowd, truth):
+def test_intervals_hold_the_truth(topics, crowd, truth, seeds):
     """With judges of their own and with the same everywhere, where intervals over topics alone hold it in 57 %."""
     held = []
-    for seed in range(100):
+    for seed in seeds(100):
         table = simulate_judgments(topics, 8, crowd, np.random.default_rng([seed, topics]))
         low, high = fitted(table).conf_int()[KRIPPENDORFF]
         held.append(low <= truth <= high)

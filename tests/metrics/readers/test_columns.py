@@ -40,8 +40,8 @@ def read(path, names=NAMES):
 
 
 def literal(data):
-    """The rule, line by line: (line, fields) of the good rows and the lines of the others."""
-    rows, wrong = [], []
+    """The rule, line by line: (line, fields) of the good rows and the lines of the others; line 1 where all are wrong alike."""
+    rows, wrong, lengths = [], [], set()
     for line, content in enumerate(data.splitlines(), start=1):
         fields = content.split()
         try:
@@ -52,7 +52,9 @@ def literal(data):
             rows.append((line, *decoded))
         elif fields:
             wrong.append(line)
-    return rows, wrong
+            lengths.add(len(fields))
+    is_other_sort = not rows and len(wrong) > 1 and len(lengths) == 1 and lengths != {len(NAMES)}
+    return rows, [1] if is_other_sort else wrong
 
 
 @pytest.fixture
@@ -98,6 +100,17 @@ def test_each_wrong_line_is_a_fault_with_its_number(written):
         "4: the line is not UTF-8; save the file as UTF-8",
         "5: 3 fields expected, got 4; write topic, tweet, grade, separated by white space",
     ]
+
+
+def test_another_sort_of_file_is_one_fault_that_says_which(written):
+    """Where the number of fields tells it."""
+    _, faults = read(written(b"MB1 Q0 d1 1 0.5 tag\n" * 30))
+
+    (fault,) = faults
+    assert fault == (
+        "1: each line has 6 fields, as a run of ranked lists has, and 3 are expected; name the file whose lines are topic, "
+        "tweet, grade, separated by white space"
+    )
 
 
 def test_lines_whose_fields_only_add_up_are_wrong(written):

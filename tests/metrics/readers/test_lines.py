@@ -71,6 +71,26 @@ def test_every_bad_line_is_noted_and_the_good_ones_are_read(written):
     ]
 
 
+def test_another_sort_of_file_is_one_fault(written):
+    """Twenty equal lines tell no more, and hide the faults of other files."""
+    path = written(b"1\tx\ty\n" * 30)
+    assert all_rows(path) == (
+        [],
+        [
+            f"{path}:1: each line has 3 fields and 2 are expected; name the file whose lines are topic, document, separated by tabs"
+        ],
+    )
+
+
+def test_the_header_of_another_file_is_one_fault(written):
+    """With as many columns, all its rows would be read for something else."""
+    path = written(b"document\ttopic\n1\tx\n2\ty\n")
+    assert all_rows(path) == (
+        [],
+        [f"{path}:1: the columns are document, topic; name the file whose columns are topic, document"],
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [("missing.tsv", "no such file"), (".", "this is a folder"), ("\0", "cannot be read")],

@@ -50,6 +50,16 @@ def test_files_may_stand_anywhere_and_importance_be_missing(tmp_path):
     assert read.queries["Q1"].importance == {}
 
 
+def test_what_follows_from_a_refused_row_is_no_fault_of_its_own(tmp_path):
+    """A blank for a tab in one file would be one more fault in each file that names the iUnit."""
+    folder = write_collection(tmp_path)
+    text = (folder / "iunits.tsv").read_text(encoding="utf-8")
+    (folder / "iunits.tsv").write_text(text.replace("\tU3\t", " U3\t"), encoding="utf-8")
+    assert faults_of(folder) == [
+        "iunits.tsv:3: 3 fields expected, got 2; write qid, uid, text, separated by tabs"
+    ]
+
+
 def test_files_may_be_packed(tmp_path):
     """Large collections travel as gzip."""
     folder = write_collection(tmp_path)

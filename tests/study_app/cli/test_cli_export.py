@@ -81,8 +81,8 @@ def test_export_writes_the_only_study_and_says_what_is_in_it(prefcal, database):
         "stops              2",
         "",
         "workers who consented: 2 (finished: 1, did not: 0, withdrew: 1); excluded by rule 2: 0",
-        "validation pairs answered: 1; consistent: 100%; the same of all four options: 0%",
-        "pages that logged: 1; with gaps: 1 (events missing: 1); that just stop: 0; answers without a log: 1",
+        "validation pairs answered: 1; consistent: 100%; the very same option: 0%",
+        "pages that logged: 1; with gaps: 1 (events missing: 1); whose log stops before their end: 0; answers without a log: 1",
     ]
 
 

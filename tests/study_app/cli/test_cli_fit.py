@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from calibration.durations.simulate import Diary
+from calibration.fit.study import fit_user_model
 from calibration.simulate import Study, simulate_study
-from calibration.tables.files import tables_sha256, write_tables
-from calibration.user_model.model import PARAMETERS, read_user_model
+from calibration.tables.files import read_tables, tables_sha256, write_tables
+from calibration.user_model.model import PARAMETERS, read_user_model, write_user_model
 from tests.calibration.fit.test_fit import study
 from tests.study_app.prefcal_command import run_apart, run_here
 
@@ -49,6 +50,14 @@ def visited(drawn, tmp_path_factory):
     folder = tmp_path_factory.mktemp("visited") / "tables"
     write_tables({name: drawn[name] for name in ("workers", "follows", "visits", "activity")}, folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def usual(visited, tmp_path_factory):
+    """The model of what tells times away and sessions, as it is written without any option."""
+    file = tmp_path_factory.mktemp("usual") / "user-model.json"
+    write_user_model(fit_user_model(read_tables(visited), seed=1).model, file)
+    return read_user_model(file)
 
 
 @pytest.fixture
@@ -314,9 +323,8 @@ def test_a_threshold_must_be_longer_than_a_heartbeat(prefcal, drawn, tmp_path):
 @pytest.mark.parametrize(
     "options", [("--inclusion", "at-least-one-visit"), ("--unit", "follow"), ("--bootstrap", "20")]
 )
-def test_choices_about_visits_move_times_away(options, prefcal, visited, tmp_path):
+def test_choices_about_visits_move_times_away(options, prefcal, visited, usual, tmp_path):
     """Or their intervals; each is accepted by itself."""
-    usual, _ = model_of(prefcal, visited, tmp_path)
     chosen, _ = model_of(prefcal, visited, tmp_path, *options)
 
     if options == ("--unit", "follow"):  # everybody follows one topic here
@@ -327,9 +335,8 @@ def test_choices_about_visits_move_times_away(options, prefcal, visited, tmp_pat
         assert chosen.parameters["away_mean_seconds"] != usual.parameters["away_mean_seconds"]
 
 
-def test_dropouts_end_at_their_last_sign_of_life(prefcal, drawn, visited, tmp_path):
+def test_dropouts_end_at_their_last_sign_of_life(prefcal, drawn, visited, usual, tmp_path):
     """Times away come out shorter then; it needs last_seen_at."""
-    usual, _ = model_of(prefcal, visited, tmp_path)
     cut, _ = model_of(prefcal, visited, tmp_path, "--dropout", "last-seen")
     name = "away_mean_seconds"
     assert cut.parameters[name].estimate < usual.parameters[name].estimate

@@ -134,6 +134,7 @@ def test_door_and_ends_open_too(previewed):
         "A fault of the server": (500, "open"),
         "No such study": (404, "open"),
         "An address of nobody": (404, "open"),
+        "The bare address of the server": (404, "open"),
         "No such page": (404, "open"),
         "A form of another page": (403, "open"),
         "A form that is too large": (413, "open"),

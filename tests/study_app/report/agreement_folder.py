@@ -1,6 +1,10 @@
 """A folder as `prefcal demo` leaves it, made from simulated tables."""
 
 import json
+import shutil
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from calibration.agree.evidence import Evidence
 from calibration.agree.folder import write_agreement
@@ -31,8 +35,22 @@ def workers():
     )
 
 
-def write_folder(folder, *, title="Which summary helps?", scores=None):
-    """Write tables, study.json, user model, truth and agreement; return the folder."""
+def write_folder(folder, **changes):
+    """Write tables, study.json, user model, truth and agreement; return the folder. ``changes``: another title, scores."""
+    if changes:
+        return _computed(folder, **changes)
+    return shutil.copytree(_made().name, folder, dirs_exist_ok=True)
+
+
+@cache
+def _made():
+    """What has no changes, made once in each test process."""
+    temporary = TemporaryDirectory()
+    _computed(Path(temporary.name))
+    return temporary
+
+
+def _computed(folder, *, title="Which summary helps?", scores=None):
     tables = study() | {"workers": workers()}
     write_tables(tables, folder / "tables")
     protocol = {"min_search_seconds": 200, "min_consistency": 0.4}

@@ -12,7 +12,7 @@ from metrics.agreement.correlation import kendall_tau_b
 from study_app.report import folder as report_folder
 from study_app.report.build import build_report
 from study_app.report.folder import read_material
-from study_app.report.parts.streams import best_figure
+from study_app.report.parts.streams import _short, best_figure
 from study_app.report.wording import decimal
 from tests.study_app.report.agreement_folder import write_folder
 from tests.study_app.report.stream_folder import NO_PROMPTS, SYSTEMS, write_stream_folder
@@ -54,6 +54,11 @@ def test_who_is_best_is_claimed_of_the_levels_of_lateness_that_show_it(scores, e
 
     assert figure.title.startswith(title.replace("alpha", scores.systems[0]))
     assert f"at L = {sweep.lateness[number]:g}" in figure.alt
+
+
+def test_a_task_that_is_called_streams_is_named_once():
+    """The list of sections said "Streams, streams"."""
+    assert [_short(task) for task in ("streams", "news")] == ["Streams", "Streams, news"]
 
 
 def section(report, key):

@@ -150,6 +150,7 @@ def test_an_unknown_address_and_a_wrong_method_are_clear_pages(campaign):
     study = campaign()
     for path in ("/", "/w/", "/nothing", "/static/nothing.css"):
         assert "Reference:" in study.visitor().open(path).text
+    assert "enter by the whole address that you were given" in study.visitor().open("/").text
     assert study.app.test_client().post("/s/small?id=ann").status_code == 405
     ann = study.arrive()
     assert ann.client.post(ann.path, data={"page": "x" * 70_000}).status_code == 413

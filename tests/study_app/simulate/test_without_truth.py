@@ -18,10 +18,21 @@ def test_a_crowd_without_a_truth_has_the_documented_one(small_study, tmp_path, m
 
     assert ended.code == 0
     assert ended.err.splitlines()[0] == (
-        "no --truth: the crowd has a patience of 1500 characters, reads exp(1.29) words a second, stays away 8 hours and "
+        "no --truth: the crowd has a patience of 1500 characters, reads 3.6 words a second, stays away 8 hours and "
         "stays 90 seconds in the mean, with a lateness decay of 0.5 and push weights P_E 0.5, S_E 0.3, P_0 0.5, S_0 0.4 "
         "(docs/simulation.md lists every value)"
     )
+
+
+def test_a_crowd_in_a_pipe_says_now_and_then_how_many_are_through(small_study, tmp_path, monkeypatch, capsys):
+    """A log of a demo was silent for minutes; a terminal has a bar instead."""
+    monkeypatch.setattr("study_app.cli.simulate.QUIET_SECONDS", 0.0)
+    url = f"sqlite:///{tmp_path}/trial.sqlite3"
+    ended = run_here(monkeypatch, capsys, "simulate", small_study(), "--workers", "2", "--database", url)
+
+    assert ended.err.splitlines()[1:] == [
+        f"still simulating: {number} of 2 workers are through" for number in (1, 2)
+    ]
 
 
 def test_it_is_the_truth_of_a_file_that_says_nothing(tmp_path):

@@ -15,7 +15,16 @@ from tests.study_app.stream_visits import HOUR, log, stream_study
 TEMPLATES = resource_folder("templates")
 MESSAGE_PAGES = (
     *("full", "withdrawn", "paused", "bad_host", "device_phone", "device_desktop", "no_study", "no_id"),
-    *("bad_address", "bad_form", "bad_request", "too_large", "not_found", "failure", "unavailable"),
+    *(
+        "bad_address",
+        "bad_form",
+        "bad_request",
+        "too_large",
+        "not_found",
+        "bare_address",
+        "failure",
+        "unavailable",
+    ),
     "no_room",
 )
 EXAMPLES = ("example", "example_pushes", "example_ranking")

@@ -79,6 +79,8 @@ def test_every_answer_is_kept_out_of_caches_and_frames_and_sets_no_cookie(walked
         assert "*" not in str(policy)
         assert answer.headers["Referrer-Policy"] == "no-referrer"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert "camera=()" in answer.headers["Permissions-Policy"]
 
 
 def test_no_page_has_a_script_or_style_of_its_own_or_asks_another_host(walked):
