@@ -156,7 +156,7 @@ def truth(regime: Regime, rng: Rng) -> Floats:
                 for choice in choices
             ]
         )
-    return np.mean(reached, axis=0)
+    return np.asarray(np.mean(reached, axis=0))
 
 
 def ceilings_of(study: Study) -> tuple[Floats, Floats]:

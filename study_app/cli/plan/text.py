@@ -189,7 +189,7 @@ def _still_helps(found: Plan) -> bool:
 
 def _rounded_up(size: int) -> int:
     """Return the next number with two digits that count: 1,234 -> 1,300."""
-    unit: int = 10 ** max(0, len(str(size)) - 2)
+    unit = int(10 ** max(0, len(str(size)) - 2))
     return math.ceil(size / unit) * unit
 
 

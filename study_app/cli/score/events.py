@@ -211,7 +211,7 @@ def _check_draws(model: str | None, draws: int | None, *, per_user: bool, takes_
         raise click.UsageError("--draws has nothing to draw: leave out --trails or --lateness")
 
 
-def _simulated(explicit: dict[str, float], *, count: int, seed: int) -> "Users":
+def _simulated(explicit: dict[str, Any], *, count: int, seed: int) -> "Users":
     """Draw users from the population of the options."""
     from metrics.msu.score import Population, SimulatedUsers
 
