@@ -76,11 +76,11 @@ def _careless_sentence(choice: ChosenCurve, found: BetterLaw) -> str:
     )
     decay, p0 = maximum(counts.level, counts.total_asked, counts.total_useful)
     with_all, p0_with_all = choice.plain
-    of = "lateness_decay and lateness_p0 are of" if choice.is_in_earnest else "these numbers are of all; of"
+    apart, together = ("", ", which the model holds")[:: -1 if choice.is_in_earnest else 1]
     return (
         f"About {found.careless.share * workers:.0f} of {workers} workers answer alike however late the update is, as if they did not look "
-        f"({_evidence(found, 'careless')}): {of} the others L is {decay:.2f} and p0 {p0:.2f}; with all of them L is {with_all:.2f} and p0 "
-        f"{p0_with_all:.2f}. Look at what else these workers answered before you exclude anybody."
+        f"({_evidence(found, 'careless')}). The others have L {decay:.2f} and p0 {p0:.2f}{apart}; all of them together L {with_all:.2f} and p0 "
+        f"{p0_with_all:.2f}{together}. Look at what else these workers answered before you exclude anybody."
     )
 
 
