@@ -1,16 +1,14 @@
-"""How honest the intervals, tests and ceilings of agreement are, by simulation.
+"""How honest the intervals and tests of agreement are, by simulation; of its ceilings see `coverage_ceilings`.
 
     python benchmarks/agreement_coverage.py [STUDIES [STUDIES OF EACH REGIME]]
 
-Prints coverage of nominal 95 % intervals, rejections of a true null hypothesis at 5 %, and predicted against
-simulated ceilings. What the package refuses to offer stands beside what it offers: the binomial interval and
+Prints coverage of nominal 95 % intervals and rejections of a true null hypothesis at 5 %. What the package refuses to offer stands beside what it offers: the binomial interval and
 McNemar's test, which take the pairs of a query for independent. The second half has people who are not as an interval over queries
 says: the same ones judge several queries, with tastes of their own, and queries have any number of pairs. docs/agreement.md quotes the tables.
 """
 
 import math
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -21,7 +19,6 @@ from scipy.stats import binomtest
 
 from calibration.agree.votes_model import slope_difference
 from metrics.agreement.agreement import Ties, agreement, pair_credit
-from metrics.agreement.ceiling import ceiling
 from metrics.agreement.comparison import compare, holm
 from metrics.agreement.people import Error, VotesByPerson, crossing
 from metrics.agreement.query_mean import QueryMean, simultaneous_band
@@ -110,30 +107,6 @@ def coverage_of_bands(studies: int, rng: Rng, *, queries: int, points: int = 12)
         low, high = simultaneous_band(curve(simulate(rng, queries=queries)), draws=2000, rng=rng)
         covered += bool(((low <= truth) & (truth <= high)).all())
     return covered / studies
-
-
-STRENGTHS: dict[str, Callable[[Rng, int], NDArray[np.float64]]] = {
-    "weak": lambda rng, size: 0.6 * rng.normal(size=size),
-    "of every size": lambda rng, size: 1.2 * rng.normal(size=size),
-    "strong": lambda rng, size: 2 * rng.choice([-1, 1], size=size) * (1 + 0.3 * rng.normal(size=size)),
-    "none or strong": lambda rng, size: rng.choice([0, 1], size=size) * 2 * rng.normal(size=size),
-}
-
-
-def ceilings(rng: Rng, *, workers: int, strengths: str, studies: int = 10) -> list[float]:
-    """Mean over studies of what is predicted for a second panel and a perfect metric, each beside what came."""
-    found = []
-    for _ in range(studies):
-        study = simulate(rng, workers=2 * workers, strengths=STRENGTHS[strengths])
-        votes, second = study.votes[:, :workers], study.votes[:, workers:].mean(axis=1) - 0.5
-        pair = np.repeat(np.arange(len(votes)), workers)
-        predicted = ceiling(votes.ravel(), pair, np.repeat(study.query, workers), splits=20, rng=rng)
-        share = votes.mean(axis=1)
-        came = [
-            agreement(choice, share, study.query, ties="half").value for choice in (second, study.preferred)
-        ]
-        found.append((predicted.panel("half"), came[0], predicted.perfect("half"), came[1]))
-    return [float(mean) for mean in np.mean(found, axis=0)]
 
 
 REGIMES: dict[str, dict[str, Any]] = {
@@ -259,13 +232,6 @@ def main() -> None:
         print(f"{queries} queries: rejections of a true null hypothesis at 5 %")
         for name, share in rejections_under_the_null(studies, rng, queries=queries).items():
             print(f"  {name:24s} {share:.3f}")
-    print(
-        "\nceiling (a tie counts half): second panel predicted, simulated; perfect metric predicted, simulated"
-    )
-    for strengths in STRENGTHS:
-        for workers in (4, 7, 14):
-            numbers = ceilings(rng, workers=workers, strengths=strengths)
-            print(f"  {strengths:14s} {workers:2d} workers  " + " ".join(f"{n:.3f}" for n in numbers))
     people_of_several_queries(int(sys.argv[2]) if len(sys.argv) > 2 else 300, rng)
 
 

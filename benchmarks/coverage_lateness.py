@@ -15,8 +15,9 @@ from tqdm import tqdm
 
 from calibration.inference.uncertainty import Interval
 from calibration.lateness.fit import DECAY, P0, fit_lateness_counts
-from calibration.lateness.likelihood import LatenessCounts, LatenessRaters, simulate_lateness_counts
+from calibration.lateness.likelihood import LatenessCounts
 from calibration.lateness.naive import unclustered_error
+from calibration.lateness.simulate import LatenessRaters, simulate_lateness_counts
 
 
 class Regime(NamedTuple):
@@ -79,7 +80,7 @@ def line(regime: Regime, replications: int, bootstrap: int) -> str:
         rng = np.random.default_rng(seed) if bootstrap else None
         fit = fit_lateness_counts(counts, rng=rng, resamples=bootstrap)
         ends = fit.conf_int()
-        model = unclustered_error(fit)
+        model = unclustered_error(*fit.estimates[:2], counts)
         notes = {note.name for note in fit.diagnostics}
         rows.append(
             (

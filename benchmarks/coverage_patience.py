@@ -23,13 +23,8 @@ from calibration.intents.fit import fit_intents
 from calibration.patience.grid import fit_patience_on_grid
 from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.preferences import fit_patience_from_preferences
-from calibration.patience.simulate import (
-    Judges,
-    simulate_preferences,
-    simulate_stops,
-    simulate_summaries,
-    simulate_votes,
-)
+from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries, simulate_votes
+from calibration.patience.simulate_stops import Habits, simulate_stops
 from calibration.patience.stops import fit_patience_from_stops
 from calibration.tables.preferences import pair_votes
 
@@ -148,7 +143,7 @@ def stops_target(cv: float, finishers: float, patience: float) -> float:
     """Return the L whose line is closest to the survival curve of the regime, from a very large sample."""
     rng = np.random.default_rng(0)
     many = simulate_stops(
-        patience, rng, workers=20_000, texts_per_worker=4, patience_cv=cv, finishers=finishers
+        patience, rng, workers=20_000, texts_per_worker=4, habits=Habits(patience_cv=cv, finishers=finishers)
     )
     return intervals(fit_patience_from_stops(many, rng=rng, resamples=2))[0]
 
@@ -160,7 +155,11 @@ def stops(replications: int, **_: bool) -> None:
         for seed in tqdm(range(replications), leave=False, disable=None):
             rng = np.random.default_rng([seed, workers, texts])
             table = simulate_stops(
-                patience, rng, workers=workers, texts_per_worker=texts, patience_cv=cv, finishers=finishers
+                patience,
+                rng,
+                workers=workers,
+                texts_per_worker=texts,
+                habits=Habits(patience_cv=cv, finishers=finishers),
             )
             fits.append(intervals(fit_patience_from_stops(table, rng=rng)))
         target = stops_target(cv, finishers, patience)

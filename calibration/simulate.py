@@ -6,14 +6,9 @@ import numpy as np
 import pandas as pd
 
 from calibration.durations.simulate import Diary, simulate_visits
-from calibration.lateness.likelihood import LatenessRaters, simulate_lateness
-from calibration.patience.simulate import (
-    Judges,
-    simulate_preferences,
-    simulate_stops,
-    simulate_summaries,
-    simulate_votes,
-)
+from calibration.lateness.simulate import LatenessRaters, simulate_lateness
+from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries, simulate_votes
+from calibration.patience.simulate_stops import simulate_stops
 from calibration.push.simulate import PushJudges, simulate_push_cells, simulate_push_preferences
 from calibration.raters.simulate import Assessors, simulate_importance
 from calibration.reading.law import Readers, simulate_reads

@@ -113,8 +113,8 @@ def read_result(folder: Path, name: str) -> pd.DataFrame | None:
         raise input_fault(
             f"not a CSV file ({error})", path=path, cure="write it anew with prefcal agree"
         ) from None
-    for column in {"no_ceiling", "warnings"} & set(frame.columns):
-        frame[column] = frame[column].astype(object).fillna("")
+    for reason in frame.columns.intersection(["no_ceiling", "warnings", "no_ceiling_interval"]):
+        frame[reason] = frame[reason].astype(object).fillna("")
     return frame if len(frame) else None
 
 

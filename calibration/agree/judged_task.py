@@ -70,13 +70,13 @@ class JudgedTask:
             crossing=crossing(query, worker),
         )
 
-    def ceiling(self, rng: np.random.Generator) -> Ceiling:
+    def ceiling(self) -> Ceiling:
         """Return how well these people agree with each other."""
         return ceiling(
             np.asarray(self.judgments["vote"].map(WORTH), dtype=np.float64),
             self.judgments.groupby(["topic", "system_a", "system_b"]).ngroup().to_numpy(),
-            np.asarray(self.judgments["topic"], dtype=np.str_),
-            rng=rng,
+            self.judgments["topic"].to_numpy(np.str_),
+            worker=self.judgments["worker"].to_numpy(np.str_),
         )
 
     @property

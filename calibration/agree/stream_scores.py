@@ -31,7 +31,13 @@ from calibration.agree.stream_results import (
     StreamTables,
 )
 from calibration.tables.sources import TaskSources
-from calibration.user_model.measures import clipped_population, lateness_decay, stream_people
+from calibration.user_model.measures import (
+    clipped_population,
+    lateness_decay,
+    lateness_floor,
+    people_together,
+    stream_people,
+)
 from calibration.user_model.model import UserModel
 from metrics.agreement.correlation import bootstrap_interval, kendall_tau_b
 from metrics.arrays import Floats
@@ -208,11 +214,14 @@ def _at_alpha(values: _Values, alpha: float) -> Row:
 def _update_rows(streams: _Updates, model: UserModel | None) -> tuple[list[Row], list[Row]]:
     """Return the measures of updates, and MSU of the people of the user model."""
     population, lateness, people = _people(model)
+    floor = 0.0 if model is None else lateness_floor(model)
     converted = streams.events.converted_from is not None
     scores = update_scores(*streams, [ExpectedLatencyGain(), LatencyComprehensiveness(), UpdateCount()])
     users = SimulatedUsers(population=population, count=USERS, seed=SEED)
     scores += msu_scores(
-        *streams, {"MSU": MSU(lateness=lateness), "MSU/s": MSUPerSecond(lateness=lateness)}, users
+        *streams,
+        {"MSU": MSU(lateness=lateness, floor=floor), "MSU/s": MSUPerSecond(lateness=lateness, floor=floor)},
+        users,
     )
     values = _values(scores, [run.name for run in streams.runs])
     who = {"people": people, **_described(population), "lateness": lateness}
@@ -290,4 +299,5 @@ def _people(model: UserModel | None) -> tuple[Population, float, str]:
     people = {} if model is None else stream_people(model)
     if not {"away_mean_seconds", "session_mean_seconds"} <= set(people):
         return REASONABLE, lateness, PAPER
-    return clipped_population(asdict(REASONABLE) | people), lateness, FITTED
+    together = {} if model is None else people_together(model)
+    return clipped_population(asdict(REASONABLE) | people | together), lateness, FITTED

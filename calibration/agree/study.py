@@ -131,7 +131,7 @@ def agree(
     complete_only : bool
         Count only workers who completed the study.
     seed : int
-        Decides the splits of the ceiling, the sign flips and the draws of the band.
+        Decides the sign flips and the draws of the band.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def agree(
     notes += [note for result in results for note in result.notes]
     rows = [row for result in results for row in result.agreement]
     if has_exclusions(evidence.tables):
-        rows += _with_everybody(everybody, scorers, rng)
+        rows += _with_everybody(everybody, scorers)
     return AgreementTables(
         agreement=_numeric(pd.DataFrame(rows)),
         comparisons=pd.DataFrame(
@@ -244,7 +244,7 @@ def _named(
 def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.Generator) -> _Result:
     """Compare the measures of one task with its preferences, and with each other."""
     task, measured = scored.task, scored.measured
-    found = task_agreement(task, measured.variants, exclusions="applied", rng=rng)
+    found = task_agreement(task, measured.variants, exclusions="applied")
     constant = constant_measures(found.differences)
     looked_at = wanted.primary[0] if wanted.primary else measured.variants[0].measure
     made = couples(wanted, measured.variants, constant=constant)
@@ -263,15 +263,13 @@ def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.
     )
 
 
-def _with_everybody(
-    everybody: Sequence[JudgedTask], scorers: Mapping[str, TaskScorer], rng: np.random.Generator
-) -> list[Row]:
+def _with_everybody(everybody: Sequence[JudgedTask], scorers: Mapping[str, TaskScorer]) -> list[Row]:
     """Return the rows of agreement once more, the excluded workers counted."""
     return [
         row
         for task in everybody
         if (variants := scorers[task.task].measured(task).variants)
-        for row in task_agreement(task, variants, exclusions="none", rng=rng).rows
+        for row in task_agreement(task, variants, exclusions="none").rows
     ]
 
 

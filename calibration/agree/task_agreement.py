@@ -71,9 +71,7 @@ class TaskAgreement:
     differences: dict[str, Floats]
 
 
-def task_agreement(
-    task: JudgedTask, variants: Sequence[Variant], *, exclusions: str, rng: np.random.Generator
-) -> TaskAgreement:
+def task_agreement(task: JudgedTask, variants: Sequence[Variant], *, exclusions: str) -> TaskAgreement:
     """Compare every variant with the preferences of one task.
 
     Parameters
@@ -84,8 +82,6 @@ def task_agreement(
         Of different names.
     exclusions : str
         ``applied`` or ``none``, for the column of that name.
-    rng : Generator
-        Source of the splits of the ceiling.
     """
     differences = {
         variant.measure: score_differences(task, variant.scores.to_frame())[:, 0] for variant in variants
@@ -93,7 +89,7 @@ def task_agreement(
     votes = task.votes()
     judges = _Judges(
         votes=votes,
-        ceiling=task.ceiling(rng),
+        ceiling=task.ceiling(),
         no_ceiling=task.no_ceiling,
         exclusions=exclusions,
         warnings=" ".join(one.name for one in diagnostics(votes.crossing) if one.severity == "warning"),
@@ -236,6 +232,7 @@ def _agreement_rows(task: JudgedTask, variant: Variant, difference: Floats, judg
             "no_ceiling": judges.no_ceiling,
             "queries_per_worker": judges.votes.crossing.queries_each,
             "warnings": judges.warnings,
+            "no_ceiling_interval": "" if judges.no_ceiling else judges.ceiling.no_interval,
         }
 
 

@@ -5,7 +5,7 @@ when one of them is true. The pooled laws take all intervals for one person's.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,7 +13,8 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import chdtrc, gamma, gammaln, log_ndtr
 
-from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals
+from calibration.durations.extended import Extended, log_normal_population, log_normal_values
+from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals, log_likelihoods
 from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.inference.goodness import REJECTED
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
@@ -26,6 +27,7 @@ POOLED_EXPONENTIAL = "pooled exponential"
 POOLED_WEIBULL = "pooled Weibull"
 POOLED_LOG_NORMAL = "pooled log-normal"
 TINY = 1e-300
+_LEAST_SPREAD = 0.05
 _SHAPES = (math.log(0.15), math.log(6.0))
 
 
@@ -86,7 +88,9 @@ class _Pieces(NamedTuple):
         )
 
 
-def alternatives(exposure: Exposure, top: DurationMaximum) -> tuple[Alternative, ...]:
+def alternatives(
+    exposure: Exposure, top: DurationMaximum, others: Iterable[Extended] = ()
+) -> tuple[Alternative, ...]:
     """Fit every law, best first. With zero truncation only those whose truncation is known: the first two.
 
     Parameters
@@ -95,16 +99,17 @@ def alternatives(exposure: Exposure, top: DurationMaximum) -> tuple[Alternative,
         The data.
     top : DurationMaximum
         The compound fit of them, in seconds.
+    others : iterable of Extended
+        Models that were fitted already.
     """
     totals = exposure.totals()
     laws = [
+        *(_summary(one) for one in others),
         Alternative(name=COMPOUND, loglik=top.top.loglik, n_free=2, mean=top.mean, sd=top.sd),
         _gamma_rates(totals),
     ]
     if exposure.seen_by_seconds is None:
-        scale = float(np.exp(np.log(totals.seconds).mean()))
-        x = np.maximum(exposure.seconds, LEAST_SECONDS) / scale
-        pieces = _Pieces(x, exposure.event, exposure.unit, exposure.units, scale)
+        pieces = _pieces(exposure)
         laws += [
             *_frailty(pieces, top),
             _pooled_exponential(pieces),
@@ -112,6 +117,53 @@ def alternatives(exposure: Exposure, top: DurationMaximum) -> tuple[Alternative,
             _pooled_log_normal(pieces),
         ]
     return tuple(sorted(laws, key=lambda law: law.aic))
+
+
+def _summary(model: Extended) -> Alternative:
+    mean, sd = np.exp(model.values(model.point)[:2]).tolist()
+    return Alternative(name=model.name, loglik=model.loglik, n_free=model.n_free, mean=mean, sd=sd)
+
+
+def _pieces(exposure: Exposure) -> _Pieces:
+    scale = float(np.exp(np.log(exposure.totals().seconds).mean()))
+    x = np.maximum(exposure.seconds, LEAST_SECONDS) / scale
+    return _Pieces(x, exposure.event, exposure.unit, exposure.units, scale)
+
+
+def weibull_model(exposure: Exposure, law: Alternative) -> Extended:
+    """Return the law of Weibull intervals as a model with errors: mu, log sigma and log shape of the scales of x^shape.
+
+    Parameters
+    ----------
+    exposure : Exposure
+        The data.
+    law : Alternative
+        Their fit by this law, `FRAILTY`.
+    """
+    pieces = _pieces(exposure)
+    logs = np.log(pieces.x)
+    events = pieces.totals(1.0).events
+    of_events = np.bincount(pieces.unit, np.where(pieces.event, logs, 0.0), minlength=pieces.units)
+
+    def each(point: Floats) -> Floats:
+        k = math.exp(point[2])
+        own = events * (point[2] - math.log(pieces.scale)) + (k - 1) * of_events
+        return np.asarray(log_likelihoods(pieces.totals(k), point[0], math.exp(point[1])) + own)
+
+    def place(point: Floats) -> tuple[float, float]:
+        k = math.exp(point[2])
+        shift = math.log(pieces.scale) + float(gammaln(1 + 1 / k))
+        return point[0] / k + shift, math.exp(point[1]) / k
+
+    found = maximum(pieces.totals(law.shape))
+    return Extended(
+        name=FRAILTY,
+        point=np.array([found.mu, max(found.log_sigma, math.log(_LEAST_SPREAD)), math.log(law.shape)]),
+        loglik=law.loglik,
+        each=each,
+        values=lambda point: log_normal_values(*place(point)),
+        population=lambda point: log_normal_population(*place(point)),
+    )
 
 
 def _gamma_rates(totals: Totals) -> Alternative:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaincinv, ndtr
 
-from calibration.durations.likelihood import Design, Exposure, Totals, log_likelihoods, scores, total
-from calibration.durations.maximum import LEAST_LOG_SIGMA, DurationMaximum, log_jacobian, maximum
+from calibration.durations.likelihood import Design, Exposure, Totals, log_likelihoods, total
+from calibration.durations.maximum import LEAST_LOG_SIGMA, DurationMaximum, maximum
 from calibration.inference.goodness import REJECTED, anderson_darling, tested_by_simulation
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
 from metrics.arrays import Floats
@@ -182,59 +182,6 @@ class Excess(NamedTuple):
     observed: float
     expected: float
     z: float
-
-
-def silent_end(exposure: Exposure, top: DurationMaximum, share: float = 2 / 3) -> Excess | None:
-    """Return how many follows have no event after a share of their time, against what is expected.
-
-    P(none | before) = L(n, T + T') / L(n, T), n and T of the worker before, T' the time of the follow after. The
-    standard error is over workers. None when nobody was watched that long.
-    """
-    split = exposure.split(share)
-    used = (split.seconds_after > 0) & (exposure.follow_unit >= 0)
-    if not used.any():
-        return None
-    unit, size = exposure.follow_unit[used], exposure.units
-    followed = exposure.follow_unit >= 0
-    n = total(exposure.follow_unit[followed], split.events_before[followed], size)[unit]
-    t = total(exposure.follow_unit[followed], split.seconds_before[followed], size)[unit]
-    sigma = math.exp(top.log_sigma)
-    later = log_likelihoods(Totals(events=n, seconds=t + split.seconds_after[used]), top.mu, sigma)
-    chance = np.exp(later - log_likelihoods(Totals(events=n, seconds=t), top.mu, sigma))
-    silent = split.events_after[used] == 0
-    of_workers = total(unit, silent - chance, size)
-    return _excess(float(silent.sum()), float(chance.sum()), float((of_workers**2).sum()))
-
-
-def half_window(exposure: Exposure, top: DurationMaximum) -> Excess | None:
-    """Return M and the M of the first half of everybody's time, their difference in logs tested worker by worker.
-
-    The standard error is that of the sum over workers of the difference of both influences on log M,
-    e_1' J I^-1 score_u. None where the first half does not tell M.
-    """
-    split, followed = exposure.split(0.5), exposure.follow_unit >= 0
-    events = total(exposure.follow_unit[followed], split.events_before[followed], exposure.units)
-    seconds = total(exposure.follow_unit[followed], split.seconds_before[followed], exposure.units)
-    watched = seconds > 0
-    half = Totals(events=events[watched], seconds=seconds[watched])
-    if not half.events.any():
-        return None
-    try:
-        first = maximum(half)
-        difference = _influence(exposure.totals(), top)
-        difference[watched] -= _influence(half, first)
-    except (NotIdentifiedError, np.linalg.LinAlgError):
-        return None
-    error = math.sqrt(float((difference**2).sum()))
-    return Excess(top.mean, first.mean, math.log(top.mean / first.mean) / error if error > 0 else 0.0)
-
-
-def _influence(totals: Totals, top: DurationMaximum) -> Floats:
-    """(u,) how much each person moves log M."""
-    information = np.linalg.inv(-top.top.hessian)
-    return np.asarray(
-        scores(totals, top.mu, top.log_sigma) @ (information @ log_jacobian(top.log_sigma)[0]), float
-    )
 
 
 def topics_apart(exposure: Exposure) -> Excess | None:

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.durations.likelihood import Exposure, Pieces
+from calibration.durations.likelihood import DAY_SECONDS, Exposure, Pieces
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.user_model.model import Diagnostic
 from calibration.visits.stays import Joined, Stays, end_notes, join, refuse_orphans
@@ -106,6 +106,8 @@ def away_exposure(
             *_gap_notes(stays, gap),
             *_inclusion_notes(joined, inclusion),
         ),
+        follow_begun=(follows.start - _midnight(follows.start)).astype(np.float64) * rate,
+        day_seconds=DAY_SECONDS * factor,
     )
 
 
@@ -190,6 +192,12 @@ def _exhausted_share(stays: Stays, counted: Bools) -> float:
             "stayed is unknown"
         )
     return share
+
+
+def _midnight(times: Ints) -> int:
+    """Return the last midnight (UTC) up to the first of these times."""
+    day = round(DAY_SECONDS * MILLISECONDS)
+    return int(times.min(initial=np.iinfo(np.int64).max)) // day * day
 
 
 def _units(joined: Joined, unit: Unit) -> Places:

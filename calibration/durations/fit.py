@@ -4,44 +4,34 @@ Model and likelihood stand in `calibration.durations.likelihood`, what counts as
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
-from calibration.durations.alternatives import COMPOUND, FRAILTY, alternatives, weibull_test
-from calibration.durations.checks import (
-    Excess,
-    half_window,
-    many_cut,
-    silent_end,
-    simulate_totals,
-    topics_apart,
-    within_worker_test,
-)
+from calibration.durations.causes import DAYS, WITHIN, Causes, find_causes
+from calibration.durations.checks import many_cut
+from calibration.durations.errors import CommonScale, DurationProfile, EitherLaw, WorkerBootstrap
 from calibration.durations.exposures import Dropout, Inclusion, Unit, Window, away_exposure, session_exposure
+from calibration.durations.extended import Extended, log_normal_values
 from calibration.durations.likelihood import Exposure, Totals
 from calibration.durations.maximum import DurationMaximum, maximum
-from calibration.durations.result import DurationFit, DurationProfile, WorkerBootstrap
-from calibration.inference.goodness import REJECTED
-from calibration.inference.results import NotIdentifiedError, info, warning
+from calibration.durations.notes import diagnose
+from calibration.durations.result import DurationFit
+from calibration.durations.together import LINKED, Together, fit_together
+from calibration.inference.results import NotIdentifiedError, warning
 from calibration.inference.uncertainty import Scale, StudentT, Uncertainty
-from calibration.inference.wording import shown_time
-from calibration.user_model.model import Diagnostic
-from metrics.arrays import Floats
 
-DECISIVE_AIC = 10.0
-CLEAR = 2.5
-MOST_SILENT = 0.5
-SIMULATIONS = 99
-SIMULATED_WORKERS = 1_000_000
-AWAY = ("away_mean_seconds", "away_sd_seconds")
-SESSION = ("session_mean_seconds", "session_sd_seconds")
+_VALUES = ("mean", "sd", "median", "quartile_low", "quartile_high")
+AWAY = tuple(f"away_{value}_seconds" for value in _VALUES)
+SESSION = tuple(f"session_{value}_seconds" for value in _VALUES)
 METHOD = "marginal likelihood"
 RESAMPLES = 500
 MANY_WORKERS = 20_000
-MANY_PIECES = 200_000
+FEW_WORKERS = 20
+"""Below it resamples of workers tell too little, and the profile stays the default."""
 LEAST_SESSION_SECONDS = 1.0
 
 
@@ -74,7 +64,7 @@ def fit_away(  # noqa: PLR0913 - the options of prefcal fit
     Returns
     -------
     DurationFit
-        With parameters ``away_mean_seconds`` and ``away_sd_seconds``, in stream seconds.
+        With the parameters `AWAY`, in stream seconds.
 
     Raises
     ------
@@ -100,6 +90,7 @@ def fit_session(
     *,
     unit: Unit = "worker",
     rng: np.random.Generator | None = None,
+    beside: Exposure | None = None,
     resamples: int = RESAMPLES,
 ) -> DurationFit:
     """Fit M_D and S_D: how much time workers have when they visit a stream.
@@ -110,13 +101,15 @@ def fit_session(
         visits; follows where there are any. Rows of excluded workers have left them.
     unit
         See `session_exposure`.
+    beside : Exposure, optional
+        Times away of the same tables; where who comes often stays longer, or less, both are fitted together.
     rng, resamples
         See `fit_away`.
 
     Returns
     -------
     DurationFit
-        With parameters ``session_mean_seconds`` and ``session_sd_seconds``, in wall seconds.
+        With the parameters `SESSION`, in wall seconds.
 
     Raises
     ------
@@ -126,7 +119,10 @@ def fit_session(
     exposure = session_exposure(tables, unit=unit)
     if not exposure.event.any():
         raise NotIdentifiedError("no visit ended because the worker left")
-    fit = fit_exposure(exposure, names=SESSION, seconds="seconds", rng=rng, resamples=resamples)
+    together = None if beside is None else _together(beside, exposure)
+    fit = fit_exposure(
+        exposure, names=SESSION, seconds="seconds", together=together, rng=rng, resamples=resamples
+    )
     if fit.top.mean >= LEAST_SESSION_SECONDS:
         return fit
     sentence = (
@@ -136,11 +132,21 @@ def fit_session(
     return fit.noted(warning("session_below_a_second", sentence))
 
 
+def _together(away: Exposure, session: Exposure) -> Together | None:
+    """Fit both together; None where that cannot be done."""
+    try:
+        tops = fit_durations(away.totals()), fit_durations(session.totals())
+        return fit_together(away, tops[0], session, tops[1])
+    except NotIdentifiedError:
+        return None
+
+
 def fit_exposure(
     exposure: Exposure,
     *,
-    names: tuple[str, str],
+    names: Sequence[str],
     seconds: str = "seconds",
+    together: Together | None = None,
     rng: np.random.Generator | None = None,
     resamples: int = RESAMPLES,
 ) -> DurationFit:
@@ -150,10 +156,12 @@ def fit_exposure(
     ----------
     exposure : Exposure
         The data, with an event.
-    names : (str, str)
-        What M and S are called.
+    names : sequence of str
+        What M, S, the median, the lower and the upper quartile are called.
     seconds : str
         Their unit.
+    together : Together, optional
+        The same with other durations of the same people; it has the numbers where both go together and nothing else is wrong.
     rng, resamples
         See `fit_away`.
 
@@ -164,29 +172,51 @@ def fit_exposure(
     """
     totals = exposure.totals()
     top = fit_durations(totals)
-    laws = alternatives(exposure, top) if len(exposure.event) <= MANY_PIECES else ()
-    within = within_worker_test(exposure) or weibull_test(laws)
-    rejected = within is not None and within.p_value < REJECTED
+    causes = find_causes(exposure, top)
+    if together is not None and together.p_value < LINKED and not causes.named:
+        causes = replace(causes, held=together.model, doubted=None)
     seed = int((rng or np.random.default_rng(1)).integers(2**32))
-    uncertainty = interval_methods(totals, top, rejected=rejected, resamples=resamples, seed=seed)
+    plain = interval_methods(totals, top, rejected=WITHIN in causes.named, resamples=resamples, seed=seed)
+    held, uncertainty = _errors(causes, plain)
+    values = held.values(held.point) if held else log_normal_values(top.mu, top.sigma)
     fit = DurationFit(
-        parameters=MappingProxyType({names[0]: top.mean, names[1]: top.sd}),
+        parameters=MappingProxyType(dict(zip(names, np.exp(values).tolist(), strict=True))),
         unit=seconds,
-        method=METHOD,
+        method=f"{METHOD}, {held.name}" if held else METHOD,
         uncertainty=MappingProxyType(uncertainty),
         n_workers=len(totals),
         n_rows=len(exposure.event),
         n_censored=int((~exposure.event).sum()),
-        loglik=top.top.loglik,
+        loglik=held.loglik if held else top.top.loglik,
+        n_free=held.n_free if held else 2,
         details=MappingProxyType({"mu": top.mu, "sigma": top.sigma}),
         totals=totals,
         top=top,
         design=exposure.design,
-        within=within,
+        within=causes.within,
         many_cut=many_cut(exposure),
-        laws=laws,
+        laws=causes.laws,
+        held=held,
+        together=together,
     )
-    return fit.noted(*exposure.notes, *diagnose(fit, exposure))
+    return fit.noted(*exposure.notes, *diagnose(fit, exposure, causes))
+
+
+def _errors(
+    causes: Causes, plain: Mapping[str, Uncertainty]
+) -> tuple[Extended | None, Mapping[str, Uncertainty]]:
+    """Return the model whose numbers are published, None for the plain one, and how far they may be off."""
+    held = causes.held.error() if causes.held else None
+    doubted = causes.doubted.error() if causes.doubted else None
+    found = dict(plain)
+    if held is not None:
+        found = {"delta": held}
+    elif doubted is not None:
+        found = {"either_law": EitherLaw(plain=next(iter(plain.values())), other=doubted), **plain}
+    if DAYS in causes.named and causes.days is not None:
+        error, df = causes.days.log_error, causes.days.n_days - 1
+        found = {name: CommonScale(inner=one, error=error, df=df) for name, one in found.items()}
+    return causes.held if held is not None else None, found
 
 
 def fit_durations(totals: Totals) -> DurationMaximum:
@@ -238,129 +268,10 @@ def interval_methods(
     df = len(totals) - 1
     methods: dict[str, Uncertainty] = {"profile": DurationProfile(totals=totals, top=top, df=df)}
     if top.sigma and np.all(np.linalg.eigvalsh(-top.top.hessian) > 0):
-        centre = np.log([top.mean, top.sd])
+        centre = log_normal_values(top.mu, top.sigma)
         methods["delta"] = StudentT(centre=centre, cov=top.log_cov, df=df, scale=Scale.LOG)
     methods["worker_bootstrap"] = WorkerBootstrap(totals=totals, top=top, resamples=resamples, seed=seed)
-    first = "worker_bootstrap" if rejected else "profile"
+    first = "worker_bootstrap" if rejected and len(totals) >= FEW_WORKERS else "profile"
     if len(totals) > MANY_WORKERS and "delta" in methods:
         first = "delta"
     return {first: methods.pop(first), **methods}
-
-
-def diagnose(fit: DurationFit, exposure: Exposure) -> tuple[Diagnostic, ...]:
-    """Return every diagnostic of a fit; visits observed against simulated come first."""
-    notes = [*_visits(fit), *_design(fit, exposure), *_laws(fit)]
-    if exposure.design == "window" and exposure.seen_by_seconds is None:
-        notes += [*_ends(silent_end(exposure, fit.top)), *_grows(half_window(exposure, fit.top))]
-    if exposure.design == "window":
-        notes += _topics(topics_apart(exposure))
-    if not fit.top.sigma:
-        notes.append(
-            warning(
-                "no_spread",
-                "Workers do not differ more than chance explains: S is 0, and the upper end of its interval is what is known.",
-            )
-        )
-    return tuple(notes)
-
-
-def _visits(fit: DurationFit) -> Iterator[Diagnostic]:
-    """Compare the number of visits with the model's: it is what MSU takes from the fit."""
-    if fit.design == "count":
-        return
-    rng = np.random.default_rng(1)
-    times = max(9, min(SIMULATIONS, SIMULATED_WORKERS // len(fit.totals)))
-    drawn = np.array(
-        [
-            _summary(simulate_totals(fit.totals, fit.top.mu, fit.top.sigma, fit.design, rng))
-            for _ in range(times)
-        ]
-    )
-    seen = _summary(fit.totals)
-    mean, median, none = np.median(drawn, axis=0)
-    sentence = (
-        f"Workers came back {seen[0]:.3g} times on average (median {seen[1]:.3g}, never {seen[2]:.1%}); workers of the "
-        f"fitted population, watched as long, do so {mean:.3g} times (median {median:.3g}, never {none:.1%})."
-    )
-    low, high = drawn.min(axis=0), drawn.max(axis=0)
-    strange = (seen < low) | (seen > high)
-    if times == SIMULATIONS and strange.any():
-        yield warning("visits_per_worker", sentence + " The model does not reproduce this.")
-    else:
-        yield info("visits_per_worker", sentence)
-
-
-def _summary(totals: Totals) -> Floats:
-    n = totals.events
-    return np.array([n.mean(), np.median(n), (n == 0).mean()])
-
-
-def _design(fit: DurationFit, exposure: Exposure) -> Iterator[Diagnostic]:
-    if exposure.design == "count":
-        return
-    silent = float((fit.totals.events == 0).mean())
-    watched = float(np.median(exposure.follow_seconds[exposure.follow_unit >= 0]))
-    if silent:
-        yield (warning if silent > MOST_SILENT else info)(
-            "never_came_back",
-            f"{silent:.1%} of the workers have no complete interval; they count with their time.",
-        )
-    if fit.top.mean > watched / 2:
-        yield warning(
-            "extrapolated",
-            f"The mean is {fit.top.mean / watched:.1f} times as long as workers were watched ({shown_time(watched)}): it "
-            "rests on the form of the distribution, not on observed times.",
-        )
-
-
-def _laws(fit: DurationFit) -> Iterator[Diagnostic]:
-    if fit.within is not None:
-        rejected = fit.within.p_value < REJECTED
-        sentence = fit.within.sentence
-        if rejected:
-            sentence += (
-                " Unless it is extrapolated, the mean is robust to this; its interval is a worker bootstrap."
-            )
-        yield (warning if rejected else info)("within_worker", sentence)
-    by_name = {law.name: law for law in fit.laws}
-    if not fit.laws:
-        return
-    best, ours = fit.laws[0], by_name[COMPOUND]
-    if ours.aic - best.aic <= DECISIVE_AIC:
-        return
-    frailty = by_name.get(FRAILTY)
-    shape = f" with shape {best.shape:.2f}" if frailty is best else ""
-    yield warning(
-        "better_law",
-        f"The law '{best.name}'{shape} describes the durations better (AIC lower by {ours.aic - best.aic:.0f}); its mean "
-        f"is {shown_time(best.mean)}, its standard deviation {shown_time(best.sd)}.",
-    )
-
-
-def _ends(excess: Excess | None) -> Iterator[Diagnostic]:
-    if excess is not None and excess.z > CLEAR:
-        yield warning(
-            "dropout",
-            f"In the last third of its time, nobody came back in {excess.observed:.0f} follows, where the fit expects "
-            f"{excess.expected:.0f}: some workers may have left for good, which makes times away look longer.",
-        )
-
-
-def _grows(excess: Excess | None) -> Iterator[Diagnostic]:
-    if excess is None or abs(excess.z) < CLEAR:
-        return
-    how = "longer" if excess.z > 0 else "shorter"
-    yield warning(
-        "window_dependent",
-        f"From the first half of everybody's time the mean would be {shown_time(excess.expected)}, from all of it "
-        f"{shown_time(excess.observed)}: times became {how} in the course of the study.",
-    )
-
-
-def _topics(excess: Excess | None) -> Iterator[Diagnostic]:
-    if excess is not None and excess.z > CLEAR:
-        yield warning(
-            "topics_differ",
-            f"One worker's rates differ between topics {excess.observed / excess.expected:.1f} times as much as chance "
-            "explains; the model has one mean for all topics of a worker.",
-        )

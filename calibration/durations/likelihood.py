@@ -28,6 +28,7 @@ LEAST_SEEN = 1e-12
 """Where the search passes through populations of which hardly anybody would be seen, it stays finite."""
 _LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
 Design: TypeAlias = Literal["window", "count"]
+DAY_SECONDS = 86_400.0
 LEAST_SECONDS = 1e-3
 """The tables' resolution: who had events in no time had them in this."""
 
@@ -111,6 +112,10 @@ class Exposure:
         Whether time was given and events are random, or the reverse.
     notes : tuple of Diagnostic
         What was noticed in the tables.
+    follow_begun : (f,) ndarray of float or None
+        When each follow began, in seconds of the same kind since a midnight; None where that is not known.
+    day_seconds : float
+        Seconds of that kind in a calendar day.
     """
 
     unit: Places
@@ -123,6 +128,8 @@ class Exposure:
     seen_by_seconds: Floats | None
     design: Design
     notes: tuple[Diagnostic, ...]
+    follow_begun: Floats | None = None
+    day_seconds: float = DAY_SECONDS
 
     @classmethod
     def of(
@@ -134,6 +141,8 @@ class Exposure:
         seen_anyway: Bools | None,
         design: Design,
         notes: tuple[Diagnostic, ...],
+        follow_begun: Floats | None = None,
+        day_seconds: float = DAY_SECONDS,
     ) -> Self:
         """Order pieces, and number anew the units that have time at risk or an event.
 
@@ -164,6 +173,8 @@ class Exposure:
             seen_by_seconds=tau,
             design=design,
             notes=notes,
+            follow_begun=follow_begun,
+            day_seconds=day_seconds,
         )
 
     @property

@@ -21,6 +21,9 @@ from metrics.arrays import Floats
 LEAST_LOG_SIGMA = math.log(1e-3)
 MOST_LOG_SIGMA = math.log(4.0)
 LONGEST_STEP = 2.0
+QUARTILE = 0.6744897501960817
+QUANTILES = (0.0, -QUARTILE, QUARTILE)
+"""Where the median and the quartiles of a standard normal law are."""
 _LEAST, _MOST = np.array([-np.inf, LEAST_LOG_SIGMA]), np.array([np.inf, MOST_LOG_SIGMA])
 _RULE = StoppingRule(least_promise=1e-11, most_steps=200)
 _RULE_ALONG = StoppingRule(least_promise=1e-9, most_steps=200)
@@ -60,8 +63,9 @@ class DurationMaximum:
 
     @property
     def log_cov(self) -> Floats:
-        """(2, 2) covariance of (log M, log S), by the delta method from the information in (mu, log sigma)."""
-        jacobian = log_jacobian(self.log_sigma)
+        """(5, 5) covariance of the logarithms of M, S, median and quartiles, by the delta method."""
+        quantiles = [[1.0, place * self.sigma] for place in QUANTILES]
+        jacobian = np.vstack([log_jacobian(self.log_sigma), quantiles])
         return np.asarray(jacobian @ np.linalg.inv(-self.top.hessian) @ jacobian.T, dtype=np.float64)
 
 
@@ -169,6 +173,18 @@ class SdCurve:
         log_expm1 = v + math.log(part)
         second = 2 * v * (1 + 1 / part - v * math.exp(-v) / part**2)
         return (v + log_expm1) / 2, v + v / part, second
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileCurve:
+    """The log of a quantile of the means is given: mu = log quantile - place sigma, place that of the standard normal law."""
+
+    place: float
+
+    def shift(self, log_sigma: float) -> tuple[float, float, float]:
+        """Return place sigma and its derivatives in log sigma, which are the same."""
+        value = self.place * math.exp(log_sigma)
+        return value, value, value
 
 
 def along(totals: Totals, curve: ParameterCurve, value: float, log_sigma: float) -> DurationMaximum:

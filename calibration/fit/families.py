@@ -7,11 +7,14 @@ from typing import Any
 
 import pandas as pd
 
+from calibration.durations.exposures import away_exposure
+from calibration.durations.fit import AWAY, SESSION, fit_away, fit_session
 from calibration.durations.fit import RESAMPLES as DURATION_RESAMPLES
-from calibration.durations.fit import fit_away, fit_session
+from calibration.durations.likelihood import Exposure
+from calibration.durations.result import DurationFit
 from calibration.fit.material import FitMaterial, by_language
 from calibration.inference.attempts import Fitted, attempt
-from calibration.inference.results import CalibrationResult, Skipped
+from calibration.inference.results import CalibrationResult, NotIdentifiedError, Skipped
 from calibration.intents.fit import IntentFit
 from calibration.lateness.fit import RESAMPLES as LATENESS_RESAMPLES
 from calibration.lateness.fit import fit_lateness
@@ -20,19 +23,19 @@ from calibration.push.alpha import fit_push_alpha
 from calibration.push.fit import RESAMPLES as PUSH_RESAMPLES
 from calibration.push.fit import PushFit, fit_push_weights
 from calibration.reading.fit import fit_reading_speed
+from calibration.user_model.model import CORRELATION
 
-AWAY = ("away_mean_seconds", "away_sd_seconds")
-SESSION = ("session_mean_seconds", "session_sd_seconds")
 READING = ("reading_speed_mu", "reading_speed_sigma")
 LATENESS = ("lateness_decay", "lateness_p0")
 WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 ALPHA = ("push_alpha",)
 PATIENCE = ("patience_chars",)
+TOGETHER = (CORRELATION,)
 """Names of the parameters of each family."""
 FAMILY_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "away": AWAY,
-        "session": SESSION,
+        "session": (*SESSION, *TOGETHER),
         "reading": READING,
         "lateness": LATENESS,
         "push": (*WEIGHTS, *ALPHA),
@@ -51,10 +54,33 @@ def away(material: FitMaterial) -> Fitted:
 
 
 def session(material: FitMaterial) -> Fitted:
-    """Fit how long people stay."""
+    """Fit how long people stay, and whether those who come often stay longer or less."""
     sampling, unit = _sampling(material, "session"), material.options.unit
-    return attempt(
-        SESSION, lambda: _bootstrapped(material, fit_session(material.tables, unit=unit, **sampling))
+    beside = _times_away(material)
+
+    def fit() -> CalibrationResult:
+        return _bootstrapped(material, fit_session(material.tables, unit=unit, beside=beside, **sampling))
+
+    found = attempt(SESSION, fit)
+    return found + attempt(TOGETHER, lambda: _correlation(found))
+
+
+def _times_away(material: FitMaterial) -> Exposure | None:
+    """Return the times away of the same people, None where the tables cannot tell them, or hold only people who came."""
+    if material.options.inclusion != "all_enrolled":
+        return None
+    try:
+        return away_exposure(material.tables, **away_options(material))
+    except NotIdentifiedError:
+        return None
+
+
+def _correlation(found: Fitted) -> CalibrationResult:
+    for fit in found.results:
+        if isinstance(fit, DurationFit) and fit.together is not None:
+            return fit.together.result()
+    raise NotIdentifiedError(
+        "times away and sessions of ten people or more who differ in both are needed, over the same time"
     )
 
 

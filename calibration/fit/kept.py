@@ -23,7 +23,7 @@ from calibration.user_model.model import ParameterEntry
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PLOTS, QUALITY = "fit-plots.json", "quality.json"
+PLOTS, QUALITY, CARELESS = "fit-plots.json", "quality.json", "careless.csv"
 """What stands beside the model."""
 METHODS = frozenset(
     {

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
+from calibration.durations.fit import AWAY, SESSION
 from calibration.durations.naive import NaiveDurations, naive_away, naive_session
-from calibration.fit.families import AWAY, SESSION, away_options
+from calibration.fit.families import away_options
 from calibration.fit.material import FitMaterial, by_language
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import CalibrationResult
@@ -62,14 +63,14 @@ def naive_estimates(material: FitMaterial, fitted: Collection[str]) -> tuple[Nai
 
 
 def _durations(material: FitMaterial, fitted: list[str]) -> Iterator[NaiveEstimate]:
-    makers: list[tuple[tuple[str, str], Callable[[], tuple[NaiveDurations, ...]]]] = [
+    makers: list[tuple[tuple[str, ...], Callable[[], tuple[NaiveDurations, ...]]]] = [
         (AWAY, lambda: naive_away(material.tables, **away_options(material))),
         (SESSION, lambda: naive_session(material.tables, unit=material.options.unit)),
     ]
     for names, make in makers:
         made = guarded(make) if names[0] in fitted else ()
         for one in () if isinstance(made, Unmade) else made:
-            for name, value in zip(names, (one.mean, one.sd), strict=True):
+            for name, value in zip(names[:2], (one.mean, one.sd), strict=True):
                 yield NaiveEstimate(name=name, estimate=value, baseline=one.name, about=one.fault)
 
 

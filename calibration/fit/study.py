@@ -4,17 +4,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import chain, takewhile
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from calibration.fit.families import AWAY, FAMILIES, FAMILY_NAMES, SESSION, patience
+from calibration.durations.fit import AWAY
+from calibration.durations.result import DurationFit
+from calibration.fit.families import FAMILIES, FAMILY_NAMES, patience
 from calibration.fit.material import FitMaterial, FitOptions
 from calibration.fit.naive import NaiveEstimate, naive_estimates
+from calibration.fit.notes import warned
 from calibration.fit.visits import noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
-from calibration.inference.goodness import REJECTED
 from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
 from calibration.inference.wording import short
 from calibration.intents.fit import IntentFit, fit_intents
@@ -26,6 +28,7 @@ from calibration.user_model.model import (
     LOGARITHM,
     PARAMETERS,
     PUSH_WEIGHTS,
+    QUANTILES,
     Diagnostic,
     JointEntry,
     JointScale,
@@ -65,7 +68,7 @@ def _notes(fit: CalibrationResult | IntentFit, material: FitMaterial) -> Iterato
 
 
 def _note(test: GoodnessOfFit) -> Diagnostic:
-    if test.p_value < REJECTED:
+    if test.p_value < test.level:
         return warning("goodness_of_fit", test.sentence)
     return info("goodness_of_fit", test.sentence)
 
@@ -88,9 +91,11 @@ def joint_entry(fit: CalibrationResult) -> JointEntry | None:
     """
     if len(fit.parameters) < 2 or not fit.uncertainty:
         return None
-    names, natural = tuple(fit.parameters), fit.natural_cov
+    places = [place for place, name in enumerate(fit.parameters) if plain_name(name) not in QUANTILES]
+    names = tuple(name for name in fit.parameters if plain_name(name) not in QUANTILES)
+    estimates, natural = fit.estimates[places], fit.natural_cov[np.ix_(places, places)]
     signed = {plain_name(name) for name in names} <= SIGNED
-    if signed and (fit.estimates < CLEAR_OF_ZERO * np.sqrt(np.diag(natural))).any():
+    if signed and (estimates < CLEAR_OF_ZERO * np.sqrt(np.diag(natural))).any():
         return _block(names, natural, "identity")
     of = np.array([1.0 if plain_name(name) == LOGARITHM else fit.parameters[name] for name in names])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -143,6 +148,19 @@ class UserModelFit(Summarised):
     def summary(self) -> str:
         """Return every parameter with its interval, and what the tables cannot tell and why."""
         return "\n".join([self.model.summary(), *(f"not identified: {one}" for one in self.skipped)])
+
+    @property
+    def careless(self) -> pd.DataFrame:
+        """Who may be careless, by what they answered: one row each with worker, answers and probability."""
+        families = [(_stem(fit.parameters), fit.careless) for fit in self.results.values()]
+        families += [("intents", self.intents.result.careless)] if self.intents else []
+        families += [("preferences", self.quality.careless)]
+        rows = [
+            (worker, family, short(probability))
+            for family, people in families
+            for worker, probability in sorted(people.items())
+        ]
+        return pd.DataFrame(rows, columns=["worker", "answers", "probability"])
 
     @property
     def drawable(self) -> dict[str, CalibrationResult | IntentFit]:
@@ -200,18 +218,22 @@ def fit_user_model(
         found = _family(family, material, intents) + found
     found = _with_intervals(found, options.level)
     notes = _notes_on_workers(tables, options)
-    results = [tested(fit, material).noted(*notes) for fit in noted_on_visits(material, found.results, cut)]
+    quality = quality_report(
+        counted_tables(tables, exclude=False, complete_only=options.complete_only),
+        seed=seed,
+        level=options.level,
+        exclude=options.exclude,
+    )
+    results = [
+        warned(tested(fit, material), quality.clickers).noted(*notes)
+        for fit in noted_on_visits(material, found.results, cut)
+    ]
     model = _model(results, intents, material, tables_sha256)
     return UserModelFit(
         model=model,
         results={next(iter(fit.parameters)): fit for fit in results},
         intents=intents,
-        quality=quality_report(
-            counted_tables(tables, exclude=False, complete_only=options.complete_only),
-            seed=seed,
-            level=options.level,
-            exclude=options.exclude,
-        ),
+        quality=quality,
         skipped=tuple(sorted(found.skipped, key=lambda one: _place(one.names[0]))),
         naive=naive_estimates(material, list(model.parameters)) if options.compare else (),
     )
@@ -231,7 +253,18 @@ def _model(
         parameters=dict(sorted(entries.items(), key=lambda item: _place(item[0]))),
         joint=tuple(sorted(blocks, key=lambda block: _place(block.names[0]))),
         intents=intents.entries(level) if intents else {},
+        intents_diagnostics=intents.result.diagnostics if intents else (),
+        laws={what: fit.law for what, fit in _durations(results) if fit.law},
     )
+
+
+def _durations(
+    results: Iterable[CalibrationResult],
+) -> Iterator[tuple[Literal["away", "session"], DurationFit]]:
+    """Yield the fits of times away and of sessions."""
+    for fit in results:
+        if isinstance(fit, DurationFit):
+            yield "away" if AWAY[0] in fit.parameters else "session", fit
 
 
 def _visits(material: FitMaterial) -> tuple[FitMaterial, tuple[Diagnostic, ...], Fitted]:
@@ -241,7 +274,11 @@ def _visits(material: FitMaterial) -> tuple[FitMaterial, tuple[Diagnostic, ...],
         return *made, Fitted()
     if isinstance(made.error, PrefcalError):
         raise made.error
-    return material, (), Fitted(skipped=(made.skipped(AWAY), made.skipped(SESSION)))
+    return (
+        material,
+        (),
+        Fitted(skipped=(made.skipped(FAMILY_NAMES["away"]), made.skipped(FAMILY_NAMES["session"]))),
+    )
 
 
 def _family(family: str, material: FitMaterial, intents: IntentFit | None) -> Fitted:

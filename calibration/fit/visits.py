@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from calibration.fit.families import AWAY, SESSION, away, gap_seconds, session
+from calibration.durations.fit import AWAY, SESSION
+from calibration.fit.families import away, gap_seconds, session
 from calibration.fit.material import FitMaterial
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import CalibrationResult, info, warning

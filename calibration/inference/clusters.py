@@ -12,11 +12,14 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import chdtrc
 
 from calibration.inference.uncertainty import Replicates, StudentT
 from metrics.arrays import Floats, Ints
 
 MOST_GROUPS = 50
+RIDGE = 1e-12
+"""Keeps what no cluster tells apart from being divided by 0."""
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
 """(b, clusters) weights of clusters -> (b, k) values, NaN where a sample says nothing."""
@@ -70,6 +73,67 @@ def without_negative(matrix: Floats) -> Floats:
     """Set the negative eigenvalues of a symmetric matrix to 0."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
+
+
+def crossed_variance(influence: Floats, first: Ints, second: Ints) -> float:
+    """Return the variance of a sum of influences by clusters of two kinds that may cross, never below either.
+
+    V_first + V_second - V_both (Cameron, Gelbach and Miller 2011). Where one kind lies within the other this is the variance by the
+    outer one.
+
+    Parameters
+    ----------
+    influence : (n,) ndarray of float
+        How far each row moves the estimate.
+    first, second : (n,) ndarray of int
+        Clusters of each row.
+    """
+    both = np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)[1]
+    one, other, cells = (_summed_variance(influence, group) for group in (first, second, both))
+    return max(one, other, one + other - cells)
+
+
+def _summed_variance(influence: Floats, group: Ints) -> float:
+    sums = np.bincount(group, influence).astype(np.float64)
+    return float(between_clusters(sums)) if len(sums) > 1 else 0.0
+
+
+def chance_of_common(values: Floats, group: Ints) -> float:
+    """Return p of the hypothesis that rows of a group have nothing in common.
+
+    The statistic is sum_g (sum of values)^2, the score of a random effect of the group (Commenges and Andersen 1995); its law is
+    taken for a multiple of a chi-squared with the same mean and variance, from the squares of the rows themselves.
+
+    Parameters
+    ----------
+    values : (n,) ndarray of float
+        Residuals, of mean 0 and not correlated if nothing is in common.
+    group : (n,) ndarray of int
+        From 0.
+    """
+    squares = np.bincount(group, values**2)
+    spread = float((squares**2 - np.bincount(group, values**4)).sum())
+    if spread <= 1e-12 * squares.sum() ** 2:
+        return 1.0
+    df = squares.sum() ** 2 / spread
+    return float(chdtrc(df, df * (np.bincount(group, values) ** 2).sum() / squares.sum()))
+
+
+def newton_changes(scores: Floats, information: Floats) -> Floats:
+    """Return how estimates move without each cluster, by one Newton step from the maximum: (c, k).
+
+    Where the other clusters hardly tell a direction, the step along it is large, as it should be.
+
+    Parameters
+    ----------
+    scores : (c, k) ndarray of float
+        Gradient of each cluster's log-likelihood at the maximum.
+    information : (c, k, k) ndarray of float
+        Minus its second derivatives.
+    """
+    whole = information.sum(axis=0)
+    ridge = RIDGE * np.diag(np.diag(whole))
+    return np.asarray(np.linalg.solve(whole - information + ridge, -scores[..., None])[..., 0])
 
 
 def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator) -> Floats:

@@ -53,6 +53,8 @@ class GoodnessOfFit:
         How many simulated data sets the p-value is from; 0 for a p-value by formula.
     sentence : str
         The outcome, for people.
+    level : float
+        A p-value below it is a warning; smaller where several tests share the level.
     """
 
     test: str
@@ -60,6 +62,7 @@ class GoodnessOfFit:
     p_value: float
     n_boot: int
     sentence: str
+    level: float = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -91,6 +94,8 @@ class CalibrationResult(Summarised):
         Other numbers that describe the fit, by name.
     diagnostics : tuple of Diagnostic
         What to know before using the estimates.
+    careless : mapping of str to float
+        Worker -> how likely careless, where the fit found such people; else empty.
     """
 
     parameters: Mapping[str, float]
@@ -105,6 +110,7 @@ class CalibrationResult(Summarised):
     units: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     diagnostics: tuple[Diagnostic, ...] = ()
+    careless: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def params(self) -> "pd.Series[float]":

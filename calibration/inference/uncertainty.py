@@ -24,15 +24,19 @@ class Scale(StrEnum):
     INVERSE = "inverse"
     LOG = "log"
     LOGIT = "logit"
+    ARCTANH = "arctanh"
 
     def natural(self, working: Floats) -> Floats:
         """Return values on the natural scale; on `INVERSE` what is not positive means infinite."""
         if self is Scale.IDENTITY:
             return working
         if self is Scale.LOG:
-            return np.asarray(np.exp(working), dtype=np.float64)
+            with np.errstate(over="ignore"):
+                return np.asarray(np.exp(working), dtype=np.float64)
         if self is Scale.LOGIT:
             return np.asarray(expit(working), dtype=np.float64)
+        if self is Scale.ARCTANH:
+            return np.asarray(np.tanh(working), dtype=np.float64)
         natural = np.full(np.shape(working), np.inf)
         np.divide(1.0, working, out=natural, where=np.asarray(working) > 0)
         return natural
@@ -43,6 +47,8 @@ class Scale(StrEnum):
             return natural
         if self is Scale.LOGIT:
             return natural * (1 - natural)
+        if self is Scale.ARCTANH:
+            return 1 - natural**2
         return -(natural**2) if self is Scale.INVERSE else 1.0
 
     def interval(self, low: float, high: float) -> Interval:
@@ -189,6 +195,8 @@ class LikelihoodCurve:
         Degrees of freedom of Student's t; inf for the chi-squared limit.
     scale : Scale
         The working scale.
+    floor : float or None
+        The least value there is, which then stands for an open lower end.
     """
 
     grid: Floats
@@ -196,6 +204,7 @@ class LikelihoodCurve:
     df: float
     design_effect: float = 1.0
     scale: Scale = Scale.IDENTITY
+    floor: float | None = None
 
     @property
     def _weights(self) -> Floats:
@@ -214,7 +223,7 @@ class LikelihoodCurve:
         limit = max(math.sqrt(self.design_effect) * t, z)
         inside = np.flatnonzero(np.sqrt(self.drop) <= limit)
         first, last = int(inside[0]), int(inside[-1])
-        low = None if first == 0 else self._crossing(first - 1, first, limit)
+        low = self.floor if first == 0 else self._crossing(first - 1, first, limit)
         high = None if last == len(self.grid) - 1 else self._crossing(last + 1, last, limit)
         ends = [None if end is None else float(self.scale.natural(np.array(end))) for end in (low, high)]
         return ((ends[1], ends[0]) if self.scale is Scale.INVERSE else (ends[0], ends[1]),)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy.special import betaln
 from scipy.stats import betabinom
 
+from calibration.inference.careless import CarelessClass
 from calibration.inference.drawing import finish
 from calibration.inference.goodness import REJECTED, anderson_darling, tested_by_simulation
 from calibration.inference.results import (
@@ -28,6 +28,8 @@ from calibration.inference.results import (
 )
 from calibration.inference.uncertainty import Replicates
 from calibration.inference.wording import short, shown_level
+from calibration.intents.careless import random_tickers
+from calibration.intents.prior import FEWEST_INTENTS, beta_posterior, rates_prior
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import Diagnostic, IntentEntry
@@ -37,12 +39,9 @@ from metrics.results import Summarised
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FEWEST_INTENTS = 8
-"""Below this many intents in all, a and b cannot be told and are 1."""
 DRAWS = 2000
 FEW_VOTERS = 5
-_MEANS = np.linspace(0.01, 0.99, 50)
-_CONCENTRATIONS = np.geomspace(0.1, 1000.0, 60)
+_LEAST_RATE = 1e-300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -207,12 +206,15 @@ def fit_intents(
     NotIdentifiedError
         If nobody voted on a topic with intents.
     """
-    counts = vote_counts(votes, offered)
-    if counts.empty:
+    everybody = vote_counts(votes, offered)
+    if everybody.empty:
         raise NotIdentifiedError("nobody voted on a topic with intents")
+    found = random_tickers(votes, everybody)
+    earnest = votes if found is None else votes[~votes["worker"].isin(found[0][found[1].is_one])]
+    counts = vote_counts(earnest, offered)
     n, voters = (counts[name].to_numpy(np.float64) for name in ("votes", "voters"))
     topic, topics = pd.factorize(counts["topic"])
-    prior = beta_posterior(n, voters) if len(n) >= FEWEST_INTENTS else FLAT
+    prior = rates_prior(n, voters)
     ticks = np.bincount(topic, n)[topic]
     pairs = tuple(zip(counts["topic"], counts["intent"], strict=True))
     mean_rates = prior.mean_rates(n, voters)
@@ -225,7 +227,7 @@ def fit_intents(
         unit="probability",
         method="beta-binomial Bayes",
         uncertainty=MappingProxyType({"posterior_draws": Replicates(values=normalised(rates, topic))}),
-        n_workers=votes.loc[votes["topic"].isin(topics), "worker"].nunique(),
+        n_workers=earnest.loc[earnest["topic"].isin(topics), "worker"].nunique(),
         n_rows=int(n.sum()),
         details=MappingProxyType(
             {
@@ -234,7 +236,11 @@ def fit_intents(
                 "topics": float(len(topics)),
             }
         ),
-        diagnostics=tuple(_diagnostics(counts)),
+        diagnostics=(
+            *(() if found is None else (_on_careless(found[1], everybody, counts),)),
+            *_diagnostics(counts),
+        ),
+        careless=MappingProxyType({} if found is None else found[1].by_name(found[0])),
     )
     raw = tuple((v / t if t else None) for v, t in zip(n.tolist(), ticks.tolist(), strict=True))
     return IntentFit(intents=pairs, raw=raw, result=result, votes=n, voters=voters, rates=mean_rates)
@@ -251,69 +257,6 @@ def vote_counts(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> pd.
     return counts.assign(voters=counts["topic"].map(voters).astype("int64"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BetaPrior:
-    """What is known of the Beta distribution of tick rates: values of (a, b) with weights that add up to 1.
-
-    Attributes
-    ----------
-    a, b, weight : (m,) ndarray of float
-    """
-
-    a: Floats
-    b: Floats
-    weight: Floats
-
-    @property
-    def mean_rate(self) -> float:
-        """The average of a / (a + b)."""
-        return float(self.weight @ (self.a / (self.a + self.b)))
-
-    @property
-    def concentration(self) -> float:
-        """The average of a + b, on the log scale."""
-        return float(np.exp(self.weight @ np.log(self.a + self.b)))
-
-    @property
-    def typical(self) -> tuple[float, float]:
-        """The (a, b) of the mean rate and the concentration."""
-        return self.mean_rate * self.concentration, (1 - self.mean_rate) * self.concentration
-
-    def mean_rates(self, n: Floats, voters: Floats) -> Floats:
-        """Return E(q_i | n_i) = E((n_i + a) / (W_i + a + b)): (k,) and (k,) -> (k,)."""
-        return ((n[:, None] + self.a) / (voters[:, None] + self.a + self.b)) @ self.weight
-
-    def rate_draws(self, n: Floats, voters: Floats, draws: int, rng: np.random.Generator) -> Floats:
-        """Draw (a, b), and with it q_i ~ Beta(n_i + a, W_i - n_i + b): (k,) and (k,) -> (draws, k)."""
-        drawn = rng.choice(len(self.weight), size=draws, p=self.weight)
-        return rng.beta(n + self.a[drawn, None], voters - n + self.b[drawn, None])
-
-
-FLAT = BetaPrior(a=np.ones(1), b=np.ones(1), weight=np.ones(1))
-
-
-def beta_posterior(n: Floats, voters: Floats) -> BetaPrior:
-    """Return the posterior of (a, b) given votes, on a grid of mean m = a / (a + b) and concentration s = a + b.
-
-    p(m, s | n) ~ (1 + s)^-2 prod_i B(n_i + a, W_i - n_i + b) / B(a, b)
-
-    The prior is flat in m and in 1 / (1 + s), how far one vote moves a rate from m.
-
-    Parameters
-    ----------
-    n, voters : (k,) ndarray of float
-        n_i and W_i.
-    """
-    mean, concentration = (axis.ravel() for axis in np.meshgrid(_MEANS, _CONCENTRATIONS))
-    a, b = mean * concentration, (1 - mean) * concentration
-    different, times = np.unique(np.stack([n, voters], axis=1), axis=0, return_counts=True)
-    ticked, asked = different[:, :1], different[:, 1:]
-    loglik = times @ (betaln(ticked + a, asked - ticked + b) - betaln(a, b))
-    spacing = np.log(concentration)  # the grid is even on the log scale
-    weight = np.exp(loglik - 2 * np.log1p(concentration) + spacing - loglik.max())
-    return BetaPrior(a=a, b=b, weight=weight / weight.sum())
-
-
 def _distance(n: Floats, voters: Floats, a: float, b: float) -> float:
     """Return the statistic of Anderson and Darling for mid-probabilities under the beta-binomial."""
     law = betabinom(voters, a, b)
@@ -322,9 +265,27 @@ def _distance(n: Floats, voters: Floats, a: float, b: float) -> float:
 
 def normalised(rates: Floats, topic: Places) -> Floats:
     """Divide rates by their sum within each topic: (d, k) and (k,) -> (d, k)."""
+    rates = np.maximum(rates, _LEAST_RATE)  # a draw may come to 0 for a whole topic
     sums = np.zeros((len(rates), topic.max() + 1))
     np.add.at(sums.T, topic, rates.T)
     return rates / sums[:, topic]
+
+
+def _on_careless(kind: CarelessClass, everybody: pd.DataFrame, counts: pd.DataFrame) -> Diagnostic:
+    """Say how many were left out for ticking at random, and how far that moves the probabilities."""
+    both = counts.merge(everybody, on=["topic", "intent"], suffixes=("", "_all"))
+    code = pd.factorize(both["topic"])[0]
+    without, with_all = (
+        normalised((both[f"votes{of}"] + 0.5).to_numpy(np.float64)[None], code)[0] for of in ("", "_all")
+    )
+    place = int(np.abs(with_all - without).argmax())
+    row = both.iloc[place]
+    return warning(
+        "careless_workers",
+        f"{kind.count} of {len(kind.posterior)} voters tick as if at random. The probabilities are those of the others; "
+        f"what changes most is intent {row['intent']} of {row['topic']}, {without[place]:.2f} instead of {with_all[place]:.2f} with "
+        "all voters. Look at these workers in careless.csv, and publish both.",
+    )
 
 
 def _diagnostics(counts: pd.DataFrame) -> Iterator[Diagnostic]:

@@ -5,7 +5,6 @@ every update is of use even in time, and to fix it at 1 would make L too small. 
 so every error is clustered by worker (`calibration.lateness.intervals`).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -14,17 +13,15 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.clusters import cluster_counts, sandwich
-from calibration.inference.goodness import REJECTED
 from calibration.inference.results import (
     LEVEL,
     CalibrationResult,
     GoodnessOfFit,
     NotIdentifiedError,
-    info,
-    warning,
 )
 from calibration.inference.uncertainty import Replicates, Uncertainty
-from calibration.lateness.intervals import decay_uncertainty
+from calibration.lateness.choice import ChosenCurve, chosen_curve
+from calibration.lateness.intervals import decay_uncertainty, floored_uncertainty
 from calibration.lateness.likelihood import (
     LatenessCounts,
     chances,
@@ -33,21 +30,17 @@ from calibration.lateness.likelihood import (
     maximum,
     scores_and_information,
 )
+from calibration.lateness.notes import notes_on_fit
 from calibration.lateness.shape import plot_shares, shape_test
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
-from calibration.user_model.model import PARAMETERS, Diagnostic
+from calibration.user_model.model import PARAMETERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-DECAY, P0 = NAMES = ("lateness_decay", "lateness_p0")
+DECAY, P0, FLOOR = ("lateness_decay", "lateness_p0", "lateness_floor")
 RESAMPLES = 500
-FEW_WORKERS = 20
-FEW_LATE_ANSWERS = 5
-HETEROGENEITY_Z = 2.5
-"""Standard errors by which the design effect of L must exceed 1 to be called a sign of workers who differ."""
-UNPAIRED_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -57,7 +50,8 @@ class LatenessFit(CalibrationResult):
     Attributes
     ----------
     counts : LatenessCounts
-        Answers by worker, without names, and level.
+        Answers by worker, without names, and level; where careless workers are apart each answer counts as often as its worker is in
+        earnest.
     """
 
     counts: LatenessCounts
@@ -70,21 +64,20 @@ class LatenessFit(CalibrationResult):
         tuple of GoodnessOfFit
             Empty where there is nothing to compare, see `calibration.lateness.shape.shape_test`.
         """
-        decay, p0 = self.estimates
-        test = shape_test(decay, p0, self.counts)
+        decay, p0, *floor = self.estimates.tolist()
+        test = shape_test(decay, p0, self.counts, *floor)
         return () if test is None else (test,)
 
     def plot_proportions(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Draw the share of useful updates at each lateness, and the fitted curve."""
-        decay, p0 = self.estimates
-        plot_shares(ax, self.counts, decay, p0, level=level)
+        plot_shares(ax, self.counts, self.estimates.tolist(), level=level)
 
     def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         """Draw table lateness with n rows from the fitted model: levels as often as in the data, workers alike.
 
         Workers answer as many rows each as in the data, on average.
         """
-        counts, (decay, p0) = self.counts, self.estimates
+        counts, (decay, p0, *floor) = self.counts, self.estimates.tolist()
         level = rng.choice(counts.level, size=n, p=counts.total_asked / counts.total_asked.sum())
         rows = pd.DataFrame(
             {
@@ -92,7 +85,7 @@ class LatenessFit(CalibrationResult):
                 "topic": "E000",
                 "nugget": [f"N{place}" for place in range(n)],
                 "visits_late": level.astype(np.int64),
-                "useful": rng.random(n) < chances(decay, p0, level),
+                "useful": rng.random(n) < chances(decay, p0, level, *floor),
             }
         )
         return checked(rows, TABLES["lateness"])
@@ -115,9 +108,10 @@ def fit_lateness(
     Returns
     -------
     LatenessFit
-        With parameters ``lateness_decay`` and ``lateness_p0``, both in [0, 1]. Interval methods: ``sandwich`` (the
-        default, one-sided at an edge) and ``bootstrap``; none with a single worker. Its details: levels, in_time and
-        late (numbers of answers), design_effect.
+        With parameters ``lateness_decay`` and ``lateness_p0``, both in [0, 1], and ``lateness_floor`` where a floor explains the
+        answers decisively better. Interval methods: ``sandwich`` (the default, one-sided at an edge) and ``bootstrap``
+        (not with a floor); none with a single worker. Its details: levels, in_time and late (numbers of answers), design_effect, and
+        plain_decay and plain_p0 where another law was found.
 
     Raises
     ------
@@ -133,31 +127,53 @@ def fit_lateness_counts(
     counts: LatenessCounts, *, rng: np.random.Generator | None = None, resamples: int = RESAMPLES
 ) -> LatenessFit:
     """Fit answers that are counted already; otherwise as `fit_lateness`."""
-    _check(counts)
-    decay, p0 = maximum(counts.level, counts.total_asked, counts.total_useful)
-    ratio = _design_effect(decay, p0, counts)
-    asked = counts.total_asked
+    check_counts(counts)
+    choice = chosen_curve(counts)
+    used = choice.counts
+    return LatenessFit(
+        parameters=MappingProxyType(dict(zip((DECAY, P0, FLOOR), choice.estimates, strict=False))),
+        unit=PARAMETERS[DECAY],
+        units=MappingProxyType({name: PARAMETERS[name] for name in (P0, FLOOR)}),
+        method=_method(choice),
+        uncertainty=_uncertainty(choice, rng, resamples),
+        loglik=log_likelihood(
+            choice.decay, choice.p0, used.level, used.total_asked, used.total_useful, choice.floor or 0.0
+        ),
+        n_workers=counts.workers,
+        n_rows=int(counts.total_asked.sum()),
+        details=MappingProxyType(_details(choice, counts)),
+        diagnostics=tuple(notes_on_fit(choice, counts)),
+        counts=used,
+    )
+
+
+def _method(choice: ChosenCurve) -> str:
+    apart = ", careless workers apart" if choice.is_in_earnest else ""
+    return f"binomial likelihood{apart if choice.floor is None else ', with a floor'}"
+
+
+def _details(choice: ChosenCurve, counts: LatenessCounts) -> dict[str, float]:
+    asked, effect = counts.total_asked, _design_effect(*choice.plain, counts)
     details = {
         "levels": float(len(counts.level)),
         "in_time": float(asked[0]),
         "late": float(asked[1:].sum()),
     }
-    return LatenessFit(
-        parameters=MappingProxyType({DECAY: decay, P0: p0}),
-        unit=PARAMETERS[DECAY],
-        units=MappingProxyType({P0: PARAMETERS[P0]}),
-        method="binomial likelihood",
-        uncertainty=_uncertainty(decay, p0, counts, rng, resamples),
-        loglik=log_likelihood(decay, p0, counts.level, asked, counts.total_useful),
-        n_workers=counts.workers,
-        n_rows=int(asked.sum()),
-        details=MappingProxyType(details | ({} if ratio is None else {"design_effect": ratio[0]})),
-        diagnostics=tuple(_diagnostics(decay, p0, counts, ratio)),
-        counts=counts,
-    )
+    if effect is not None:
+        details["design_effect"] = effect
+    if choice.found is not None:
+        details |= {"plain_decay": choice.plain[0], "plain_p0": choice.plain[1]}
+    return details
 
 
-def _check(counts: LatenessCounts) -> None:
+def check_counts(counts: LatenessCounts) -> None:
+    """Check that a decay can be told.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If nobody was asked about an update in time, or about a late one, or nothing was of use to anybody.
+    """
     if counts.level[0] > 0:
         raise NotIdentifiedError(
             "nobody was asked about an update in time (visits_late 0), and without the share of those that are of "
@@ -170,11 +186,17 @@ def _check(counts: LatenessCounts) -> None:
 
 
 def _uncertainty(
-    decay: float, p0: float, counts: LatenessCounts, rng: np.random.Generator | None, resamples: int
+    choice: ChosenCurve, rng: np.random.Generator | None, resamples: int
 ) -> MappingProxyType[str, Uncertainty]:
+    counts = choice.counts
     if counts.workers < 2:
         return MappingProxyType({})
-    methods: dict[str, Uncertainty] = {"sandwich": decay_uncertainty(decay, p0, counts)}
+    if choice.floor is not None:
+        error = floored_uncertainty(choice.decay, choice.p0, choice.floor, counts)
+        return MappingProxyType({"sandwich": error})
+    methods: dict[str, Uncertainty] = {
+        "sandwich": decay_uncertainty(choice.decay, choice.p0, counts, choice.floors)
+    }
     if rng is not None:
         methods["bootstrap"] = _bootstrap(counts, rng, resamples)
     return MappingProxyType(methods)
@@ -192,83 +214,14 @@ def _bootstrap(counts: LatenessCounts, rng: np.random.Generator, resamples: int)
     return Replicates(values=np.array(fits), clusters=counts.workers)
 
 
-def _design_effect(decay: float, p0: float, counts: LatenessCounts) -> tuple[float, float] | None:
-    """Return how many times larger the variance of log L is because workers differ, and how far 1 is by chance.
+def _design_effect(decay: float, p0: float, counts: LatenessCounts) -> float | None:
+    """Return how many times larger the variance of log L is because workers differ; None on an edge and for a single worker.
 
     The share of useful updates may differ between workers without moving this ratio much, because L is told by
-    differences within workers; workers whose own L differ move it. The second number is the standard error of the ratio
-    if all shared one L: Var(sum q_u^2) = 2 sum v_u^2 for normal scores.
-
-    Returns
-    -------
-    (float, float) or None
-        None on an edge and for a single worker.
+    differences within workers; workers whose own L differ move it.
     """
     if counts.workers < 2 or not 0 < decay < 1 or p0 == 1:
         return None
     scores, information = scores_and_information(decay, p0, counts)
-    direction = np.linalg.inv(information.sum(axis=0))[0]
-    own = np.einsum("i,wij,j->w", direction, information, direction)
-    ratio = sandwich(scores, information.sum(axis=0))[0, 0] / direction[0]
-    return float(ratio), float(np.sqrt(2 * (own**2).sum()) / own.sum())
-
-
-def _diagnostics(
-    decay: float, p0: float, counts: LatenessCounts, ratio: tuple[float, float] | None
-) -> Iterator[Diagnostic]:
-    yield from _edge_notes(decay, p0, counts)
-    yield from _sample_notes(counts)
-    if ratio is not None and ratio[0] > 1 + HETEROGENEITY_Z * ratio[1]:
-        yield warning(
-            "workers_decay_differently",
-            f"Workers differ in how lateness matters to them (design effect {ratio[0]:.1f}); the decay of the average "
-            "is then not geometric, and L is the geometric decay closest to it, not the mean of the workers' own.",
-        )
-    test = shape_test(decay, p0, counts)
-    if test is not None and test.p_value < REJECTED:
-        yield warning("not_geometric", test.sentence)
-
-
-def _edge_notes(decay: float, p0: float, counts: LatenessCounts) -> Iterator[Diagnostic]:
-    late = counts.total_useful[1:].sum()
-    if decay == 0:
-        yield warning(
-            "decay_at_zero",
-            f"None of {counts.total_asked[1:].sum():.0f} late updates was of use: L is 0 and its interval is a "
-            "one-sided bound.",
-        )
-    elif late < FEW_LATE_ANSWERS:
-        yield warning("few_late_yeses", f"Only {late:.0f} late updates were of use: L rests on these alone.")
-    if decay == 1:
-        yield warning(
-            "decay_at_one",
-            "Late updates were of use at least as often as those in time: L is 1 and its interval is a one-sided bound.",
-        )
-    if p0 == 1:
-        yield info(
-            "certain_in_time",
-            "Every update in time was of use: p0 is 1 and its interval is a one-sided bound.",
-        )
-
-
-def _sample_notes(counts: LatenessCounts) -> Iterator[Diagnostic]:
-    if counts.workers < 2:
-        yield warning(
-            "one_worker",
-            "With a single worker nothing is known about differences between workers: there is no interval.",
-        )
-    elif counts.workers < FEW_WORKERS:
-        yield warning("few_workers", f"{counts.workers} workers are few to tell how much workers differ.")
-    if len(counts.level) < 3:
-        yield warning(
-            "one_late_level",
-            f"All late updates were late by the same number of visits ({counts.level[1]:.0f}): that the decay is geometric cannot be tested.",
-        )
-    late = counts.asked[:, 1:].sum(axis=1)
-    unpaired = late[counts.asked[:, 0] == 0].sum() / late.sum()
-    if unpaired > UNPAIRED_SHARE:
-        yield warning(
-            "different_workers",
-            f"{unpaired:.0%} of the answers on late updates are by workers who were never asked about one in time: "
-            "differences between workers may look like lateness.",
-        )
+    scores, whole = scores[:, :2], information.sum(axis=0)[:2, :2]
+    return float(sandwich(scores, whole)[0, 0] / np.linalg.inv(whole)[0, 0])

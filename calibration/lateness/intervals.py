@@ -1,6 +1,7 @@
-"""How far the decay may be off: a sandwich by worker inside [0, 1], one-sided bounds at 0 and 1.
+"""How far the decay may be off: clustered errors inside [0, 1], one-sided bounds at 0 and 1.
 
-Inside, log L and logit p0 are given Student's t with workers - 1 degrees of freedom and the worker-clustered sandwich.
+Inside, log L and logit p0 are given Student's t and an error clustered by worker, and by nugget where several workers were asked
+about one (`calibration.lateness.errors`). The lower end of L allows for floors that the answers leave open (`calibration.lateness.floor`).
 At an edge there is no curvature to speak of, and a standard error of 0 would be false certainty:
 
 - L = 0 (no late update was of use): the L at which that outcome still has probability 1 - level,
@@ -16,9 +17,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit, stdtrit
 
-from calibration.inference.clusters import between_clusters, sandwich
-from calibration.inference.uncertainty import Interval, Scale, Scales
-from calibration.lateness.likelihood import LatenessCounts, scores_and_information
+from calibration.inference.results import LEVEL
+from calibration.inference.uncertainty import Interval, Scale, Scales, StudentT
+from calibration.lateness.errors import DECAY, FLOOR, P0, clustered_error, design_effect_in_time
+from calibration.lateness.floor import FloorsLeftOpen
+from calibration.lateness.likelihood import LatenessCounts
 from metrics.arrays import Floats
 
 _QUANTILES = 400
@@ -35,20 +38,23 @@ class DecayUncertainty:
         Estimates.
     cov : (2, 2) ndarray of float
         Covariance of (log L, logit p0); nan in the row and column of a parameter without one: L = 0, p0 = 1.
-    df : int
-        Workers - 1.
+    df : (2,) ndarray of float
+        Degrees of freedom of Student's t, of L and of p0.
     level : (k,) ndarray of float
         lambda.
     effective : (k,) ndarray of float
         Questions of each level, divided by the design effect.
+    floors : FloorsLeftOpen or None
+        Floors that the answers leave open; None where L is told by the geometric law alone.
     """
 
     decay: float
     p0: float
     cov: Floats
-    df: int
+    df: Floats
     level: Floats
     effective: Floats
+    floors: FloorsLeftOpen | None = None
 
     @property
     def scale(self) -> Scales:
@@ -62,16 +68,18 @@ class DecayUncertainty:
     def _decay_interval(self, level: float) -> Interval:
         if self.decay == 0:
             return 0.0, self._bound_above_zero(1 - level)
-        error = np.sqrt(self.cov[0, 0])
         if self.decay == 1:
             return self._bound_below_one(level), 1.0
-        reach = stdtrit(self.df, (1 + level) / 2) * error
-        return float(self.decay * np.exp(-reach)), float(min(1.0, self.decay * np.exp(reach)))
+        reach = float(stdtrit(self.df[0], (1 + level) / 2))
+        low, high = np.log(self.decay) + reach * np.sqrt(self.cov[0, 0]) * np.array([-1, 1])
+        if self.floors is not None:
+            low = min(low, self.floors.least_log_decay(reach))
+        return float(np.exp(low)), float(min(1.0, np.exp(high)))
 
     def _p0_interval(self, level: float) -> Interval:
         if self.p0 == 1:
             return float((1 - level) ** (1 / self.effective[0])), 1.0
-        reach = stdtrit(self.df, (1 + level) / 2) * np.sqrt(self.cov[1, 1])
+        reach = stdtrit(self.df[1], (1 + level) / 2) * np.sqrt(self.cov[1, 1])
         low, high = expit(logit(self.p0) + np.array([-reach, reach]))
         return float(low), float(high)
 
@@ -88,14 +96,26 @@ class DecayUncertainty:
     def _bound_below_one(self, level: float) -> float:
         if self.p0 == 1:  # every answer was yes: L^(sum lambda n) has probability 1 - level
             return float((1 - level) ** (1 / (self.effective @ self.level)))
-        reach = max(0.0, float(stdtrit(self.df, level))) * np.sqrt(self.cov[0, 0])
+        reach = max(0.0, float(stdtrit(self.df[0], level))) * np.sqrt(self.cov[0, 0])
         return float(np.exp(-reach))
 
+    @property
+    def _stretch(self) -> float:
+        """How many times further the 95 % interval reaches down than without a floor."""
+        low, _ = self._decay_interval(LEVEL)
+        reach = stdtrit(self.df[0], (1 + LEVEL) / 2) * np.sqrt(self.cov[0, 0])
+        return float(np.log(self.decay / (low or self.decay)) / reach)
+
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """(n, 2) draws: normal on the working scales and cut at 1; at an edge what the one-sided bounds spread out."""
+        """(n, 2) draws: normal on the working scales and cut at 1, below the estimate as wide as the interval; at an edge what the
+        one-sided bounds spread out.
+        """  # noqa: D205 - one sentence
         cov = np.nan_to_num(self.cov)
         centre = [np.log(self.decay) if self.decay else 0.0, logit(self.p0) if self.p0 < 1 else 0.0]
         working = rng.multivariate_normal(centre, cov, size=n)
+        if self.floors is not None:
+            apart = working[:, 0] - centre[0]
+            working[:, 0] += np.where(apart < 0, apart * (self._stretch - 1), 0.0)
         decay, p0 = np.minimum(np.exp(working[:, 0]), 1.0), expit(working[:, 1])
         chance = rng.random(n)
         if self.decay == 0:
@@ -107,39 +127,32 @@ class DecayUncertainty:
         return np.stack([decay, p0], axis=1)
 
 
-def decay_uncertainty(decay: float, p0: float, counts: LatenessCounts) -> DecayUncertainty:
+def decay_uncertainty(
+    decay: float, p0: float, counts: LatenessCounts, floors: FloorsLeftOpen | None = None
+) -> DecayUncertainty:
     """Return the clustered error of a fit to at least two workers."""
     effective = counts.total_asked / design_effect_in_time(counts)
-    cov = np.full((2, 2), np.nan)
+    cov, df = np.full((2, 2), np.nan), np.full(2, counts.workers - 1.0)
     if p0 < 1 and decay > 0:
-        scores, information = scores_and_information(decay, p0, counts)
-        cov = sandwich(scores, information.sum(axis=0))
         slope = np.array([1.0, 1 / (1 - p0)])  # d logit p0 = d log p0 / (1 - p0)
-        cov = slope[:, None] * cov * slope
+        error = clustered_error(decay, p0, counts)
+        cov, df = slope[:, None] * error.cov * slope, error.df
     elif p0 < 1:
-        residual = counts.useful[:, 0] - p0 * counts.asked[:, 0]
-        cov[1, 1] = between_clusters(residual) / (counts.total_asked[0] * p0 * (1 - p0)) ** 2
+        error = clustered_error(1.0, p0, counts.at(slice(0, 1)), moving=(P0,))
+        cov[1, 1], df[1] = error.cov[0, 0] / (1 - p0) ** 2, error.df[0]
     elif 0 < decay < 1:
-        scores, information = scores_and_information(decay, 1.0, _late(counts))
-        cov[0, 0] = between_clusters(scores[:, 0]) / information.sum(axis=0)[0, 0] ** 2
+        error = clustered_error(decay, 1.0, counts.at(slice(1, None)), moving=(DECAY,))
+        cov[0, 0], df[0] = error.cov[0, 0], error.df[0]
     return DecayUncertainty(
-        decay=decay, p0=p0, cov=cov, df=counts.workers - 1, level=counts.level, effective=effective
+        decay=decay, p0=p0, cov=cov, df=df, level=counts.level, effective=effective, floors=floors
     )
 
 
-def design_effect_in_time(counts: LatenessCounts) -> float:
-    """Return how many times larger the variance of the share of yeses in time is because workers differ, at least 1.
-
-    w / (w - 1) sum_u (s_u - n_u p)^2 / (n p (1 - p)). Where all answers are the same it cannot be told, and each
-    worker's answers are taken to be worth a single one.
-    """
-    asked, useful = counts.asked[:, 0], counts.useful[:, 0]
-    p = useful.sum() / asked.sum()
-    if p in {0.0, 1.0}:
-        return float(asked.sum() / np.count_nonzero(asked))
-    residual = useful - asked * p
-    return float(max(1.0, between_clusters(residual) / (asked.sum() * p * (1 - p))))
-
-
-def _late(counts: LatenessCounts) -> LatenessCounts:
-    return LatenessCounts(level=counts.level[1:], asked=counts.asked[:, 1:], useful=counts.useful[:, 1:])
+def floored_uncertainty(decay: float, p0: float, floor: float, counts: LatenessCounts) -> StudentT:
+    """Return the clustered error of a decay to a floor, on the logits of L, p0 and f."""
+    estimates = np.array([decay, p0, floor])
+    error = clustered_error(decay, p0, counts, floor=floor, moving=(DECAY, P0, FLOOR))
+    slope = 1 / (1 - estimates) / np.array([1, 1, floor])  # d logit x = d log x / (1 - x) = d x / (x (1 - x))
+    return StudentT(
+        centre=logit(estimates), cov=slope[:, None] * error.cov * slope, df=error.df.min(), scale=Scale.LOGIT
+    )

@@ -1,4 +1,4 @@
-"""The likelihood of lateness: counts by worker and level, the maximum, scores and information, and a generator.
+"""The likelihood of lateness: counts by worker and level, the maximum, scores and information.
 
 An update that reaches a reader lambda visits late is still of use with probability
 
@@ -6,25 +6,44 @@ An update that reaches a reader lambda visits late is still of use with probabil
 
 With log p = log p0 + lambda log L the log-likelihood is concave in (log L, log p0) wherever p <= 1, so it has one
 maximum on [0, 1] x [0, 1]: inside, found by Newton's method, or on an edge, told by the sign of the gradient there.
+
+With a floor f (`calibration.lateness.floor`) p(lambda) = p0 (f + (1 - f) L^lambda): some updates keep their use however late
+they come.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from scipy.special import expit, logit, xlog1py, xlogy
+from scipy.special import xlog1py, xlogy
 
 from calibration.inference.maximise import Height, StoppingRule, climb
-from calibration.tables.files import checked
-from calibration.tables.tables import TABLES
-from metrics.arrays import Floats, Places
+from metrics.arrays import Floats, Ints, Places
 
 TOLERANCE = 1e-12
 _RULE = StoppingRule(least_promise=TOLERANCE, most_halvings=100)
 SMALLEST_LOG = -700.0
 """The logarithm of the smallest decay above 0 that is looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossing:
+    """Answers by worker and nugget at once, where several workers were asked about one nugget; neither has a name.
+
+    Attributes
+    ----------
+    worker, nugget : (c,) ndarray of int
+        Of each couple that there are answers of, from 0 without holes.
+    asked, useful : (c, k) ndarray of float
+        Questions, and those answered with yes.
+    """
+
+    worker: Ints
+    nugget: Ints
+    asked: Floats
+    useful: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +56,14 @@ class LatenessCounts:
         lambda, ascending, each once.
     asked, useful : (w, k) ndarray of float
         Questions, and those answered with yes.
+    crossing : Crossing or None
+        The same answers by worker and nugget; None where no nugget was asked of two workers.
     """
 
     level: Floats
     asked: Floats
     useful: Floats
+    crossing: Crossing | None = None
 
     @property
     def workers(self) -> int:
@@ -58,42 +80,124 @@ class LatenessCounts:
         """(k,) yeses of all workers."""
         return np.asarray(self.useful.sum(axis=0))
 
+    @property
+    def by_nugget(self) -> "LatenessCounts | None":
+        """The same answers with a nugget in place of each worker; None without a crossing."""
+        if self.crossing is None:
+            return None
+        nugget = self.crossing.nugget
+        asked, useful = (np.zeros((nugget.max() + 1, len(self.level))) for _ in range(2))
+        np.add.at(asked, nugget, self.crossing.asked)
+        np.add.at(useful, nugget, self.crossing.useful)
+        return LatenessCounts(level=self.level, asked=asked, useful=useful)
+
+    @property
+    def by_couple(self) -> "LatenessCounts | None":
+        """The same answers with a couple of worker and nugget in place of each worker; None without a crossing."""
+        if self.crossing is None:
+            return None
+        return LatenessCounts(level=self.level, asked=self.crossing.asked, useful=self.crossing.useful)
+
+    @property
+    def clusters(self) -> int:
+        """How many workers, or nuggets where these are crossed with them and fewer."""
+        nuggets = self.by_nugget
+        return self.workers if nuggets is None or nuggets.workers < 2 else min(self.workers, nuggets.workers)
+
+    def weighted(self, weight: Floats) -> "LatenessCounts":
+        """Return the answers, each worker's counted (w,) ``weight`` times."""
+        crossing = self.crossing
+        if crossing is not None:
+            own = weight[crossing.worker][:, None]
+            crossing = replace(crossing, asked=crossing.asked * own, useful=crossing.useful * own)
+        own = weight[:, None]
+        return replace(self, asked=self.asked * own, useful=self.useful * own, crossing=crossing)
+
+    def of(self, workers: Ints) -> "LatenessCounts":
+        """Return the answers of some workers, at the levels that they were asked about."""
+        asked_at = self.asked[workers].any(axis=0)
+        crossing = self.crossing
+        if crossing is not None:
+            place = np.full(self.workers, -1)
+            place[workers] = np.arange(len(workers))
+            kept = place[crossing.worker] >= 0
+            nugget = np.unique(crossing.nugget[kept], return_inverse=True)[1]
+            asked, useful = crossing.asked[kept][:, asked_at], crossing.useful[kept][:, asked_at]
+            crossing = Crossing(
+                worker=place[crossing.worker[kept]], nugget=nugget, asked=asked, useful=useful
+            )
+        asked, useful = self.asked[workers][:, asked_at], self.useful[workers][:, asked_at]
+        return LatenessCounts(level=self.level[asked_at], asked=asked, useful=useful, crossing=crossing)
+
+    def at(self, levels: slice) -> "LatenessCounts":
+        """Return the answers at some of the levels."""
+        crossing = self.crossing
+        if crossing is not None:
+            asked, useful = crossing.asked[:, levels], crossing.useful[:, levels]
+            crossing = replace(crossing, asked=asked, useful=useful)
+        level, asked, useful = self.level[levels], self.asked[:, levels], self.useful[:, levels]
+        return LatenessCounts(level=level, asked=asked, useful=useful, crossing=crossing)
+
 
 def lateness_counts(lateness: pd.DataFrame) -> LatenessCounts:
-    """Count the rows of table lateness by worker and visits_late."""
+    """Count the rows of table lateness by worker, nugget and visits_late."""
     return counted(
         pd.factorize(lateness["worker"])[0],
         lateness["visits_late"].to_numpy(np.float64),
         lateness["useful"].to_numpy(np.float64),
+        lateness.groupby(["topic", "nugget"], sort=False).ngroup().to_numpy(),
     )
 
 
-def counted(worker: Places, late: Floats, useful: Floats) -> LatenessCounts:
-    """Count answers by worker, a number from 0, and level; (n,) each."""
+def counted(worker: Places, late: Floats, useful: Floats, nugget: Places | None = None) -> LatenessCounts:
+    """Count answers by worker and nugget, numbers from 0, and level; (n,) each.
+
+    Without ``nugget`` each answer is on a nugget of its own.
+    """
     level, place = np.unique(late, return_inverse=True)
-    asked = np.zeros((worker.max() + 1, len(level)))
+    asked, yes = _tally(worker, place, useful, len(level))
+    crossing = None if nugget is None else _crossing(worker, nugget, place, useful, len(level))
+    return LatenessCounts(level=level, asked=asked, useful=yes, crossing=crossing)
+
+
+def _crossing(worker: Places, nugget: Places, place: Places, useful: Floats, levels: int) -> Crossing | None:
+    of_worker = nugget.max() + 1
+    couples, couple = np.unique(worker * of_worker + nugget, return_inverse=True)
+    by_worker, by_nugget = np.divmod(couples, of_worker)
+    by_nugget = np.unique(by_nugget, return_inverse=True)[1]
+    if by_nugget.max() + 1 == len(couples):
+        return None
+    asked, yes = _tally(couple, place, useful, levels)
+    return Crossing(worker=by_worker, nugget=by_nugget, asked=asked, useful=yes)
+
+
+def _tally(cluster: Places, place: Places, useful: Floats, levels: int) -> tuple[Floats, Floats]:
+    """Return the questions and the yeses of each cluster at each level."""
+    asked = np.zeros((cluster.max() + 1, levels))
     yes = np.zeros_like(asked)
-    np.add.at(asked, (worker, place), 1.0)
-    np.add.at(yes, (worker, place), useful)
-    return LatenessCounts(level=level, asked=asked, useful=yes)
+    np.add.at(asked, (cluster, place), 1.0)
+    np.add.at(yes, (cluster, place), useful)
+    return asked, yes
 
 
-def chances(decay: float, p0: float, level: Floats) -> Floats:
-    """Return p0 L^lambda with 0^0 = 1: (k,) -> (k,)."""
-    return np.asarray(p0 * np.power(decay, level))
+def chances(decay: float, p0: float, level: Floats, floor: float = 0.0) -> Floats:
+    """Return p0 (f + (1 - f) L^lambda) with 0^0 = 1: (k,) -> (k,)."""
+    return np.asarray(p0 * (floor + (1 - floor) * np.power(decay, level)))
 
 
-def log_likelihood(decay: float, p0: float, level: Floats, asked: Floats, useful: Floats) -> float:
+def log_likelihood(
+    decay: float, p0: float, level: Floats, asked: Floats, useful: Floats, floor: float = 0.0
+) -> float:
     """Return sum_lambda s log p + (n - s) log(1 - p); -inf where an answer has chance 0.
 
     Parameters
     ----------
-    decay, p0 : float in [0, 1]
-        L and p0.
+    decay, p0, floor : float in [0, 1]
+        L, p0 and f.
     level, asked, useful : (k,) ndarray of float
         lambda, questions n and yeses s.
     """
-    p = chances(decay, p0, level)
+    p = chances(decay, p0, level, floor)
     return float((xlogy(useful, p) + xlog1py(asked - useful, -p)).sum())
 
 
@@ -159,83 +263,28 @@ def _inside(level: Floats, asked: Floats, useful: Floats, log_pooled: float) -> 
     return math.exp(log_decay), math.exp(log_p0)
 
 
-def scores_and_information(decay: float, p0: float, counts: LatenessCounts) -> tuple[Floats, Floats]:
-    """Return each worker's score and expected information in (log L, log p0), for L > 0 and p0 < 1.
+def slopes(decay: float, level: Floats, floor: float = 0.0) -> Floats:
+    """Return the slopes of log p in log L, log p0 and f at each level: (k,) -> (3, k)."""
+    left = np.power(decay, level)
+    share = floor + (1 - floor) * left
+    return np.stack([level * (1 - floor) * left / share, np.ones_like(level), (1 - left) / share])
+
+
+def scores_and_information(
+    decay: float, p0: float, counts: LatenessCounts, floor: float = 0.0
+) -> tuple[Floats, Floats]:
+    """Return each worker's score and expected information in (log L, log p0, f), for L > 0 and p0 < 1.
 
     Returns
     -------
-    (w, 2) ndarray of float
+    (w, 3) ndarray of float
         Gradient of each worker's log-likelihood.
-    (w, 2, 2) ndarray of float
-        Minus the expected second derivatives, sum_lambda n p / (1 - p) x x' with x = (lambda, 1).
+    (w, 3, 3) ndarray of float
+        Minus the expected second derivatives, sum_lambda n p / (1 - p) x x' with the `slopes` x.
     """
-    design = np.stack([counts.level, np.ones_like(counts.level)])
-    p = chances(decay, p0, counts.level)
+    design = slopes(decay, counts.level, floor)
+    p = chances(decay, p0, counts.level, floor)
     odds = p / (1 - p)
     scores = (counts.useful - (counts.asked - counts.useful) * odds) @ design.T
-    information = np.einsum("wk,ik,jk->wij", counts.asked * odds, design, design)
+    information = np.einsum("wk,ik,jk->wij", counts.asked * odds, design, design, optimize=True)
     return scores, information
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LatenessRaters:
-    """People who say whether updates are of use: useful ~ Bernoulli(p0_w L_w^lambda), 0^0 = 1.
-
-    Attributes
-    ----------
-    decay : float in [0, 1]
-        L; the mean over workers where it varies.
-    p0 : float in (0, 1]
-        Chance that an update in time is of use to a typical worker; at 1 it is 1 for everybody.
-    workers, ratings_per_worker : int
-        How much is asked.
-    latest : int
-        lambda is uniform on 0 .. ``latest``.
-    worker_sd : float
-        Standard deviation of logit p0_w over workers.
-    decay_concentration : float or None
-        a + b of a Beta distribution of L_w over workers; None: all share L.
-    """
-
-    decay: float
-    p0: float = 0.8
-    workers: int = 50
-    ratings_per_worker: int = 20
-    latest: int = 4
-    worker_sd: float = 0.7
-    decay_concentration: float | None = None
-
-
-def simulate_lateness(raters: LatenessRaters, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw table lateness."""
-    worker, late, useful = _answers(raters, rng)
-    rows = pd.DataFrame(
-        {
-            "worker": np.char.add("W", worker.astype(str)),
-            "topic": "E000",
-            "nugget": np.char.add("N", np.arange(len(worker)).astype(str)),
-            "visits_late": late.astype(np.int64),
-            "useful": useful.astype(bool),
-        }
-    )
-    return checked(rows, TABLES["lateness"])
-
-
-def simulate_lateness_counts(raters: LatenessRaters, rng: np.random.Generator) -> LatenessCounts:
-    """Draw the same answers, counted: for many data sets in a short time."""
-    return counted(*_answers(raters, rng))
-
-
-def _answers(raters: LatenessRaters, rng: np.random.Generator) -> tuple[Places, Floats, Floats]:
-    """Return worker, lambda and the answer of each rating."""
-    own_p0 = np.ones(raters.workers)
-    if raters.p0 < 1:
-        own_p0 = expit(logit(raters.p0) + raters.worker_sd * rng.standard_normal(raters.workers))
-    own_decay = np.full(raters.workers, float(raters.decay))
-    if raters.decay_concentration is not None:
-        a = raters.decay * raters.decay_concentration
-        own_decay = rng.beta(a, raters.decay_concentration - a, raters.workers)
-    worker = np.repeat(np.arange(raters.workers), raters.ratings_per_worker)
-    late = rng.integers(0, raters.latest + 1, len(worker)).astype(np.float64)
-    useful = rng.random(len(worker)) < own_p0[worker] * own_decay[worker] ** late
-    return worker, late, useful.astype(np.float64)

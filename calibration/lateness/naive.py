@@ -12,30 +12,39 @@ from scipy.special import logit
 
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Scale, StudentT, Uncertainty
-from calibration.lateness.fit import DECAY, P0, LatenessFit, fit_lateness
-from calibration.lateness.likelihood import certain_decay, scores_and_information
+from calibration.lateness.fit import DECAY, P0, check_counts
+from calibration.lateness.likelihood import (
+    LatenessCounts,
+    certain_decay,
+    lateness_counts,
+    maximum,
+    scores_and_information,
+)
 from calibration.user_model.model import PARAMETERS
 
 
 def naive_unclustered(lateness: pd.DataFrame) -> CalibrationResult:
     """Take every answer for an independent one, with normal quantiles: a binomial GLM with log link.
 
-    The estimate is that of `fit_lateness`; intervals are too narrow when workers differ in how lateness matters to them,
+    The estimate is that of `fit_lateness` where it finds no better law; intervals are too narrow when workers differ in how lateness matters to them,
     and there is none at L = 0 or p0 = 1.
     """
-    fit = fit_lateness(lateness)
-    error = unclustered_error(fit)
+    counts = _counts(lateness)
+    decay, p0 = maximum(counts.level, counts.total_asked, counts.total_useful)
+    error = unclustered_error(decay, p0, counts)
     return _result(
-        "answers taken as independent", dict(fit.parameters), fit, {} if error is None else {"model": error}
+        "answers taken as independent",
+        {DECAY: decay, P0: p0},
+        counts,
+        {} if error is None else {"model": error},
     )
 
 
-def unclustered_error(fit: LatenessFit) -> StudentT | None:
-    """Return the error that the answers of a fit would have if they were independent; None at L = 0 or p0 = 1."""
-    decay, p0 = fit.estimates.tolist()
+def unclustered_error(decay: float, p0: float, counts: LatenessCounts) -> StudentT | None:
+    """Return the error that a plain decay would have if answers were independent; None at L = 0 or p0 = 1."""
     if decay == 0 or p0 == 1:
         return None
-    _, information = scores_and_information(decay, p0, fit.counts)
+    information = scores_and_information(decay, p0, counts)[1][:, :2, :2]
     slope = np.array([1.0, 1 / (1 - p0)])  # d logit p0 = d log p0 / (1 - p0)
     return StudentT(
         centre=np.array([np.log(decay), logit(p0)]),
@@ -51,13 +60,13 @@ def naive_lumped(lateness: pd.DataFrame) -> CalibrationResult:
     L is too small as soon as updates are more than one visit late: with lateness even on 1 to 4 and L = .5 it comes out
     near .23.
     """
-    fit = fit_lateness(lateness)
-    asked, useful = fit.counts.total_asked, fit.counts.total_useful
+    counts = _counts(lateness)
+    asked, useful = counts.total_asked, counts.total_useful
     p0 = useful[0] / asked[0]
     if p0 == 0:
         raise NotIdentifiedError("no update in time was of use, so there is nothing to divide by")
     ratio = float(useful[1:].sum() / asked[1:].sum() / p0)
-    return _result("late against in time", {DECAY: ratio, P0: float(p0)}, fit)
+    return _result("late against in time", {DECAY: ratio, P0: float(p0)}, counts)
 
 
 def naive_log_regression(lateness: pd.DataFrame) -> CalibrationResult:
@@ -66,16 +75,16 @@ def naive_log_regression(lateness: pd.DataFrame) -> CalibrationResult:
     Levels without a yes have no logarithm and drop out, and the few yeses of late levels weigh as much as the many of
     early ones: L is too large when it is small.
     """
-    fit = fit_lateness(lateness)
-    share = fit.counts.total_useful / fit.counts.total_asked
+    counts = _counts(lateness)
+    share = counts.total_useful / counts.total_asked
     seen = share > 0
     if seen.sum() < 2:
         raise NotIdentifiedError(
             "fewer than two levels of lateness have a yes: there is no line through logarithms"
         )
-    slope, intercept = np.polyfit(fit.counts.level[seen], np.log(share[seen]), 1)
+    slope, intercept = np.polyfit(counts.level[seen], np.log(share[seen]), 1)
     return _result(
-        "line through log shares", {DECAY: float(np.exp(slope)), P0: float(np.exp(intercept))}, fit
+        "line through log shares", {DECAY: float(np.exp(slope)), P0: float(np.exp(intercept))}, counts
     )
 
 
@@ -84,20 +93,28 @@ def naive_certain_in_time(lateness: pd.DataFrame) -> CalibrationResult:
 
     What keeps updates in time from being of use is then charged to lateness: L is too small when p0 < 1.
     """
-    fit = fit_lateness(lateness)
-    counts = fit.counts
+    counts = _counts(lateness)
     late = counts.level > 0
     return _result(
         "p0 fixed at 1",
         {DECAY: certain_decay(counts.level[late], counts.total_asked[late], counts.total_useful[late])},
-        fit,
+        counts,
     )
+
+
+def _counts(lateness: pd.DataFrame) -> LatenessCounts:
+    """Count the answers; raises `NotIdentifiedError` as `fit_lateness` does."""
+    if not len(lateness):
+        raise NotIdentifiedError("nobody was asked whether an update was still of use")
+    counts = lateness_counts(lateness)
+    check_counts(counts)
+    return counts
 
 
 def _result(
     method: str,
     params: dict[str, float],
-    fit: LatenessFit,
+    counts: LatenessCounts,
     uncertainty: Mapping[str, Uncertainty] = MappingProxyType({}),
 ) -> CalibrationResult:
     return CalibrationResult(
@@ -106,8 +123,8 @@ def _result(
         units=MappingProxyType({P0: PARAMETERS[P0]}),
         method=method,
         uncertainty=MappingProxyType(dict(uncertainty)),
-        n_workers=fit.n_workers,
-        n_rows=fit.n_rows,
+        n_workers=counts.workers,
+        n_rows=int(counts.total_asked.sum()),
     )
 
 

@@ -2,26 +2,27 @@
 
 The test compares the shares pi_g with the fitted m_g by the likelihood ratio G = 2 sum n_g KL(pi_g, m_g). Answers of a
 worker belong together, so G is no chi-square; it is referred to Rao and Scott's second-order correction (1984):
-F = G / tr(D V) with nu = tr(D V)^2 / tr(D V D V) and nu (w - 1) degrees of freedom, where V is the worker-clustered
-covariance of pi - m (the fit's own error included) and D = diag(n / (m (1 - m))). Levels that the model expects fewer
+F = G / tr(D V) with nu = tr(D V)^2 / tr(D V D V) and nu (w - 1) degrees of freedom, where V is the clustered
+covariance of pi - m (the fit's own error included; of workers, and of nuggets crossed with them) and D = diag(n / (m (1 - m))). Levels that the model expects fewer
 than five yeses or noes of are taken together with their neighbours.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import xlogy
 from scipy.stats import f as f_distribution
 from statsmodels.stats.proportion import proportion_confint
 
-from calibration.inference.clusters import between_clusters
+from calibration.inference.clusters import between_clusters, without_negative
 from calibration.inference.drawing import finish
 from calibration.inference.goodness import REJECTED
 from calibration.inference.results import LEVEL, GoodnessOfFit
 from calibration.inference.wording import shown_level, shown_p
-from calibration.lateness.likelihood import LatenessCounts, chances, scores_and_information
-from metrics.arrays import Floats
+from calibration.lateness.likelihood import LatenessCounts, chances, scores_and_information, slopes
+from metrics.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,12 +65,14 @@ def level_shares(counts: LatenessCounts, level: float = LEVEL) -> LevelShares:
     return LevelShares(level=counts.level, asked=n, share=share, low=low, high=high)
 
 
-def shape_test(decay: float, p0: float, counts: LatenessCounts) -> GoodnessOfFit | None:
-    """Test the geometric shape.
+def shape_test(
+    decay: float, p0: float, counts: LatenessCounts, floor: float | None = None
+) -> GoodnessOfFit | None:
+    """Test the geometric shape, or that of a geometric decay to a floor.
 
     Parameters
     ----------
-    decay, p0 : float
+    decay, p0, floor : float
         Estimates.
     counts : LatenessCounts
         What they were fitted to.
@@ -77,39 +80,61 @@ def shape_test(decay: float, p0: float, counts: LatenessCounts) -> GoodnessOfFit
     Returns
     -------
     GoodnessOfFit or None
-        None where nothing can be compared: fewer than three levels or groups of levels, L = 0, p0 = 1, one worker,
+        None where nothing can be compared: no more levels or groups of levels than parameters, L = 0, p0 = 1, one worker,
         or workers who do not differ at all.
     """
     if counts.workers < 2 or decay == 0 or p0 == 1:
         return None
-    group = _groups(decay, p0, counts)
-    free = 1 if decay == 1 else 2
-    if group.max() + 1 <= free:
+    curve = _Curve(decay, p0, floor)
+    group = _groups(curve, counts)
+    if group.max() + 1 <= curve.free:
         return None
-    ratio, residual, weight = _residuals(decay, p0, counts, group)
-    w = counts.workers
-    scaled = np.sqrt(weight)[:, None] * between_clusters(residual) * np.sqrt(weight)
+    ratio, weight = _ratio(curve, counts, group)
+    root = np.sqrt(weight)
+    scaled = root[:, None] * _residual_covariance(curve, counts, group) * root
     mean, square = np.trace(scaled), (scaled**2).sum()
     if square == 0:
         return None
     nu = mean**2 / square
     statistic = float(ratio / mean)
-    p_value = float(f_distribution.sf(statistic, nu, nu * (w - 1)))
-    verdict = "do not fall" if p_value < REJECTED else "fall"
-    caution = "" if p_value < REJECTED else " as far as these answers can tell"
+    p_value = float(f_distribution.sf(statistic, nu, nu * (counts.clusters - 1)))
     return GoodnessOfFit(
         test="geometric_decay",
         statistic=statistic,
         p_value=p_value,
         n_boot=0,
-        sentence=f"The shares of useful updates {verdict} geometrically with lateness{caution} "
-        f"(likelihood ratio corrected for workers, F = {statistic:.2f}, {shown_p(p_value)}).",
+        sentence=_sentence(statistic, p_value, floor),
     )
 
 
-def _groups(decay: float, p0: float, counts: LatenessCounts) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
+def _sentence(statistic: float, p_value: float, floor: float | None) -> str:
+    law = "geometrically with lateness" if floor is None else "geometrically to a floor"
+    how = f"(likelihood ratio corrected for workers and nuggets, F = {statistic:.2f}, {shown_p(p_value)})"
+    if p_value < REJECTED:
+        return f"The shares of useful updates do not fall {law} {how}."
+    return f"That the shares of useful updates fall {law} is not contradicted by these answers {how}."
+
+
+class _Curve(NamedTuple):
+    """A fitted curve."""
+
+    decay: float
+    p0: float
+    floor: float | None
+
+    @property
+    def free(self) -> int:
+        """How many parameters moved; on the edge L = 1 only p0."""
+        return (1 if self.decay == 1 else 2) + (self.floor is not None)
+
+    def chances(self, counts: LatenessCounts) -> Floats:
+        """(k,) chances of a yes."""
+        return chances(self.decay, self.p0, counts.level, self.floor or 0.0)
+
+
+def _groups(curve: _Curve, counts: LatenessCounts) -> Ints:
     """Return the group of each level, from 0; neighbours are together where too little is expected of one."""
-    p = chances(decay, p0, counts.level)
+    p = curve.chances(counts)
     group = np.zeros(len(p), dtype=np.intp)
     current, yes, no = 0, 0.0, 0.0
     for place, (asked, chance) in enumerate(zip(counts.total_asked, p, strict=True)):
@@ -120,25 +145,47 @@ def _groups(decay: float, p0: float, counts: LatenessCounts) -> "np.ndarray[tupl
     return np.minimum(group, max(current - 1, 0))
 
 
-def _residuals(
-    decay: float, p0: float, counts: LatenessCounts, group: "np.ndarray[tuple[int], np.dtype[np.intp]]"
-) -> tuple[float, Floats, Floats]:
-    """Return G, each worker's part of pi - m, (w, groups), and the weights n / (m (1 - m)), (groups,)."""
-    member = (group == np.arange(group.max() + 1)[:, None]).astype(np.float64)
-    p = chances(decay, p0, counts.level)
+def _ratio(curve: _Curve, counts: LatenessCounts, group: Ints) -> tuple[float, Floats]:
+    """Return G, and the weights n / (m (1 - m)), (groups,)."""
+    member = _member(group)
     n = member @ counts.total_asked
-    share, fitted = member @ counts.total_useful / n, member @ (counts.total_asked * p) / n
+    share = member @ counts.total_useful / n
+    fitted = member @ (counts.total_asked * curve.chances(counts)) / n
     ratio = 2 * (n @ (xlogy(share, share / fitted) + xlogy(1 - share, (1 - share) / (1 - fitted))))
-    scores, information = scores_and_information(decay, p0, counts)
-    slopes = member @ (counts.total_asked * p * np.stack([counts.level, np.ones_like(p)])).T / n[:, None]
-    if decay == 1:  # on the edge only p0 moves
-        scores, information, slopes = scores[:, 1:], information[:, 1:, 1:], slopes[:, 1:]
-    moved = np.linalg.solve(information.sum(axis=0), scores.T)
-    residual = (counts.useful - counts.asked * p) @ member.T / n - (slopes @ moved).T
-    return float(ratio), residual, n / (fitted * (1 - fitted))
+    return float(ratio), n / (fitted * (1 - fitted))
 
 
-def plot_shares(ax: "Axes", counts: LatenessCounts, decay: float, p0: float, *, level: float = LEVEL) -> None:
+def _member(group: Ints) -> Floats:
+    return np.asarray(group == np.arange(group.max() + 1)[:, None], dtype=np.float64)
+
+
+def _residual_covariance(curve: _Curve, counts: LatenessCounts, group: Ints) -> Floats:
+    """Return the (groups, groups) covariance of pi - m."""
+    decay, p0, floor = curve
+    member, p = _member(group), curve.chances(counts)
+    n = member @ counts.total_asked
+    moving = slice(int(decay == 1), 2 if floor is None else 3)  # on the edge only p0 moves
+    moved_by = (
+        member @ (counts.total_asked * p * slopes(decay, counts.level, floor or 0.0)[moving]).T / n[:, None]
+    )
+    whole = scores_and_information(decay, p0, counts, floor or 0.0)[1].sum(axis=0)[moving, moving]
+
+    def residual(of: LatenessCounts) -> Floats:
+        scores = scores_and_information(decay, p0, of, floor or 0.0)[0][:, moving]
+        own = (of.useful - of.asked * p) @ member.T / n
+        return np.asarray(own - (moved_by @ np.linalg.solve(whole, scores.T)).T)
+
+    cov = between_clusters(residual(counts))
+    by_nugget, by_couple = counts.by_nugget, counts.by_couple
+    if by_nugget is None or by_couple is None or by_nugget.workers < 2:
+        return cov
+    of_nuggets, of_couples = (between_clusters(residual(of)) for of in (by_nugget, by_couple))
+    return np.asarray(cov + without_negative(of_nuggets - of_couples))
+
+
+def plot_shares(
+    ax: "Axes", counts: LatenessCounts, estimates: Sequence[float], *, level: float = LEVEL
+) -> None:
     """Draw the shares with their intervals and the fitted curve."""
     shares = level_shares(counts, level)
     errors = np.stack([shares.share - shares.low, shares.high - shares.share])
@@ -153,7 +200,13 @@ def plot_shares(ax: "Axes", counts: LatenessCounts, decay: float, p0: float, *, 
         label=f"answers, {shown_level(level)} interval",
     )
     fine = np.linspace(0, shares.level.max(), 200)
-    ax.plot(fine, chances(decay, p0, fine), color="#0072B2", label=f"fitted: {p0:.2f} x {decay:.2f}^lateness")
+    decay, p0, *floor = estimates
+    curve = (
+        f"{decay:.2f}^lateness"
+        if not floor
+        else f"({floor[0]:.2f} + {1 - floor[0]:.2f} x {decay:.2f}^lateness)"
+    )
+    ax.plot(fine, chances(decay, p0, fine, *floor), color="#0072B2", label=f"fitted: {p0:.2f} x {curve}")
     ax.set_xticks(shares.level)
     ax.set_xlabel("visits late")
     ax.set_ylabel("share still of use")

@@ -31,7 +31,7 @@ def survival_curves(read: Floats, stopped: Bools, weights: Floats, positions: Fl
     stopped : (n,) ndarray of bool
         False: censored, the text was read to its end.
     weights : (b, n) ndarray of float
-        How often each row counts in each of b samples; whole numbers.
+        How often each row counts in each of b samples.
     positions : (g,) ndarray of float
         Where to evaluate.
 
@@ -109,3 +109,10 @@ def finisher_fits(curves: Floats, positions: Floats) -> tuple[Floats, Floats]:
     )
     best = distance.argmin(axis=1)
     return kappa[best], pi[np.arange(len(curves)), best]
+
+
+def closest_lines(curves: Floats, positions: Floats, *, with_finishers: bool) -> tuple[Floats, Floats]:
+    """Return kappa and pi of each curve, (b,); pi is 0 without finishers."""
+    if with_finishers and not (curves == 1).all():
+        return finisher_fits(curves, positions)
+    return line_fits(curves, positions), np.zeros(len(curves))

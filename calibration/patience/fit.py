@@ -27,6 +27,9 @@ from calibration.patience import grid as patience_grid
 from calibration.patience import preferences as patience_preferences
 from calibration.patience import stops as patience_stops
 from calibration.patience.pairs import JudgedSummaries, given_probabilities, summary_pairs
+from calibration.patience.preference_result import PreferencesFit
+from calibration.patience.spread import NAME as SPREAD
+from calibration.patience.stops_result import StopsFit
 from calibration.tables.preferences import judged_pairs, pair_votes
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.query_mean import QueryMean
@@ -206,7 +209,7 @@ def _judged_summaries(
     if judged.empty:
         raise NotIdentifiedError("no judgment counts")
     probabilities = given_probabilities(intents, voted, positions)
-    pairs = summary_pairs(pair_votes(preferences), positions, probabilities)
+    pairs = summary_pairs(pair_votes(preferences), positions, probabilities, judged=judged)
     people = judged.loc[judged["topic"].isin(pairs.topics), "worker"].nunique()
     return pairs, people, _notes_on_intents(pairs.topics, intents, voted)
 
@@ -251,13 +254,16 @@ def _with_agreement(fit: CalibrationResult, pairs: JudgedSummaries) -> Calibrati
 
 
 def _with_default(fits: Fits) -> Fits:
-    """Put `patience_chars` first: the fit from preferences if there is one, else the one from stops."""
+    """Put `patience_chars` first: the fit from preferences if there is one, else the one from stops; and its spread last."""
     source = next((name for name in (patience_preferences.NAME, patience_stops.NAME) if name in fits), None)
     if source is None:
         return fits
     word = source.rpartition("_")[2]
     default = replace(fits[source], method=f"from {word}: {fits[source].method}")
-    return {NAME: default.noted(*_disjoint(fits)), **dict(sorted(fits.items(), key=_as_listed))}
+    listed = {NAME: default.noted(*_disjoint(fits)), **dict(sorted(fits.items(), key=_as_listed))}
+    if isinstance(default, PreferencesFit | StopsFit) and default.spread is not None:
+        listed[SPREAD] = default.spread.result(word)
+    return listed
 
 
 def _as_listed(item: tuple[str, CalibrationResult]) -> int:
@@ -265,8 +271,8 @@ def _as_listed(item: tuple[str, CalibrationResult]) -> int:
 
 
 def _disjoint(fits: Fits) -> list[Diagnostic]:
-    """Return a warning for every two fits whose 95 % intervals have nothing in common."""
-    intervals = {name: fit.conf_int()[name] for name, fit in fits.items()}
+    """Return a warning where the 95 % intervals of preferences and stops have nothing in common; the grid's is no match for them."""
+    intervals = {name: fit.conf_int()[name] for name, fit in fits.items() if name != patience_grid.NAME}
     return [
         warning(
             "disjoint_intervals",

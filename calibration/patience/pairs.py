@@ -5,7 +5,8 @@ through kappa = 1 / L, in which every M is piecewise linear and kappa = 0 (no de
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,10 @@ from calibration.inference.davidson import Votes
 from calibration.inference.results import NotIdentifiedError
 from metrics.arrays import Bools, Floats, Ints
 from metrics.summaries.readings import Probabilities
+
+Decay: TypeAlias = Literal["linear", "exponential"]
+"""How worth falls with the offset x: max(0, 1 - kappa x), as in M, or exp(-kappa x)."""
+_KEYS = ["task", "topic", "system_a", "system_b"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +47,11 @@ class Summaries:
         """The largest offset with a weight; 0 when there is none."""
         return float(self.offset[self.weight != 0].max(initial=0.0))
 
-    def m(self, kappa: Floats) -> Floats:
+    def m(self, kappa: Floats, decay: Decay = "linear") -> Floats:
         """Return M of every summary at every kappa = 1 / L: (k,) -> (k, s)."""
-        decay = np.maximum(0.0, 1 - np.outer(kappa, self.offset))
-        return self._summed(self.weight * decay)
+        depth = np.outer(kappa, self.offset)
+        worth = np.maximum(0.0, 1 - depth) if decay == "linear" else np.exp(-depth)
+        return self._summed(self.weight * worth)
 
     def m_slope(self, kappa: Floats) -> Floats:
         """Return dM / dkappa of every summary (from the right where M bends): (k,) -> (k, s)."""
@@ -55,6 +61,33 @@ class Summaries:
     def _summed(self, values: Floats) -> Floats:
         rows = [np.bincount(self.summary, row, self.count) for row in values]
         return np.array(rows, dtype=np.float64).reshape(len(values), self.count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgments:
+    """Who voted what, one row a judgment.
+
+    Attributes
+    ----------
+    people : tuple of str
+        Pseudonyms.
+    worker, pair : (j,) ndarray of int
+        Indices into ``people`` and into the pairs.
+    lead : (j,) ndarray of float
+        1 for the first summary, -1 for the second, 0 for a tie.
+    """
+
+    people: tuple[str, ...]
+    worker: Ints
+    pair: Ints
+    lead: Floats
+
+    def votes(self, pairs: int) -> Votes:
+        """Return the votes of so many pairs."""
+        first, second, ties = (
+            np.bincount(self.pair, self.lead == lead, pairs).astype(np.float64) for lead in (1, -1, 0)
+        )
+        return Votes(first=first, second=second, ties=ties)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +108,8 @@ class JudgedSummaries:
         Where their iUnits stand.
     left_out : int
         Pairs without positions, which are not among the p.
+    judgments : Judgments or None
+        Who gave the votes, where that is known.
     """
 
     topics: tuple[str, ...]
@@ -84,10 +119,11 @@ class JudgedSummaries:
     votes: Votes
     summaries: Summaries
     left_out: int
+    judgments: Judgments | None = None
 
-    def differences(self, kappa: Floats) -> Floats:
+    def differences(self, kappa: Floats, decay: Decay = "linear") -> Floats:
         """Return M(first) - M(second) of every pair at every kappa: (k,) -> (k, p)."""
-        m = self.summaries.m(kappa)
+        m = self.summaries.m(kappa, decay)
         return m[:, self.first] - m[:, self.second]
 
     def difference_slopes(self, kappa: Floats) -> Floats:
@@ -95,9 +131,25 @@ class JudgedSummaries:
         slope = self.summaries.m_slope(kappa)
         return slope[:, self.first] - slope[:, self.second]
 
+    def of_judgments(self, used: Bools) -> "JudgedSummaries":
+        """Return the same pairs with the votes of some judgments."""
+        if self.judgments is None:
+            return self
+        kept = replace(
+            self.judgments,
+            worker=self.judgments.worker[used],
+            pair=self.judgments.pair[used],
+            lead=self.judgments.lead[used],
+        )
+        return replace(self, judgments=kept, votes=kept.votes(len(self.topic)))
+
 
 def summary_pairs(
-    votes: pd.DataFrame, positions: pd.DataFrame, probabilities: Probabilities
+    votes: pd.DataFrame,
+    positions: pd.DataFrame,
+    probabilities: Probabilities,
+    *,
+    judged: pd.DataFrame | None = None,
 ) -> JudgedSummaries:
     """Put pairs, votes and positions together.
 
@@ -110,6 +162,8 @@ def summary_pairs(
         that has rows elsewhere but none for this topic meets nothing there and has M = 0.
     probabilities : mapping of topic to mapping of intent to float
         P(i|q); an intent that is not in it has 0.
+    judged : DataFrame, optional
+        As `calibration.tables.preferences.judged_pairs` returns it: who gave the votes.
 
     Raises
     ------
@@ -142,7 +196,18 @@ def summary_pairs(
             positions, index.get_indexer(pd.MultiIndex.from_frame(positions[keys])), probabilities, len(index)
         ),
         left_out=int((~known).sum()),
+        judgments=None if judged is None else _judgments(kept, judged),
     )
+
+
+def _judgments(pairs: pd.DataFrame, judged: pd.DataFrame) -> Judgments:
+    """Say who voted what of the pairs that have positions."""
+    index = pd.MultiIndex.from_frame(pairs[_KEYS])
+    place = index.get_indexer(pd.MultiIndex.from_frame(judged[_KEYS]))
+    rows = judged[place >= 0]
+    worker, people = pd.factorize(rows["worker"], sort=True)
+    lead = np.select([rows["vote"] == "votes_a", rows["vote"] == "votes_b"], [1.0, -1.0], 0.0)
+    return Judgments(people=tuple(people), worker=worker, pair=place[place >= 0], lead=lead)
 
 
 def _known(votes: pd.DataFrame, positions: pd.DataFrame, place: list[str]) -> Bools:

@@ -1,15 +1,15 @@
-"""The result of a patience fitted to preferences: its test, its plot, its simulator."""
+"""The result of a patience fitted to preferences: its plot, its simulator, how much M leaves unexplained."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibration.inference.davidson import Votes, choice_probabilities, fit_davidson
+from calibration.inference.davidson import Votes, choice_probabilities
 from calibration.inference.drawing import finish
-from calibration.inference.goodness import REJECTED, tested_by_simulation
-from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit
+from calibration.inference.results import LEVEL, CalibrationResult
 from calibration.inference.wording import shown_level
+from calibration.patience.spread import PatienceSpread
 from metrics.arrays import Floats
 
 if TYPE_CHECKING:
@@ -32,15 +32,15 @@ class PreferencesFit(CalibrationResult):
         b D of each pair.
     votes : (p,) ndarray of float
         Judgments of each pair.
-    misfit : float
-        Pearson's chi-squared of the pairs over their degrees of freedom (`misfit`).
+    spread : PatienceSpread or None
+        How patience differs between people; None where nobody knows who judged.
     """
 
     kappa: Floats
     drop: Floats
     log_odds: Floats
     votes: Floats
-    misfit: float
+    spread: PatienceSpread | None = None
 
     def simulate(self, rng: np.random.Generator) -> Votes:
         """Return votes that the fitted model draws for the same pairs, as many for each."""
@@ -49,35 +49,6 @@ class PreferencesFit(CalibrationResult):
         chances = choice_probabilities(self.log_odds, log_tie)
         drawn = rng.multinomial(self.votes.astype(np.int64), np.stack(chances, axis=1)).astype(np.float64)
         return Votes(first=drawn[:, 0], second=drawn[:, 1], ties=drawn[:, 2])
-
-    def goodness_of_fit(self, n_boot: int = 99, seed: int = 1) -> tuple[GoodnessOfFit, ...]:
-        """Test whether M explains all that the judges of a pair have in common, against simulated votes.
-
-        The statistic is Pearson's chi-squared of the pairs over its degrees of freedom, about 1 if it does. Slope and
-        tie weight are fitted to each simulated set anew, the patience is kept.
-        """
-        rng = np.random.default_rng(seed)
-        simulated = [self._misfit_of_a_simulation(rng) for _ in range(n_boot)]
-
-        def sentence(p_value: float) -> str:
-            verdict = (
-                "people agree on more than M explains; the intervals allow for it"
-                if p_value < REJECTED
-                else "M explains them"
-            )
-            return (
-                f"The votes of a pair scatter {self.misfit:.2f} times as widely as the model of M alone says "
-                f"(p = {p_value:.2f} by {n_boot} simulated studies): {verdict}."
-            )
-
-        return (tested_by_simulation("pairs_beyond_m", self.misfit, simulated, sentence),)
-
-    def _misfit_of_a_simulation(self, rng: np.random.Generator) -> float:
-        votes = self.simulate(rng)
-        if not (votes.first + votes.second).any():
-            return 0.0
-        slope = fit_davidson(self.log_odds[None], votes).slope[0]
-        return misfit(slope * self.log_odds, votes)
 
     def plot_profile(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Draw the profile likelihood over patience, and where its interval ends."""

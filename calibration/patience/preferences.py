@@ -2,59 +2,50 @@
 
 For each kappa = 1 / L, Davidson's model (`calibration.inference.davidson`) is fitted to M_L(R) - M_L(R'); slope and tie weight
 are free for each kappa, since the scale of M changes with it. The estimate is the kappa of the highest profile
-likelihood. Judgments of one topic share its summaries, so the topic is the unit of every interval:
+likelihood. Judgments of one topic share its summaries and those of a person the person's patience (`calibration.patience.scores`):
 
-- ``likelihood_ratio`` (default): {kappa : 2 (l_max - l(kappa)) <= max(d t_{Q-1}^2, z^2)}. The design effect d is the
-  ratio of the topic-clustered to the model's own variance of kappa.
-- ``jackknife``: kappa +- t_{Q-1} standard errors from leaving out one topic at a time.
+- ``likelihood_ratio`` (default): {kappa : 2 (l_max - l(kappa)) <= max(d t_df^2, z^2)}. The design effect d is the
+  ratio of the clustered to the model's own variance of kappa.
+- ``jackknife``, where nobody judged several topics: kappa +- t_{Q-1} standard errors from leaving out one topic at a time.
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
+from scipy.special import fdtri
 
-from calibration.inference.clusters import jackknife_covariance, jackknife_groups, sandwich
-from calibration.inference.davidson import DavidsonFit, Votes, choice_probabilities, fit_davidson
-from calibration.inference.results import NotIdentifiedError, warning
+from calibration.inference.clusters import jackknife_covariance
+from calibration.inference.davidson import LARGEST_SCALED_SLOPE, fit_davidson
+from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import LikelihoodCurve, Scale, StudentT, Uncertainty
+from calibration.inference.wording import shown_p
+from calibration.patience.decay_form import REJECTED as FORM_REJECTED
+from calibration.patience.decay_form import DecayForm, decay_form
+from calibration.patience.judges import (
+    DIFFERS,
+    chance_that_alike,
+    patience_spread,
+    who_answers_by_chance,
+)
 from calibration.patience.pairs import JudgedSummaries
 from calibration.patience.preference_result import PreferencesFit, misfit
+from calibration.patience.profile import KappaProfile, kappa_grid, maximised, profile_at, without_each_group
+from calibration.patience.scores import Design, Place, design
+from calibration.patience.spread import PatienceSpread
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Bools, Floats
+from metrics.wording import listed
 
 NAME = "patience_chars_preferences"
-GRID_POINTS = 81
-GRID_END = 8.0
-"""The largest kappa, in units of 1 / longest offset."""
-ZOOMS = 6
 WEAK_LIKELIHOOD_RATIO = 10.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KappaProfile:
-    """The profile likelihood of kappa: ascending (m,) ndarrays of kappa, slope, log tie weight, log-likelihood."""
-
-    kappa: Floats
-    slope: Floats
-    log_tie: Floats
-    loglik: Floats
-
-    @property
-    def best(self) -> int:
-        """Index of the maximum; of several, the smallest kappa."""
-        return int(self.loglik.argmax())
-
-    def with_points(self, other: "KappaProfile") -> "KappaProfile":
-        """Return both together, in order of kappa, each kappa once."""
-        kappa, first = np.unique(np.concatenate([self.kappa, other.kappa]), return_index=True)
-        joined = {
-            name: np.concatenate([getattr(self, name), getattr(other, name)])[first]
-            for name in ("slope", "log_tie", "loglik")
-        }
-        return KappaProfile(kappa=kappa, **joined)
+UNRELATED = 0.05
+"""How often judgments that have nothing to do with M would give a number."""
+LEAST_DF = 6
+"""Degrees of freedom of that, where there are fewer: the design effect of two topics says too little to refuse by."""
+SEPARATED = 0.999
+"""Share of the largest slope from which on it has no end."""
 
 
 def fit_patience_from_preferences(
@@ -69,60 +60,62 @@ def fit_patience_from_preferences(
     n_workers : int
         How many people gave the votes.
     with_jackknife : bool
-        Offer the interval method ``jackknife`` too, which takes most of the time.
+        Offer the interval method ``jackknife`` too, which takes most of the time; it is never offered where people judged
+        several topics, since it leaves out topics only.
 
     Returns
     -------
     PreferencesFit
         With parameter ``patience_chars_preferences``, infinite where kappa = 0 is best. Its details: slope, tie_weight,
         lr_no_decay (twice the gain in log-likelihood over kappa = 0), lr_no_relation (over slope = 0),
-        design_effect and topics.
+        design_effect, topics and misfit (`misfit`).
 
     Raises
     ------
     NotIdentifiedError
-        If M does not tell the systems apart at all, nobody preferred a system, or the metric runs against the
-        preferences (slope <= 0).
+        If M does not tell the systems apart at all, nobody preferred a system, nothing shows that M matters, the metric runs
+        against the preferences (slope <= 0), or preferences follow M with hardly an exception.
     """
     _check_votes(pairs)
-    grid = _grid(pairs)
+    grid = kappa_grid(pairs)
     differences = pairs.differences(grid)
     if not differences.any():
         raise NotIdentifiedError("M is the same for both summaries of every pair, at every patience")
-    profile = _maximised(pairs, pairs.votes, _profile(grid, differences, pairs.votes))
+    profile = maximised(pairs, pairs.votes, profile_at(grid, differences, pairs.votes))
     best = profile.best
-    if profile.slope[best] <= 0:
-        raise NotIdentifiedError(
-            "the metric runs against the preferences: even at the best patience people prefer what scores lower"
-        )
-    effect = _design_effect(pairs, profile)
+    _check_separation(pairs, profile)
+    place = Place(float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best]))
+    clusters = design(pairs, place)
     unrelated = float(fit_davidson(np.zeros((1, len(pairs.votes.ties))), pairs.votes).loglik[0])
     details = {
         "slope": float(profile.slope[best]),
         "tie_weight": float(np.exp(profile.log_tie[best])),
         "lr_no_decay": float(2 * (profile.loglik[best] - profile.loglik[0])),
         "lr_no_relation": float(2 * (profile.loglik[best] - unrelated)),
-        "design_effect": effect,
+        "design_effect": clusters.kappa,
         "topics": float(len(pairs.topics)),
     }
-    kappa = float(profile.kappa[best])
-    log_odds = profile.slope[best] * pairs.differences(profile.kappa[[best]])[0]
+    _check_relation(details, clusters)
+    kappa = place.kappa
+    notes, spread = _about_people(pairs, place, float(profile.loglik[best]))
+    log_odds = place.slope * pairs.differences(profile.kappa[[best]])[0]
+    details["misfit"] = misfit(log_odds, pairs.votes)
     return PreferencesFit(
         parameters=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
         unit="counted characters",
         method="preference likelihood",
-        uncertainty=_uncertainty(pairs, profile, differences if with_jackknife else None, effect),
+        uncertainty=_uncertainty(pairs, profile, differences if with_jackknife else None, clusters),
         loglik=float(profile.loglik[best]),
         n_free=3 if pairs.votes.ties.any() else 2,
         n_workers=n_workers,
         n_rows=int(pairs.votes.total.sum()),
         details=MappingProxyType(details),
-        diagnostics=tuple(_diagnostics(pairs, profile, details)),
+        diagnostics=(*_diagnostics(pairs, profile, details), *notes),
         kappa=profile.kappa,
         drop=2 * (profile.loglik.max() - profile.loglik),
         log_odds=log_odds,
         votes=pairs.votes.total,
-        misfit=misfit(log_odds, pairs.votes),
+        spread=spread,
     )
 
 
@@ -133,88 +126,50 @@ def _check_votes(pairs: JudgedSummaries) -> None:
         raise NotIdentifiedError("no summary has an iUnit of any importance")
 
 
-def _profile(
-    kappa: Floats, differences: Floats, votes: Votes, start: tuple[Floats, Floats] | None = None
-) -> KappaProfile:
-    fit = fit_davidson(differences, votes, start)
-    return KappaProfile(kappa=kappa, slope=fit.slope, log_tie=fit.log_tie, loglik=fit.loglik)
-
-
-def _maximised(
-    pairs: JudgedSummaries, votes: Votes, profile: KappaProfile, used: Bools | None = None
-) -> KappaProfile:
-    """Add points around the maximum of a profile until it is found to 1e-5 of the grid's spacing or so."""
-    for _ in range(ZOOMS):
-        low, high = max(profile.best - 1, 0), min(profile.best + 1, len(profile.kappa) - 1)
-        kappa = np.linspace(profile.kappa[low], profile.kappa[high], 9)
-        differences = pairs.differences(kappa)
-        nearby = (
-            np.full(len(kappa), profile.slope[profile.best]),
-            np.full(len(kappa), profile.log_tie[profile.best]),
-        )
-        profile = profile.with_points(
-            _profile(kappa, differences if used is None else differences[:, used], votes, nearby)
-        )
-    return profile
-
-
-def _design_effect(pairs: JudgedSummaries, profile: KappaProfile) -> float:
-    """Return how many times larger the variance of kappa is for what judgments of a topic have in common.
-
-    V_cluster / V_model of kappa at the maximum, with V_model = I^-1 and
-    V_cluster = I^-1 (Q / (Q - 1) sum_q s_q s_q') I^-1; 1 where it cannot be told.
-    """
-    scores, information = scores_and_information(
-        pairs, profile.kappa[profile.best], profile.slope[profile.best], profile.log_tie[profile.best]
+def _check_separation(pairs: JudgedSummaries, profile: KappaProfile) -> None:
+    """Raise where preferences follow M with hardly an exception: then every slope is too small, and kappa is any of a range."""
+    differences = pairs.differences(profile.kappa)
+    spread = np.sqrt(differences**2 @ pairs.votes.total / pairs.votes.total.sum())
+    endless = np.abs(profile.slope) * spread >= SEPARATED * LARGEST_SCALED_SLOPE
+    if not endless[profile.best]:
+        return
+    kappa = profile.kappa[endless]
+    longest = f"{1 / kappa.min():.0f} characters" if kappa.min() > 0 else "no bound"
+    raise NotIdentifiedError(
+        f"the preferences follow M with hardly an exception at patiences from {1 / kappa.max():.0f} characters to {longest}: the "
+        "likelihood cannot choose among them (complete separation); more judges of each pair would tell"
     )
-    model = np.linalg.pinv(information)
-    if len(scores) < 2 or model[0, 0] <= 0:
-        return 1.0
-    return float(sandwich(scores, information)[0, 0] / model[0, 0])
 
 
-def scores_and_information(
-    pairs: JudgedSummaries, kappa: float, slope: float, log_tie: float
-) -> tuple[Floats, Floats]:
-    """Return the score of every topic and the expected information, in (kappa, slope, log tie weight).
-
-    Returns
-    -------
-    (topics, 3) ndarray of float
-        Gradient of each topic's log-likelihood; the sum over topics is the gradient of all.
-    (3, 3) ndarray of float
-        Minus the expected second derivatives. Where nobody saw a tie, the last row and column are 0.
-    """
-    difference = pairs.differences(np.array([kappa]))[0]
-    by_kappa = slope * pairs.difference_slopes(np.array([kappa]))[0]
-    first, second, tie = choice_probabilities(slope * difference, np.asarray(log_tie))
-    n, lead = pairs.votes.total, first - second
-    residual = pairs.votes.first - pairs.votes.second - n * lead
-    score = np.stack([residual * by_kappa / 2, residual * difference / 2, pairs.votes.ties - n * tie], axis=1)
-    by_topic = np.zeros((len(pairs.topics), 3))
-    np.add.at(by_topic, pairs.topic, score)
-    odds = np.stack([by_kappa / 2, difference / 2])
-    information = np.zeros((3, 3))
-    information[:2, :2] = odds * (n * (first + second - lead**2)) @ odds.T
-    information[:2, 2] = information[2, :2] = -odds @ (n * lead * tie)
-    information[2, 2] = n @ (tie * (1 - tie))
-    return by_topic, information
+def _check_relation(details: Mapping[str, float], clusters: Design) -> None:
+    """Raise unless people prefer what M scores higher, by more than 2 F(2, df): a slope and a kappa that explain nothing."""
+    ratio = details["lr_no_relation"] / max(1.0, clusters.slope)
+    bound = 2 * float(fdtri(2, max(clusters.df, LEAST_DF), 1 - UNRELATED))
+    if ratio < bound:
+        raise NotIdentifiedError(
+            f"nothing shows that M matters to these people, at any patience (likelihood ratio {ratio:.1f} over no relation, "
+            f"below {bound:.1f}): they may have answered without reading, or there are too few judgments"
+        )
+    if details["slope"] <= 0:
+        raise NotIdentifiedError(
+            "the metric runs against the preferences: even at the best patience people prefer what scores lower"
+        )
 
 
 def _uncertainty(
-    pairs: JudgedSummaries, profile: KappaProfile, differences: Floats | None, effect: float
+    pairs: JudgedSummaries, profile: KappaProfile, differences: Floats | None, clusters: Design
 ) -> MappingProxyType[str, Uncertainty]:
-    """Return the likelihood-ratio set, and with differences the jackknife; nothing for a single topic."""
+    """Return the likelihood-ratio set, and with differences the jackknife where nobody judged two topics; nothing for a single topic."""
     if len(pairs.topics) < 2:
         return MappingProxyType({})
     curve = LikelihoodCurve(
         grid=profile.kappa,
         drop=2 * (profile.loglik.max() - profile.loglik),
-        design_effect=effect,
-        df=len(pairs.topics) - 1,
+        design_effect=clusters.kappa,
+        df=clusters.df,
         scale=Scale.INVERSE,
     )
-    if differences is None:
+    if differences is None or clusters.crossed:
         return MappingProxyType({"likelihood_ratio": curve})
     replicates = without_each_group(pairs, differences)
     jackknife = StudentT(
@@ -226,47 +181,68 @@ def _uncertainty(
     return MappingProxyType({"likelihood_ratio": curve, "jackknife": jackknife})
 
 
-def without_each_group(pairs: JudgedSummaries, differences: Floats) -> Floats:
-    """Return kappa fitted without each topic, or without each group of `calibration.inference.clusters.jackknife_groups`.
+def _about_people(
+    pairs: JudgedSummaries, place: Place, loglik: float
+) -> tuple[list[Diagnostic], PatienceSpread | None]:
+    """Return how judges differ, or else whether their decay is of another form, and the spread of patience."""
+    judgments = pairs.judgments
+    if place.kappa == 0 or judgments is None or len(judgments.people) < 2:
+        return [], None
+    chance, slopes = who_answers_by_chance(pairs, judgments, place)
+    rest = pairs.of_judgments(~chance.people[judgments.worker])
+    reading = rest.judgments or judgments
+    spread = patience_spread(rest, reading, place, slopes)
+    notes = []
+    if chance.people.any():
+        notes.append(_by_chance(judgments.people, chance.people, place, _best_kappa(rest)))
+    if chance_that_alike(rest, reading, place) < DIFFERS:
+        notes.append(
+            warning(
+                "patience_differs",
+                f"Patience differs between people by more than chance (coefficient of variation {spread.best:.2f}, half of them above "
+                f"{spread.median:.0f} characters; see patience_chars_spread). The L given is the one with which M explains most; "
+                "its interval counts people and topics as drawn from many.",
+            )
+        )
+    if not notes:
+        notes += _about_form(decay_form(pairs, place, loglik))
+    return notes, spread
 
-    Parameters
-    ----------
-    pairs : JudgedSummaries
-        Of at least two topics.
-    differences : (`GRID_POINTS`, p) ndarray of float
-        Of all pairs at the grid of kappa from 0 to `GRID_END` / longest offset.
 
-    Returns
-    -------
-    (groups,) ndarray of float
-        0 where no decay explains the other topics best, or nobody preferred a system there.
-    """
-    groups = jackknife_groups(pairs.topic)
-    whole = fit_davidson(differences, pairs.votes)
-    return np.array(
-        [_kappa_of(pairs, differences, groups != group, whole) for group in range(groups.max() + 1)]
+def _best_kappa(pairs: JudgedSummaries) -> float:
+    grid = kappa_grid(pairs)
+    profile = maximised(pairs, pairs.votes, profile_at(grid, pairs.differences(grid), pairs.votes))
+    return float(profile.kappa[profile.best])
+
+
+def _by_chance(people: tuple[str, ...], out: Bools, place: Place, without: float) -> Diagnostic:
+    named = listed([name for name, is_out in zip(people, out, strict=True) if is_out], most=5)
+    other = f"{1 / without:.0f}" if without > 0 else "without a bound"
+    return warning(
+        "careless_workers",
+        f"{out.sum()} of {len(people)} people ({named}) answer as if by chance: they are in this patience of {1 / place.kappa:.0f}; "
+        f"without them it is {other}.",
     )
 
 
-def _grid(pairs: JudgedSummaries) -> Floats:
-    return np.linspace(0, GRID_END / pairs.summaries.longest_offset, GRID_POINTS)
-
-
-def _kappa_of(pairs: JudgedSummaries, differences: Floats, used: Bools, whole: DavidsonFit) -> float:
-    """Return the best kappa of some pairs, starting from the fits of all."""
-    votes = pairs.votes.of(used)
-    if not (votes.first + votes.second).any():
-        return 0.0
-    start = (whole.slope, whole.log_tie) if votes.ties.any() else None
-    profile = _profile(_grid(pairs), differences[:, used], votes, start)
-    profile = _maximised(pairs, votes, profile, used)
-    return float(profile.kappa[profile.best])
+def _about_form(form: DecayForm) -> Iterator[Diagnostic]:
+    if form.gain > 0 and form.p_value < FORM_REJECTED:
+        yield warning(
+            "decay_exponential",
+            f"An exponential decay explains the preferences better than the linear one of M (log-likelihood {form.gain:.1f} higher, "
+            f"{shown_p(form.p_value)}): worth falls to 1/e after {form.scale:.0f} characters. The L given is that of the closest line; do not read it as a length of the exponential.",
+        )
 
 
 def _diagnostics(
     pairs: JudgedSummaries, profile: KappaProfile, details: dict[str, float]
 ) -> Iterator[Diagnostic]:
     kappa = profile.kappa[profile.best]
+    yield info(
+        "beyond_m",
+        f"The answers to a pair vary {details['misfit']:.2f} times as much as M explains; 1 would be all that people agree on. "
+        "The interval allows for the rest, which people like or dislike about a summary beside its M.",
+    )
     if kappa == 0:
         yield warning(
             "infinite_patience",

@@ -7,13 +7,14 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from calibration.inference.davidson import choice_probabilities
+from calibration.patience.pairs import Decay
+from calibration.patience.spread import spread_of_logs
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
-from metrics.arrays import Bools, Floats, Ints
+from metrics.arrays import Floats, Ints
 from metrics.summaries.readings import Probabilities
 from metrics.summaries.score import m_from_positions
 
@@ -124,6 +125,8 @@ class Judges:
         The true L; may be infinite.
     per_topic : int
         Judges of each topic; everyone judges all pairs of one topic.
+    people : int or None
+        How many judge all pairs of all topics instead; None: as ``per_topic`` says.
     effect : float
         Log odds of a pair whose M differs by one standard deviation over all pairs; negative: people prefer what
         scores lower.
@@ -133,14 +136,24 @@ class Judges:
         Standard deviation, in log odds, of what people like about a summary beyond its M.
     sensitivity_sd : float
         Standard deviation of the log of a person's own factor on all log odds.
+    patience_cv : float
+        Coefficient of variation of people's own patience, log-normal with the median ``patience_chars``.
+    decay : {'linear', 'exponential'}
+        How worth falls for them with the offset; exponential is exp(-x / L).
+    careless : float
+        Share of people who answer by chance.
     """
 
     patience_chars: float
     per_topic: int = 14
+    people: int | None = None
     effect: float = 1.0
     tie_weight: float = 0.6
     unexplained_sd: float = 0.0
     sensitivity_sd: float = 0.3
+    patience_cv: float = 0.0
+    decay: Decay = "linear"
+    careless: float = 0.0
 
 
 def simulate_preferences(
@@ -164,17 +177,56 @@ def simulate_preferences(
     DataFrame
         Sides are drawn at random; a tie is called good or bad at random.
     """
-    m = m_from_positions(positions, probabilities, [judges.patience_chars]).iloc[:, 0]
-    liking = pd.Series(rng.normal(0, judges.unexplained_sd, len(m)), index=m.index)
+    m = _worth(positions, probabilities, np.array([judges.patience_chars]), judges.decay)
+    liking = rng.normal(0, judges.unexplained_sd, len(m))
+    place = pd.Series(range(len(m)), index=m.index)
     pairs = [pair for _, of in m.groupby(level="topic", sort=False) for pair in combinations(of.index, 2)]
-    difference = np.array([m[one] - m[other] for one, other in pairs])
-    beyond = np.array([liking[one] - liking[other] for one, other in pairs])
-    topic, topics = pd.factorize(np.tile([one[-2] for one, _ in pairs], judges.per_topic))
-    judge = np.repeat(np.arange(judges.per_topic), len(pairs)) * len(topics) + topic
-    sensitivity = np.exp(rng.normal(0, judges.sensitivity_sd, judges.per_topic * len(topics)))
-    log_odds = np.tile(judges.effect * difference / difference.std() + beyond, judges.per_topic)
-    chances = choice_probabilities(log_odds * sensitivity[judge], np.full(1, math.log(judges.tie_weight)))
-    return _judgments(pairs * judges.per_topic, judge, _drawn(np.stack(chances), rng), rng)
+    one, other = (place.loc[[pair[side] for pair in pairs]].to_numpy() for side in (0, 1))
+    each = judges.per_topic if judges.people is None else judges.people
+    topic, topics = pd.factorize(np.tile([first[-2] for first, _ in pairs], each))
+    judge = np.repeat(np.arange(each), len(pairs))
+    if judges.people is None:
+        judge = judge * len(topics) + topic
+    sensitivity = np.exp(rng.normal(0, judges.sensitivity_sd, judge.max() + 1))
+    scale = judges.effect / float((m.to_numpy()[one] - m.to_numpy()[other]).std())
+    own, whose = _own_worth(positions, probabilities, judges, len(sensitivity), rng)
+    one, other = np.tile(one, each), np.tile(other, each)
+    difference = own[one, whose[judge]] - own[other, whose[judge]]
+    log_odds = (scale * difference + liking[one] - liking[other]) * sensitivity[judge]
+    if judges.careless:
+        log_odds *= (rng.random(len(sensitivity)) >= judges.careless)[judge]
+    chances = choice_probabilities(log_odds, np.full(1, math.log(judges.tie_weight)))
+    return _judgments(pairs * each, judge, _drawn(np.stack(chances), rng), rng)
+
+
+def _own_worth(
+    positions: pd.DataFrame,
+    probabilities: Probabilities,
+    judges: Judges,
+    people: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, Ints]:
+    """Return M of every summary for every patience that there is, (s, k), and which of the k each person has."""
+    median = np.array([judges.patience_chars])
+    if not judges.patience_cv:
+        return _worth(positions, probabilities, median, judges.decay).to_numpy(), np.zeros(
+            people, dtype=np.intp
+        )
+    own = median * np.exp(rng.normal(0, spread_of_logs(judges.patience_cv), people))
+    return _worth(positions, probabilities, own, judges.decay).to_numpy(), np.arange(people)
+
+
+def _worth(
+    positions: pd.DataFrame, probabilities: Probabilities, patience: Floats, decay: Decay
+) -> pd.DataFrame:
+    """Return M of every summary, a column a patience; exponential worth is a weight that does not decay any more."""
+    if decay == "linear":
+        return m_from_positions(positions, probabilities, patience.tolist())
+    fallen = [
+        positions.assign(importance=positions["importance"] * np.exp(-positions["offset_chars"] / each))
+        for each in patience
+    ]
+    return pd.concat([m_from_positions(rows, probabilities, [math.inf]) for rows in fallen], axis="columns")
 
 
 def _drawn(probabilities: Floats, rng: np.random.Generator) -> Ints:
@@ -210,95 +262,6 @@ def _judgments(
         }
     )
     return checked(rows, TABLES["preferences"])
-
-
-def simulate_stops(
-    patience_chars: float,
-    rng: np.random.Generator,
-    *,
-    workers: int = 60,
-    texts_per_worker: int = 4,
-    shortest: float = 0.2,
-    longest: float = 1.6,
-    patience_cv: float = 0.0,
-    finishers: float = 0.0,
-) -> pd.DataFrame:
-    """Draw table stops: a stop is uniform on (0, L), or the end of the text if that comes first.
-
-    Parameters
-    ----------
-    patience_chars : float
-        L; the mean over workers where it varies.
-    rng : Generator
-        Source of the draws.
-    workers, texts_per_worker : int
-        How much is read.
-    shortest, longest : float
-        Texts are uniform between these lengths, in units of L.
-    patience_cv : float
-        Coefficient of variation of a log-normal L over workers.
-    finishers : float
-        Share of workers who always read to the end.
-    """
-    n = workers * texts_per_worker
-    spread = math.sqrt(math.log1p(patience_cv**2))
-    own = patience_chars * np.exp(rng.normal(-(spread**2) / 2, spread, workers))
-    finishes = (rng.random(workers) < finishers).astype(np.float64)
-    text = rng.uniform(shortest, longest, n) * patience_chars
-    names = np.repeat([f"W{number}" for number in range(workers)], texts_per_worker)
-    stops = drawn_stops(text, own.repeat(texts_per_worker), rng, finishers=finishes.repeat(texts_per_worker))
-    return _stops(names, text, stops)
-
-
-def simulate_stops_on(
-    text_chars: Floats, patience_chars: float, rng: np.random.Generator, *, finishers: float = 0.0
-) -> pd.DataFrame:
-    """Draw table stops on texts of given lengths, one reader each; parameters as for `drawn_stops`."""
-    names = np.array([f"W{number}" for number in range(len(text_chars))])
-    return _stops(names, text_chars, drawn_stops(text_chars, patience_chars, rng, finishers=finishers))
-
-
-def drawn_stops(
-    text_chars: Floats,
-    patience_chars: float | Floats,
-    rng: np.random.Generator,
-    *,
-    finishers: float | Floats = 0.0,
-) -> tuple[Floats, Bools]:
-    """Draw how far texts are read, and whether to their end.
-
-    Parameters
-    ----------
-    text_chars : (n,) ndarray of float
-        Lengths in counted characters.
-    patience_chars : float or (n,) ndarray of float
-        L; may be infinite.
-    rng : Generator
-        Source of the draws.
-    finishers : float or (n,) ndarray of float
-        Chance of reading to the end whatever happens.
-    """
-    n = len(text_chars)
-    finishes = rng.random(n) < finishers
-    stop = np.where(
-        finishes | np.isinf(patience_chars), np.inf, rng.random(n) * np.minimum(patience_chars, 1e300)
-    )
-    return np.minimum(stop, text_chars), stop >= text_chars
-
-
-def _stops(names: NDArray[np.str_], text_chars: Floats, stops: tuple[Floats, Bools]) -> pd.DataFrame:
-    read, reached_end = stops
-    rows = pd.DataFrame(
-        {
-            "worker": names,
-            "topic": "Q000",
-            "layout": "stacked",
-            "chars_read": read,
-            "text_chars": text_chars,
-            "reached_end": reached_end,
-        }
-    )
-    return checked(rows, TABLES["stops"])
 
 
 def simulate_votes(

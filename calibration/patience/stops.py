@@ -3,152 +3,56 @@
 If the stop X is uniform on (0, L), the share still reading at x is max(0, 1 - x / L): the decay of U- and M-measure
 is the survival curve of stops. So the curve is estimated (Kaplan and Meier 1958; a text read to its end is censored
 there), and L is the one whose line is closest to it by least squares. The largest stop is no estimate: a single wrong
-one moves it. The unit of the interval is the worker.
+one moves it. The unit of the interval is the worker, and the text too where texts differ.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from calibration.inference.clusters import cluster_counts
-from calibration.inference.drawing import BAND, finish, of_studies, tails
-from calibration.inference.goodness import REJECTED, tested_by_simulation
-from calibration.inference.results import (
-    LEVEL,
-    CalibrationResult,
-    GoodnessOfFit,
-    NotIdentifiedError,
-    info,
-    warning,
+from calibration.inference.clusters import (
+    cluster_counts,
+    jackknife_covariance,
+    jackknife_groups,
 )
-from calibration.inference.uncertainty import Replicates, Scale
-from calibration.patience.curve import curve_positions, finisher_fits, line_fits, survival_curves
-from calibration.patience.simulate import drawn_stops, simulate_stops_on
+from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
+from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
+from calibration.patience.curve import closest_lines, curve_positions, survival_curves
+from calibration.patience.readers import (
+    Stops,
+    chance_that_readers_alike,
+    chance_that_texts_alike,
+    exponential_gain,
+    read_stops,
+    reader_crowd,
+)
+from calibration.patience.spread import PatienceSpread, spread_of
+from calibration.patience.stops_result import StopsFit
 from calibration.user_model.model import Diagnostic
-from metrics.arrays import Bools, Floats, Places
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from metrics.arrays import Bools, Floats, Ints
+from metrics.wording import listed
 
 NAME = "patience_chars_stops"
 SCREEN_CHARS = MappingProxyType({"en": 420, "ja": 280})
 """Counted characters that one screen of a phone shows (the limits of NTCIR-12's first layer); en for other languages.
 The end of a text that fits on a screen is seen without reading on, so it says nothing about patience."""
 RESAMPLES = 1000
-ENVELOPES = 199
 CELLS_AT_ONCE = 4_000_000
 MOST_SURVIVORS = 0.3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class StopsFit(CalibrationResult):
-    """A patience fitted to stops; its details are share_reading (at the last position of the curve) and last_position.
-
-    Attributes
-    ----------
-    positions : (g,) ndarray of float
-        Where the curve was looked at, in counted characters.
-    curve : (g,) ndarray of float
-        The Kaplan-Meier curve there.
-    text_chars : (n,) ndarray of float
-        How long the texts were.
-    finishers : float or None
-        The fitted share of readers who always finish; None where the fit has none.
-    """
-
-    positions: Floats
-    curve: Floats
-    text_chars: Floats
-    finishers: float | None = None
-
-    @property
-    def line(self) -> Floats:
-        """(g,) the fitted share still reading at the positions."""
-        pi = self.finishers or 0.0
-        return np.asarray(pi + (1 - pi) * np.maximum(0.0, 1 - self.positions / self.estimates[0]))
-
-    def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Return table stops of ``n`` readers of one text each: texts as long as those read, stops from the fit."""
-        return simulate_stops_on(
-            rng.choice(self.text_chars, n), self.estimates[0], rng, finishers=self.finishers or 0.0
-        )
-
-    def goodness_of_fit(self, n_boot: int = 99, seed: int = 1) -> tuple[GoodnessOfFit, ...]:
-        """Test whether the survival curve is a line: its distance from the fitted one, against simulated readers.
-
-        The statistic is the root of the mean squared distance; each simulated study has the same texts and is fitted
-        anew. Nothing is tested where the patience is infinite.
-        """
-        if math.isinf(self.estimates[0]):
-            return ()
-        rng = np.random.default_rng(seed)
-        distance = float(np.sqrt(np.mean((self.curve - self.line) ** 2)))
-        simulated = [self._distance_of_a_simulation(rng) for _ in range(n_boot)]
-
-        def sentence(p_value: float) -> str:
-            verdict = (
-                "people's patience varies, or some of them always finish"
-                if p_value < REJECTED
-                else "a line describes it"
-            )
-            return (
-                f"The share still reading lies {distance:.3f} from the fitted line on average "
-                f"(p = {p_value:.2f} by {n_boot} simulated studies): {verdict}."
-            )
-
-        return (tested_by_simulation("straight_survival_curve", distance, simulated, sentence),)
-
-    def _simulated(self, rng: np.random.Generator) -> tuple[Floats, Bools]:
-        """Return positions and who stopped there, ascending, of readers of the same texts."""
-        read, reached_end = drawn_stops(
-            self.text_chars, self.estimates[0], rng, finishers=self.finishers or 0.0
-        )
-        order = np.lexsort((reached_end, read))
-        return read[order], ~reached_end[order]
-
-    def _distance_of_a_simulation(self, rng: np.random.Generator) -> float:
-        read, stopped = self._simulated(rng)
-        positions = curve_positions(read)
-        curve = survival_curves(read, stopped, np.ones((1, len(read))), positions)
-        kappa, pi = _fits(curve, positions, with_finishers=self.finishers is not None)
-        line = pi[0] + (1 - pi[0]) * np.maximum(0.0, 1 - kappa[0] * positions)
-        return float(np.sqrt(np.mean((curve[0] - line) ** 2)))
-
-    def _simulated_curve(self, rng: np.random.Generator) -> Floats:
-        read, stopped = self._simulated(rng)
-        curve: Floats = survival_curves(read, stopped, np.ones((1, len(read))), self.positions)[0]
-        return curve
-
-    def plot_survival(
-        self, ax: "Axes", *, level: float = LEVEL, n_boot: int = ENVELOPES, seed: int = 1
-    ) -> None:
-        """Draw the Kaplan-Meier curve, the fitted line, and an envelope of studies simulated from the fit.
-
-        The envelope is pointwise; in the simulated studies each text has a reader of its own. An infinite patience has
-        neither line nor envelope.
-        """
-        ax.step(self.positions, self.curve, where="post", color="0.25", label="Kaplan-Meier")
-        if math.isfinite(self.estimates[0]):
-            rng = np.random.default_rng(seed)
-            curves = [self._simulated_curve(rng) for _ in range(n_boot)]
-            low, high = np.quantile(curves, tails(level), axis=0)
-            ax.fill_between(self.positions, low, high, color=BAND, step="post", label=of_studies(level))
-            label = f"fitted, L = {self.estimates[0]:.0f}"
-            ax.plot(self.positions, self.line, color="#0072b2", linestyle="--", label=label)
-        ax.set(
-            xlabel="position (counted characters)",
-            ylabel="share still reading",
-            ylim=(0, 1.02),
-            xlim=(0, None),
-        )
-        finish(
-            ax, "Patience from stops: readers still reading", "the curve should mostly lie inside the band"
-        )
+PARTS = 10
+"""Places over which a stop that is known to a screen is spread evenly."""
+ROUNDS = 3
+DIFFER = 0.01
+"""A p-value below it says that people, or texts, differ."""
+MAY_DIFFER = 0.1
+"""A p-value below it counts texts as clusters."""
+EXPONENTIAL_GAIN = 1.0
+"""Log-likelihood from which on the exponential decay explains stops decisively better."""
+MOST_NAMES = 5
 
 
 def fit_patience_from_stops(
@@ -186,40 +90,89 @@ def fit_patience_from_stops(
     NotIdentifiedError
         If no text is usable.
     """
-    usable, unused = _usable(stops, SCREEN_CHARS.get(language or "en", SCREEN_CHARS["en"]))
+    screen = SCREEN_CHARS.get(language or "en", SCREEN_CHARS["en"])
+    usable, unused = _usable(stops, screen)
     if usable.empty:
         raise NotIdentifiedError(f"no stop on a text longer than one screen, one text at a time ({unused})")
-    read, stopped, usable = _ascending(usable)
-    worker, workers = pd.factorize(usable["worker"])
-    positions = curve_positions(read)
-    curve = survival_curves(read, stopped, np.ones((1, len(read))), positions)
-    kappa, pi = (float(one[0]) for one in _fits(curve, positions, with_finishers=with_finishers))
-    boot = (
-        _bootstrap(read, stopped, worker, positions, resamples, rng, with_finishers)
-        if len(workers) > 1
-        else None
-    )
+    known = read_stops(usable)
+    curve = _curve(known)
+    kappa, pi = curve.line(with_finishers=with_finishers)
+    survival = curve.survival(np.ones((1, len(known.low))))[0]
+    notes, spread = _about_readers(known, kappa, screen)
     return StopsFit(
         parameters=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
         unit="counted characters",
         method=f"Kaplan-Meier, least squares{' with finishers' if with_finishers else ''}",
-        uncertainty=MappingProxyType({} if boot is None else {"worker_bootstrap": boot}),
-        n_workers=len(workers),
+        uncertainty=_uncertainty(known, curve, kappa, resamples, rng, with_finishers=with_finishers),
+        n_workers=len(known.people),
         n_rows=len(usable),
-        n_censored=int((~stopped).sum()),
+        n_censored=int((~known.stopped).sum()),
         details=MappingProxyType(
-            {"share_reading": float(curve[0, -1]), "last_position": float(positions[-1])}
+            {"share_reading": float(survival[-1]), "last_position": float(curve.positions[-1])}
             | ({"share_finishers": pi} if with_finishers else {})
         ),
         diagnostics=(
-            *_about_rows(usable, unused if len(usable) < len(stops) else None),
-            *_diagnostics(kappa, curve[0], positions, len(workers)),
+            *_about_rows(usable, known, unused if len(usable) < len(stops) else None),
+            *_diagnostics(kappa, survival, curve.positions, len(known.people)),
+            *notes,
         ),
-        positions=positions,
-        curve=curve[0],
-        text_chars=usable["longest"].to_numpy(np.float64),
+        positions=curve.positions,
+        curve=survival,
+        text_chars=known.length,
         finishers=pi if with_finishers else None,
+        spread=spread,
     )
+
+
+class _Curve(NamedTuple):
+    """Stops spread over what is known of them: ascending places, who stopped there, which row each is a part of."""
+
+    read: Floats
+    stopped: Bools
+    row: Ints
+    share: float
+    positions: Floats
+
+    def survival(self, weights: Floats) -> Floats:
+        """Return the survival curve where each row counts so often, (b, n) -> (b, g)."""
+        return survival_curves(self.read, self.stopped, weights[:, self.row] * self.share, self.positions)
+
+    def line(self, *, with_finishers: bool) -> tuple[float, float]:
+        """Return kappa and the share of finishers of all rows."""
+        whole = self.survival(np.ones((1, int(self.row.max()) + 1)))
+        kappa, pi = closest_lines(whole, self.positions, with_finishers=with_finishers)
+        return float(kappa[0]), float(pi[0])
+
+    def kappas(self, weights: Floats, *, with_finishers: bool = False) -> Floats:
+        """Return kappa where each row counts so often, (b, n) -> (b,)."""
+        step = max(1, CELLS_AT_ONCE // len(self.read))
+        pieces = [
+            closest_lines(
+                self.survival(weights[at : at + step]), self.positions, with_finishers=with_finishers
+            )[0]
+            for at in range(0, len(weights), step)
+        ]
+        return np.concatenate(pieces)
+
+
+def _curve(stops: Stops) -> _Curve:
+    """Spread each stop evenly over the characters between which it lies, as far as the fitted patience goes."""
+    parts = PARTS if (stops.high > stops.low).any() else 1
+    curve = _spread_over(stops, stops.high, parts)
+    for _ in range(ROUNDS if parts > 1 else 0):
+        kappa, _pi = curve.line(with_finishers=False)
+        reach = 1 / kappa if kappa > 0 else np.inf
+        curve = _spread_over(stops, np.clip(stops.high, stops.low, np.maximum(reach, stops.low + 1)), parts)
+    return curve
+
+
+def _spread_over(stops: Stops, high: Floats, parts: int) -> _Curve:
+    places = (np.arange(parts) + 0.5) / parts if parts > 1 else np.ones(1)
+    read = (stops.low[:, None] + (high - stops.low)[:, None] * places).ravel()
+    stopped, row = np.repeat(stops.stopped, parts), np.repeat(np.arange(len(stops.low)), parts)
+    order = np.lexsort((row, ~stopped, read))
+    read = read[order]
+    return _Curve(read, stopped[order], row[order], 1 / parts, curve_positions(read))
 
 
 def _usable(stops: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
@@ -239,12 +192,6 @@ def _usable(stops: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
     return stops.assign(longest=longest)[~beside & ~short], unused
 
 
-def _ascending(stops: pd.DataFrame) -> tuple[Floats, Bools, pd.DataFrame]:
-    """Return positions, who stopped there, and the rows: ascending, at equal positions stops before ends."""
-    rows = stops.sort_values(["chars_read", "reached_end", "worker"], kind="stable")
-    return rows["chars_read"].to_numpy(np.float64), ~rows["reached_end"].to_numpy(bool), rows
-
-
 def longest_versions(stops: pd.DataFrame) -> "pd.Series[float]":
     """Return the largest text_chars of each row's text: of all rows with its topic and system.
 
@@ -255,40 +202,112 @@ def longest_versions(stops: pd.DataFrame) -> "pd.Series[float]":
     return longest.where(stops["system"].notna(), stops["text_chars"])
 
 
-def _fits(curves: Floats, positions: Floats, *, with_finishers: bool) -> tuple[Floats, Floats]:
-    """Return kappa and pi of each curve, (b,); pi is 0 without finishers."""
-    if with_finishers and not (curves == 1).all():
-        return finisher_fits(curves, positions)
-    return line_fits(curves, positions), np.zeros(len(curves))
-
-
-def _bootstrap(
-    read: Floats,
-    stopped: Bools,
-    worker: Places,
-    positions: Floats,
+def _uncertainty(
+    stops: Stops,
+    curve: _Curve,
+    kappa: float,
     resamples: int,
     rng: np.random.Generator,
-    with_finishers: bool,  # noqa: FBT001
-) -> Replicates:
-    workers = int(worker.max()) + 1
+    *,
+    with_finishers: bool,
+) -> MappingProxyType[str, Uncertainty]:
+    """Return the bootstrap over workers, and before it the errors by workers and texts where texts may differ."""
+    workers = len(stops.people)
+    if workers < 2:
+        return MappingProxyType({})
     counts = cluster_counts(workers, resamples, rng)
-    step = max(1, CELLS_AT_ONCE // len(read))
-    pieces = [
-        _fits(
-            survival_curves(read, stopped, counts[at : at + step][:, worker], positions),
-            positions,
-            with_finishers=with_finishers,
-        )[0]
-        for at in range(0, resamples, step)
-    ]
-    return Replicates(values=np.concatenate(pieces)[:, None], scale=Scale.INVERSE, clusters=workers)
+    values = curve.kappas(counts[:, stops.worker], with_finishers=with_finishers)
+    boot = Replicates(values=values[:, None], scale=Scale.INVERSE, clusters=workers)
+    texts = int(stops.text.max()) + 1
+    if with_finishers or not 2 <= texts < len(stops.text) or chance_that_texts_alike(stops) > MAY_DIFFER:
+        return MappingProxyType({"worker_bootstrap": boot})
+    variance = _crossed_variance(stops, curve)
+    crossed = StudentT(
+        centre=np.array([kappa]),
+        cov=np.array([[variance]]),
+        df=min(workers, texts) - 1,
+        scale=Scale.INVERSE,
+    )
+    return MappingProxyType({"worker_and_text": crossed, "worker_bootstrap": boot})
 
 
-def _about_rows(usable: pd.DataFrame, unused: str | None) -> Iterator[Diagnostic]:
-    """Yield what was left out, and a warning where the rest are visits to streams."""
+def _crossed_variance(stops: Stops, curve: _Curve) -> float:
+    """Return the variance of kappa by workers and by texts at once, from leaving out groups of each and of both."""
+    cells = np.unique(stops.worker * (int(stops.text.max()) + 1) + stops.text, return_inverse=True)[1]
+    by_worker, by_text, by_both = (
+        float(jackknife_covariance(curve.kappas(_without_groups(of))[:, None])[0, 0])
+        for of in (stops.worker, stops.text, cells)
+    )
+    return max(by_worker, by_text, by_worker + by_text - by_both)
+
+
+def _without_groups(clusters: Ints) -> Floats:
+    """Return how often each row counts without each group of clusters, (groups, n)."""
+    group = jackknife_groups(clusters)
+    return np.where(group[None] == np.arange(group.max() + 1)[:, None], 0.0, 1.0)
+
+
+def _about_readers(
+    stops: Stops, kappa: float, screen: float
+) -> tuple[list[Diagnostic], PatienceSpread | None]:
+    """Return how readers and texts differ, the cause first found for itself, and the spread of patience."""
+    if kappa == 0 or len(stops.people) < 2:
+        return [], None
+    careless, crowd = reader_crowd(stops, 1 / kappa, screen)
+    spread = spread_of(crowd, len(stops.people), len(stops.low))
+    notes = []
+    if careless.people.any():
+        rest = stops.of(~careless.people[stops.worker])
+        notes.append(_careless(stops, rest, careless.people, kappa))
+        stops = rest
+    if len(stops.low) and chance_that_texts_alike(stops) < DIFFER:
+        notes.append(
+            warning(
+                "texts_differ",
+                "How far a text is read differs between texts by more than chance: the interval counts texts as drawn from many, "
+                "like people; L is that of such texts on average. Use more texts.",
+            )
+        )
+    if len(stops.low) and chance_that_readers_alike(stops) < DIFFER:
+        notes.append(
+            warning(
+                "patience_differs",
+                f"Patience differs between people by more than chance: half of them read on for more than {spread.median:.0f} characters "
+                f"(coefficient of variation {spread.best:.2f}, see patience_chars_spread). The L given is the one line closest to all.",
+            )
+        )
+    elif not notes and exponential_gain(stops, 1 / kappa) > EXPONENTIAL_GAIN:
+        notes.append(
+            warning(
+                "decay_exponential",
+                "Stops fall off exponentially rather than along a line: an L of the linear decay is then no more than the closest "
+                "line, and longer than the length after which 1/e still read.",
+            )
+        )
+    return notes, spread
+
+
+def _careless(stops: Stops, rest: Stops, people: Bools, kappa: float) -> Diagnostic:
+    names = [name for name, out in zip(stops.people, people, strict=True) if out]
+    without = _curve(rest).line(with_finishers=False)[0] if len(rest.low) else 0.0
+    other = f"{1 / without:.0f}" if without > 0 else "without a bound"
+    return warning(
+        "careless_workers",
+        f"{len(names)} of {len(people)} people ({listed(names, most=MOST_NAMES)}) always go to the end, or never beyond the first screen, as who "
+        f"does not read: they are in this patience of {1 / kappa:.0f}; without them it is {other}.",
+    )
+
+
+def _about_rows(usable: pd.DataFrame, stops: Stops, unused: str | None) -> Iterator[Diagnostic]:
+    """Yield what was left out, how stops are known, and a warning where they are of visits to streams."""
     if unused:
         yield info("stops_not_used", f"Left out: {unused}.")
+    if (stops.high > stops.low).any() or stops.step:
+        how = f" All stops are multiples of {stops.step:.0f} characters." if stops.step else ""
+        yield info(
+            "stops_by_screen",
+            f"Stops are known to a screen: each lies somewhere in the last one that was seen, evenly as far as L goes.{how}",
+        )
     if usable[["judgment", "layout"]].isna().all(axis=None):
         yield warning(
             "from_visits",

@@ -1,29 +1,26 @@
 """Planned studies of agreement: how well one measure agrees with preferences, or whether two measures differ in it.
 
-People and measures are those of `calibration.patience.simulate.Judges` with scores from a normal law. In a query q every
-system s is liked by v_qs ~ N(0, 1); a measure scores it m_qs with correlation rho_q to v_qs, so that it explains a
-part of what people like and the rest is unexplained. The log odds of a pair are strength (v_qs - v_qr) / sqrt(2)
-times a person's own factor, and votes follow Davidson's model (`calibration.inference.davidson`). How well a measure does
+People vote as in `calibration.plan.votes`. A measure scores a system s of a query q, which people like v_qs, with m_qs ~ N(0, 1) of
+correlation rho_q to v_qs, so that it explains a part of what people like and the rest is unexplained. How well a measure does
 differs between queries: atanh rho_q ~ N(atanh rho, query_spread^2). rho is searched such that the agreement is what
 one says it is; two measures choose the same system in a share of pairs that one says too.
 
-Agreement, interval and test are those of `metrics.agreement.agreement`, `metrics.agreement.query_mean` and `metrics.agreement.comparison`.
+Intervals and tests are those of `prefcal agree`, over queries and people (`metrics.agreement.people`).
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from itertools import combinations
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
-from calibration.inference.davidson import choice_probabilities
-from calibration.plan.simulation import MOST, NOTHING, Outcome, people_needed
-from metrics.agreement.agreement import Ties, agreement, pair_credit
-from metrics.agreement.comparison import Comparison
-from metrics.agreement.query_mean import QueryMean, standard_error
-from metrics.arrays import Floats, Places
+from calibration.agree.diagnostics import FEWEST_TOPICS, FEWEST_WORKERS, testable
+from calibration.plan.simulation import MOST, NOTHING, Outcome
+from calibration.plan.votes import People, Sizes, draw_votes
+from metrics.agreement.agreement import Ties, pair_credit
+from metrics.agreement.people import Error
+from metrics.arrays import Floats
 from metrics.errors import input_fault
 
 LEVEL = 0.95
@@ -34,68 +31,15 @@ _CLOSEST = 0.9999
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class People:
-    """Who judges, and what they are like.
-
-    Attributes
-    ----------
-    strength : float
-        Log odds of a pair of usual distance: how decided people are. At 1.2 and 14 workers the majority of a pair
-        holds 69 % of the votes.
-    tie_weight : float
-        nu of Davidson's model; at 0.6 about a fifth of the judgments are ties.
-    sensitivity_sd : float
-        Standard deviation of the log of a person's own factor on all log odds.
-    query_spread : float
-        Standard deviation over queries of a measure's correlation with what people like, on Fisher's scale.
-    taste_sd : float
-        Standard deviation of a person's own liking of a system, alike in all queries that they judge, where what everybody likes has
-        1. At 0 a person's answers to two queries have no more in common than those of two people.
-    """
-
-    strength: float = 1.2
-    tie_weight: float = 0.6
-    sensitivity_sd: float = 0.3
-    query_spread: float = 0.2
-    taste_sd: float = 0.0
-
-
-class _Votes(NamedTuple):
-    """What people of some queries like (queries, systems), the pairs (p, 2), and their vote shares (queries, p)."""
-
-    liked: Floats
-    pairs: Places
-    share: Floats
-
-    def agreement(self, scores: Floats, ties: Ties) -> QueryMean:
-        """Return the agreement with a measure's (queries, systems) scores."""
-        names = np.repeat(np.arange(len(scores)).astype(str), len(self.pairs))
-        return agreement(self._difference(scores), self.share.ravel(), names, ties=ties).mean
-
-    def value(self, scores: Floats, ties: Ties) -> float:
-        """Return the value of the agreement alone."""
-        return float(np.nanmean(pair_credit(self._difference(scores), self.share.ravel(), ties=ties)))
-
-    def _difference(self, scores: Floats) -> Floats:
-        return (scores[:, self.pairs[:, 0]] - scores[:, self.pairs[:, 1]]).ravel()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementDesign:
     """A study of one measure's agreement.
 
     Attributes
     ----------
-    queries : int
-        How many.
-    pairs : int
-        Judged in each query: of the fewest systems that make so many.
-    workers : int
-        Who judge each pair.
-    queries_each : int
-        That a person judges.
-    pairs_each : int or None
-        Of each of these queries; None for all pairs. It counts people, and does not change how they are simulated.
+    queries, pairs, workers, fewest_pairs, queries_each, pairs_each
+        As of `calibration.plan.votes.Sizes`.
+    most_pairs : int or None
+        That there can be in a query; None: as many as one likes.
     true : float
         The agreement of the measure in endlessly many queries, for the design as it was made (`resized` keeps the
         measure, and with more workers a pair its agreement rises a little).
@@ -116,6 +60,8 @@ class AgreementDesign:
     ties: Ties = "against"
     judges: People = field(default_factory=People)
     tell_from: float | None = None
+    fewest_pairs: int | None = None
+    most_pairs: int | None = None
     queries_each: int = 1
     pairs_each: int | None = None
     rho: float = math.nan
@@ -151,28 +97,37 @@ class AgreementDesign:
 
     def bounds(self, vary: str) -> tuple[int, int]:
         """Two queries are needed to tell how queries differ."""
+        if vary == "pairs":
+            return self.fewest_pairs or 1, max(self.pairs, self.most_pairs or MOST)
         return 2 if vary == "queries" else 1, MOST
 
     def people(self) -> int:
         """Return the number of workers, when each does what one does."""
-        return self.people_of(self.queries)
-
-    def people_of(self, queries: int) -> int:
-        """Return the number of workers for so many queries."""
-        return people_needed(
-            queries, self.pairs, self.workers, queries_each=self.queries_each, pairs_each=self.pairs_each
-        )
+        return self.sizes.people
 
     def judgments(self) -> int:
-        """Return their number in all."""
-        return self.queries * self.pairs * self.workers
+        """Return their number in all, less what those who leave do not give."""
+        return round(self.sizes.judgments * (1 - self.judges.drop_out / 2))
+
+    @property
+    def sizes(self) -> Sizes:
+        """How many judge what."""
+        return Sizes(
+            queries=self.queries,
+            pairs=self.pairs,
+            workers=self.workers,
+            fewest_pairs=self.fewest_pairs,
+            queries_each=self.queries_each,
+            pairs_each=self.pairs_each,
+        )
 
     def simulated(self, rng: np.random.Generator) -> Outcome:
-        """Draw a study and return the query t interval of the agreement."""
-        votes = _drawn(self, self.queries, rng)
-        mean = votes.agreement(_measure(votes.liked, self.rho, self.judges.query_spread, rng), self.ties)
-        low, high = mean.confidence_interval(LEVEL)
-        return _outcome(mean.value, low, high, mean.standard_error, mean.units, self.tell_from)
+        """Draw a study and return the interval of the agreement that `prefcal agree` prints."""
+        votes = draw_votes(self.sizes, self.judges, rng)
+        difference = votes.difference(_measure(votes.liked, self.rho, self.judges.query_spread, rng))
+        people = votes.by_person()
+        value = float(np.nanmean(pair_credit(difference, people.share, ties=self.ties)))
+        return _outcome(value, people.error(difference, self.ties), (0.0, 1.0), self.tell_from)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,71 +201,40 @@ class DifferenceDesign:
         """Return their number in all."""
         return self.study.judgments()
 
+    def check_tested(self) -> None:
+        """Raise `InputError` where `prefcal agree` would print no p, so that nothing is ever told apart."""
+        if self.study.queries < FEWEST_TOPICS or self.people() < FEWEST_WORKERS:
+            raise input_fault(
+                f"no such study tells two measures apart: with fewer than {FEWEST_TOPICS} queries or {FEWEST_WORKERS} people "
+                "prefcal agree prints no p",
+                cure="give more --queries or --workers",
+            )
+
     def simulated(self, rng: np.random.Generator) -> Outcome:
-        """Draw a study and return the paired query t interval of the difference."""
+        """Draw a study and return the interval of the difference that `prefcal agree` prints; without a p nothing is told."""
         study = self.study
-        votes = _drawn(study, study.queries, rng)
-        first, second = (
-            votes.agreement(scores, study.ties)
-            for scores in _two_measures(votes.liked, self, study.judges.query_spread, rng)
+        votes = draw_votes(study.sizes, study.judges, rng)
+        first, second = map(
+            votes.difference, _two_measures(votes.liked, self, study.judges.query_spread, rng)
         )
-        units = int(((first.counts > 0) | (second.counts > 0)).sum())
-        found = Comparison(
-            difference=first.value - second.value,
-            standard_error=standard_error(first.influence - second.influence, units),
-            queries=units,
-            p_t=math.nan,
-            p_sign_flip=math.nan,
-        )
-        low, high = found.confidence_interval(LEVEL)
-        return _outcome(found.difference, low, high, found.standard_error, units, 0.0)
+        people, ties = votes.by_person(), study.ties
+        one, other = (np.nanmean(pair_credit(each, people.share, ties=ties)) for each in (first, second))
+        influence = people.influence(first, ties) - people.influence(second, ties)
+        error = people.crossing.error(influence, people.weight)
+        tell_from = 0.0 if testable(people.crossing) else None
+        return _outcome(float(one - other), error, (-1.0, 1.0), tell_from)
 
 
-def _outcome(
-    estimate: float, low: float, high: float, error: float, units: int, tell_from: float | None
-) -> Outcome:
-    """Return what a study with an interval of Student's t prints; nothing where queries do not differ."""
-    if math.isnan(low):
+def _outcome(estimate: float, error: Error, ends: tuple[float, float], tell_from: float | None) -> Outcome:
+    """Return what a study with an interval of Student's t prints; nothing where nothing varies."""
+    if not error.standard_error > 0:
         return replace(NOTHING, estimate=estimate)
+    reach = error.reach(LEVEL)
+    low, high = max(ends[0], estimate - reach), min(ends[1], estimate + reach)
     told = tell_from is not None and not low <= tell_from <= high
     return Outcome(
-        estimate=estimate, low=low, high=high, told=told, standard_error=error, df=float(units - 1)
+        estimate=estimate, low=low, high=high, told=told, standard_error=error.standard_error, df=error.df
     )
-
-
-def systems_for(pairs: int) -> int:
-    """Return the fewest systems that make so many pairs: 7 for 21."""
-    return math.ceil((1 + math.sqrt(1 + 8 * pairs)) / 2)
-
-
-def _drawn(design: AgreementDesign, queries: int, rng: np.random.Generator) -> _Votes:
-    """Draw what people like and how they vote."""
-    people, systems = design.judges, systems_for(design.pairs)
-    every = np.array(list(combinations(range(systems), 2)))
-    pairs = every[np.sort(rng.choice(len(every), design.pairs, replace=False))]
-    liked = rng.standard_normal((queries, systems))
-    log_odds = people.strength / math.sqrt(2) * (liked[:, pairs[:, 0]] - liked[:, pairs[:, 1]])
-    own = np.exp(people.sensitivity_sd * rng.standard_normal((queries, 1, design.workers)))
-    log_tie = np.asarray(math.log(people.tie_weight))
-    by_person = log_odds[:, :, None] + people.strength / math.sqrt(2) * _tastes(design, queries, pairs, rng)
-    first, second, _ = choice_probabilities(by_person * own, log_tie)
-    drawn = rng.random(first.shape)
-    votes = np.where(drawn < first, 1.0, np.where(drawn < first + second, 0.0, 0.5))
-    return _Votes(liked, pairs, votes.mean(axis=2))
-
-
-def _tastes(design: AgreementDesign, queries: int, pairs: Places, rng: np.random.Generator) -> Floats:
-    """Draw how much more each worker of each query likes the first system of a pair than others do; (queries, p, workers).
-
-    Queries take people in turn, so that nobody has one twice. Without tastes nothing is drawn.
-    """
-    if not design.judges.taste_sd:
-        return np.zeros((1, 1, 1))
-    people = design.people_of(queries)
-    liking = design.judges.taste_sd * rng.standard_normal((people, systems_for(design.pairs)))
-    person = np.arange(queries * design.workers).reshape(queries, design.workers) % people
-    more = liking[:, pairs[:, 0]] - liking[:, pairs[:, 1]]
-    return np.asarray(np.moveaxis(more[person], 2, 1))
 
 
 def _measure(liked: Floats, rho: float, spread: float, rng: np.random.Generator) -> Floats:
@@ -360,12 +284,14 @@ def _possible_alike(one: float, other: float) -> tuple[float, float]:
 def _search(design: AgreementDesign, wanted: float) -> float:
     """Return the rho at which a measure has the wanted agreement with these people."""
     rng = np.random.default_rng(_SEARCH_SEED)
-    votes = _drawn(design, SEARCH_QUERIES, rng)
-    seed = int(rng.integers(2**32))
+    sizes = replace(design.sizes, queries=SEARCH_QUERIES, queries_each=1)
+    votes = draw_votes(sizes, design.judges, rng)
+    share, seed = votes.by_person().share, int(rng.integers(2**32))
 
     def reached(rho: float) -> float:
         draws = np.random.default_rng(seed)  # the same draws for every rho, so that agreement rises with it
-        return votes.value(_measure(votes.liked, rho, design.judges.query_spread, draws), design.ties)
+        difference = votes.difference(_measure(votes.liked, rho, design.judges.query_spread, draws))
+        return float(np.nanmean(pair_credit(difference, share, ties=design.ties)))
 
     least, most = reached(-_CLOSEST), reached(_CLOSEST)
     if not least < wanted < most:

@@ -1,11 +1,12 @@
 """The search for the size at which a study reaches what one wants of it."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import isotonic_regression
 from scipy.special import ndtr, ndtri
 
 from calibration.plan.simulation import Design, PlanRow, Track, plan_row, untracked
@@ -56,6 +57,15 @@ class Wish:
         low, high = (row.width_of(min(max(self.sure + side, 0.0), 1.0)) for side in (-reach, reach))
         return math.log(high / low) if math.isfinite(high) else math.inf
 
+    def guess(self, row: PlanRow) -> int:
+        """Return the size at which errors that shrink with the square root of the size would meet the wish."""
+        if self.width is not None:
+            width = row.width_of(self.sure)
+            return math.ceil(row.size * (width / self.width) ** 2) if math.isfinite(width) else row.size
+        assert self.power is not None  # noqa: S101 - for the type checker; there is one of both
+        z = ndtri(np.clip([self.power, row.power], 0.01, 0.99)) + ndtri(0.975)
+        return math.ceil(row.size * float(z[0] / max(z[1], 0.1)) ** 2)
+
     def met(self, row: PlanRow) -> bool:
         """Say whether studies of a size reach it."""
         if self.width is not None:
@@ -65,7 +75,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Plan(Summarised):
-    """What was found. It prints as the first lines of its `summary`.
+    """What was found. It prints as the first lines of its `summary`. The power of its rows never falls with the size.
 
     Attributes
     ----------
@@ -146,15 +156,22 @@ def plan(
     needed = None
     if wish.width is not None or wish.power is not None:
         most = min(most, LARGEST_FACTOR * asked)
-        start = min(most, max(least, _guess(rows[max(rows)], wish)))
+        start = min(most, max(least, wish.guess(rows[max(rows)])))
         if _smallest(lambda size: wish.met(at(size)), start, (least, most), 1 / math.sqrt(studies)):
-            while not wish.met(rows[max(rows)]) and max(rows) < most:
+            while not wish.met(_smoothed(rows)[max(rows)]) and max(rows) < most:
                 at(min(most, math.ceil(max(rows) * STEP)))
-            needed = _from_here_on(rows, wish)
-    return Plan(vary=vary, asked=asked, rows=tuple(rows[size] for size in sorted(rows)), needed=needed)
+            needed = _from_here_on(_smoothed(rows), wish)
+    return Plan(vary=vary, asked=asked, rows=tuple(_smoothed(rows).values()), needed=needed)
 
 
-def _from_here_on(rows: dict[int, PlanRow], wish: Wish) -> int | None:
+def _smoothed(rows: Mapping[int, PlanRow]) -> dict[int, PlanRow]:
+    """Return rows by ascending size whose power never falls: what else it does is noise of the simulation (isotonic regression)."""
+    sizes = sorted(rows)
+    power = isotonic_regression([rows[size].power for size in sizes]).x
+    return {size: replace(rows[size], power=float(share)) for size, share in zip(sizes, power, strict=True)}
+
+
+def _from_here_on(rows: Mapping[int, PlanRow], wish: Wish) -> int | None:
     """Return the smallest size simulated that meets a wish, as all larger ones do."""
     needed = None
     for size in sorted(rows, reverse=True):
@@ -162,16 +179,6 @@ def _from_here_on(rows: dict[int, PlanRow], wish: Wish) -> int | None:
             break
         needed = size
     return needed
-
-
-def _guess(row: PlanRow, wish: Wish) -> int:
-    """Return the size at which errors that shrink with the square root of the size would meet the wish."""
-    if wish.width is not None:
-        width = row.width_of(wish.sure)
-        return math.ceil(row.size * (width / wish.width) ** 2) if math.isfinite(width) else row.size
-    assert wish.power is not None  # noqa: S101 - for the type checker; there is one of both
-    z = ndtri(np.clip([wish.power, row.power], 0.01, 0.99)) + ndtri(0.975)
-    return math.ceil(row.size * float(z[0] / max(z[1], 0.1)) ** 2)
 
 
 def _smallest(

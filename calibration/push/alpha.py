@@ -17,7 +17,8 @@ from calibration.inference.uncertainty import Interval, Scale, Scales, StudentT,
 from calibration.push.errors import STRONG_GAIN, FiellerRatios, RawWeights
 from calibration.push.likelihood import Ties
 from calibration.push.notes import notes_on_clusters
-from calibration.push.pairs import PushJudgments, notes_on_judgments, push_judgments
+from calibration.push.pain import PainForm, allowing_for, felt, forms_of, notes_on_pain
+from calibration.push.pairs import PAIN, PushJudgments, notes_on_judgments, push_judgments
 from calibration.push.search import WeightSearch, judged_by, search_weights
 from calibration.user_model.model import PARAMETERS, Diagnostic
 from metrics.arrays import Floats
@@ -97,16 +98,19 @@ def fit_push_alpha(
 
 def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> CalibrationResult:
     """Fit alpha to judgments that have their cells already; otherwise as `fit_push_alpha`."""
-    gain, eventful, silence, silent_pushes, reward = judgments.difference.T
-    design = np.stack([gain, eventful + silent_pushes, silence, reward], axis=1)
-    judged = judged_by(judgments, design, ties)
+    judged = judged_by(judgments, _design(judgments, "count"), ties)
     found = search_weights(judged, NAMES, ties, needed=2)
+    forms = forms_of(
+        lambda form: search_weights(
+            judged_by(judgments, _design(judgments, form), ties), NAMES, ties, needed=2
+        )
+    )
     w_g, w_p = found.weights[:2].tolist()
     return CalibrationResult(
         parameters=MappingProxyType({NAME: w_g / (w_g + max(w_p, 0.0))}),
         unit=PARAMETERS[NAME],
         method=f"gain against all non-relevant pushes, ties: {ties}",
-        uncertainty=MappingProxyType(_uncertainty(found)),
+        uncertainty=MappingProxyType(allowing_for(forms, _uncertainty(found), _uncertainty)),
         loglik=found.maximum.loglik,
         n_free=len(found.maximum.point),
         n_workers=judged.workers,
@@ -118,8 +122,23 @@ def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> Calibr
             *notes_on_judgments(judgments),
             *notes_on_clusters(judged.workers, judged.topics),
             *_notes(found),
+            *notes_on_pain(judgments, ties, _weights_by_place(found), forms),
         ),
     )
+
+
+def _design(judgments: PushJudgments, form: PainForm) -> Floats:
+    """Return the (n, 4) columns of `NAMES`."""
+    left, right = (felt(x, form) for x in (judgments.left, judgments.right))
+    gain, eventful, silence, silent_pushes, reward = (left - right).T
+    return np.stack([gain, eventful + silent_pushes, silence, reward], axis=1)
+
+
+def _weights_by_place(found: WeightSearch) -> dict[int, float]:
+    """Return the weights that were fitted by their place in the framework; that of non-relevant pushes stands twice."""
+    places = ((0,), PAIN, (2,), (4,))
+    fitted = zip(found.kept, found.maximum.weights.tolist(), strict=True)
+    return {place: weight for column, weight in fitted for place in places[column]}
 
 
 def _uncertainty(found: WeightSearch) -> dict[str, Uncertainty]:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from calibration.inference.clusters import jackknife_covariance, two_way
+from calibration.inference.clusters import jackknife_covariance, newton_changes, two_way
 from calibration.inference.uncertainty import Interval, Scale, Scales
-from calibration.push.likelihood import RIDGE, ChoiceModel
+from calibration.push.likelihood import ChoiceModel
 from metrics.arrays import Floats, Ints
 
 STRONG_GAIN = 3.0
@@ -44,18 +44,13 @@ def two_way_covariance(model: ChoiceModel, point: Floats, worker: Ints, topic: I
 
 
 def changes_without_each(model: ChoiceModel, point: Floats, cluster: Ints) -> Floats:
-    """Return the Newton step from ``point`` without each cluster: (c, p).
-
-    Where the other clusters hardly tell a direction, the step along it is large, as it should be.
-    """
+    """Return the Newton step from ``point`` without each cluster, see `newton_changes`: (c, p)."""
     scores, rows = model.row_derivatives(point)
     order = np.argsort(cluster, kind="stable")
     starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
     of_cluster = np.add.reduceat(scores[order], starts, axis=0)
     information = np.add.reduceat(rows[order], starts, axis=0)
-    whole = information.sum(axis=0)
-    ridge = RIDGE * np.diag(np.diag(whole))
-    return np.asarray(np.linalg.solve(whole - information + ridge, -of_cluster[..., None])[..., 0])
+    return newton_changes(of_cluster, information)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ have a meaning outside a study, so weights are reported relative to G_E. Errors 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ from calibration.push.notes import (
     notes_on_weights,
     silent_days,
 )
+from calibration.push.pain import allowing_for, fitted_in, forms_of, notes_on_pain
 from calibration.push.pairs import (
     OUTCOMES,
     WEIGHTS,
@@ -223,6 +225,10 @@ def fit_weights_to(
         samples = bootstrap_weights(votes, found, ties, resamples=resamples, rng=rng, nonneg=nonneg)
     methods = _uncertainty(found, samples, judged.topics, nonneg=nonneg)
     silent = None if nonneg else _silent_days(found, methods, samples)
+    forms = {} if nonneg else forms_of(partial(fitted_in, judgments, ties))
+    methods = allowing_for(
+        forms, methods, lambda other: _uncertainty(other, None, judged.topics, nonneg=False)
+    )
     return PushFit(
         parameters=MappingProxyType(_relative(found)),
         unit=PARAMETERS["push_P_E"],
@@ -233,7 +239,12 @@ def fit_weights_to(
         n_workers=judged.workers,
         n_rows=len(judged.vote),
         details=MappingProxyType(_details(judged, found)),
-        diagnostics=tuple(_diagnostics(judgments, judged, found, ties, silent)),
+        diagnostics=(
+            *_diagnostics(judgments, judged, found, ties, silent),
+            *notes_on_pain(
+                judgments, ties, dict(zip(found.kept, found.maximum.weights.tolist(), strict=True)), forms
+            ),
+        ),
         skipped=_skipped(found.unclear),
         raw=found.raw,
         silent=silent,

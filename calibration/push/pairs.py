@@ -37,6 +37,8 @@ SIGNS = MappingProxyType(
     }
 )
 """Cell -> its sign in the utility, in the order of `WEIGHTS`."""
+PAIN = [1, 3]
+"""The places of what counts non-relevant pushes."""
 DEFAULT_CONVENTION = "track"
 TASK = "pushes"
 OUTCOMES = np.array([1.0, -1.0, 0.0])

@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.special import expit
 
 from calibration.inference.davidson import choice_probabilities
+from calibration.push.pain import PainForm, felt
 from calibration.push.pairs import SIGNS, WEIGHTS, PushJudgments
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
@@ -51,6 +52,8 @@ class PushJudges:
         Log odds of the left side.
     label_slope : float
         Log odds of calling a tie good for each unit of the two streams' summed utility; 0: at random.
+    pain : {'count', 'root', 'any'}
+        What non-relevant pushes are felt as: their number, its root, or whether there is any.
     """
 
     weights: Mapping[str, float] = field(default_factory=lambda: TRUTH)
@@ -63,6 +66,7 @@ class PushJudges:
     unexplained_sd: float = 0.0
     left_bias: float = 0.0
     label_slope: float = 0.0
+    pain: PainForm = "count"
 
 
 def simulate_push_cells(
@@ -208,6 +212,7 @@ class _Drawn(NamedTuple):
 def _drawn_judgments(x: Floats, stream: Ints, judges: PushJudges, rng: np.random.Generator) -> _Drawn:
     """Draw from (pairs, 2, 5) signed cells of (pairs, 2) streams."""
     n = judges.workers * judges.pairs_per_worker
+    x = felt(x, judges.pain)
     worker = np.repeat(np.arange(judges.workers), judges.pairs_per_worker)
     pair, swapped = rng.integers(0, len(x), n), rng.random(n) < 0.5
     own = _own_weights(judges, rng)[worker]

@@ -22,6 +22,7 @@ from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
 from calibration.inference.clusters import cluster_uncertainty
+from calibration.inference.few import notes_on_few
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, StudentT
 from calibration.tables.preferences import resolved_sides
@@ -32,7 +33,6 @@ NAMES = ("consistency_share", "consistency_kappa", "identical_share", "identical
 CLICKS = MappingProxyType({"left or right by lot": 1 / 2, "any of the four options by lot": 3 / 8})
 """Who does not look -> how often a repeat with swapped sides is consistent all the same."""
 RESAMPLES = 2000
-FEW_WORKERS = 20
 MIN_CONSISTENCY = 0.4
 _EQUAL = ("equally_good", "equally_bad")
 _OPTIONS = ("left", "right", *_EQUAL)
@@ -246,5 +246,5 @@ def _diagnostics(sums: Floats, min_consistency: float) -> Iterator[Diagnostic]:
         yield warning(
             "no_inconsistent_repeat", "Every repeat was consistent: there is no interval over workers."
         )
-    elif len(sums) < FEW_WORKERS:
-        yield warning("few_workers", f"Only {len(sums)} workers have a repeat: the interval is hardly known.")
+    else:
+        yield from notes_on_few(workers=len(sums))

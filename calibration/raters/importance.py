@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.clusters import cluster_uncertainty
+from calibration.inference.few import notes_on_few
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, StudentT
 from calibration.raters.agreement import RESAMPLES, Metric, Ratings, coefficient_uncertainty
@@ -22,7 +23,6 @@ from metrics.arrays import Floats, Places
 
 KAPPA, ALPHA = "importance_weighted_kappa", "importance_alpha"
 ITEM = ["topic", "intent", "iunit"]
-FEW_TOPICS = 10
 MOST_CATEGORIES = 50
 _CELLS_AT_ONCE = 4_000_000
 
@@ -255,11 +255,8 @@ def _diagnostics(sizes: "pd.Series[int]", data: _Crossed) -> Iterator[Diagnostic
         )
     if data.topics < 2:
         yield warning("one_topic", "With a single topic nothing is known about others: there is no interval.")
-    elif data.topics < FEW_TOPICS:
-        yield warning(
-            "few_topics",
-            f"The intervals of kappa and alpha rest on {data.topics} topics only.",
-        )
+    else:
+        yield from notes_on_few(topics=data.topics)
 
 
 def _by_pair(data: _Crossed) -> Floats:

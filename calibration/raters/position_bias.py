@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
+from calibration.inference.few import notes_on_few
+from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, warning
 from calibration.inference.uncertainty import Scale, StudentT
 from calibration.raters.consistency import clopper_pearson
 from calibration.tables.preferences import resolved_sides
@@ -21,7 +22,6 @@ from calibration.user_model.model import Diagnostic
 from metrics.agreement.query_mean import QueryMean, mean_by_query
 
 NAME = "left_share"
-FEW_WORKERS = 20
 UNEVEN = 0.01
 """Two-sided p-value below which the sides were hardly drawn by lot."""
 
@@ -130,8 +130,8 @@ def _on_lean(left: QueryMean, level: float) -> Iterator[Diagnostic]:
             f"People lean to the {'left' if low > 1 / 2 else 'right'}: {left.value:.0%} of the answers for a side are for "
             f"the left one, {level:.0%} interval {low:.0%} to {high:.0%}.",
         )
-    if 1 < left.units < FEW_WORKERS:
-        yield info("few_workers", f"The lean is known from {left.units} workers only.")
+    if left.units > 1:
+        yield from notes_on_few(workers=left.units)
 
 
 def _on_design(first: pd.DataFrame, sides: pd.DataFrame) -> Iterator[Diagnostic]:

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from calibration.inference.few import notes_on_few
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
 from calibration.raters.agreement import (
     FEWEST_WORKERS,
@@ -26,7 +27,6 @@ from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
 
 FLEISS, KRIPPENDORFF = "preference_fleiss_kappa", "preference_krippendorff_alpha"
-FEW_TOPICS = 10
 _CATEGORIES = {
     3: {"votes_a": 0, "votes_b": 1, "equally_good": 2, "equally_bad": 2},
     4: {"votes_a": 0, "votes_b": 1, "equally_good": 2, "equally_bad": 3},
@@ -145,11 +145,8 @@ def _diagnostics(ratings: Ratings, shown: Floats | None) -> Iterator[Diagnostic]
             "one_topic",
             "A single topic has pairs with two judgments or more: nothing is known about others, there is no interval.",
         )
-    elif ratings.clusters < FEW_TOPICS:
-        yield warning(
-            "few_topics",
-            f"The intervals of kappa and alpha rest on {ratings.clusters} topics only.",
-        )
+    else:
+        yield from notes_on_few(topics=ratings.clusters)
     crossed = pd.Series(ratings.cluster[ratings.item]).groupby(ratings.worker).nunique().mean()
     if crossed > 1:
         few = int(ratings.worker.max()) + 1 < FEWEST_WORKERS

@@ -5,7 +5,7 @@ inconsistent answers raises what is measured on the rest, so each number is also
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -16,6 +16,7 @@ from calibration.inference.attempts import Unmade, attempt, guarded
 from calibration.inference.results import LEVEL, CalibrationResult, Skipped, info, warning
 from calibration.inference.uncertainty import closed
 from calibration.inference.wording import short
+from calibration.raters.careless import note_on_clickers, random_clickers
 from calibration.raters.consistency import NAMES as CONSISTENCY
 from calibration.raters.consistency import fit_consistency
 from calibration.raters.importance import ALPHA, KAPPA, fit_importance, fit_importance_alpha
@@ -23,7 +24,7 @@ from calibration.raters.position_bias import NAME as LEFT_SHARE
 from calibration.raters.position_bias import fit_position_bias
 from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_rater_agreement
 from calibration.tables.preferences import counted_tables
-from calibration.user_model.model import ParameterEntry, parameter_frame
+from calibration.user_model.model import Diagnostic, ParameterEntry, parameter_frame
 from metrics.results import Summarised
 
 FORMAT = "prefcal-quality/1"
@@ -40,10 +41,16 @@ class QualityReport(Summarised):
         agreement on importance (numbers, order). No name stands in two of them.
     skipped : tuple of Skipped
         What the tables cannot tell, and why.
+    clickers : Diagnostic or None
+        What is said of judges who click at random; None where nothing speaks for such people.
+    careless : mapping of str to float
+        Judge -> how likely one of them; empty where there are none.
     """
 
     results: tuple[CalibrationResult, ...]
     skipped: tuple[Skipped, ...]
+    clickers: Diagnostic | None = None
+    careless: Mapping[str, float] = field(default_factory=dict)
 
     def entries(self, level: float = LEVEL) -> dict[str, ParameterEntry]:
         """Return name -> estimate, interval, unit, method, counts and diagnostics, as for parameters."""
@@ -142,7 +149,23 @@ def quality_report(
             _compared(result, measure, others, seed, level) if len(others) > len(table) else result
             for result in found.results
         ]
-    return QualityReport(results=tuple(results), skipped=tuple(skipped))
+    report = QualityReport(results=tuple(results), skipped=tuple(skipped))
+    return _with_clickers(report, counted["preferences"]) if "preferences" in counted else report
+
+
+def _with_clickers(report: QualityReport, preferences: pd.DataFrame) -> QualityReport:
+    """Return the report with what is said of judges who click at random, where there are any."""
+    clickers = guarded(lambda: random_clickers(preferences))
+    if clickers is None or isinstance(clickers, Unmade):
+        return report
+    judges, kind = clickers
+    note = note_on_clickers(kind)
+    results = tuple(one.noted(note) if _on_preferences(one) else one for one in report.results)
+    return replace(report, results=results, clickers=note, careless=kind.by_name(judges))
+
+
+def _on_preferences(result: CalibrationResult) -> bool:
+    return all(name.startswith((FLEISS, KRIPPENDORFF)) for name in result.parameters)
 
 
 def _compared(

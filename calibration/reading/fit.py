@@ -13,11 +13,13 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtr
 
-from calibration.inference.clusters import between_clusters, cluster_counts
+from calibration.inference.clusters import cluster_counts
+from calibration.inference.few import notes_on_few
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
+from calibration.reading.careless import ClickThrough, click_through
+from calibration.reading.items import ItemEffects, item_effects, length_slope
 from calibration.reading.medians import MAD_TO_SD, MedianFit, bootstrap_medians, fit_medians, worker_medians
 from calibration.reading.mixture import N_FREE, MixtureFit, bootstrap_mixture, fit_mixture
 from calibration.reading.result import ReadingSpeedFit, ReadingSummary
@@ -28,11 +30,11 @@ from metrics.arrays import Floats
 LEAST_RANGE = 3.0
 LEAST_SLOPE = 0.1
 MANY_CUT = 0.5
-FEW_CUT = 0.1
-FEW_WORKERS = 20
 AT_THE_SHORTEST = 0.05
 LEAST_ROWS = 40
 SIGNIFICANT = 0.01
+MUCH_OF_ERROR = 0.2
+"""Share of the variance of mu from which on that of the items is worth a warning: the interval is a tenth wider."""
 _NEAR = 1.01
 _OUTLYING = 3.0
 NAMES = ("reading_speed_mu", "reading_speed_sigma")
@@ -85,28 +87,18 @@ def fit_reading_speed(
     """
     if resamples and rng is None:
         raise ValueError("a bootstrap needs rng")
-    data = readings(reads, language=language)
-    _check_identified(data, length_unit(language))
-    if (~np.isnan(worker_medians(data))).sum() < LEAST_WORKERS:
-        raise NotIdentifiedError(
-            "more than half of what nearly every worker read was interrupted by the end of a visit"
-        )
-    medians = fit_medians(data)
-    mixture = fit_mixture(data, medians) if method == "mixture" else None
-    fit = _of_medians(medians) if mixture is None else _of_mixture(mixture)
-    if not np.isfinite(fit.cov).all() or math.sqrt(fit.cov[1, 1]) > _LEAST_SPREAD_SE:
-        raise NotIdentifiedError(
-            f"the speeds of {data.n_workers} workers differ by no more than chance: their spread is not known"
-        )
-    uncertainty: dict[str, Uncertainty] = {
-        how: StudentT(
-            centre=np.array([fit.mu, math.log(fit.sigma)]), cov=cov, df=data.n_workers - 1, scale=SCALES
-        )
-        for how, cov in fit.covs.items()
-    }
-    if rng is not None and resamples:
-        uncertainty["worker_bootstrap"] = _bootstrap(data, medians, resamples, rng, mixed=mixture is not None)
+    everybody = readings(reads, language=language)
     unit = length_unit(language)
+    _check_identified(everybody, unit)
+    careless = click_through(everybody, fit_medians(everybody))
+    data = everybody if careless is None else everybody.of(~careless.kind.is_one[everybody.worker])
+    medians = fit_medians(data)
+    fit = _best_fit(data, medians, method)
+    effects = item_effects(data, medians, _clear_slope(data, medians))
+    uncertainty = _uncertainty(data, fit, effects)
+    if rng is not None and resamples:
+        mixed = fit.n_free == N_FREE
+        uncertainty["worker_bootstrap"] = _bootstrap(data, medians, resamples, rng, mixed=mixed)
     return ReadingSpeedFit(
         parameters=MappingProxyType(dict(zip(NAMES, (fit.mu, fit.sigma), strict=True))),
         unit=f"log {unit} per second",
@@ -118,12 +110,49 @@ def fit_reading_speed(
         n_censored=int(data.cut.sum()),
         loglik=fit.loglik,
         n_free=fit.n_free,
-        details=MappingProxyType(_details(data, fit)),
-        diagnostics=tuple(
-            _diagnostics(data, medians, fit, unit, failed=method == "mixture" and mixture is None)
+        details=MappingProxyType(_details(data, fit, effects)),
+        diagnostics=(
+            *(() if careless is None else (_on_careless(careless, _with_all(everybody, method), unit),)),
+            *_diagnostics(data, medians, fit, unit, failed=method == "mixture" and fit.n_free != N_FREE),
+            *_on_items(effects, fit),
         ),
+        careless=MappingProxyType({} if careless is None else careless.kind.by_name(everybody.names)),
         summaries=ReadingSummary.of(data, medians, fit.centres),
     )
+
+
+def _best_fit(data: TimedReads, medians: MedianFit, method: Method) -> "_Fitted":
+    """Fit by the mixture where that is wanted and has a maximum, else by medians."""
+    mixture = fit_mixture(data, medians) if method == "mixture" else None
+    fit = _of_medians(medians) if mixture is None else _of_mixture(mixture)
+    if not np.isfinite(fit.cov).all() or math.sqrt(fit.cov[1, 1]) > _LEAST_SPREAD_SE:
+        raise NotIdentifiedError(
+            f"the speeds of {data.n_workers} workers differ by no more than chance: their spread is not known"
+        )
+    return fit
+
+
+def _uncertainty(data: TimedReads, fit: "_Fitted", effects: ItemEffects) -> dict[str, Uncertainty]:
+    """Return the errors by workers, and before them those by workers and items where these differ."""
+    centre = np.array([fit.mu, math.log(fit.sigma)])
+    workers = data.n_workers - 1
+    errors: dict[str, Uncertainty] = {}
+    if effects.mu_variance > 0:
+        both = fit.cov + np.diag([effects.mu_variance, 0.0])
+        # Satterthwaite: of a sum of two estimated variances
+        df = both[0, 0] ** 2 / (fit.cov[0, 0] ** 2 / workers + effects.mu_variance**2 / (effects.items - 1))
+        errors["two_way"] = StudentT(centre=centre, cov=both, df=float(df), scale=SCALES)
+    return errors | {
+        how: StudentT(centre=centre, cov=cov, df=workers, scale=SCALES) for how, cov in fit.covs.items()
+    }
+
+
+def _with_all(everybody: TimedReads, method: Method) -> "_Fitted | None":
+    """Return the fit of everybody, careless or not; None where there is none."""
+    try:
+        return _best_fit(everybody, fit_medians(everybody), method)
+    except NotIdentifiedError:
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +222,10 @@ def _check_identified(data: TimedReads, unit: str) -> None:
             f"fewer than {LEAST_WORKERS} workers read two items to their ends: how far workers differ cannot be told from how "
             "far one worker's reads do"
         )
+    if (~np.isnan(worker_medians(data))).sum() < LEAST_WORKERS:
+        raise NotIdentifiedError(
+            "more than half of what nearly every worker read was interrupted by the end of a visit"
+        )
     log_speed = data.log_speed[~data.cut]
     if np.ptp(log_speed) < _ONE_SPEED:
         speed = f"{math.exp(float(np.median(log_speed))):.3g} {unit} a second"
@@ -210,7 +243,7 @@ def _bootstrap(
     return Replicates(values=values, scale=SCALES, clusters=data.n_workers)
 
 
-def _details(data: TimedReads, fit: _Fitted) -> dict[str, float]:
+def _details(data: TimedReads, fit: _Fitted, effects: ItemEffects) -> dict[str, float]:
     low, high = np.quantile(np.exp(data.log_length), [0.025, 0.975])
     return {
         "residual_scale": fit.tau,
@@ -218,6 +251,7 @@ def _details(data: TimedReads, fit: _Fitted) -> dict[str, float]:
         "share_skimmed": fit.skimmed,
         "share_interrupted": float(data.cut.mean()),
         "reads_per_worker": len(data.worker) / data.n_workers,
+        "item_spread": effects.spread,
         "short_length": float(low),
         "long_length": float(high),
     }
@@ -261,10 +295,7 @@ def reading_notes(data: TimedReads, medians: MedianFit) -> Iterator[Diagnostic]:
             "All reads are entries of ranked lists, which people scan to compare two lists: this is how fast they judged "
             "such lists, and not how fast they read a text.",
         )
-    if data.n_workers < FEW_WORKERS:
-        yield warning(
-            "few_workers", f"With {data.n_workers} workers the spread over people is known only roughly."
-        )
+    yield from notes_on_few(workers=data.n_workers)
     if data.cut.mean() > MANY_CUT:
         yield warning(
             "many_interrupted",
@@ -282,44 +313,49 @@ def _length_notes(data: TimedReads, medians: MedianFit) -> Iterator[Diagnostic]:
             f"The items are of {low:.0f} to {high:.0f} words or characters: time per word cannot be told from a fixed time "
             "per item.",
         )
-        return
-    slope, p_value = length_slope(data, medians)
-    if p_value < SIGNIFICANT and abs(slope) > LEAST_SLOPE:
+    elif slope := _clear_slope(data, medians):
         more = "more" if slope > 0 else "less"
         yield warning(
             "time_per_item",
-            f"An item of twice the length takes {2 ** (1 - slope):.2f} times as long (p = {p_value:.2g}): {more} "
+            f"An item of twice the length takes {2 ** (1 - slope):.2f} times as long: {more} "
             "time per item than its length explains goes into short ones, and the speed is one of items of these lengths.",
         )
 
 
-def length_slope(data: TimedReads, medians: MedianFit) -> tuple[float, float]:
-    """Return the slope of log speed on log length within workers, and its p-value; (nan, nan) where it cannot be told.
+def _clear_slope(data: TimedReads, medians: MedianFit) -> float:
+    """Return the slope of log speed on log length; 0 where it may well be none."""
+    slope, p_value = length_slope(data, medians)
+    return slope if p_value < SIGNIFICANT and abs(slope) > LEAST_SLOPE else 0.0
 
-    Least squares on reads within 3 tau of their worker's median, both sides centred by worker; variance
-    clustered by worker, t. Zero if time is in proportion to length; positive if every item costs some time
-    beside its length. Where more than a tenth of the reads were interrupted it is not told: long items are
-    cut more often. Nor is it where reads do not scatter around the line.
-    """
-    tau = medians.tau
-    residual = data.log_speed - medians.medians[data.worker]
-    rows = ~data.cut & (np.abs(residual) < _OUTLYING * tau)
-    if data.cut.mean() > FEW_CUT or not rows.any():
-        return math.nan, math.nan
-    worker = np.unique(data.worker[rows], return_inverse=True)[1]
-    workers = int(worker.max()) + 1
-    reads = np.bincount(worker)
-    x = data.log_length[rows] - (np.bincount(worker, data.log_length[rows]) / reads)[worker]
-    y = residual[rows] - (np.bincount(worker, residual[rows]) / reads)[worker]
-    square = float(x @ x)
-    if square <= 0 or workers < 2:
-        return math.nan, math.nan
-    slope = float(x @ y) / square
-    score = np.bincount(worker, x * (y - slope * x)).astype(np.float64)
-    error = math.sqrt(float(between_clusters(score))) / square
-    if error == 0:  # every worker's reads are in proportion to each other, as where times were computed
-        return math.nan, math.nan
-    return slope, float(2 * stdtr(workers - 1, -abs(slope) / error))
+
+def _on_items(effects: ItemEffects, fit: _Fitted) -> Iterator[Diagnostic]:
+    if effects.p_value < SIGNIFICANT and effects.mu_variance > MUCH_OF_ERROR * fit.cov[0, 0]:
+        yield warning(
+            "items_differ",
+            f"The {effects.items} items are read at speeds of their own, that differ by a factor of {math.exp(effects.spread):.2f} "
+            "(one standard deviation): the interval of mu allows for other items, and more workers with the same items would "
+            "not make it much shorter.",
+        )
+
+
+def _on_careless(careless: ClickThrough, with_all: _Fitted | None, unit: str) -> Diagnostic:
+    """Say who was left out as careless, and what the numbers are with them."""
+    of, number = len(careless.kind.posterior), careless.kind.count
+    how = (
+        f"took about {careless.seconds:.2g} s for every item, whatever its length"
+        if careless.gamma
+        else f"read {math.exp(careless.typical):.2g} {unit} a second, which is no reading"
+    )
+    numbers = (
+        "with them there is no fit"
+        if with_all is None
+        else f"with them mu is {with_all.mu:.3g} and sigma {with_all.sigma:.3g}"
+    )
+    return warning(
+        "careless_workers",
+        f"{number} of {of} workers {how}: they clicked through. The numbers are those of the other {of - number}; {numbers}. "
+        "Look at these workers in careless.csv, and publish both.",
+    )
 
 
 def _shortest_note(data: TimedReads) -> Iterator[Diagnostic]:

@@ -12,7 +12,7 @@ told apart from tau where nobody idles.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -228,13 +228,7 @@ def _binned(data: TimedReads, tau: float) -> tuple[TimedReads, Floats]:
     _, first, of_row, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     united = data.of(first)
     mean = np.bincount(of_row, weights=data.log_speed) / count
-    return TimedReads(
-        worker=united.worker,
-        log_speed=mean,
-        cut=united.cut,
-        log_length=united.log_length,
-        left_out=data.left_out,
-    ), count.astype(np.float64)
+    return replace(united, log_speed=mean), count.astype(np.float64)
 
 
 def fit_mixture(data: TimedReads, start: MedianFit) -> MixtureFit | None:
@@ -274,16 +268,32 @@ def fit_mixture(data: TimedReads, start: MedianFit) -> MixtureFit | None:
     )
 
 
-def _fitted(data: TimedReads, start: MedianFit) -> tuple[MixtureLikelihood, Floats] | None:
+def worker_logliks(data: TimedReads, start: MedianFit, weights: Floats) -> Floats | None:
+    """Return each worker's log-likelihood where that of all is highest, (workers,); None where that is not inside.
+
+    Parameters
+    ----------
+    data, start
+        As for `fit_mixture`.
+    weights : (workers,) ndarray of float
+        How much each worker counts.
+    """
+    found = _fitted(data, start, weights)
+    return None if found is None else found[0].terms(found[1])[0]
+
+
+def _fitted(
+    data: TimedReads, start: MedianFit, weights: Floats | None = None
+) -> tuple[MixtureLikelihood, Floats] | None:
     """Maximise twice: the first time roughly, to know where the nodes belong."""
-    everybody = np.ones(data.n_workers)
+    weights = np.ones(data.n_workers) if weights is None else weights
     p = np.array([start.mu, math.log(max(start.sigma, _LEAST_SIGMA)), math.log(start.tau), -2.5, -2.5])
     likelihood = MixtureLikelihood.around_medians(data, start)
-    p = _maximised(likelihood, p, everybody, _ROUGH)
+    p = _maximised(likelihood, p, weights, _ROUGH)
     if not np.isfinite(p).all() or math.exp(p[1]) < _LEAST_SIGMA:
         return None
     likelihood = likelihood.around_posterior(p)
-    p = _maximised(likelihood, p, everybody, _FINE)
+    p = _maximised(likelihood, p, weights, _FINE)
     return (likelihood, p) if np.isfinite(p).all() and math.exp(p[1]) >= _LEAST_SIGMA else None
 
 

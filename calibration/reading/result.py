@@ -5,7 +5,6 @@ of.
 """
 
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -206,7 +205,7 @@ class ReadingSpeedFit(CalibrationResult):
             log_speed=seen,
             cut=cut,
             log_length=np.zeros(len(worker)),
-            left_out=MappingProxyType({}),
+            item=place,
         )
         medians = worker_medians(drawn)
         return np.where(np.isnan(medians), mu, medians)

@@ -13,7 +13,8 @@ A read that the visit's end interrupted took longer than its dwell time: its spe
 dwell.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -42,6 +43,10 @@ class TimedReads:
         The visit ended while this was being read.
     log_length : (n,) ndarray of float
         Log of the words, or characters.
+    item : (n,) ndarray of int
+        Number of the item of a topic, from 0.
+    names : tuple of str
+        What the table calls each worker, by number; empty for simulated ones.
     left_out : mapping of str to int
         Why rows are not used -> how many.
     of_lists : bool
@@ -52,7 +57,9 @@ class TimedReads:
     log_speed: Floats
     cut: Bools
     log_length: Floats
-    left_out: MappingProxyType[str, int]
+    item: Places
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
     of_lists: bool = False
 
     @property
@@ -62,9 +69,11 @@ class TimedReads:
 
     def of(self, rows: "Bools | Places") -> "TimedReads":
         """Return some of the readings, workers numbered anew."""
-        arrays = {name: getattr(self, name)[rows] for name in ("worker", "log_speed", "cut", "log_length")}
-        arrays["worker"] = np.unique(arrays["worker"], return_inverse=True)[1].astype(np.intp)
-        return replace(self, **arrays)
+        columns = ("worker", "log_speed", "cut", "log_length", "item")
+        arrays = {name: getattr(self, name)[rows] for name in columns}
+        kept, arrays["worker"] = np.unique(arrays["worker"], return_inverse=True)
+        names = tuple(self.names[number] for number in kept) if self.names else ()
+        return replace(self, names=names, **arrays)
 
 
 def length_unit(language: str | None) -> str:
@@ -111,11 +120,14 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> TimedReads:
     first = _first_reading(reads[kept])
     left_out["read before"] = int(kept.sum()) - len(first)
     order = first.to_numpy()
+    worker, names = pd.factorize(reads["worker"].iloc[order])
     return TimedReads(
-        worker=pd.factorize(reads["worker"].iloc[order])[0].astype(np.intp),
+        worker=worker.astype(np.intp),
         log_speed=np.log(length[order] / dwell[order]),
         cut=cut[order],
         log_length=np.log(length[order]),
+        item=reads.iloc[order].groupby(["topic", "item"]).ngroup().to_numpy(np.intp),
+        names=tuple(names),
         left_out=MappingProxyType({why: count for why, count in left_out.items() if count}),
         of_lists=of_lists and len(order) > 0,
     )

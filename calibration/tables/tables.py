@@ -327,6 +327,10 @@ _TABLES = (
             _LAYOUT,
             _number("chars_read", "Counted characters up to the furthest point seen.", required=True),
             _number(
+                "chars_least",
+                "Counted characters before the top of the last screen: the reader came at least so far; empty: chars_read is exact.",
+            ),
+            _number(
                 "text_chars", "Counted characters of the whole text with the layers opened.", required=True
             ),
             _flag("reached_end", "The end of the text was seen: the stop is right-censored.", required=True),

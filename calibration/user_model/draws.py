@@ -20,6 +20,7 @@ from calibration.user_model.model import (
     LOGARITHM,
     PARAMETERS,
     PATIENCE,
+    PATIENCE_SPREAD,
     PUSH_WEIGHTS,
     IntentEntry,
     JointEntry,
@@ -41,7 +42,9 @@ PARTS: tuple[Part, ...] = get_args(Part)
 """What a model has that can be drawn, in the order in which a whole one is drawn."""
 PART_OF: Mapping[str, Part] = MappingProxyType(
     {
-        **dict.fromkeys((name for name in PARAMETERS if name.startswith(PATIENCE)), "patience"),
+        **dict.fromkeys(
+            (name for name in PARAMETERS if name.startswith(PATIENCE) and name != PATIENCE_SPREAD), "patience"
+        ),
         ALPHA: "alpha",
         LATENESS: "lateness",
         **dict.fromkeys(PUSH_WEIGHTS, "weights"),

@@ -5,10 +5,20 @@ What a model lacks is None, or left out; who asks puts something in its place an
 
 import math
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
 
-from calibration.user_model.model import ALPHA, LATENESS, PATIENCE, PUSH_WEIGHTS, SPEED, UserModel
+from calibration.user_model.model import (
+    ALPHA,
+    CORRELATION,
+    FLOOR,
+    LATENESS,
+    PATIENCE,
+    PUSH_WEIGHTS,
+    SPEED,
+    UserModel,
+)
 from metrics.errors import Fault
 from metrics.msu.trails import RANGES, Population
 from metrics.push.contingency import Contingency
@@ -64,15 +74,42 @@ def stream_people(model: UserModel, language: str | None = None) -> dict[str, fl
     return {name: value for name, value in found.items() if has_speed or name not in SPEED}
 
 
-def clipped_population(parameters: Mapping[str, float]) -> Population:
+def people_together(model: UserModel, explicit: Collection[str] = ()) -> dict[str, Any]:
+    """Return what a model says of a `Population` beside M and S: the correlation of A and D, and laws that are not log-normal.
+
+    Parameters
+    ----------
+    model : UserModel
+        As fitted, or drawn.
+    explicit : collection of str
+        Parameters that are not the model's: what belongs to them is not taken either.
+    """
+    given = {name.partition("_")[0] for name in explicit}
+    found: dict[str, Any] = {f"{what}_law": law for what, law in model.laws.items() if what not in given}
+    entry = model.entry(CORRELATION)
+    if entry is not None and entry.estimate is not None and not given & {"away", "session"}:
+        found[CORRELATION] = entry.estimate
+    return found
+
+
+def clipped_population(parameters: Mapping[str, Any]) -> Population:
     """Make a population of parameters as they were fitted or drawn, those beyond their range at its end."""
-    return Population(**{name: float(np.clip(value, *RANGES[name])) for name, value in parameters.items()})
+    clipped = {
+        name: float(np.clip(value, *RANGES[name])) for name, value in parameters.items() if name in RANGES
+    }
+    return Population(**{**parameters, **clipped})
 
 
 def lateness_decay(model: UserModel, language: str | None = None) -> float | None:
     """Return what a nugget that comes a visit late is still worth; None where it was not fitted."""
     entry = model.entry(LATENESS, language)
     return None if entry is None else entry.estimate
+
+
+def lateness_floor(model: UserModel, language: str | None = None) -> float:
+    """Return what a nugget is still worth however late it comes; 0 where none was fitted."""
+    entry = model.entry(FLOOR, language)
+    return 0.0 if entry is None else entry.estimate or 0.0
 
 
 def push_alpha(model: UserModel) -> float | None:

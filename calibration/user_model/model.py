@@ -29,16 +29,25 @@ PARAMETERS = MappingProxyType(
     {
         "away_mean_seconds": "stream seconds",
         "away_sd_seconds": "stream seconds",
+        "away_median_seconds": "stream seconds",
+        "away_quartile_low_seconds": "stream seconds",
+        "away_quartile_high_seconds": "stream seconds",
         "session_mean_seconds": "seconds",
         "session_sd_seconds": "seconds",
+        "session_median_seconds": "seconds",
+        "session_quartile_low_seconds": "seconds",
+        "session_quartile_high_seconds": "seconds",
+        "away_session_correlation": "correlation",
         "reading_speed_mu": "log words per second",
         "reading_speed_sigma": "log words per second",
         "lateness_decay": "per visit late",
         "lateness_p0": "probability",
+        "lateness_floor": "share",
         "patience_chars": "counted characters",
         "patience_chars_preferences": "counted characters",
         "patience_chars_stops": "counted characters",
         "patience_chars_grid": "counted characters",
+        "patience_chars_spread": "coefficient of variation",
         "push_P_E": "relative to G_E",
         "push_S_E": "relative to G_E",
         "push_P_0": "relative to G_E",
@@ -49,10 +58,21 @@ PARAMETERS = MappingProxyType(
 """Every parameter a user model may have -> its unit, in the order in which they are written."""
 
 PATIENCE = "patience_chars"
+PATIENCE_SPREAD = "patience_chars_spread"
+"""No patience, but how much it differs between people."""
 ALPHA = "push_alpha"
 PUSH_WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 """Of the contingency utility, relative to G_E = 1, in the order of the cells after gain."""
 LATENESS = "lateness_decay"
+CORRELATION = "away_session_correlation"
+"""Of the logarithms of people's mean time away and mean session."""
+QUANTILES = frozenset(
+    f"{what}_{quantile}_seconds"
+    for what in ("away", "session")
+    for quantile in ("median", "quartile_low", "quartile_high")
+)
+"""Parameters that follow from others of their fit, and are not drawn."""
+FLOOR = "lateness_floor"
 LOGARITHM = "reading_speed_mu"
 """The one parameter that is a logarithm already: in a `JointEntry` of logarithms it stands as it is."""
 SPEED = (LOGARITHM, "reading_speed_sigma")
@@ -181,6 +201,11 @@ class UserModel(_Part):
         Groups of parameters whose errors belong together.
     intents : dict of str to dict of str to IntentEntry
         Topic -> intent -> probability.
+    intents_diagnostics : tuple of Diagnostic
+        What to know before using them.
+    laws : dict of {'away', 'session'} to tuple of float
+        Where the means of times away, or of sessions, are not log-normal over workers: rising logarithms of their quantiles
+        at levels (k + 1/2) / K. M and S stand among the parameters; who does not know this key draws log-normal means.
     """
 
     format: Format = FORMAT
@@ -191,6 +216,8 @@ class UserModel(_Part):
     parameters: dict[Name, ParameterEntry] = {}
     joint: tuple[JointEntry, ...] = ()
     intents: dict[str, dict[str, IntentEntry]] = {}
+    intents_diagnostics: tuple[Diagnostic, ...] = ()
+    laws: dict[Literal["away", "session"], tuple[Number, ...]] = {}
 
     def __repr__(self) -> str:
         return first_lines(self.summary())
@@ -300,5 +327,5 @@ def lacking_push_weights(model: UserModel) -> str:
 
 
 def write_user_model(model: UserModel, path: str | Path) -> None:
-    """Write a user model whole; the same model gives the same bytes."""
-    write_json(path, model.model_dump(mode="json"))
+    """Write a user model whole; the same model gives the same bytes. Without a law of its own it has no such key."""
+    write_json(path, model.model_dump(mode="json", exclude=set() if model.laws else {"laws"}))

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import clipped_population
+from calibration.user_model.measures import clipped_population, lateness_floor, people_together
 from calibration.user_model.model import LATENESS, SPEED, UserModel, given_model
 from calibration.user_model.scores import FamilyModel, Spread
 from metrics.errors import FaultLog, input_fault
@@ -45,6 +45,8 @@ class StreamModel(FamilyModel[UpdateRun, StreamMeasure]):
         Simulated from the model's population, or given.
     lateness : float or None
         None when it is not taken, or the model has none.
+    floor : float
+        Of the lateness decay; 0 when it is not taken, or the model has none.
     lengths : mapping of topic to mapping of update to float, or None
         Words of updates.
     """
@@ -54,13 +56,14 @@ class StreamModel(FamilyModel[UpdateRun, StreamMeasure]):
     collection: EventCollection
     users: Users
     lateness: float | None
+    floor: float
     lengths: Lengths | None
 
     @property
     def measures(self) -> list[StreamMeasure]:
         """MSU, its standard error and MSU per second at the fitted lateness decay."""
         lateness = MSU().lateness if self.lateness is None else self.lateness
-        return [kind(lateness=lateness) for kind in (MSU, MSUStandardError, MSUPerSecond)]
+        return [kind(lateness=lateness, floor=self.floor) for kind in (MSU, MSUStandardError, MSUPerSecond)]
 
     def _scores(
         self, runs: Sequence[UpdateRun], labels: Mapping[str, StreamMeasure], topics: Topics
@@ -146,7 +149,8 @@ def stream_model(
     if users is None:
         fitted = _fitted(found, explicit, notes, log)
         log.raise_if_any()
-        users = SimulatedUsers(population=_checked(explicit, fitted, path), count=count, seed=seed)
+        together = people_together(found, explicit)
+        users = SimulatedUsers(population=_checked(explicit, fitted, together, path), count=count, seed=seed)
     log.raise_if_any()
     if lateness and decay is None:
         notes.append(f"no {LATENESS}; the default is used")
@@ -156,6 +160,7 @@ def stream_model(
         collection=collection,
         users=users,
         lateness=decay,
+        floor=0.0 if decay is None else lateness_floor(found),
         lengths=lengths,
         notes=tuple(notes),
     )
@@ -191,9 +196,12 @@ def _estimate(model: UserModel, name: str, log: FaultLog) -> float:
     return estimate
 
 
-def _checked(explicit: Mapping[str, float], fitted: Mapping[str, float], path: str) -> Population:
+def _checked(
+    explicit: Mapping[str, float], fitted: Mapping[str, float], together: Mapping[str, Any], path: str
+) -> Population:
     """Make the population, or say which value is out of range."""
     try:
-        return Population(**explicit, **fitted)
+        people: dict[str, Any] = {**explicit, **fitted, **together}
+        return Population(**people)
     except ValueError as error:
         raise input_fault(str(error), path=path, cure="mend it in the model or in the options") from None

@@ -1,119 +1,83 @@
 """The ceiling of agreement: how well the people agree with each other.
 
-Votes are noisy, so no metric agrees with all of them. The votes of a pair are split at random into two halves, and
-it is counted how often the majorities of both halves fall on the same system. Halves are noisier than the whole, so
-to this count is added what a model of the votes says that the full size gains.
+Votes are noisy, so no metric agrees with all of them. The votes of a pair are split into two halves, and it is counted how often
+the majorities of both fall on the same system (`metrics.agreement.halves`). Halves are noisier than the whole, so to this count
+is added what a mixture of vote probabilities says that the full size gains (`metrics.agreement.vote_mixture`).
 
-How strong preferences are over the pairs is a mixture of vote probabilities, fitted without a shape. Each pair has a
-probability that a vote is a tie, and one that a vote that is none goes to the side that more people prefer. Over pairs
-these two follow any distribution at all on a grid (the nonparametric maximum-likelihood mixture of Kiefer and Wolfowitz
-1956, by EM), so that studies in which everything is close and studies in which nothing is are served alike. Which side is
-preferred carries no name: both ways are equally likely.
+The intervals hold the error of the whole estimate: of the halves, of the ties and of the mixture. All of it is made again with
+every query left out; where people judged several queries, with every person left out too, and with every part of a query
+that one person judged. With J_c the jackknife variance over clusters c,
+
+    V = J_query + J_person - J_both,    at least J_query and at least J_person
+
+(Cameron, Gelbach and Miller 2011; MacKinnon, Nielsen and Webb 2024). A replicate with fewer votes a pair still estimates
+the agreement of full size. Student's t, on the agreement and on its log odds, has the smaller number of clusters less 1 degrees
+of freedom. Votes hardly tell pairs that are equal, or certain, from pairs that are nearly so: the interval reaches from the estimate
+that takes many pairs for equal to the one that takes many for certain, as far as the votes allow either.
 """
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, xlogy
+from scipy.special import expit, logit, stdtrit
 
-from metrics.agreement.agreement import Ties
-from metrics.agreement.query_mean import QueryMean, mean_by_query, read_only
-from metrics.arrays import Floats, Ints, Places
+from metrics.agreement.agreement import TIES, Ties
+from metrics.agreement.halves import halves_agreement
+from metrics.agreement.vote_mixture import (
+    LEAD,
+    every_kind_alike,
+    fit_vote_mixtures,
+    half_of_side,
+    majority,
+)
+from metrics.arrays import Floats, Ints
 
-SIDES = np.linspace(0.5, 1.0, 26)
-TIES = np.array([0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0])
-MAX_STEPS = 500
-TOLERANCE = 1e-6
-"""EM ends when a step gains less log-likelihood a pair."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class VoteMixture:
-    """Kinds of pairs and their shares.
-
-    Attributes
-    ----------
-    preferred, other, tie : (k,) ndarray of float
-        Probability of a vote for the side that more people prefer, for the other, for neither.
-    weight : (k,) ndarray of float
-        Share of pairs of each kind; they add up to 1.
-    """
-
-    preferred: Floats
-    other: Floats
-    tie: Floats
-    weight: Floats
-
-    @property
-    def lead(self) -> Floats:
-        """Expected vote share of the preferred side less one half, (k,)."""
-        return (self.preferred - self.other) / 2
-
-    def majority(self, votes: int) -> Floats:
-        """Return the expected sign of the majority of so many votes, (k,): 1 if always the preferred side's, 0 if even."""
-        margin = np.zeros((self.tie.size, 2 * votes + 1))
-        margin[:, votes] = 1.0
-        for _ in range(votes):
-            step = self.tie[:, None] * margin
-            step[:, 1:] += self.preferred[:, None] * margin[:, :-1]
-            step[:, :-1] += self.other[:, None] * margin[:, 1:]
-            margin = step
-        ahead, behind = margin[:, votes + 1 :].sum(axis=1), margin[:, :votes].sum(axis=1)
-        return np.asarray(ahead - behind, dtype=np.float64)
-
-
-def fit_vote_mixture(counts: Ints) -> VoteMixture:
-    """Fit the mixture to the votes of pairs.
-
-    Parameters
-    ----------
-    counts : (pairs, 3) ndarray of int
-        Votes for either side, and ties; at least one vote a pair.
-    """
-    patterns, times = np.unique(counts, axis=0, return_counts=True)
-    side, tie = (grid.ravel() for grid in np.meshgrid(SIDES, TIES))
-    preferred, other = side * (1 - tie), (1 - side) * (1 - tie)
-    likelihood = _likelihood(patterns, preferred, other, tie)
-    weight, before = np.full(side.size, 1 / side.size), -np.inf
-    for _ in range(MAX_STEPS):
-        joint = likelihood * weight
-        total = joint.sum(axis=1)
-        weight = times @ (joint / total[:, None]) / times.sum()
-        loglik = float(times @ np.log(total)) / times.sum()
-        if loglik - before < TOLERANCE:
-            break
-        before = loglik
-    return VoteMixture(preferred=preferred, other=other, tie=tie, weight=weight)
-
-
-def _likelihood(patterns: Ints, preferred: Floats, other: Floats, tie: Floats) -> Floats:
-    """Return the probability of each pattern of votes under each kind, either side being the preferred one."""
-    first, second, ties = (column[:, None] for column in patterns.T)
-    ways = gammaln(patterns.sum(axis=1) + 1) - gammaln(patterns + 1).sum(axis=1)
-    of_ties = ways[:, None] + xlogy(ties, tie)
-    one = np.exp(of_ties + xlogy(first, preferred) + xlogy(second, other))
-    return np.asarray((one + np.exp(of_ties + xlogy(second, preferred) + xlogy(first, other))) / 2)
-
-
-Rows = Places
+MOST_GROUPS = 25
+"""More clusters than that are left out in so many groups."""
+MOST_LOG_ODDS = 2.0
+"""An interval reaches no farther on the log odds: beside 0 and 1 they are known to nobody."""
+NOTHING = 1e-24
+"""Variances below are rounding errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gain:
-    """What full size adds to the agreement of halves.
+class CeilingEstimate:
+    """One ceiling under one convention for ties.
 
     Attributes
     ----------
-    majority : float
-        To the agreement of majorities, a tie counting half.
-    weighted : float
-        To the mean share of votes for the other half's choice.
+    value : float
+        The estimate; NaN where no pair has two votes.
+    lowest, highest : float
+        What it is where the votes, as far as they allow it, come from pairs in half of which people prefer neither side, or
+        all prefer one side.
+    standard_error : float
+        Of the value; NaN where it cannot be told.
+    df : int
+        Degrees of freedom.
     """
 
-    majority: float
-    weighted: float
+    value: float
+    lowest: float
+    highest: float
+    standard_error: float
+    df: int
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the interval: Student's t on the agreement or on its log odds, whichever reaches farther; NaN without variation."""
+        if not self.standard_error > 0:
+            return math.nan, math.nan
+        reach = float(stdtrit(self.df, (1 + level) / 2)) * self.standard_error
+        on_log_odds = reach / max(self.value * (1 - self.value), reach / MOST_LOG_ODDS)
+        return (
+            max(0.0, min(self.lowest - reach, float(expit(logit(self.lowest) - on_log_odds)))),
+            min(1.0, max(self.highest + reach, float(expit(logit(self.highest) + on_log_odds)))),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,70 +86,58 @@ class Ceiling:
 
     Attributes
     ----------
-    halves : QueryMean
-        Agreement of the majorities of two halves, a tie counting half.
-    halves_weighted : QueryMean
-        Mean share of the votes of one half for the majority of the other.
-    to_panel : Gain
-        What is added for a second panel of full size against the whole of this one.
-    to_perfect : Gain
-        What is added for a metric that knows which side more people prefer.
+    second_panel, perfect_metric : mapping of str to CeilingEstimate
+        By convention for ties: agreement with these votes to expect from a second panel of the same size, its ties broken
+        at random; from a metric that knew what most people prefer.
+    halves, halves_weighted : float
+        Agreement of the majorities of two halves, a tie counting half; mean share of the votes of one half for the majority of
+        the other.
     tied : float
         Share of pairs whose vote at full size is a tie.
-    most_weighted : float
-        Mean share of votes for the side that more people chose: no choice gets more of these votes.
     pairs : int
-        Pairs with at least two votes.
+        Pairs with at least two votes: only these count.
+    crossed : bool
+        Whether somebody judged several queries, so that the intervals are over queries and people.
     """
 
-    halves: QueryMean
-    halves_weighted: QueryMean
-    to_panel: Gain
-    to_perfect: Gain
+    second_panel: Mapping[Ties, CeilingEstimate]
+    perfect_metric: Mapping[Ties, CeilingEstimate]
+    halves: float
+    halves_weighted: float
     tied: float
-    most_weighted: float
     pairs: int
+    crossed: bool
 
     def panel(self, ties: Ties = "against") -> float:
-        """Agreement with these votes to expect from a second panel of the same size, its ties broken at random."""
-        return self._with(self.to_panel, self._measured(ties).value, ties)
+        """Agreement with these votes to expect from a second panel of the same size."""
+        return self.second_panel[ties].value
 
     def perfect(self, ties: Ties = "against") -> float:
         """Agreement with these votes to expect from a metric that knew what most people prefer."""
-        return self._with(self.to_perfect, self._measured(ties).value, ties)
+        return self.perfect_metric[ties].value
 
     def panel_interval(self, ties: Ties = "against", level: float = 0.95) -> tuple[float, float]:
-        """Query t interval of `panel`: that of the halves, with the same gain added at both ends."""
-        low, high = self._measured(ties).confidence_interval(level)
-        return self._with(self.to_panel, low, ties), self._with(self.to_panel, high, ties)
+        """Interval of `panel`; NaN where there is none."""
+        return self.second_panel[ties].interval(level)
 
     def perfect_interval(self, ties: Ties = "against", level: float = 0.95) -> tuple[float, float]:
-        """Query t interval of `perfect`, as `panel_interval`."""
-        low, high = self._measured(ties).confidence_interval(level)
-        return self._with(self.to_perfect, low, ties), self._with(self.to_perfect, high, ties)
+        """Interval of `perfect`; NaN where there is none."""
+        return self.perfect_metric[ties].interval(level)
 
-    def _measured(self, ties: Ties) -> QueryMean:
-        return self.halves_weighted if ties == "weighted" else self.halves
-
-    def _with(self, gain: Gain, halves: float, ties: Ties) -> float:
-        """Add a gain to the agreement of halves, and go over to the convention for ties."""
-        if math.isnan(halves):
-            return math.nan
-        if ties == "weighted":
-            return min(self.most_weighted, halves + gain.weighted)
-        untied = 1 - self.tied
-        agreeing = min(max(0.0, halves + gain.majority - self.tied / 2), untied)
-        return {
-            "half": agreeing + self.tied / 2,
-            "against": agreeing,
-            "drop": agreeing / untied if untied else math.nan,
-        }[ties]
+    @property
+    def no_interval(self) -> str:
+        """Say why the ceilings have no interval; nothing where they have one."""
+        error = self.second_panel["against"].standard_error
+        if math.isnan(error):
+            left_out = "a query or a person" if self.crossed else "a query"
+            return f"with {left_out} left out no pair with two votes may remain"
+        return "" if error > 0 else "it is the same whichever query is left out"
 
 
 def ceiling(
-    votes: ArrayLike, pair: ArrayLike, query: ArrayLike, *, splits: int = 200, rng: np.random.Generator
+    votes: ArrayLike, pair: ArrayLike, query: ArrayLike, *, worker: ArrayLike | None = None
 ) -> Ceiling:
-    """Split the votes of every pair into random halves and compare their majorities.
+    """Split the votes of every pair into halves and compare their majorities.
 
     Parameters
     ----------
@@ -195,10 +147,8 @@ def ceiling(
         The pair of each vote; pairs with a single vote do not count.
     query : (judgments,) array_like of str
         The query of each vote.
-    splits : int
-        Random splits to average over. With an odd number of votes a random one is left out of each split.
-    rng : Generator
-        Source of the splits.
+    worker : (judgments,) array_like of str, optional
+        Whose vote it is; without it everybody is taken to have judged one query.
 
     Returns
     -------
@@ -213,74 +163,186 @@ def ceiling(
     votes = np.asarray(votes, dtype=np.float64)
     if not np.isin(votes, (0.0, 0.5, 1.0)).all():
         raise ValueError("votes must be 0, 0.5 or 1")
-    names, first, codes = np.unique(np.asarray(pair), return_index=True, return_inverse=True)
-    if not votes.shape == codes.shape == np.shape(query):
-        raise ValueError("votes, pair and query must be vectors of one length")
-    sizes = np.bincount(codes, minlength=names.size)
-    agree, weighted = _mean_over_splits(votes, codes, sizes, splits, rng)
-    query_of_pair = np.asarray(query, dtype=np.str_)[first]
-    counted = sizes >= 2
-    shares = np.bincount(codes, votes, minlength=names.size) / sizes
-    to_panel, to_perfect = _gains(votes, codes, sizes)
+    columns = (pair, query) if worker is None else (pair, query, worker)
+    if not all(votes.shape == np.shape(column) for column in columns):
+        raise ValueError("votes, pair, query and worker must be vectors of one length")
+    codes = [np.unique(np.asarray(column), return_inverse=True)[1] for column in columns]
+    ways = _ways(*codes[1:])
+    samples = _samples(_left_out(3 * codes[0] + np.where(votes == 0.5, 2, 1 - votes).astype(np.intp), ways))
+    return _ceiling(samples, [int(way.max()) + 1 for way in ways])
+
+
+def _ways(query: Ints, worker: Ints | None = None) -> list[Ints]:
+    """Return the group with which each judgment is left out, in each way: by query, and by person and both where they cross."""
+    if worker is None:
+        return [query % MOST_GROUPS]
+    people = worker.max(initial=-1) + 1
+    cells, cell = np.unique(query * people + worker, return_inverse=True)
+    if cells.size == people:
+        return [query % MOST_GROUPS]
+    mixed = np.random.default_rng(0).permutation(
+        cells.size
+    )  # else a group could be the same people in every query
+    return [query % MOST_GROUPS, worker % MOST_GROUPS, mixed[cell] % MOST_GROUPS]
+
+
+def _left_out(cell: Ints, ways: list[Ints]) -> Iterator[Ints]:
+    """Yield the (pairs, 3) votes for either side and ties, of all and then with every group left out."""
+    whole = np.bincount(cell, minlength=3 * (cell.max(initial=-1) // 3 + 1))
+    yield whole.reshape(-1, 3)
+    for way in ways:
+        ends = np.cumsum(np.bincount(way))[:-1]
+        for out in np.split(cell[np.argsort(way, kind="stable")], ends):
+            yield (whole - np.bincount(out, minlength=whole.size)).reshape(-1, 3)
+
+
+class _Samples(NamedTuple):
+    """Samples of pairs with two votes or more.
+
+    ``patterns`` (p, 3): votes for the larger and the smaller side, and ties. ``times`` (samples, p): pairs of each. ``aims``
+    (samples, largest size + 1): pairs by the number of votes that they have when nobody is left out.
+    """
+
+    patterns: Ints
+    times: Floats
+    aims: Floats
+
+
+def _samples(counts: Iterator[Ints]) -> _Samples:
+    """Count the patterns of votes in every sample; the first is the whole."""
+    found, aims, full = [], [], None
+    for sample in counts:
+        votes = sample.sum(axis=1)
+        full = votes if full is None else full
+        size = full.max(initial=0) + 1
+        counted = votes >= 2
+        larger, smaller = sample[counted, :2].max(axis=1), sample[counted, :2].min(axis=1)
+        found.append(np.unique((larger * size + smaller) * size + sample[counted, 2], return_counts=True))
+        aims.append(np.bincount(full[counted], minlength=size))
+    codes = np.unique(np.concatenate([one for one, _ in found]))
+    times = np.zeros((len(found), codes.size))
+    for row, (code, often) in zip(times, found, strict=True):
+        row[np.searchsorted(codes, code)] = often
+    patterns = np.stack([codes // size**2, codes // size % size, codes % size], axis=1)
+    return _Samples(patterns, times, np.array(aims, dtype=np.float64))
+
+
+def _ceiling(samples: _Samples, groups: list[int]) -> Ceiling:
+    """Estimate both ceilings from the whole, and how far they may be off from the samples with a group left out."""
+    whole = samples.times[:1]
+    again = samples._replace(
+        times=np.vstack([samples.times, whole, whole]),
+        aims=np.vstack([samples.aims, *samples.aims[[0, 0]]]),
+    )
+    starts = [*[every_kind_alike()] * len(samples.times), half_of_side(0.5), half_of_side(1.0)]
+    values, most = _values(again, fit_vote_mixtures(again.patterns, again.times, np.array(starts)))
+    possible = np.fmin(values[[0, -2, -1]], most[0])
+    rows = (
+        possible[0],
+        possible.min(axis=0),
+        possible.max(axis=0),
+        _standard_errors(values[1:-2], groups, pairs=int(whole.sum())),
+    )
+    both = [
+        MappingProxyType(
+            {
+                ties: CeilingEstimate(
+                    value=float(value),
+                    lowest=float(lowest),
+                    highest=float(highest),
+                    standard_error=float(error),
+                    df=min(groups[:2]) - 1,
+                )
+                for ties, value, lowest, highest, error in zip(TIES, *of_one, strict=True)
+            }
+        )
+        for of_one in zip(*rows, strict=True)
+    ]
+    halves = _average(whole, halves_agreement(samples.patterns))[0]
     return Ceiling(
-        halves=mean_by_query(np.where(counted, agree, np.nan), query_of_pair),
-        halves_weighted=mean_by_query(np.where(counted, weighted, np.nan), query_of_pair),
-        to_panel=to_panel,
-        to_perfect=to_perfect,
-        tied=float((shares == 0.5).mean()) if shares.size else math.nan,
-        most_weighted=float((0.5 + np.abs(shares - 0.5)).mean()) if shares.size else math.nan,
-        pairs=int(counted.sum()),
+        second_panel=both[0],
+        perfect_metric=both[1],
+        halves=float(halves[0]),
+        halves_weighted=float(halves[1]),
+        tied=float(_average(whole, _is_even(samples.patterns))[0]),
+        pairs=int(whole.sum()),
+        crossed=len(groups) > 1,
     )
 
 
-def _gains(votes: Floats, codes: Rows, sizes: Rows) -> tuple[Gain, Gain]:
-    """Return what a second panel of full size, and a perfect metric, have over a half, by the fitted mixture."""
-    counted = sizes >= 2
-    if not counted.any():
-        unknown = Gain(majority=math.nan, weighted=math.nan)
-        return unknown, unknown
-    counts = [np.bincount(codes[votes == worth], minlength=sizes.size) for worth in (1.0, 0.0, 0.5)]
-    mixture = fit_vote_mixture(np.stack(counts, axis=1))
-    found, times = np.unique(sizes[counted], return_counts=True)
-    expected = np.average([_expected(mixture, int(size)) for size in found], axis=0, weights=times)
-    gains = expected[1:] - expected[0]
-    panel, perfect = (Gain(majority=float(row[0]), weighted=float(row[1])) for row in gains)
-    return panel, perfect
+def _standard_errors(replicates: Floats, groups: list[int], *, pairs: int) -> Floats:
+    """Return the errors, which are never below one pair of all where majorities are counted: nobody knows rarer things."""
+    error = np.sqrt(_variance(replicates, groups))
+    least = np.array([ties != "weighted" for ties in TIES]) / max(pairs, 1)
+    return np.where(error > 0, np.maximum(error, least), error)
 
 
-def _expected(mixture: VoteMixture, size: int) -> Floats:
-    """Return the agreement to expect with pairs of ``size`` votes under a mixture.
+def _variance(replicates: Floats, groups: list[int]) -> Floats:
+    """Return the jackknife variance over one way, or over two; NaN where a replicate says nothing or there is one group."""
+    if min(groups) < 2:
+        return np.full(replicates.shape[1:], np.nan)
+    ways = [_jackknife(part) for part in np.split(replicates, np.cumsum(groups)[:-1])]
+    variance = ways[0] if len(ways) == 1 else np.max([ways[0], ways[1], ways[0] + ways[1] - ways[2]], axis=0)
+    return np.where(variance > NOTHING, variance, np.where(np.isnan(variance), np.nan, 0.0))
 
-    Returns
-    -------
-    (3, 2) ndarray of float
-        Rows: half against half, a second panel against the whole, a perfect metric against the whole. Columns: of
-        majorities, a tie counting half; mean share of votes for the choice.
+
+def _jackknife(replicates: Floats) -> Floats:
+    apart = replicates - replicates.mean(axis=0)
+    return np.asarray((len(apart) - 1) / len(apart) * (apart**2).sum(axis=0))
+
+
+def _values(samples: _Samples, weight: Floats) -> tuple[Floats, Floats]:
+    """Return what a second panel and a perfect metric reach in every sample, and the most that its votes can give.
+
+    Both are (samples, 2, conventions); the second has 1 in place of 2.
     """
-    half, whole = mixture.majority(size // 2), mixture.majority(size)
-    perfect = np.ones_like(whole)
-    choice, target = np.stack([half, whole, perfect]), np.stack([half, whole, whole])
-    majority = 0.5 + choice * target @ mixture.weight / 2
-    weighted = 0.5 + choice * mixture.lead @ mixture.weight
-    return np.stack([majority, weighted], axis=1)
+    patterns, times = samples.patterns, samples.times
+    now, size = np.unique(patterns.sum(axis=1), return_inverse=True)
+    full = np.flatnonzero(samples.aims.any(axis=0))
+    half, (whole, even), even_now = _majorities(now // 2)[0], _majorities(full), _majorities(now)[1]
+
+    def in_model(at_full: Floats, at_present: Floats) -> Floats:
+        """Return what the mixture says that full size adds to the votes that a sample has."""
+        means = [_average(samples.aims[:, full], at_full), _average(times, at_present[size])]
+        return np.asarray(((means[0] - means[1]) * weight).sum(axis=1))
+
+    measured = _average(times, halves_agreement(patterns))
+    tied = _average(times, _is_even(patterns)) + in_model(even, even_now)
+    votes_of_larger = _average(times, (patterns[:, 0] + patterns[:, 2] / 2) / patterns.sum(axis=1))
+    found = [
+        _conventions(
+            measured[:, 0] + in_model(choice * whole, half**2) / 2 - tied / 2,
+            measured[:, 1] + in_model(choice * LEAD, half * LEAD),
+            tied,
+        )
+        for choice in (whole, np.ones_like(whole))
+    ]
+    return np.stack(found, axis=1), _conventions(1 - tied, votes_of_larger, tied)[:, None]
 
 
-def _mean_over_splits(
-    votes: Floats, codes: Rows, sizes: Rows, splits: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Return for each pair, over random splits, how often halves agree, and how many votes a majority gets."""
-    start = np.cumsum(sizes) - sizes
-    half = sizes // 2
-    agree, weighted = np.zeros(sizes.size), np.zeros(sizes.size)
-    for _ in range(splits):
-        order = np.lexsort((rng.random(codes.size), codes))
-        in_order = codes[order]
-        place = np.arange(codes.size) - start[in_order]
-        margins = [
-            np.bincount(in_order[part], votes[order][part] - 0.5, minlength=sizes.size)
-            for part in (place < half[in_order], (place >= half[in_order]) & (place < 2 * half[in_order]))
-        ]
-        one, other = np.sign(margins[0]), np.sign(margins[1])
-        agree += 0.5 + 0.5 * one * other
-        weighted += 0.5 + (one * margins[1] + other * margins[0]) / (2 * np.maximum(half, 1))
-    return read_only(agree / splits), read_only(weighted / splits)
+def _conventions(agreeing: Floats, weighted: Floats, tied: Floats) -> Floats:
+    """Return every convention, (samples, conventions), from the pairs that agree, the share of votes and the tied pairs."""
+    agreeing = np.maximum(agreeing, 0)
+    by_ties: dict[Ties, Floats] = {
+        "against": agreeing,
+        "half": agreeing + tied / 2,
+        "drop": agreeing / np.where(tied < 1, 1 - tied, np.nan),
+        "weighted": weighted,
+    }
+    return np.stack([by_ties[ties] for ties in TIES], axis=1)
+
+
+def _majorities(sizes: Ints) -> tuple[Floats, Floats]:
+    """Return `majority` for many numbers of votes, each (sizes, kinds)."""
+    sign, even = zip(*(majority(size) for size in sizes.tolist()), strict=True) if sizes.size else ((), ())
+    return np.reshape(sign, (-1, LEAD.size)), np.reshape(even, (-1, LEAD.size))
+
+
+def _average(how_often: Floats, values: Floats) -> Floats:
+    """Return the mean of values (p, ...) in every sample; NaN for a sample without pairs."""
+    total = how_often.sum(axis=1)
+    return np.asarray(((how_often @ values).T / np.where(total > 0, total, np.nan)).T)
+
+
+def _is_even(patterns: Ints) -> Floats:
+    return np.asarray(patterns[:, 0] == patterns[:, 1], dtype=np.float64)

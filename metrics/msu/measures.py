@@ -102,7 +102,9 @@ class StreamMeasure(Measure, ABC):
     Attributes
     ----------
     lateness : float
-        L in [0, 1]: a nugget that comes k visits late is worth L^k, with 0^0 = 1.
+        L in [0, 1]: a nugget that comes k visits late is worth f + (1 - f) L^k, with 0^0 = 1.
+    floor : float
+        f in [0, 1]: what a nugget is still worth however late it comes; 0 in the paper.
     window : {'since_last_read', 'since_last_session'}
         A visit shows everything newer than the newest update read, or of that only what came after the last session's
         end: the paper's words, by which updates that came during a session are lost.
@@ -113,6 +115,7 @@ class StreamMeasure(Measure, ABC):
     family: ClassVar[str] = "msu"
 
     lateness: float = 0.5
+    floor: float = 0.0
     window: Window = "since_last_read"
     unlisted_words: UnlistedWords = 30
 
@@ -121,13 +124,16 @@ class StreamMeasure(Measure, ABC):
         Measure.__post_init__(self)
         if not 0 <= self.lateness <= 1:
             raise ValueError(f"lateness must lie in [0, 1], got {self.lateness!r}")
+        if not 0 <= self.floor <= 1:
+            raise ValueError(f"floor must lie in [0, 1], got {self.floor!r}")
         if self.unlisted_words != "topic_mean" and not 0 <= self.unlisted_words < math.inf:
             raise ValueError(f"unlisted_words must be 0 or more, got {self.unlisted_words!r}")
 
     @property
     def column(self) -> str:
-        """``MSU@0.5``: the lateness decay is always shown."""
-        return f"{self.name}@{short_number(self.lateness)}"
+        """``MSU@0.5``: the lateness decay is always shown; ``MSU@0.5+0.1`` with a floor."""
+        floor = f"+{short_number(self.floor)}" if self.floor else ""
+        return f"{self.name}@{short_number(self.lateness)}{floor}"
 
     @property
     def setting(self) -> ReadingSetting:

@@ -65,7 +65,7 @@ def msu_scores(
     labels = labelled(measures)
     plan = _Plan(collection, list(runs), labels.values(), lengths or {}, topics)
     totals = [
-        {setting: UserTotals(counted, plan.decays.size) for setting in plan.settings}
+        {setting: UserTotals(counted, len(plan.decays)) for setting in plan.settings}
         for counted in plan.counted
     ]
     for met in plan.meetings(users):
@@ -198,7 +198,7 @@ class _Plan:
         self.runs = runs
         measured = list(measures)
         self.settings = list(dict.fromkeys(one.setting for one in measured))
-        self.decays = np.array(list(dict.fromkeys(float(one.lateness) for one in measured)))
+        self.decays = list(dict.fromkeys((float(one.lateness), float(one.floor)) for one in measured))
         self.counted: list[Bools] = []
         self.streams: list[dict[ReadingSetting, list[Stream]]] = []
         events = collection.topics
@@ -224,13 +224,14 @@ class _Plan:
 
     def place(self, one: StreamMeasure) -> int:
         """Return the place of a measure's decay among `decays`."""
-        return int(np.flatnonzero(self.decays == one.lateness)[0])
+        return self.decays.index((float(one.lateness), float(one.floor)))
 
     def meetings(self, users: Users) -> Iterator[_Meeting]:
         """Let all users read all runs, some users at a time."""
         first = 1
         for block in users.blocks(self.horizon):
-            worth = self.decays[:, None] ** np.arange(block.most_visits + 1.0)
+            decay, floor = np.array(self.decays).T[:, :, None]
+            worth = floor + (1 - floor) * decay ** np.arange(block.most_visits + 1.0)
             numbers = range(first, first + block.speed.size)
             for run, of_run in enumerate(self.streams):
                 outcomes = {

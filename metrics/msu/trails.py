@@ -6,10 +6,13 @@ Visits and the stream are arrays, which the compiled loop of `metrics.msu.kernel
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtri
 
 from metrics.arrays import Floats
 from metrics.errors import input_fault
@@ -83,6 +86,9 @@ RANGES = {
 """What a population may be: wide enough for anybody, narrow enough for every formula to stay finite."""
 
 
+CORRELATIONS = (-1.0, 1.0)
+
+
 class Users(Protocol):
     """Users who can be met in blocks, again and again; every system meets the same."""
 
@@ -99,10 +105,10 @@ class Users(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Population:
-    """What users are drawn from: three log-normal distributions.
+    """What users are drawn from: three log-normal distributions, unless a law is given.
 
     Baruah, Smucker, Clarke (SIGIR 2015), section 3: with mean M and standard deviation S, sigma^2 = ln(1 + S^2 / M^2)
-    and mu = ln M - sigma^2 / 2.
+    and mu = ln M - sigma^2 / 2. The paper draws A and D independently; here they may go together.
 
     Attributes
     ----------
@@ -112,11 +118,16 @@ class Population:
         M_D and S_D of the users' mean session lengths.
     reading_speed_mu, reading_speed_sigma : float
         Mean and standard deviation of ln(words read in a second); the default is Clarke and Smucker's.
+    away_session_correlation : float
+        Of the normal variables behind A and D; 0 in the paper.
+    away_law, session_law : tuple of float
+        Ascending logarithms of the quantiles of A (of D), at levels (k + 1/2) / K, of any scale: they give the form of the law,
+        M and S its place and width. Empty: log-normal.
 
     Raises
     ------
     ValueError
-        If a value is not in its range, see `RANGES`.
+        If a value is not in its range, see `RANGES`, the correlation not from -1 to 1, or a law falls.
     """
 
     away_mean_seconds: float
@@ -125,9 +136,21 @@ class Population:
     session_sd_seconds: float
     reading_speed_mu: float = 1.29
     reading_speed_sigma: float = 0.558
+    away_session_correlation: float = 0.0
+    away_law: tuple[float, ...] = ()
+    session_law: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the ranges."""
+        least, most = CORRELATIONS
+        if not least <= self.away_session_correlation <= most:
+            raise ValueError(
+                f"away_session_correlation must lie in [-1, 1], got {self.away_session_correlation!r}"
+            )
+        for name in ("away_law", "session_law"):
+            law = getattr(self, name)
+            if law and not (all(map(math.isfinite, law)) and list(law) == sorted(law) and law[0] < law[-1]):
+                raise ValueError(f"the quantiles of {name} must be finite numbers that rise")
         for name, (least, most) in RANGES.items():
             if not least <= getattr(self, name) <= most:
                 raise ValueError(f"{name} must lie in [{least:g}, {most:g}], got {getattr(self, name)!r}")
@@ -135,10 +158,10 @@ class Population:
     def user(self, rng: np.random.Generator) -> tuple[float, float, float]:
         """Draw one user: mean time away A in seconds, mean session length D in seconds, words read in a second V."""
         away, session, speed = rng.standard_normal(3).tolist()
-        mu, sigma = _log_normal(self.away_mean_seconds, self.away_sd_seconds)
-        mean_away = math.exp(mu + sigma * away)
-        mu, sigma = _log_normal(self.session_mean_seconds, self.session_sd_seconds)
-        mean_session = math.exp(mu + sigma * session)
+        if r := self.away_session_correlation:
+            session = r * away + math.sqrt(1 - r * r) * session
+        mean_away = _drawn(self.away_mean_seconds, self.away_sd_seconds, self.away_law, away)
+        mean_session = _drawn(self.session_mean_seconds, self.session_sd_seconds, self.session_law, session)
         return mean_away, mean_session, math.exp(self.reading_speed_mu + self.reading_speed_sigma * speed)
 
 
@@ -251,3 +274,28 @@ def _log_normal(mean: float, sd: float) -> tuple[float, float]:
     """Return mu and sigma of the log-normal distribution with this mean and standard deviation."""
     variance = math.log1p((sd / mean) ** 2)
     return math.log(mean) - variance / 2, math.sqrt(variance)
+
+
+def _drawn(mean: float, sd: float, law: tuple[float, ...], normal: float) -> float:
+    """Return the mean time of a user who stands where a standard normal variable says."""
+    if law:
+        places, logs = _placed(mean, sd, law)
+        return math.exp(float(np.interp(normal, places, logs)))
+    mu, sigma = _log_normal(mean, sd)
+    return math.exp(mu + sigma * normal)
+
+
+@lru_cache(maxsize=64)
+def _placed(mean: float, sd: float, law: tuple[float, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return standard normal quantiles and the logs of A there, stretched so that A has this mean and this deviation."""
+    logs = np.array(law) - law[-1]
+    places = ndtri((np.arange(len(law)) + 0.5) / len(law))
+
+    def excess(stretch: float) -> float:
+        times = np.exp(stretch * logs)
+        return float(times.std() / times.mean()) - sd / mean
+
+    most = next((stretch for stretch in 2.0 ** np.arange(8) if excess(stretch) > 0), 0.0)
+    stretch = float(brentq(excess, 0.0, most)) if most and sd else 128.0 * bool(sd)
+    times = np.exp(stretch * logs)
+    return places, stretch * logs + math.log(mean) - math.log(float(times.mean()))

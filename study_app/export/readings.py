@@ -180,6 +180,7 @@ def _stop(loads: Sequence[PairReading], side: str) -> tuple[Any, ...]:
     shares: defaultdict[str, float] = defaultdict(float)
     layouts: defaultdict[str, float] = defaultdict(float)
     opened: set[str] = set()
+    tops = {page.reading.tops[side][1] for page in loads if side in page.reading.tops}
     for page in loads:
         opened |= _opened(page, side)
         for (where, key), item in page.reading.items.items():
@@ -188,7 +189,7 @@ def _stop(loads: Sequence[PairReading], side: str) -> tuple[Any, ...]:
         for layout, seconds in page.reading.layout_seconds.items():
             layouts[layout] += seconds
     last = loads[-1]
-    stop = text_stop(last.texts[side], shares, opened)
+    stop = text_stop(last.texts[side], shares, opened, tops)
     return (
         last.worker,
         last.topic,
@@ -198,6 +199,7 @@ def _stop(loads: Sequence[PairReading], side: str) -> tuple[Any, ...]:
         side,
         max(reversed(layouts), key=lambda layout: layouts[layout], default=None),
         round(stop.chars_read, 3),
+        stop.chars_least,
         stop.text_chars,
         stop.reached_end,
         stop.opened,

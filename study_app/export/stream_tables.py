@@ -187,7 +187,8 @@ def _stop(follow: FollowLog, views: Sequence[ViewLog]) -> tuple[Any, ...]:
     for view in views:
         for (_, key), item in view.reading.items.items():
             shares[key] = max(shares[key], item.share)
-    stop = text_stop(follow.text.shown(oldest, newest), shares, frozenset())
+    tops = {key for view in views for _, key in view.reading.tops.values()}
+    stop = text_stop(follow.text.shown(oldest, newest), shares, frozenset(), tops)
     return (
         follow.worker,
         follow.topic,
@@ -197,6 +198,7 @@ def _stop(follow: FollowLog, views: Sequence[ViewLog]) -> tuple[Any, ...]:
         None,
         None,
         round(stop.chars_read, 3),
+        stop.chars_least,
         stop.text_chars,
         stop.reached_end,
         None,

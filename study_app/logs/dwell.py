@@ -108,6 +108,8 @@ class PageReading:
         Counted time of each layout that was in force, in order of appearance.
     broken_off : mapping of int to Place
         Pause -> the item that was being read when it began, unless that item was read on later in the same page.
+    tops : mapping of str to Place
+        Side -> the first item on the screen when the furthest one of the side came into view.
     """
 
     visible_seconds: float
@@ -115,6 +117,7 @@ class PageReading:
     opened: frozenset[Place]
     layout_seconds: Mapping[str, float]
     broken_off: Mapping[int, Place]
+    tops: Mapping[str, Place]
 
 
 def read_page(
@@ -225,6 +228,9 @@ class _Page:
         self._whole: dict[Place, int] = {}
         self._most: dict[Place, float] = {}
         self._broken_off: dict[int, Place] = {}
+        self._order = {place: number for number, place in enumerate(self._screen.items)}
+        self._furthest: dict[str, int] = {}
+        self._tops: dict[str, Place] = {}
 
     def pass_time(self, before: LoggedEvent, after: LoggedEvent) -> None:
         """Count the stretch between two events, if it is known and looked at."""
@@ -289,8 +295,18 @@ class _Page:
             if share > self._most.get(place, 0.0):
                 self._first.setdefault(place, event)
                 self._most[place] = share
+                self._note_depth(place)
                 if _rounded(share) == 1.0:
                     self._whole.setdefault(place, event.number)
+
+    def _note_depth(self, place: Place) -> None:
+        """Note what begins the screen, if this is the furthest that was seen of a side."""
+        side, number = place[0], self._order[place]
+        if number >= self._furthest.get(side, 0):
+            self._furthest[side] = number
+            self._tops[side] = min(
+                (p for p in self._screen.shown if p[0] == side), key=self._order.__getitem__
+            )
 
     def reading(self) -> PageReading:
         """Return what was reconstructed."""
@@ -313,6 +329,7 @@ class _Page:
             opened=frozenset(self._screen.opened),
             layout_seconds={layout: ms / 1000 for layout, ms in self._layout_ms.items()},
             broken_off=self._broken_off,
+            tops=self._tops,
         )
 
     def _interrupted(self) -> Place | None:

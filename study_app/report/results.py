@@ -345,5 +345,5 @@ def beyond_perfect(result: TaskResult) -> Iterator[str]:
     which = above[0] if len(above) == 1 else counted(len(above), "measure")
     yield (
         f"{which} came out above the perfect measure. That happens by chance, in these votes or in the estimate of the"
-        " ceiling, whose interval does not hold the error of its model; it is no finding."
+        " ceiling; it is no finding."
     )

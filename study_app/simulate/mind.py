@@ -7,7 +7,7 @@ depth drawn evenly from 0 to that patience, so that the share of people still re
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,12 +42,14 @@ NUMBERS = (18, 75)
 class Glance:
     """What is on screen at once: (key, share shown) of each item, and for how long.
 
-    ``opens`` is the key of a link that is opened after the look, None when none is.
+    ``opens`` is the key of a link that is opened after the look, None when none is. ``last_seconds`` are those of the seconds in which
+    the last item alone is on screen: where a reader stops in the middle of it.
     """
 
     items: tuple[tuple[str, float], ...]
     seconds: float
     opens: str | None = None
+    last_seconds: float = 0.0
 
 
 def tick_chances(probabilities: Mapping[str, float]) -> dict[str, float]:
@@ -95,12 +97,15 @@ def looks(
             break
         left -= chars
         screen.append((element.key, round(share, 4)))
-        words += share * max(1, len(element.text.split()))
+        own = share * max(1, len(element.text.split()))
+        words += own
         if words >= WORDS_ON_SCREEN or (opens and share == 1) or share < 1:
-            yield _look(screen, words, words_per_second, rng, element.key if opens and share == 1 else None)
+            look = _look(screen, words, words_per_second, rng, element.key if opens and share == 1 else None)
+            if share < 1:
+                yield replace(look, last_seconds=look.seconds * own / words)
+                return
+            yield look
             screen, words = [], 0.0
-        if share < 1:
-            return
     if screen:
         yield _look(screen, words, words_per_second, rng, None)
 
@@ -203,11 +208,14 @@ class Judge:
 
 
 def _note_look(log: PageLog, side: str, look: Glance) -> None:
-    for key, share in look.items:
-        log.note("see", side=side, item=key, share=share)
-    log.wait(look.seconds)
-    for key, _ in look.items:
-        log.note("see", side=side, item=key, share=0)
+    last = look.items[-1:] if look.last_seconds else ()
+    before = look.items[: len(look.items) - len(last)]
+    for items, seconds in ((before, look.seconds - look.last_seconds), (last, look.last_seconds)):
+        for key, share in items:
+            log.note("see", side=side, item=key, share=share)
+        log.wait(seconds)
+        for key, _ in items:
+            log.note("see", side=side, item=key, share=0)
     if look.opens is not None:
         log.note("layer", side=side, item=look.opens, open=True)
 

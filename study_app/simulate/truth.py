@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from calibration.user_model.measures import intent_shares
+from calibration.user_model.measures import intent_shares, people_together
 from calibration.user_model.model import LATENESS, PATIENCE, UserModel, read_user_model
 from metrics.errors import input_fault
 from metrics.msu.score import Population
@@ -66,14 +66,15 @@ class Behaviour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lateness:
-    """How an update loses its use: P(useful) = p0 decay^visits_late, 0^0 = 1."""
+    """How an update loses its use: P(useful) = p0 (floor + (1 - floor) decay^visits_late), 0^0 = 1."""
 
     decay: float = DEFAULT_LATENESS_DECAY
     p0: float = 1.0
+    floor: float = 0.0
 
     def chance(self, visits_late: int) -> float:
         """Return the chance that an update is still of use."""
-        return float(self.p0 * self.decay**visits_late)
+        return float(self.p0 * (self.floor + (1 - self.floor) * self.decay**visits_late))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +122,11 @@ def read_truth(path: str | Path) -> Truth:
     return Truth(
         patience_preferences=known.get("patience_chars_preferences", patience),
         patience_stops=known.get("patience_chars_stops", patience),
-        people=_people(known, path),
+        people=_people(model, known, path),
         lateness=Lateness(
-            decay=known.get(LATENESS, DEFAULT_LATENESS_DECAY), p0=known.get("lateness_p0", 1.0)
+            decay=known.get(LATENESS, DEFAULT_LATENESS_DECAY),
+            p0=known.get("lateness_p0", 1.0),
+            floor=known.get("lateness_floor", 0.0),
         ),
         push_weights={
             name: known.get(f"push_{name}", weight) for name, weight in DEFAULT_PUSH_WEIGHTS.items()
@@ -133,10 +136,11 @@ def read_truth(path: str | Path) -> Truth:
     )
 
 
-def _people(known: Mapping[str, float], path: str | Path) -> Population:
+def _people(model: UserModel, known: Mapping[str, float], path: str | Path) -> Population:
     """Return who comes; half a law of speed, written by hand, is as good as a whole one."""
     try:
-        return replace(DEFAULT_PEOPLE, **{name: known[name] for name in RANGES if name in known})
+        people: dict[str, Any] = {name: known[name] for name in RANGES if name in known}
+        return replace(DEFAULT_PEOPLE, **people, **people_together(model))
     except ValueError as error:
         raise input_fault(str(error), path=path, cure="correct the estimate") from error
 

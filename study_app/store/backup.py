@@ -19,17 +19,16 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from alembic import command
-from alembic.config import Config
 from sqlalchemy import JSON, Boolean, Connection, LargeBinary, MetaData, select
 
 from metrics.errors import input_fault
 from study_app.store import backup_postgres, backup_sqlite
 from study_app.store.backup_sqlite import appearing
 from study_app.store.database import (
-    MIGRATIONS,
     Database,
     faults_named,
     is_empty,
+    migrations,
     open_database,
     refuse_newer,
     schema_change,
@@ -92,8 +91,7 @@ def _fill(database: Database, version: str, rows: Rows) -> None:
 
 def _made(connection: Connection, version: str) -> MetaData:
     """Make empty tables as they were in a version of the schema, and return them."""
-    settings = Config()
-    settings.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    settings = migrations()
     settings.attributes["connection"] = connection
     command.upgrade(settings, version)
     tables = MetaData()

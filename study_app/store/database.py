@@ -10,8 +10,9 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Connection, Engine, MetaData, create_engine, event, inspect
 from sqlalchemy.engine import make_url
@@ -22,6 +23,9 @@ from metrics.errors import PrefcalError, input_fault
 from study_app.store import task_models
 from study_app.store.file_turns import SharedWrites, refuse_half_a_write
 from study_app.store.models import Base
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 BUSY_TIMEOUT_MS = 10_000
 STATEMENT_SECONDS, LOCK_SECONDS, IDLE_SECONDS = 15, 5, 30
@@ -143,21 +147,17 @@ def migrate(database: Database) -> None:
         If it cannot be reached or written, or is something else.
     """
     from alembic import command  # noqa: PLC0415 - slow to import, and needed once a process
-    from alembic.config import Config  # noqa: PLC0415
     from alembic.runtime.migration import MigrationContext  # noqa: PLC0415
-    from alembic.script import ScriptDirectory  # noqa: PLC0415
 
-    settings = Config()
-    settings.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    known = ScriptDirectory.from_config(settings)
     with faults_named(database), schema_change(database) as connection:
         version = MigrationContext.configure(connection).get_current_revision()
-        if version not in {None, *(script.revision for script in known.walk_revisions())}:
+        if version not in {None, *known_versions()}:
             raise PrefcalError(
                 f"{shown_address(database.engine.url)} was written by a newer prefcal (version {version}); "
                 "install that prefcal, or name another database"
             )
-        if version != known.get_current_head():
+        if version != known_versions()[-1]:
+            settings = migrations()
             settings.attributes["connection"] = connection
             command.upgrade(settings, "head")
 
@@ -278,14 +278,21 @@ def is_nearly_full(database: Database) -> bool:
     return database.is_sqlite and path is not None and free_bytes(Path(path).absolute().parent) < FULL_BYTES
 
 
-def known_versions() -> tuple[str, ...]:
-    """Return the versions of the schema that this prefcal knows, oldest first."""
+def migrations() -> "Config":
+    """Return alembic's settings, which say where the migrations are."""
     from alembic.config import Config  # noqa: PLC0415 - slow to import, and few commands need it
-    from alembic.script import ScriptDirectory  # noqa: PLC0415
 
     settings = Config()
     settings.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    scripts = ScriptDirectory.from_config(settings).walk_revisions()
+    return settings
+
+
+@cache
+def known_versions() -> tuple[str, ...]:
+    """Return the versions of the schema that this prefcal knows, oldest first."""
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+
+    scripts = ScriptDirectory.from_config(migrations()).walk_revisions()
     return tuple(script.revision for script in scripts)[::-1]
 
 

@@ -60,6 +60,7 @@ class TextStop:
     """How far one text was read; see `text_stop`."""
 
     chars_read: float
+    chars_least: int
     text_chars: int
     reached_end: bool
     opened: int
@@ -134,7 +135,12 @@ def end_offsets(items: Iterable[Item], opened: AbstractSet[str]) -> dict[str, in
     return offsets
 
 
-def text_stop(items: Iterable[Item], shares: Mapping[str, float], opened: AbstractSet[str]) -> TextStop:
+def text_stop(
+    items: Iterable[Item],
+    shares: Mapping[str, float],
+    opened: AbstractSet[str],
+    tops: AbstractSet[str] = frozenset(),
+) -> TextStop:
     """Say how far a text was read.
 
     Parameters
@@ -145,22 +151,31 @@ def text_stop(items: Iterable[Item], shares: Mapping[str, float], opened: Abstra
         Largest share of each item that was seen, by key.
     opened : set of str
         Keys of the links whose second layer was opened.
+    tops : set of str
+        Keys of the items that began the screen when the furthest item came into view, one for each load of the page.
 
     Returns
     -------
     TextStop
         ``chars_read`` counts everything before the furthest item seen, whether or not that was on screen, and the
-        seen share of its own characters. ``text_chars`` is the whole text with the opened layers.
+        seen share of its own characters. ``chars_least`` counts everything before the furthest of the tops: the reader came at
+        least so far. ``text_chars`` is the whole text with the opened layers.
         ``reached_end``: the last item was fully seen; an empty text is at its end. ``opened`` counts links.
     """
-    chars_read, before, last_share = 0.0, 0, 1.0
+    chars_read, least, before, last_share = 0.0, 0, 0, 1.0
     for item in reading_order(items, opened):
+        if item.key in tops:
+            least = before
         last_share = shares.get(item.key, 0.0)
         if last_share > 0:
             chars_read = before + last_share * item.chars
         before += item.chars
     return TextStop(
-        chars_read=chars_read, text_chars=before, reached_end=last_share == 1.0, opened=len(opened)
+        chars_read=chars_read,
+        chars_least=least,
+        text_chars=before,
+        reached_end=last_share == 1.0,
+        opened=len(opened),
     )
 
 

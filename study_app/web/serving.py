@@ -13,7 +13,7 @@ import secrets
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -81,7 +81,12 @@ class Messages:
 
 
 def _parsed(path: Path) -> Any:
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return _parsed_text(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _parsed_text(text: str) -> Any:
+    return yaml.load(text, Loader=yaml.CSafeLoader)
 
 
 def _flat(node: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:

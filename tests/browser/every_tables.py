@@ -47,7 +47,7 @@ def walked(
 ) -> None:
     """Go through a study of some kinds, and compare what its tables say with what was done; ``way`` as `gone` takes it."""
     with every_server(folder, kinds, way.get("language", "en")) as server:
-        gone(browser, server, screen, kinds=kinds, **way)
+        gone(browser, server, screen, kinds=kinds, **way)()
 
 
 def every_server(folder: Path, kinds: tuple[str, ...], language: str) -> AbstractContextManager[StudyServer]:
@@ -67,16 +67,23 @@ def gone(
     script: bool = True,
     watch: Watch = lambda _page: None,
     **how: Any,
-) -> None:
-    """Go through, and compare; ``watch`` is called with the new tab, ``how`` is what a `Walk` takes besides."""
+) -> Callable[[], None]:
+    """Go through; returns what compares the tables with what was done.
+
+    ``watch`` is called with the new tab, ``how`` is what a `Walk` takes besides.
+    """
     with browser.new_context(**SCREENS[screen], java_script_enabled=script) as context:
         page = context.new_page()
         watch(page)
         notes = Walk(page, server, kinds, **how).go()
         assert page.locator("html").get_attribute("lang") == language
     tables = tables_of(server)
-    compare(tables, notes, kinds, layout=LAYOUTS[screen] if script else None, language=language)
-    shown_as_stored(server, tables, notes.judged, kinds)
+
+    def compared() -> None:
+        compare(tables, notes, kinds, layout=LAYOUTS[screen] if script else None, language=language)
+        shown_as_stored(server, tables, notes.judged, kinds)
+
+    return compared
 
 
 def tables_of(server: StudyServer) -> dict[str, pd.DataFrame]:

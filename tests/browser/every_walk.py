@@ -29,7 +29,7 @@ SHOWN = """(side) => [...document.querySelectorAll(`section[data-side=${side}] [
 LINES = "() => [...document.querySelectorAll('fieldset.scale legend')].map((one) => one.textContent.trim())"
 HAS_FOCUS = "(selector) => document.activeElement.matches(selector)"
 UNCHECKED = "() => { document.querySelector('main form').noValidate = true; }"
-WAVERS = 2
+WAVERS = 1
 """To how many pages of a sort somebody who wavers comes back."""
 
 REFUSE = {"intro", "choose", "vote", "rate", "questions", "pair"}
@@ -137,7 +137,7 @@ class Walk:
     look : callable
         Called on every page before it is answered.
     wavering : bool
-        Load a page again before it is answered, go back afterwards, and send what stands there again, on the first two pages
+        Load a page again before it is answered, go back afterwards, and send what stands there again, on the first page
         of each sort in each task; the first answer to each task's pairs is changed on the way.
     hasty : bool
         Send the first form of each sort without an answer, and look at what comes back.
@@ -217,6 +217,8 @@ class Walk:
         self.hands.press(SEND)
         expect(self.page.locator("[role=alert]")).to_be_visible()
         self.look(self.page, f"{self.step.replace('/', '-')}-refused")
+        if self.wavering:
+            self.page.goto(self.page.url)  # no browser goes back to what a form brought
 
     def _send(self) -> None:
         self._leave(lambda: self.hands.press(SEND))

@@ -1,12 +1,14 @@
 """Every page of every kind of task can be used by everybody, on either screen, in light and in dark.
 
-The walks are those of `test_every_task` that it leaves out: by hand on a phone, by keyboard alone on a desktop.
+The walks are those of `test_every_task` that it leaves out: by hand on a phone; by keyboard alone and in Japanese on a
+desktop, by somebody who loads every page twice and goes back after it. What is exported is what was done there too.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -27,7 +29,10 @@ MESSAGES = {
     "bad-address": "/w/nobody/",
     "not-found": "/x",
 }
-HANDS = {"phone": Hands, "desktop": Keys}
+WAYS: dict[str, dict[str, Any]] = {
+    "phone": {"by": Hands},
+    "desktop": {"by": Keys, "language": "ja", "wavering": True},
+}
 SORTS = {
     *(
         "consent",
@@ -82,6 +87,7 @@ class Findings:
     refused: list[str] = field(default_factory=list)
     hosts: set[str] = field(default_factory=set)
     pages: list[str] = field(default_factory=list)
+    compare: Callable[[], object] = list
 
     def watch(self, page: Page) -> None:
         """Note what a tab asks for and sends, and what its browser complains of."""
@@ -169,8 +175,9 @@ class Looker:
 def _findings(browser: Browser, folder: Path, screen: str) -> Findings:
     found = Findings()
     looker = Looker(found, screen)
-    with every_server(folder, KINDS, "en") as server:
-        gone(browser, server, screen, watch=found.watch, by=HANDS[screen], look=looker, hasty=True)
+    way = WAYS[screen]
+    with every_server(folder, KINDS, way.get("language", "en")) as server:
+        found.compare = gone(browser, server, screen, watch=found.watch, look=looker, hasty=True, **way)
         with browser.new_context(**SCREENS[screen]) as context:
             page = context.new_page()
             found.watch(page)
@@ -231,6 +238,12 @@ def test_axe_finds_nothing_on_any_page(screen: str, findings: Callable[[str], Fi
     assert len(pages) > 40
     assert {part for page in pages for part in page.split("-")} >= SORTS
     assert not findings(screen).axe
+
+
+@both
+def test_what_is_exported_is_what_was_done(screen: str, findings: Callable[[str], Findings]) -> None:
+    """By hand; and by keys, in another language, for somebody who loads every page twice and goes back after it."""
+    findings(screen).compare()
 
 
 @both

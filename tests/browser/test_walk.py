@@ -27,8 +27,8 @@ from tests.browser.study_server import (
 
 CHOICES = ("left", "equally_good", "right", "equally_bad")
 WAYS = {**SCREENS, "no_script": {**PHONE, "java_script_enabled": False}}
-SOAK = {"desktop"}
-"""What `test_accessibility` walks through too, with the same comparison, is walked here in `make soak`."""
+SOAK = {"desktop", "no_script"}
+"""What `test_accessibility` and `test_every_task` walk through too, with the same comparison, is walked here in `make soak`."""
 
 ON_SCREENS = [pytest.param(way, marks=pytest.mark.soak) if way in SOAK else way for way in WAYS]
 LAYOUTS = {"phone": "stacked", "desktop": "side_by_side", "no_script": None}

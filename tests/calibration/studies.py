@@ -8,7 +8,7 @@ import pandas as pd
 from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.tables.files import checked
-from calibration.tables.preferences import VOTES, pair_votes
+from calibration.tables.preferences import VOTES, judged_pairs, pair_votes
 from calibration.tables.tables import TABLES
 
 
@@ -42,4 +42,4 @@ def drawn_pairs(judges: Judges, *, topics: int = 8, seed: int = 0) -> JudgedSumm
     """Draw what judges preferred of one of five collections."""
     table, probabilities = collection(topics, seed % 5)
     preferences = simulate_preferences(table, probabilities, judges, np.random.default_rng([seed, 1]))
-    return summary_pairs(pair_votes(preferences), table, probabilities)
+    return summary_pairs(pair_votes(preferences), table, probabilities, judged=judged_pairs(preferences))

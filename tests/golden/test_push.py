@@ -135,11 +135,17 @@ def test_every_reading_from_python(shared, judged, gold, year, name):
     run = read_push_run(shared / "gold/push" / year / "runs" / name)
     readings = gold[year][name]
     assert len(readings) == 5 + len(SWITCHES)
-    for reading, cases in readings.items():
-        wanted = wanted_values(cases)
-        scores = push_scores(judged[year], [run], measures_of(reading))
-        found = {(score.topic, score.metric): score.value for score in scores}
-        assert {key: found[key] for key in wanted} == pytest.approx(wanted, abs=1e-9), reading
+    measures = {
+        f"{reading} {name}": one for reading in readings for name, one in measures_of(reading).items()
+    }
+    scores = push_scores(judged[year], [run], measures)
+    found = {(score.topic, score.metric): score.value for score in scores}
+    wanted = {
+        (topic, f"{reading} {name}"): value
+        for reading, cases in readings.items()
+        for (topic, name), value in wanted_values(cases).items()
+    }
+    assert {key: found[key] for key in wanted} == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.parametrize(("year", "name"), RUNS)

@@ -24,6 +24,7 @@ def ready_database(url: str) -> Database:
     if parsed.drivername == "sqlite" and not file.exists():
         file.touch(OWNERS_ALONE)
         file.write_bytes(_tables())
+        return open_database(url)
     database = open_database(url)
     migrate(database)
     return database

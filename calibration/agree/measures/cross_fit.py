@@ -12,7 +12,7 @@ from calibration.inference.clusters import jackknife_groups
 from calibration.inference.results import NotIdentifiedError
 from calibration.patience import grid as patience_grid
 from calibration.patience.pairs import JudgedSummaries, summary_pairs
-from calibration.patience.preferences import GRID_END, GRID_POINTS, without_each_group
+from calibration.patience.profile import kappa_grid, without_each_group
 from calibration.push.alpha import NAMES
 from calibration.push.pairs import SIGNS, WEIGHTS, PushJudgments, push_judgments
 from calibration.push.search import Judged, judged_by, search_weights
@@ -58,8 +58,7 @@ def _from_preferences(pairs: JudgedSummaries) -> dict[str, float]:
     """Take the replicates of the jackknife; beyond 50 topics each is without a group of topics."""
     if len(pairs.topics) < 2 or not pairs.summaries.longest_offset:
         raise NotIdentifiedError("there is a single topic: nothing is left to fit to without it")
-    grid = np.linspace(0, GRID_END / pairs.summaries.longest_offset, GRID_POINTS)
-    kappa = without_each_group(pairs, pairs.differences(grid))
+    kappa = without_each_group(pairs, pairs.differences(kappa_grid(pairs)))
     with np.errstate(divide="ignore"):
         patience = 1 / kappa[jackknife_groups(np.arange(len(pairs.topics)))]
     return dict(zip(pairs.topics, patience.tolist(), strict=True))

@@ -15,7 +15,13 @@ from calibration.agree.measures.variants import (
     scores_by_metric,
     side_by_side,
 )
-from calibration.user_model.measures import clipped_population, lateness_decay, stream_people
+from calibration.user_model.measures import (
+    clipped_population,
+    lateness_decay,
+    lateness_floor,
+    people_together,
+    stream_people,
+)
 from calibration.user_model.model import LATENESS, UserModel
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.measures import StreamMeasure
@@ -106,9 +112,9 @@ class UpdateStreams:
         """
         if len(self.missing(model)) == len(TAKEN):
             return None
-        lateness = self._lateness(model)
-        draws = [self._msu(self._population(one), [self._lateness(one)]).iloc[:, 0] for one in drawn]
-        scores = self._msu(self._population(model), [lateness]).iloc[:, 0]
+        lateness, floor = self._lateness(model), lateness_floor(model, self.language)
+        draws = [self._msu(self._population(one), [self._lateness(one)], floor).iloc[:, 0] for one in drawn]
+        scores = self._msu(self._population(model), [lateness], floor).iloc[:, 0]
         return self._variant("MSU@fitted", scores, Role.FITTED, Fit.OTHER_DATA, lateness, side_by_side(draws))
 
     def missing(self, model: UserModel) -> list[str]:
@@ -127,8 +133,8 @@ class UpdateStreams:
             converted=self.converted,
         )
 
-    def _msu(self, population: Population, decays: Iterable[float]) -> pd.DataFrame:
-        measures = {f"{place}": MSU(lateness=decay) for place, decay in enumerate(decays)}
+    def _msu(self, population: Population, decays: Iterable[float], floor: float = 0.0) -> pd.DataFrame:
+        measures = {f"{place}": MSU(lateness=decay, floor=floor) for place, decay in enumerate(decays)}
         return self._of_people(population, measures)
 
     def _of_people(self, population: Population, measures: Mapping[str, StreamMeasure]) -> pd.DataFrame:
@@ -136,7 +142,8 @@ class UpdateStreams:
         return scores_by_metric(msu_scores(self.events, self.runs, measures, users), self.judged)
 
     def _population(self, model: UserModel) -> Population:
-        return clipped_population(asdict(REASONABLE) | stream_people(model, self.language))
+        people = stream_people(model, self.language) | people_together(model)
+        return clipped_population(asdict(REASONABLE) | people)
 
     def _lateness(self, model: UserModel) -> float:
         decay = lateness_decay(model, self.language)

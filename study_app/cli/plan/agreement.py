@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
-from study_app.cli.plan.people import HELPFUL, PAIR_SIZES, SHARE, judged_options, people_words, study_words
+from study_app.cli.plan.people import PAIR_SIZES, SHARE, helpful, judged_options, people_words, study_words
 
 if TYPE_CHECKING:
-    from calibration.plan.agreement import People
+    from calibration.plan.votes import People
     from metrics.agreement.agreement import Ties
 
 
@@ -38,6 +38,7 @@ def agreement(
     ties: "Ties",
     people: "People",
     sizes: dict[str, int],
+    fewest_pairs: int | None,
     queries_a_worker: int,
     wanted: PlanOptions,
 ) -> None:
@@ -46,12 +47,14 @@ def agreement(
     By default: at how many queries is its 95 % interval at most 0.1 wide?
     """
     from calibration.plan.agreement import AgreementDesign
-    from study_app.cli.plan.text import PlanQuestion
+    from study_app.cli.plan.question import PlanQuestion
 
     check_apart("--tell-from", tell_from, true)
     wish = wanted.wish(default_width=DEFAULT_WIDTH, tells=tell_from is not None)
     design = AgreementDesign(
         **sizes,
+        fewest_pairs=fewest_pairs,
+        most_pairs=wanted.most_pairs,
         queries_each=queries_a_worker,
         pairs_each=wanted.pairs_each,
         true=true,
@@ -64,9 +67,9 @@ def agreement(
         unit="",
         digits=3,
         found=None if tell_from is None else f"tells {true:g} from {tell_from:g}",
-        study=study_words(wanted.vary, sizes, queries_a_worker),
+        study=study_words(wanted.vary, sizes, queries_a_worker, fewest_pairs),
         sizes=PAIR_SIZES.words,
-        helpful=HELPFUL,
+        helpful=helpful(queries_a_worker),
         farthest=1.0,
         assumed=f"an agreement of {true:g} (ties: {ties}); {people_words(people)}",
     )
@@ -106,17 +109,18 @@ def difference(
     ties: "Ties",
     people: "People",
     sizes: dict[str, int],
+    fewest_pairs: int | None,
     queries_a_worker: int,
     wanted: PlanOptions,
 ) -> None:
     """Say how many queries, pairs and workers tell two measures apart.
 
     By default: at how many queries do four of five studies find that one measure agrees with people better than the
-    other (paired t test over queries at 5 %, two-sided)?
+    other (t test over queries and people at 5 %, two-sided)?
     """
     from calibration.plan.agreement import AgreementDesign, DifferenceDesign
     from study_app.cli.plan.curve import percent
-    from study_app.cli.plan.text import PlanQuestion
+    from study_app.cli.plan.question import PlanQuestion
 
     wish = wanted.wish()
     if other > true:
@@ -125,21 +129,26 @@ def difference(
         check_apart("--other", other, true)
     study = AgreementDesign(
         **sizes,
+        fewest_pairs=fewest_pairs,
+        most_pairs=wanted.most_pairs,
         queries_each=queries_a_worker,
         pairs_each=wanted.pairs_each,
         true=true,
         ties=ties,
         judges=people,
     )
-    design = DifferenceDesign(study=study, other=other, same_choice=same_choice).searched()
+    design = DifferenceDesign(study=study, other=other, same_choice=same_choice)
+    if wish.power is not None:
+        design.check_tested()
+    design = design.searched()
     question = PlanQuestion(
         subject="the difference",
         unit="",
         digits=3,
         found=f"finds the difference between {true:g} and {other:g}",
-        study=study_words(wanted.vary, sizes, queries_a_worker),
+        study=study_words(wanted.vary, sizes, queries_a_worker, fewest_pairs),
         sizes=PAIR_SIZES.words,
-        helpful=HELPFUL,
+        helpful=helpful(queries_a_worker),
         farthest=1.0,
         assumed=(
             f"agreements of {true:g} and {other:g} (ties: {ties}), the same choice in {percent(same_choice)} of the pairs; "

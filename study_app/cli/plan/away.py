@@ -71,7 +71,7 @@ def away(
     By default: at how many workers is the 95 % interval of M_A at most 0.4 M_A wide?
     """
     from calibration.plan.streams import AwayDesign
-    from study_app.cli.plan.text import PlanQuestion
+    from study_app.cli.plan.question import PlanQuestion
 
     design = AwayDesign(
         workers=workers, days=days, mean_hours=true, sd_hours=sd, what=what, tell_from=tell_from

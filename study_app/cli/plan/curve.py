@@ -10,7 +10,7 @@ from calibration.plan.search import Plan, Wish
 from metrics.arrays import Floats
 
 if TYPE_CHECKING:
-    from study_app.cli.plan.text import PlanQuestion
+    from study_app.cli.plan.question import PlanQuestion
 
 WIDE, HIGH = 60, 12
 
@@ -20,7 +20,7 @@ def text_curve(found: Plan, question: "PlanQuestion", wish: Wish) -> str:
 
     ``o`` is a size that was simulated, ``.`` lies between two of them, ``-`` is what is wished.
     """
-    sizes, values = curve(found, wish)
+    sizes, values = curve(found, question, wish)
     name = "width" if wish.power is None else "chance"
     if len(sizes) < 2:
         return f"(fewer than two sizes have a bounded {name}: there is no curve)"
@@ -62,10 +62,12 @@ def _step(least: float) -> float:
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least)
 
 
-def curve(found: Plan, wish: Wish) -> tuple[Floats, Floats]:
+def curve(found: Plan, question: "PlanQuestion", wish: Wish) -> tuple[Floats, Floats]:
     """Return the sizes with a bounded value, and the values: the width wished about, or the chance."""
     points = [(row.size, row.width_of(wish.sure) if wish.power is None else row.power) for row in found.rows]
-    kept = np.array([point for point in points if math.isfinite(point[1])], dtype=np.float64).reshape(-1, 2)
+    kept = np.array([point for point in points if question.is_bounded(point[1])], dtype=np.float64).reshape(
+        -1, 2
+    )
     return kept[:, 0], kept[:, 1]
 
 

@@ -13,7 +13,8 @@ from calibration.inference.drawing import LEGEND_BELOW
 from calibration.plan.search import Plan, Wish
 from calibration.plan.simulation import PlanRow
 from study_app.cli.plan.curve import percent
-from study_app.cli.plan.text import PlanQuestion, headline
+from study_app.cli.plan.question import PlanQuestion
+from study_app.cli.plan.text import headline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,7 @@ def _draw(ax: "Axes", found: Plan, question: PlanQuestion, wish: Wish) -> None:
 
 
 def _widths(ax: "Axes", found: Plan, question: PlanQuestion, wish: Wish) -> None:
-    rows = [row for row in found.rows if np.isfinite(row.width_of(0.9))]
+    rows = [row for row in found.rows if question.is_bounded(row.width_of(0.9))]
     sizes = [row.size for row in rows]
     ax.fill_between(sizes, *_tails(rows), color=BAND, linewidth=0, label="eight of ten studies")
     ax.plot(sizes, [row.width for row in rows], "o-", color="black", markersize=4, label="typical study")

@@ -14,7 +14,7 @@ from study_app.cli.output import FORMATS, OutFile
 if TYPE_CHECKING:
     from calibration.plan.search import Wish
     from calibration.plan.simulation import Design, Track
-    from study_app.cli.plan.text import PlanQuestion
+    from study_app.cli.plan.question import PlanQuestion
     from study_app.estimate.planned import PlannedStudy
 
 
@@ -209,13 +209,18 @@ class PlanOptions:
         """Pairs of a query that one person judges, where the study says that these are not all."""
         return None if self.study is None else self.study.pairs_each
 
+    @property
+    def most_pairs(self) -> int | None:
+        """Pairs that the systems of the study make in a query."""
+        return None if self.study is None else self.study.sizes.get("pairs")
+
     def priced(self, question: "PlanQuestion") -> "PlanQuestion":
         """Return a question that knows what a person of the study costs."""
         if self.study is None:
             return question
         from dataclasses import replace
 
-        from study_app.cli.plan.text import PersonCost
+        from study_app.cli.plan.question import PersonCost
 
         seconds = self.study.seconds if self._same_minutes else None
         return replace(

@@ -67,7 +67,7 @@ def patience(
     """
     from calibration.patience.simulate import Judges
     from calibration.plan.patience import MOST_PAIRS, PatienceDesign
-    from study_app.cli.plan.text import PlanQuestion
+    from study_app.cli.plan.question import PlanQuestion
 
     if sizes["pairs"] > MOST_PAIRS:
         raise click.BadParameter(f"at most {MOST_PAIRS}", param_hint="--pairs")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 if TYPE_CHECKING:
-    from calibration.plan.agreement import People
+    from calibration.plan.votes import People
 
 Command: TypeAlias = Callable[..., None]
 
@@ -44,14 +44,22 @@ PAIR_SIZES = Sizes(
 )
 
 
-def study_words(vary: str, sizes: dict[str, int], queries_each: int) -> str:
+def study_words(vary: str, sizes: dict[str, int], queries_each: int, fewest_pairs: int | None = None) -> str:
     """Return what does not vary in a study of pairs, in words."""
     several = f", {queries_each:,} queries a worker" if queries_each > 1 else ""
-    return f"{PAIR_SIZES.rest(vary, sizes)}{several}"
+    fewest = "" if fewest_pairs is None else f", {fewest_pairs:,} pairs in the smallest query"
+    return f"{PAIR_SIZES.rest(vary, sizes)}{several}{fewest}"
 
 
-HELPFUL = ("queries", "pairs")
-"""More workers a pair do not tell how things are on other queries, which is what is unsure."""
+TASTE = 0.6
+"""Of people who judge several queries, where nobody says another."""
+HELPFUL = ("queries",)
+"""More pairs and more workers a pair do not tell how things are on other queries, which is what is unsure."""
+
+
+def helpful(queries_each: int) -> tuple[str, ...]:
+    """Return what is worth changing about agreements: where people judge several queries, people are few too."""
+    return (*HELPFUL, "workers") if queries_each > 1 else HELPFUL
 
 
 def size_options(command: Command) -> Command:
@@ -79,8 +87,7 @@ def size_options(command: Command) -> Command:
             type=click.IntRange(min=1),
             default=1,
             show_default=True,
-            help="How many queries one person judges. It takes fewer people; what they answer is drawn as if different "
-            "people did, as long as they have no taste of their own.",
+            help="How many queries one person judges; a number above --queries is all of them. It takes fewer people.",
         ),
     )
 
@@ -126,21 +133,50 @@ def judged_options(command: Command) -> Command:
         click.option(
             "--taste",
             type=click.FloatRange(min=0),
+            help="How much more a person likes a system than others do, in all queries that they judge: standard deviation, "
+            f"where what everybody likes has 1. Default: {TASTE:g} where one person judges several queries, else 0.",
+        ),
+        click.option(
+            "--drop-out",
+            type=click.FloatRange(0, 1, max_open=True),
             default=0.0,
             show_default=True,
-            help="How much more a person likes a system than others do, in all queries that they judge: standard deviation, "
-            "where what everybody likes has 1. At 0 nobody has a taste of their own.",
+            help="Share of people who leave somewhere on their way, without anybody in their place.",
+        ),
+        click.option(
+            "--fewest-pairs",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Queries have between N and --pairs pairs, each number as likely. Default: all have --pairs.",
         ),
     )
 
     @functools.wraps(command)
     def wrapped(
-        *args: Any, strength: float, tie_weight: float, query_spread: float, taste: float, **given: Any
+        *args: Any,
+        strength: float,
+        tie_weight: float,
+        query_spread: float,
+        taste: float | None,
+        drop_out: float,
+        fewest_pairs: int | None,
+        **given: Any,
     ) -> None:
-        from calibration.plan.agreement import People
+        from calibration.plan.votes import People
 
-        people = People(strength=strength, tie_weight=tie_weight, query_spread=query_spread, taste_sd=taste)
-        command(*args, people=people, **given)
+        if fewest_pairs is not None and fewest_pairs > given["sizes"]["pairs"]:
+            raise click.UsageError(
+                f"--fewest-pairs {fewest_pairs} is more than --pairs: give one that is not above"
+            )
+        several = given["queries_a_worker"] > 1
+        people = People(
+            strength=strength,
+            tie_weight=tie_weight,
+            query_spread=query_spread,
+            taste_sd=taste if taste is not None else TASTE if several else 0.0,
+            drop_out=drop_out,
+        )
+        command(*args, people=people, fewest_pairs=fewest_pairs, **given)
 
     return size_options(_with(options, wrapped))
 
@@ -148,8 +184,9 @@ def judged_options(command: Command) -> Command:
 def people_words(people: "People") -> str:
     """Return what is assumed of people, as the options say it."""
     taste = f", taste {people.taste_sd:g}" if people.taste_sd else ""
+    left = f", drop-out {people.drop_out:g}" if people.drop_out else ""
     return (
-        f"strength {people.strength:g}, tie weight {people.tie_weight:g}, query spread {people.query_spread:g}{taste} "
+        f"strength {people.strength:g}, tie weight {people.tie_weight:g}, query spread {people.query_spread:g}{taste}{left} "
         "(prefcal plan COMMAND --help says what each means)"
     )
 

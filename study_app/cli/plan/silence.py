@@ -5,6 +5,8 @@ import click
 from study_app.cli.plan.options import PlanOptions, answer, plan_options
 from study_app.cli.plan.people import POSITIVE, Sizes
 
+TELLING = 100.0
+"""Of intervals, in gains of 1: a wider one tells nothing."""
 SIZES = Sizes(
     {
         "workers": ("worker", "workers"),
@@ -85,7 +87,7 @@ def silence(
     from calibration.plan.streams import SilenceDesign
     from calibration.push.simulate import PushJudges
     from study_app.cli.plan.curve import percent
-    from study_app.cli.plan.text import PlanQuestion
+    from study_app.cli.plan.question import PlanQuestion
 
     wish = wanted.wish()
     if true <= 0 and wish.power is not None:
@@ -110,6 +112,7 @@ def silence(
         study=SIZES.rest(wanted.vary, {"workers": workers, "pairs": pairs, "topics": topics}),
         sizes=SIZES.words,
         helpful=tuple(SIZES.words),
+        widest=TELLING,
         assumed=(
             f"S_0 = {true:g} G_E, P_E = P_0 = 0.5 G_E, S_E = 0.3 G_E; {days} {'day' if days == 1 else 'days'}, {percent(silent)} of {'it' if days == 1 else 'them'} silent; sharpness "
             f"{sharpness:g}, unexplained {unexplained:g} (prefcal plan silence --help says what each means)"

@@ -3,12 +3,13 @@
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from calibration.plan.search import Plan, Wish
+from calibration.plan.search import LARGEST_FACTOR, Plan, Wish
 from calibration.plan.simulation import PlanRow
 from study_app.cli.output import Cell, table_text
 from study_app.cli.plan.curve import percent, text_curve
+from study_app.cli.plan.options import BUSY
+from study_app.cli.plan.question import PlanQuestion
 
 COLUMNS = (
     "vary",
@@ -24,102 +25,13 @@ COLUMNS = (
     "cost",
 )
 WRAP = 100
+ENOUGH_HELP = 7 / 6
 ROUGHLY = 0.25
 """A size that is known less well is printed with what it is known to lie between."""
-OPEN = "open at one end"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PersonCost:
-    """What one person of a study asks for.
-
-    Attributes
-    ----------
-    minutes : (float, float) or None
-        Least and most that they are busy; None where the plan is not the study file's in what one person does.
-    price : float or None
-        With the platform's fee; None without a reward.
-    currency : str
-        Of the price.
-    """
-
-    minutes: tuple[float, float] | None
-    price: float | None
-    currency: str
-
-    def cost(self, people: int) -> float | None:
-        """Return what so many people cost."""
-        return None if self.price is None else people * self.price
-
-    def money(self, people: int) -> str:
-        """`1,400.00 GBP`."""
-        return "" if self.price is None else f"{people * self.price:,.2f} {self.currency}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanQuestion:
-    """How a plan is talked about.
-
-    Attributes
-    ----------
-    subject : str
-        What the interval is of: `the agreement`.
-    unit : str
-        After numbers of it, with a blank before it; empty where there is none.
-    digits : int
-        After the decimal point.
-    found : str or None
-        What a study with power does: `tells 0.69 from 0.5`. None where nothing is to be told apart.
-    study : str
-        What does not vary: `21 pairs a query, 14 workers a pair`.
-    sizes : mapping of str to (str, str)
-        What may vary -> how one, and several of it, are called.
-    assumed : str
-        What is taken for true of the people.
-    helpful : tuple of str
-        The sizes that are worth changing when another does not reach the wish.
-    farthest : float
-        No two values of it are farther apart: 1 for agreements.
-    person : PersonCost or None
-        Who takes part, where a study file says it.
-    """
-
-    subject: str
-    unit: str
-    digits: int
-    found: str | None
-    study: str
-    sizes: dict[str, tuple[str, str]]
-    assumed: str
-    helpful: tuple[str, ...]
-    farthest: float = math.inf
-    person: PersonCost | None = None
-
-    def tells(self, row: PlanRow) -> bool:
-        """Say whether there is a distance that four of five studies of a size would detect."""
-        return row.detectable <= self.farthest and math.isfinite(row.detectable)
-
-    def too_far(self, row: PlanRow) -> str:
-        """Return why there is none, as a clause."""
-        if math.isinf(row.detectable):
-            return "the estimates of such studies have no bound"
-        return f"it would have to be {self.amount(row.detectable)}, and no two values are farther apart than {self.farthest:g}"
-
-    def number(self, value: float) -> str:
-        """Return a value as people read it; `open` for an infinite width."""
-        return "open" if math.isinf(value) else f"{value:,.{self.digits}f}"
-
-    def amount(self, value: float) -> str:
-        """Return a value with its unit."""
-        return self.number(value) + self.unit
-
-    def count(self, vary: str, size: int) -> str:
-        """`1 query`, `25 queries`."""
-        return f"{size:,} {self.sizes[vary][size != 1]}"
 
 
 def plan_text(found: Plan, question: PlanQuestion, wish: Wish, *, seed: int) -> str:
-    """Put the answer together.
+    """Put the answer together; a chance that cannot be had is one sentence, and no more numbers.
 
     Parameters
     ----------
@@ -133,8 +45,11 @@ def plan_text(found: Plan, question: PlanQuestion, wish: Wish, *, seed: int) -> 
         Of the draws.
     """
     asked = found.row(found.asked)
+    answer = headline(found, question, wish)
+    if found.needed is None and wish.power is not None and not _undecided(found.rows[-1], wish):
+        return _wrapped(answer) + "\n"
     paragraphs = [
-        headline(found, question, wish) + _cost_of_needed(found, question),
+        answer + _cost_of_needed(found, question),
         " ".join(_as_given(found, question, asked)),
         table_text(_headers(found, question), list(_table_rows(found, question))).rstrip("\n"),
         text_curve(found, question, wish),
@@ -174,10 +89,7 @@ def _beyond(found: Plan, question: PlanQuestion, wish: Wish) -> str:
     many = question.count(found.vary, largest.size)
     if _undecided(largest, wish):
         return f"Hardly within reach: it takes about {many} or more to get {_goal(question, wish)}; with them {_between(largest)}."
-    return (
-        f"Not within reach: even with {many} {_reached(question, wish, largest)}. "
-        f"Change another size: {_others(found, question)}."
-    )
+    return f"Not within reach: even with {many} {_reached(question, wish, largest)}. {_advice(found, question, wish)}"
 
 
 def _undecided(row: PlanRow, wish: Wish) -> bool:
@@ -240,21 +152,53 @@ def _reached(question: PlanQuestion, wish: Wish, row: PlanRow) -> str:
         return f"the chance that the study {question.found} is {percent(row.power)}, not {percent(wish.power or 0)}"
     often = "typically" if wish.sure == 0.5 else f"in {percent(wish.sure)} of studies up to"
     width = row.width_of(wish.sure)
-    reached = OPEN if math.isinf(width) else f"{question.amount(width)} wide"
-    return f"the 95 % interval of {question.subject} is {often} {reached}, not {question.amount(wish.width)}"
+    if not question.is_bounded(width):
+        return f"{_nothing_known(question)} in more than {percent(1 - wish.sure)} of studies"
+    return f"the 95 % interval of {question.subject} is {often} {question.amount(width)} wide, not {question.amount(wish.width)}"
 
 
-def _others(found: Plan, question: PlanQuestion) -> str:
-    others = [name for name in question.helpful if name != found.vary]
-    return " or ".join(f"--vary {name}" for name in others)
+def _nothing_known(question: PlanQuestion) -> str:
+    """Return that the interval is open at one end, or that there is none."""
+    interval = f"95 % interval of {question.subject}"
+    if question.no_width == "none":
+        return f"there is no {interval}, since all queries come out alike,"
+    return f"the {interval} is open at one end"
+
+
+def _advice(found: Plan, question: PlanQuestion, wish: Wish) -> str:
+    """Return what to do where the largest size that was simulated does not reach the wish."""
+    largest = found.rows[-1]
+    if (
+        found.vary in question.helpful
+        and largest.size >= LARGEST_FACTOR * found.asked
+        and _still_helps(found)
+    ):
+        more = max(wish.guess(largest), largest.size + 1)
+        if more <= LARGEST_FACTOR * largest.size:
+            return f"Begin with more: --{found.vary.replace('_', '-')} {_rounded_up(more)}."
+    others = [f"--vary {name}" for name in question.helpful if name != found.vary]
+    return f"Change another size: {' or '.join(others)}." if others else "Ask for less."
+
+
+def _still_helps(found: Plan) -> bool:
+    """Say whether the largest size tells clearly smaller distances than half of it, by a sixth at least."""
+    largest = found.rows[-1]
+    smaller = [row for row in found.rows if 2 * row.size <= largest.size]
+    return not smaller or not smaller[-1].detectable < ENOUGH_HELP * largest.detectable
+
+
+def _rounded_up(size: int) -> int:
+    """Return the next number with two digits that count: 1,234 -> 1,300."""
+    unit = int(10 ** max(0, len(str(size)) - 2))
+    return math.ceil(size / unit) * unit
 
 
 def _as_given(found: Plan, question: PlanQuestion, row: PlanRow) -> Iterator[str]:
     people = _counted(row.people, "person", "people")
     judged = "" if row.judgments is None else f", {_counted(row.judgments, 'judgment', 'judgments')}"
     yield (
-        f"As planned, with {question.count(found.vary, found.asked)}, {question.study} ({people}{judged}): the 95 % "
-        f"interval of {question.subject} is typically {_widths(question, row)}."
+        f"As planned, with {question.count(found.vary, found.asked)}, {question.study} ({people}{judged}): "
+        f"{_widths(question, row)}."
     )
     yield from _means(question, row)
     if question.found is not None:
@@ -295,11 +239,12 @@ def _cost_of_needed(found: Plan, question: PlanQuestion) -> str:
 
 
 def _widths(question: PlanQuestion, row: PlanRow) -> str:
-    if math.isinf(row.width):
-        return OPEN
-    typical = f"{question.amount(row.width)} wide"
-    if math.isinf(row.width_most):
-        return f"{typical}, but {OPEN} in more than one of five studies"
+    if not question.is_bounded(row.width):
+        return f"{_nothing_known(question)} in more than half of such studies"
+    typical = f"the 95 % interval of {question.subject} is typically {question.amount(row.width)} wide"
+    if not question.is_bounded(row.width_most):
+        nothing = "there is none" if question.no_width == "none" else "it is open at one end"
+        return f"{typical}, but {nothing} in more than one of five studies"
     return f"{typical}, in four of five studies at most {question.amount(row.width_most)}"
 
 
@@ -344,13 +289,19 @@ def _role(found: Plan, row: PlanRow) -> str:
 def _how_to_read(found: Plan, question: PlanQuestion) -> Iterator[str]:
     yield f"typical width: from end to end of the 95 % interval{question.unit and ' in' + question.unit}; half of the studies have a narrower one."
     yield "width, 4 of 5: four of five studies have an interval at most that wide."
-    if any(math.isinf(row.width_most) for row in found.rows):
-        yield "open: the interval has no bound at one end, as where the data allow any large value."
+    if _priced(question) and found.vary in BUSY:
+        yield "cost: at the reward of the study file, though one person does more or less for it."
+    if not all(question.is_bounded(row.width_most) for row in found.rows):
+        yield (
+            "none, of a width: there is no interval, as where all queries come out alike."
+            if question.no_width == "none"
+            else "open: the interval has no bound at one end, or is so wide that it says nothing."
+        )
     if question.found is not None:
         yield f"chance: the share of studies that {question.found.replace('tells', 'tell', 1).replace('finds', 'find', 1)} (the power)."
     yield "detectable: the smallest true distance that four of five studies would detect at 5 %, two-sided."
     if not all(map(question.tells, found.rows)):
-        yield "none: so small a study can tell no distance."
+        yield "none, of what is detectable: so small a study can tell no distance."
 
 
 def _precision(found: Plan, question: PlanQuestion, wish: Wish, seed: int) -> str:

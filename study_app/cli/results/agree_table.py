@@ -80,6 +80,8 @@ def _task_lines(
         yield "Too few pairs with a majority, or queries, to say anything by."
     if first["no_ceiling"]:
         yield f"No ceiling: {first['no_ceiling']}."
+    if first["no_ceiling_interval"]:
+        yield f"The ceilings have no interval: {first['no_ceiling_interval']}."
     if applied["low"].isna().any() or (len(comparisons) and comparisons["low"].isna().any()):
         yield "no interval: all queries are alike or there is only one; too few to say, not certainty."
     if drawn:

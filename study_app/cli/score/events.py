@@ -175,16 +175,22 @@ def msu(
         people = user.users
     elif people is None:
         people = _simulated(explicit, count=count or DEFAULT_USERS, seed=seed)
+    floor = 0.0
     if not decays:
         decays = (DEFAULT_LATENESS if user is None or user.lateness is None else user.lateness,)
+        floor = 0.0 if user is None else user.floor
     if per_user:
         output.scores(
-            msu_user_scores(judged, systems, _user_measures(decays), people, lengths=words, topics=topics)
+            msu_user_scores(
+                judged, systems, _user_measures(decays, floor), people, lengths=words, topics=topics
+            )
         )
     elif user is None:
-        output.scores(msu_scores(judged, systems, _measures(decays), people, lengths=words, topics=topics))
+        output.scores(
+            msu_scores(judged, systems, _measures(decays, floor), people, lengths=words, topics=topics)
+        )
     else:
-        output.scores(*user.scored(systems, _measures(decays), draws=draws, seed=seed, topics=topics))
+        output.scores(*user.scored(systems, _measures(decays, floor), draws=draws, seed=seed, topics=topics))
 
 
 def _explicit(what: str, given: tuple[float, float] | None) -> dict[str, float]:
@@ -205,7 +211,7 @@ def _check_draws(model: str | None, draws: int | None, *, per_user: bool, takes_
         raise click.UsageError("--draws has nothing to draw: leave out --trails or --lateness")
 
 
-def _simulated(explicit: dict[str, float], *, count: int, seed: int) -> "Users":
+def _simulated(explicit: dict[str, Any], *, count: int, seed: int) -> "Users":
     """Draw users from the population of the options."""
     from metrics.msu.score import Population, SimulatedUsers
 
@@ -226,19 +232,19 @@ def _given(trails: str, count: int | None) -> "Users":
     return users
 
 
-def _measures(decays: tuple[float, ...]) -> "list[StreamMeasure]":
+def _measures(decays: tuple[float, ...], floor: float) -> "list[StreamMeasure]":
     """List what is printed, in order."""
     from metrics.msu.score import MSU, MSUPerSecond, MSUStandardError
 
     kinds = (MSU, MSUStandardError, MSUPerSecond)
-    return [kind(lateness=lateness) for lateness in decays for kind in kinds]
+    return [kind(lateness=lateness, floor=floor) for lateness in decays for kind in kinds]
 
 
-def _user_measures(decays: tuple[float, ...]) -> "list[MSU | MSUPerSecond]":
+def _user_measures(decays: tuple[float, ...], floor: float) -> "list[MSU | MSUPerSecond]":
     """List what is printed of every user, in order."""
     from metrics.msu.score import MSU, MSUPerSecond
 
-    return [kind(lateness=lateness) for lateness in decays for kind in (MSU, MSUPerSecond)]
+    return [kind(lateness=lateness, floor=floor) for lateness in decays for kind in (MSU, MSUPerSecond)]
 
 
 @click.command("updates")

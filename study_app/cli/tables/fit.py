@@ -123,16 +123,16 @@ def command(
 
     What cannot be told is left out, and one line on stderr says why; kinds of study that were not run are one line
     together. Beside the model are written: worker quality and agreement among raters (quality.json), and how the fits are
-    drawn (fit-plots.json), both for prefcal report; where people voted on intents or rated iUnits,
+    drawn (fit-plots.json), both for prefcal report; who may be careless, where anybody is (careless.csv); where people voted on intents or rated iUnits,
     collection/probability.tsv and collection/importance.tsv, for scoring.
     """
-    from calibration.fit.kept import PLOTS, QUALITY
+    from calibration.fit.kept import CARELESS, PLOTS, QUALITY
     from calibration.fit.material import FitOptions
     from calibration.user_model.model import write_user_model
     from metrics.files import check_file_place, check_folder_place
     from study_app.cli.tables.folder import read_with_warnings
 
-    for name in (QUALITY, PLOTS):
+    for name in (QUALITY, PLOTS, CARELESS):
         check_file_place(model_file.parent / name)
     check_folder_place(model_file.parent / COLLECTION)
     read = read_with_warnings(tables)
@@ -222,7 +222,7 @@ def _write_beside(
     model_file: Path, read: "Mapping[str, pd.DataFrame]", fit: "UserModelFit", options: "FitOptions"
 ) -> list[Path]:
     """Write what else was found into the model's folder, and return the files."""
-    from calibration.fit.kept import QUALITY, write_fit_plots
+    from calibration.fit.kept import CARELESS, QUALITY, write_fit_plots
     from calibration.intents.collection_files import collection_files
     from calibration.tables.preferences import counted_tables
     from calibration.user_model.json_files import write_json
@@ -243,6 +243,11 @@ def _write_beside(
         written.insert(0, model_file.parent / QUALITY)
     else:
         (model_file.parent / QUALITY).unlink(missing_ok=True)
+    if len(fit.careless):
+        write_whole(model_file.parent / CARELESS, fit.careless.to_csv(index=False))
+        written.append(model_file.parent / CARELESS)
+    else:
+        (model_file.parent / CARELESS).unlink(missing_ok=True)
     return written
 
 

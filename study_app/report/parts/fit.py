@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from calibration.fit.kept import FitPlot, FitPlots
 from calibration.patience.grid import PAPER_PATIENCE
-from calibration.user_model.model import ParameterEntry, UserModel, plain_name
+from calibration.user_model.model import PATIENCE_SPREAD, ParameterEntry, UserModel, plain_name
 from metrics.wording import listed
 from study_app.report.drawing.figures import Mark, fit_drawing
 from study_app.report.folder import ReportMaterial
@@ -176,7 +176,7 @@ def true_value(truth: UserModel | None, name: str) -> float | None:
     names = [name, plain]
     if plain in {f"{PATIENCE}_grid", PATIENCE}:
         names += [f"{PATIENCE}_preferences{suffix}", f"{PATIENCE}_preferences"]
-    if plain.startswith(PATIENCE):
+    if plain.startswith(PATIENCE) and plain != PATIENCE_SPREAD:
         names += [f"{PATIENCE}{suffix}", PATIENCE]
     return next((known[one].estimate for one in names if one in known), None)
 
@@ -301,6 +301,8 @@ def _diagnostic_table(model: UserModel) -> ReportTable | None:
     for name, entry in model.parameters.items():
         for diagnostic in entry.diagnostics:
             about[diagnostic.severity, diagnostic.sentence].append(name)
+    for diagnostic in model.intents_diagnostics:
+        about[diagnostic.severity, diagnostic.sentence].append("P(i|q)")
     if not about:
         return None
     ordered = sorted(about.items(), key=lambda item: item[0][0] != "warning")

@@ -34,12 +34,13 @@ COMPUTED = (
     ("What was fitted to these preferences is fitted anew without each query before that query is judged."),
 )
 CEILING = (
-    "The ceiling comes from 200 random splits of each pair’s votes into halves. To the agreement of their majorities"
-    " is added what the full size gains by a mixture of vote probabilities fitted to the same votes."
+    "The ceiling comes from all ways to split each pair’s votes into two halves. To the agreement of their majorities"
+    " is added what the full size gains by a mixture of vote probabilities fitted to the same votes. Its intervals are those"
+    " of a jackknife of the whole estimate, over queries, and over people too where they judged several queries."
 )
 CEILING_LIMIT = (
-    "The ceiling’s intervals hold the differences between queries, not the error of its mixture: one or two points for a"
-    " second panel, up to five for a perfect measure."
+    "Votes hardly tell pairs in which neither side is preferred from pairs in which one is by little, so the interval of a"
+    " perfect measure reaches down to what it would be if half of the pairs were such."
 )
 PLANNED = {
     "study_file": "named in the study file, so planned: its p needs no correction",

@@ -8,9 +8,7 @@ from scipy import stats
 
 from calibration.durations.checks import (
     between_worker_test,
-    half_window,
     mid_pit,
-    silent_end,
     simulate_totals,
     topics_apart,
     within_worker_test,
@@ -146,35 +144,6 @@ def test_simulated_people_who_would_not_have_been_seen_are_not_drawn():
 
     assert drawn[:200].min() == 1
     assert drawn[200:].min() == 0
-
-
-def test_people_who_leave_for_good_are_missed_at_the_end():
-    """More follows without a visit in the last third than their visits before lead to expect; none too many otherwise."""
-    z = {}
-    for share in (0.0, 0.35):
-        exposure = away_exposure(tables(workers=150, topics=2, dropping_out=share))
-        z[share] = silent_end(exposure, maximum(exposure.totals())).z
-
-    assert z[0.0] < 2.5 < z[0.35]
-
-
-def test_a_mean_that_grows_with_the_window_is_noticed():
-    """The first half against the whole, worker by worker."""
-    z = {}
-    for share in (0.0, 0.6):
-        exposure = away_exposure(tables(workers=100, days=21, dropping_out=share))
-        z[share] = half_window(exposure, maximum(exposure.totals())).z
-
-    assert abs(z[0.0]) < 2.5 < z[0.6]
-
-
-def test_a_first_half_without_visits_is_not_compared():
-    """Nothing can be said of it."""
-    exposure = intervals(9.5, end=10)
-
-    assert (
-        half_window(exposure, maximum(Totals(events=np.array([1.0, 2]), seconds=np.array([5.0, 5])))) is None
-    )
 
 
 def test_events_are_spread_over_topics_by_chance(seeds):

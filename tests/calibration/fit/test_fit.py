@@ -9,13 +9,8 @@ import pytest
 from calibration.fit.material import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
 from calibration.intents.collection_files import collection_files, mean_importance
-from calibration.patience.simulate import (
-    Judges,
-    simulate_preferences,
-    simulate_stops,
-    simulate_summaries,
-    simulate_votes,
-)
+from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries, simulate_votes
+from calibration.patience.simulate_stops import simulate_stops
 from calibration.tables.files import checked, read_tables, write_tables
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import PARAMETERS, read_user_model, write_user_model

@@ -5,6 +5,7 @@ import logging
 import numpy as np
 import pytest
 
+from calibration.durations.fit import AWAY, SESSION
 from calibration.durations.simulate import Diary
 from calibration.fit import families as fit_families
 from calibration.fit import study as fit_module
@@ -82,7 +83,7 @@ def test_ctrl_c_is_no_error_of_a_fit():
     ("place", "names"),
     [
         ("fit_reading_speed", ["reading_speed_mu", "reading_speed_sigma"]),
-        ("fit_away", ["away_mean_seconds", "away_sd_seconds"]),
+        ("fit_away", list(AWAY)),
         ("fit_push_alpha", ["push_alpha"]),
         ("fit_patience", ["patience_chars"]),
     ],
@@ -160,8 +161,7 @@ def test_visits_that_cannot_be_cut_cost_what_rests_on_them(whole_study, monkeypa
 
     assert "reading_speed_mu" in fit.model.parameters
     assert [name for name in skipped(fit) if name.startswith(("away", "session"))] == [
-        "away_mean_seconds",
-        "away_sd_seconds",
-        "session_mean_seconds",
-        "session_sd_seconds",
+        *AWAY,
+        *SESSION,
+        "away_session_correlation",
     ]

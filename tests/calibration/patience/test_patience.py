@@ -8,9 +8,17 @@ import pytest
 
 from calibration.inference.results import CalibrationResult
 from calibration.patience.fit import Fitted, fit_patience
-from calibration.patience.simulate import Judges, simulate_preferences, simulate_stops, simulate_summaries
+from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
+from calibration.patience.simulate_stops import simulate_stops
 
-NAMES = ["patience_chars", "patience_chars_preferences", "patience_chars_stops", "patience_chars_grid"]
+NAMES = [
+    "patience_chars",
+    "patience_chars_preferences",
+    "patience_chars_stops",
+    "patience_chars_grid",
+    "patience_chars_spread",
+]
+FROM_STOPS = ["patience_chars", "patience_chars_stops", "patience_chars_spread"]
 
 
 @lru_cache
@@ -52,8 +60,9 @@ def test_all_three_stand_side_by_side_and_the_default_is_from_preferences():
         found["patience_chars_preferences"].parameters["patience_chars_preferences"]
     )
     assert found["patience_chars"].method.startswith("from preferences")
-    for name in NAMES:
+    for name in NAMES[:-1]:
         assert found[name].parameters[name] == pytest.approx(840, rel=0.35)
+    assert found["patience_chars_spread"].method == "from preferences: log-normal over people"
 
 
 @pytest.mark.parametrize("missing", ["preferences", "positions"])
@@ -61,7 +70,7 @@ def test_without_preferences_or_positions_the_default_is_from_stops(missing):
     """One line says what is missing, and begins with both names that it is missing for."""
     fits = fitted(without(missing))
 
-    assert list(by_name(fits)) == ["patience_chars", "patience_chars_stops"]
+    assert list(by_name(fits)) == FROM_STOPS
     assert by_name(fits)["patience_chars"].method.startswith("from stops")
     (line,) = map(str, fits.skipped)
     assert line.startswith(f"patience_chars_preferences, patience_chars_grid: there is no table {missing}")
@@ -147,7 +156,7 @@ def test_each_patience_says_how_well_m_agrees_there():
     """What a reader asks next: is it worth using?"""
     fits = fitted(study())
 
-    for name in NAMES:
+    for name in NAMES[:-1]:
         assert any(text.startswith("At this patience M agrees") for text in sentences(fits, name))
 
 
@@ -194,4 +203,4 @@ def test_stops_of_streams_are_no_patience_with_texts():
     assert "from_visits" in [note.name for note in by_name(fits)["patience_chars_stops"].diagnostics]
     assert str(fits.skipped[-1]).startswith("patience_chars: all stops are of visits to streams")
     for tables in ({"stops": stops}, {"stops": study()["stops"], "visits": visits}):
-        assert list(by_name(fitted(tables))) == ["patience_chars", "patience_chars_stops"]
+        assert list(by_name(fitted(tables))) == FROM_STOPS

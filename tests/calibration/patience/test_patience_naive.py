@@ -5,7 +5,8 @@ import pytest
 
 from calibration.patience.grid import fit_patience_on_grid
 from calibration.patience.preferences import fit_patience_from_preferences
-from calibration.patience.simulate import Judges, simulate_stops
+from calibration.patience.simulate import Judges
+from calibration.patience.simulate_stops import Habits, simulate_stops
 from calibration.patience.stops import fit_patience_from_stops, naive_largest_stop, naive_twice_median
 from tests.calibration.studies import drawn_pairs
 
@@ -15,7 +16,9 @@ PATIENCE = 1500.0
 def median_error(fit, **people: float) -> float:
     """Return the median relative error over 20 studies of 100 workers with 4 texts each."""
     found = [
-        fit(simulate_stops(PATIENCE, np.random.default_rng(seed), workers=100, **people)).parameters
+        fit(
+            simulate_stops(PATIENCE, np.random.default_rng(seed), workers=100, habits=Habits(**people))
+        ).parameters
         for seed in range(20)
     ]
     return float(np.median([next(iter(params.values())) for params in found]) / PATIENCE - 1)
@@ -46,7 +49,9 @@ def test_the_largest_stop_gets_worse_with_more_data():
     def error(workers: int) -> float:
         found = [
             naive_largest_stop(
-                simulate_stops(PATIENCE, np.random.default_rng(seed), workers=workers, patience_cv=0.4)
+                simulate_stops(
+                    PATIENCE, np.random.default_rng(seed), workers=workers, habits=Habits(patience_cv=0.4)
+                )
             ).estimates[0]
             for seed in range(20)
         ]

@@ -9,14 +9,9 @@ import pytest
 from calibration.inference.davidson import Votes, choice_probabilities, log_likelihood
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.patience.pairs import JudgedSummaries, summary_pairs
-from calibration.patience.preferences import (
-    GRID_END,
-    GRID_POINTS,
-    NAME,
-    fit_patience_from_preferences,
-    scores_and_information,
-    without_each_group,
-)
+from calibration.patience.preferences import NAME, fit_patience_from_preferences
+from calibration.patience.profile import kappa_grid, without_each_group
+from calibration.patience.scores import Place, design, information, score_rows
 from calibration.patience.simulate import Judges
 from tests.calibration.studies import ONE_INTENT, drawn_pairs, positions, votes
 
@@ -28,6 +23,10 @@ def fitted(pairs: JudgedSummaries) -> CalibrationResult:
 def holds(interval, truth: float) -> bool:
     low, high = interval
     return (low is None or low <= truth) and (high is None or truth <= high)
+
+
+def warned(fit: CalibrationResult) -> list[str]:
+    return [note.name for note in fit.diagnostics if note.severity == "warning"]
 
 
 @pytest.mark.parametrize("effect", [3.0, 1.0])
@@ -63,8 +62,8 @@ def test_the_profile_is_the_likelihood_maximised_over_slope_and_ties():
             assert loglik(**(at | {name: at[name] + sign * step})) < fit.loglik
 
 
-def test_the_scores_of_topics_are_the_gradient_of_the_likelihood():
-    """Against finite differences; they carry what judgments of a topic have in common."""
+def test_the_scores_of_judgments_are_the_gradient_of_the_likelihood():
+    """Against finite differences; they carry what judgments of a topic, and of a person, have in common."""
     pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7), topics=3)
     place = np.array([0.0011, 0.12, -0.4])
 
@@ -74,12 +73,11 @@ def test_the_scores_of_topics_are_the_gradient_of_the_likelihood():
 
     steps = np.diag([1e-8, 1e-6, 1e-6])
     numeric = [(loglik(*(place + s)) - loglik(*(place - s))) / (2 * s.max()) for s in steps]
-    scores, information = scores_and_information(pairs, *place)
+    rows, matrix = score_rows(pairs, Place(*place)), information(pairs, Place(*place))
 
-    assert scores.shape == (3, 3)
-    assert scores.sum(axis=0) == pytest.approx(numeric, rel=1e-4)
-    assert np.linalg.eigvalsh(information).min() > 0
-    assert information == pytest.approx(information.T)
+    assert rows.scores.sum(axis=0) == pytest.approx(numeric, rel=1e-4)
+    assert np.linalg.eigvalsh(matrix).min() > 0
+    assert matrix == pytest.approx(matrix.T)
 
 
 def test_the_information_is_the_curvature_where_votes_are_as_expected():
@@ -87,15 +85,16 @@ def test_the_information_is_the_curvature_where_votes_are_as_expected():
     pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7), topics=3)
     place = np.array([0.0011, 0.12, -0.4])
     chances = choice_probabilities(place[1] * pairs.differences(place[:1])[0], place[2:])
-    expected = replace(pairs, votes=Votes(first=7 * chances[0], second=7 * chances[1], ties=7 * chances[2]))
+    expected = replace(
+        pairs, judgments=None, votes=Votes(first=7 * chances[0], second=7 * chances[1], ties=7 * chances[2])
+    )
 
     def score(at: np.ndarray) -> np.ndarray:
-        return scores_and_information(expected, *at)[0].sum(axis=0)
+        return score_rows(expected, Place(*at)).scores.sum(axis=0)
 
     steps = np.diag([1e-9, 1e-6, 1e-6])
     numeric = [(score(place + s) - score(place - s)) / (2 * s.max()) for s in steps]
-    information = scores_and_information(expected, *place)[1]
-    assert information == pytest.approx(-np.array(numeric), rel=1e-3)
+    assert information(expected, Place(*place)) == pytest.approx(-np.array(numeric), rel=1e-3)
 
 
 def test_the_design_effect_is_the_clustered_variance_over_the_models():
@@ -103,8 +102,10 @@ def test_the_design_effect_is_the_clustered_variance_over_the_models():
     pairs = drawn_pairs(Judges(patience_chars=840, per_topic=14, unexplained_sd=0.8))
     fit = fitted(pairs)
     place = 1 / fit.params[NAME], fit.details["slope"], math.log(fit.details["tie_weight"])
-    scores, information = scores_and_information(pairs, *place)
-    model = np.linalg.inv(information)
+    place = Place(*place)
+    scores = np.zeros((8, 3))
+    np.add.at(scores, pairs.topic[pairs.judgments.pair], score_rows(pairs, place).scores)
+    model = np.linalg.inv(information(pairs, place))
     clustered = 8 * model @ np.cov(scores, rowvar=False) @ model
 
     assert fit.details["design_effect"] > 1
@@ -131,7 +132,7 @@ def test_without_decay_the_patience_is_infinite_and_has_a_lower_end():
     infinite = [fit for fit in fits if fit.params[NAME] == math.inf]
 
     assert infinite
-    assert all([note.name for note in fit.diagnostics] == ["infinite_patience"] for fit in infinite)
+    assert all(warned(fit) == ["infinite_patience"] for fit in infinite)
     for low, high in (fit.conf_int()[NAME] for fit in fits):
         assert low > 2000
         assert high is None
@@ -188,11 +189,12 @@ def test_judgments_that_repeat_within_a_topic_do_not_narrow_the_interval():
     """Ten times the same votes are no ten times the evidence: the design effect takes it back."""
     pairs = drawn_pairs(Judges(patience_chars=840, effect=3.0, unexplained_sd=0.8))
     given = pairs.votes
+    once = replace(pairs, judgments=None)
     copied = replace(
-        pairs, votes=Votes(first=10 * given.first, second=10 * given.second, ties=10 * given.ties)
+        once, votes=Votes(first=10 * given.first, second=10 * given.second, ties=10 * given.ties)
     )
 
-    once, ten = fitted(pairs), fitted(copied)
+    once, ten = fitted(once), fitted(copied)
     assert ten.details["design_effect"] == pytest.approx(10 * once.details["design_effect"])
     assert np.array(ten.conf_int()[NAME]) == pytest.approx(np.array(once.conf_int()[NAME]), rel=1e-6)
 
@@ -200,7 +202,6 @@ def test_judgments_that_repeat_within_a_topic_do_not_narrow_the_interval():
 def test_leaving_a_topic_out_is_fitting_without_it():
     """The values behind the jackknife, and behind judging a topic by the others."""
     pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7), topics=3)
-    grid = np.linspace(0, GRID_END / pairs.summaries.longest_offset, GRID_POINTS)
     kept = pairs.topic != 1
     without = type(pairs)(
         topics=("Q000", "Q002"),
@@ -212,7 +213,7 @@ def test_leaving_a_topic_out_is_fitting_without_it():
         left_out=0,
     )
 
-    kappa = without_each_group(pairs, pairs.differences(grid))
+    kappa = without_each_group(pairs, pairs.differences(kappa_grid(pairs)))
     assert 1 / kappa[1] == pytest.approx(fitted(without).params[NAME])
 
 
@@ -225,20 +226,43 @@ def test_pairs_without_positions_are_a_diagnostic():
             for s, u, g, o in [("A", "u1", 3, 100 + n), ("B", "u1", 3, 900)]
         ]
     )
-    rows = [(f"q{n}", "A", "B", 5 + n, 2, 1) for n in range(4)]
+    rows = [(f"q{n}", "A", "B", 10 + n, 2, 1) for n in range(4)]
     fit = fitted(summary_pairs(votes(*rows, ("q0", "A", "Z", 1, 1, 1)), table, ONE_INTENT))
 
     assert "1 judged pairs have no positions and are left out." in [note.sentence for note in fit.diagnostics]
 
 
-def test_votes_without_exception_do_not_break_the_fit():
-    """People who always prefer what M prefers leave a range of patiences equally good."""
-    pairs = drawn_pairs(
-        Judges(patience_chars=840, per_topic=7, effect=1e4, tie_weight=1e-9, sensitivity_sd=0)
-    )
-    low, high = fitted(pairs).conf_int()[NAME]
+def test_votes_that_follow_m_without_exception_are_refused_with_the_range():
+    """A range of patiences explains everything there is: an interval would say nothing of how far beyond it the truth may lie."""
+    perfect = Judges(patience_chars=840, per_topic=7, effect=1e4, tie_weight=1e-9, sensitivity_sd=0)
 
-    assert low < 840 < high
+    with pytest.raises(NotIdentifiedError, match=r"at patiences from .* \(complete separation\)"):
+        fitted(drawn_pairs(perfect))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_people_who_answer_without_reading_give_no_patience(seed):
+    """Clicks at random have a best patience too, in half of the studies with the right sign."""
+    clicks = Judges(patience_chars=840, per_topic=7, effect=0.0)
+
+    with pytest.raises(NotIdentifiedError, match="nothing shows that M matters"):
+        fitted(drawn_pairs(clicks, seed=seed))
+
+
+def test_the_same_people_on_all_topics_are_fewer_than_their_judgments():
+    """Ten people whose patience differs, on 25 topics: the variance by people counts too, with nine degrees of freedom."""
+    judges = Judges(patience_chars=840, people=10, patience_cv=0.8)
+    pairs = [drawn_pairs(judges, topics=25, seed=seed) for seed in range(12)]
+    crossed = [fitted(one) for one in pairs]
+    by_topic = [fitted(replace(one, judgments=None)) for one in pairs]
+
+    assert np.mean([holds(fit.conf_int()[NAME], 840) for fit in crossed]) >= 0.8
+    assert np.mean([holds(fit.conf_int()[NAME], 840) for fit in by_topic]) <= 0.6
+    place = Place(
+        1 / crossed[0].params[NAME], crossed[0].details["slope"], math.log(crossed[0].details["tie_weight"])
+    )
+    assert design(pairs[0], place).df == 9
+    assert list(crossed[0].uncertainty) == ["likelihood_ratio"]
 
 
 def test_the_fit_does_not_depend_on_the_order_of_rows():
@@ -246,7 +270,7 @@ def test_the_fit_does_not_depend_on_the_order_of_rows():
     table = positions(
         *[(f"q{n}", s, s, 3, 60 * n + 100 * k) for n in range(4) for k, s in enumerate(("A", "B"))]
     )
-    judged = votes(*[(f"q{n}", "A", "B", 5 - n, n, 1) for n in range(4)])
+    judged = votes(*[(f"q{n}", "A", "B", 20 - 4 * n, 4 * n, 4) for n in range(4)])
     shuffled = judged.sample(frac=1, random_state=1), table.sample(frac=1, random_state=2)
 
     straight, turned = (fitted(summary_pairs(*tables, ONE_INTENT)) for tables in ((judged, table), shuffled))

@@ -12,7 +12,7 @@ from statsmodels.duration.survfunc import SurvfuncRight
 
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.patience.curve import finisher_fits, line_fits, survival_curves
-from calibration.patience.simulate import simulate_stops
+from calibration.patience.simulate_stops import Habits, simulate_stops
 from calibration.patience.stops import NAME, SCREEN_CHARS, fit_patience_from_stops, longest_versions
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
@@ -259,7 +259,7 @@ def test_the_unit_of_length_goes_through():
 def test_finishers_are_told_apart_on_request():
     """A tenth who always finish make the line 14 % too long; with their own share it is right again."""
     tables = [
-        simulate_stops(1500, np.random.default_rng([seed, 3]), workers=200, finishers=0.1)
+        simulate_stops(1500, np.random.default_rng([seed, 3]), workers=200, habits=Habits(finishers=0.1))
         for seed in range(20)
     ]
     plain = [fitted(table, resamples=2).parameters[NAME] for table in tables]
@@ -280,16 +280,19 @@ def test_a_curve_with_finishers_gives_its_line_and_their_share():
 
 
 def test_a_straight_curve_is_accepted_and_a_bent_one_is_not():
-    """Uniform stops against a crowd of which a quarter finish whatever they read."""
+    """Uniform stops against stops that most people make late: 1 - (x / L)^2 still read."""
+    rng = np.random.default_rng(4)
+    late = simulate_stops(1500, rng, workers=100, shortest=1.1)
+    late["chars_read"] = 1500 * np.sqrt(rng.random(len(late)))
+    late["reached_end"] = False
     straight = fitted(simulate_stops(1500, np.random.default_rng(4), workers=100), resamples=2)
-    bent = fitted(simulate_stops(1500, np.random.default_rng(4), workers=100, finishers=0.25), resamples=2)
-    (fine,), (rejected,) = straight.goodness_of_fit(39), bent.goodness_of_fit(39)
+    bent = fitted(late, resamples=2)
+    (fine,), (rejected,) = straight.goodness_of_fit(79), bent.goodness_of_fit(79)
 
     assert fine.p_value > 0.05
-    assert rejected.p_value == 1 / 40
+    assert rejected.p_value == 2 / 80
     assert rejected.statistic > 3 * fine.statistic
-    assert "some of them always finish" in rejected.sentence
-    assert bent.goodness_of_fit(39) == (rejected,)
+    assert bent.goodness_of_fit(79) == (rejected,)
 
 
 def test_a_fit_simulates_stops_of_its_own_kind():
@@ -315,7 +318,8 @@ def test_the_envelope_holds_the_curve_of_a_study_from_the_model_and_no_other():
     held = []
     for finishers in (0.0, 0.5):
         fit = fitted(
-            simulate_stops(1500, np.random.default_rng(4), finishers=finishers, workers=200), resamples=2
+            simulate_stops(1500, np.random.default_rng(4), habits=Habits(finishers=finishers), workers=200),
+            resamples=2,
         )
         ax = figure.Figure().subplots()
         fit.plot_survival(ax)

@@ -11,10 +11,10 @@ from calibration.patience.simulate import (
     KINDS,
     Judges,
     simulate_preferences,
-    simulate_stops,
     simulate_summaries,
     simulate_votes,
 )
+from calibration.patience.simulate_stops import Habits, simulate_stops
 from calibration.tables.preferences import pair_votes
 from metrics.summaries.score import m_from_positions
 from tests.calibration.studies import ONE_INTENT, positions
@@ -82,8 +82,10 @@ def test_stops_are_uniform_up_to_the_patience_or_the_end_of_the_text():
 
 def test_stops_can_break_the_model_as_people_do():
     """Some always finish; patience differs between people around the same mean."""
-    always = simulate_stops(1000, rng(), workers=200, finishers=1.0)
-    differing = simulate_stops(1000, rng(), workers=3000, shortest=9, longest=9.1, patience_cv=0.4)
+    always = simulate_stops(1000, rng(), workers=200, habits=Habits(finishers=1.0))
+    differing = simulate_stops(
+        1000, rng(), workers=3000, shortest=9, longest=9.1, habits=Habits(patience_cv=0.4)
+    )
 
     assert always["reached_end"].all()
     assert 2 * differing["chars_read"].mean() == pytest.approx(1000, rel=0.05)

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from calibration.agree.judged_task import judged_tasks
@@ -11,13 +12,16 @@ from calibration.agree.task_agreement import score_differences
 from calibration.durations.fit import fit_away
 from calibration.durations.simulate import Diary, simulate_visits
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
-from calibration.plan.agreement import AgreementDesign, DifferenceDesign, People, _two_measures, systems_for
+from calibration.plan.agreement import AgreementDesign, DifferenceDesign, _two_measures
 from calibration.plan.patience import MOST_PAIRS, PatienceDesign, _some_queries
 from calibration.plan.search import Wish, plan
 from calibration.plan.simulation import NOTHING, Outcome, plan_row
 from calibration.plan.streams import AwayDesign, SilenceDesign
+from calibration.plan.votes import People, Sizes, draw_votes, systems_for
 from calibration.push.fit import fit_weights_to
 from calibration.push.simulate import PushJudges, simulate_push_judgments
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
 from metrics.agreement.agreement import agreement
 from metrics.errors import InputError
 from metrics.msu.score import Population
@@ -348,3 +352,73 @@ def test_a_spread_that_is_estimated_as_nothing_has_no_detectable_distance():
             return Outcome(estimate=max(rng.normal(), 0.0), low=0.0, high=1.0)
 
     assert plan_row(Flat(), "number", studies=40, seed=1).detectable == math.inf
+
+
+def test_the_planned_interval_is_that_of_agree():
+    """The same votes as a table of preferences, people on several queries and some of them gone, to the last digit."""
+    sizes = Sizes(queries=8, pairs=6, workers=5, fewest_pairs=3, queries_each=3)
+    votes = draw_votes(sizes, People(taste_sd=0.6, drop_out=0.3), np.random.default_rng(2))
+    scores = np.random.default_rng(3).standard_normal((8, 4))
+    words = {1.0: "left", 0.0: "right", 0.5: "equally_good"}
+    rows = [
+        {
+            "worker": f"w{votes.judges[place]}",
+            "task": "t",
+            "topic": f"q{place[0]}",
+            "pair": f"q{place[0]}-{place[1]}",
+            "system_left": f"s{votes.pairs[place[1]][0]}",
+            "system_right": f"s{votes.pairs[place[1]][1]}",
+            "choice": words[votes.votes[place]],
+        }
+        for place in zip(*np.nonzero(~np.isnan(votes.votes)), strict=True)
+    ]
+    (task,) = judged_tasks({"preferences": checked(pd.DataFrame(rows), TABLES["preferences"])})
+    frame = pd.DataFrame(
+        {"m": scores.ravel()},
+        index=pd.MultiIndex.from_product([[f"q{n}" for n in range(8)], [f"s{n}" for n in range(4)]]),
+    )
+    real = score_differences(task, frame.rename_axis(["topic", "system"]))[:, 0]
+
+    for ties in ("against", "weighted"):
+        planned = votes.by_person().interval(votes.difference(scores), ties)
+        assert planned == pytest.approx(task.votes().interval(real, ties), abs=1e-12)
+
+
+def test_who_leaves_leaves_the_rest_undone():
+    """A third of the people give half of their judgments on average: a sixth is missing, and of later queries more."""
+    sizes = Sizes(queries=12, pairs=6, workers=600, queries_each=12)
+    made = ~np.isnan(draw_votes(sizes, People(drop_out=1 / 3), np.random.default_rng(1)).votes)
+
+    assert made.mean() == pytest.approx(5 / 6, abs=0.06)
+    assert made[0].mean() > 0.9 > made[-1].mean()
+
+
+def test_queries_have_as_many_pairs_as_one_says():
+    """From 2 to 6, four on average."""
+    sizes = Sizes(queries=500, pairs=6, workers=2, fewest_pairs=2)
+    votes = draw_votes(sizes, People(), np.random.default_rng(1))
+    pairs = np.bincount(votes.judged[:, 0])
+
+    assert (pairs.min(), pairs.max()) == (2, 6)
+    assert pairs.mean() == pytest.approx(4, abs=0.2)
+    assert sizes.judgments == 4 * 500 * 2
+
+
+@pytest.mark.parametrize("pairs_each", [None, 2])
+def test_nobody_judges_a_pair_twice(pairs_each):
+    """People take turns, each with as many queries and pairs as one says."""
+    sizes = Sizes(queries=7, pairs=6, workers=4, queries_each=3, pairs_each=pairs_each)
+    judges = sizes.judges()
+
+    assert all(len(set(of_pair)) == 4 for of_query in judges for of_pair in of_query)
+    queries = [len({query for query, *_ in np.argwhere(judges == person)}) for person in range(sizes.people)]
+    assert max(queries) <= 3
+    assert len(set(judges.ravel())) == sizes.people
+
+
+def test_a_chance_never_falls_with_the_size():
+    """What the simulation does beyond that is noise, and no second `enough` stands in the table."""
+    found = plan(SquareRoot(), "number", Wish(power=0.7), studies=25, seed=3)
+    chances = [row.power for row in found.rows]
+
+    assert chances == sorted(chances)

@@ -1,7 +1,6 @@
 """Worker medians with interrupted reads, the scale of reads, and the normal population of medians."""
 
 import math
-from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ def data(worker, log_speed, cut=None) -> TimedReads:
         log_speed=log_speed,
         cut=np.zeros(len(log_speed), dtype=bool) if cut is None else np.asarray(cut, dtype=bool),
         log_length=np.zeros(len(log_speed)),
-        left_out=MappingProxyType({}),
+        item=np.arange(len(log_speed)),
     )
 
 

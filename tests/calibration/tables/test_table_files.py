@@ -68,7 +68,7 @@ def frames(table: Table) -> st.SearchStrategy[pd.DataFrame]:
 def test_what_is_written_is_read_back_the_same_from_either_format(name, folder):
     """Tables travel between stages and tools as CSV or Parquet without loss."""
 
-    @settings(max_examples=30)
+    @settings(max_examples=settings.default.max_examples // 2)
     @given(frames(TABLES[name]))
     def check(frame):
         write_tables({name: frame}, folder)

@@ -8,7 +8,13 @@ from calibration.fit.material import FitOptions
 from calibration.fit.study import fit_user_model
 from calibration.simulate import Study, simulate_study
 from calibration.user_model.draws import draw_model
-from calibration.user_model.model import PUSH_WEIGHTS, read_user_model, write_user_model
+from calibration.user_model.model import (
+    CORRELATION,
+    PUSH_WEIGHTS,
+    QUANTILES,
+    read_user_model,
+    write_user_model,
+)
 
 COUNT = 4000
 
@@ -60,7 +66,7 @@ def test_whatever_was_fitted_can_be_drawn(model):
     draws = draw_model(model, COUNT, 1)
 
     assert draws.kept == {}
-    assert set(model.parameters) - set(draws.parameters) == {"lateness_p0"}
+    assert set(model.parameters) - set(draws.parameters) == {"lateness_p0", CORRELATION, *QUANTILES}
     assert draws.parameters["push_alpha"].min() >= 0
     assert draws.parameters["lateness_decay"].std() > 0
     estimate = model.parameters["patience_chars"].estimate

@@ -9,6 +9,7 @@ from calibration.user_model.measures import (
     contingency,
     intent_shares,
     lateness_decay,
+    lateness_floor,
     patience_chars,
     push_alpha,
     stream_people,
@@ -82,6 +83,8 @@ def test_lateness_and_alpha_are_none_where_they_were_not_fitted():
     """An infinitely small pain leaves gain alone: alpha is 1."""
     assert lateness_decay(UserModel()) is None
     assert lateness_decay(model(lateness_decay=0.4)) == 0.4
+    assert lateness_floor(model(lateness_decay=0.4)) == 0
+    assert lateness_floor(model(lateness_floor=0.2)) == 0.2
     assert push_alpha(UserModel()) is None
     assert push_alpha(model(push_alpha=None)) == 1.0
 

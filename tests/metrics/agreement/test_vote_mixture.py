@@ -5,36 +5,50 @@ import itertools
 import numpy as np
 import pytest
 
-from metrics.agreement.ceiling import VoteMixture, fit_vote_mixture
+from metrics.agreement.vote_mixture import (
+    LEAD,
+    SIDES,
+    TIES,
+    every_kind_alike,
+    fit_vote_mixtures,
+    half_of_side,
+    majority,
+)
 
 
-def mixture_of(*kinds):
-    """A mixture from (preferred, other, tie, weight)."""
-    preferred, other, tie, weight = np.array(kinds).T
-    return VoteMixture(preferred=preferred, other=other, tie=tie, weight=weight)
+def fitted(counts, start=None):
+    """Shares of the kinds of pairs behind (pairs, 3) votes."""
+    start = every_kind_alike() if start is None else start
+    return fit_vote_mixtures(np.asarray(counts), np.ones((1, len(counts))), start)[0]
 
 
-@pytest.mark.parametrize("votes", [1, 2, 3, 5])
-def test_the_expected_sign_of_a_majority_by_enumeration(votes):
-    """Every sequence of votes, one by one."""
-    probability = {1: 0.5, -1: 0.3, 0: 0.2}
-    expected = sum(
-        np.prod([probability[vote] for vote in sequence]) * np.sign(sum(sequence))
+@pytest.mark.parametrize("votes", [1, 2, 3, 6])
+def test_the_expected_majority_by_enumeration(votes):
+    """Every sequence of votes, one by one, for a kind of pair with a fifth of ties."""
+    side, tie = 15, 5
+    probability = {
+        1: SIDES[side] * (1 - TIES[tie]),
+        -1: (1 - SIDES[side]) * (1 - TIES[tie]),
+        0: TIES[tie],
+    }
+    sequences = [
+        (np.prod([probability[vote] for vote in sequence]), np.sign(sum(sequence)))
         for sequence in itertools.product(probability, repeat=votes)
-    )
+    ]
 
-    assert mixture_of((0.5, 0.3, 0.2, 1.0)).majority(votes) == pytest.approx([expected])
+    sign, even = (of_kinds.reshape(SIDES.size, TIES.size)[side, tie] for of_kinds in majority(votes))
+
+    assert sign == pytest.approx(sum(chance * outcome for chance, outcome in sequences))
+    assert even == pytest.approx(sum(chance for chance, outcome in sequences if outcome == 0))
 
 
 def test_votes_of_one_kind_are_fitted_by_that_kind():
     """4,000 pairs of 20 votes with one and the same probabilities: the mixture's means are theirs."""
-    counts = np.random.default_rng(1).multinomial(20, [0.6, 0.3, 0.1], size=4000)
+    weight = fitted(np.random.default_rng(1).multinomial(20, [0.6, 0.3, 0.1], size=4000))
 
-    fitted = fit_vote_mixture(counts)
-
-    assert fitted.weight.sum() == pytest.approx(1)
-    assert fitted.weight @ fitted.tie == pytest.approx(0.1, abs=0.01)
-    assert fitted.weight @ fitted.lead == pytest.approx(0.15, abs=0.015)
+    assert weight.sum() == pytest.approx(1)
+    assert weight @ np.tile(TIES, SIDES.size) == pytest.approx(0.1, abs=0.01)
+    assert weight @ LEAD == pytest.approx(0.15, abs=0.015)
 
 
 def test_it_does_not_matter_which_side_stands_first():
@@ -43,13 +57,32 @@ def test_it_does_not_matter_which_side_stands_first():
     counts = rng.multinomial(7, [0.5, 0.3, 0.2], size=60)
     turned = np.where(rng.random((60, 1)) < 0.5, counts[:, [1, 0, 2]], counts)
 
-    one, other = fit_vote_mixture(counts), fit_vote_mixture(turned)
-
-    assert one.weight == pytest.approx(other.weight, abs=1e-6)
+    assert fitted(counts) == pytest.approx(fitted(turned), abs=1e-6)
 
 
 def test_votes_without_exception_have_a_certain_majority():
     """The edges of the grid are no faults: nobody dissents, and nobody sees a tie."""
-    fitted = fit_vote_mixture(np.array([[8, 0, 0], [0, 8, 0]] * 20))
+    weight = fitted([[8, 0, 0], [0, 8, 0]] * 20)
 
-    assert fitted.weight @ fitted.majority(8) == pytest.approx(1, abs=1e-3)
+    assert weight @ majority(8)[0] == pytest.approx(1, abs=1e-3)
+
+
+def test_samples_are_fitted_one_by_one():
+    """Many samples at once give each its own mixture."""
+    rng = np.random.default_rng(3)
+    counts = rng.multinomial(6, [0.5, 0.3, 0.2], size=40)
+    times = rng.integers(0, 3, size=(3, 40)).astype(float)
+
+    together = fit_vote_mixtures(counts, times, every_kind_alike())
+
+    for sample, weight in zip(times, together, strict=True):
+        assert fitted(np.repeat(counts, sample.astype(int), axis=0)) == pytest.approx(weight, abs=1e-4)
+
+
+def test_few_votes_do_not_tell_equal_pairs_from_nearly_equal_ones():
+    """Both starts explain three votes a pair as well, and differ in what most people prefer."""
+    votes = np.random.default_rng(4).multinomial(3, [0.55, 0.45, 0], size=400)
+    one, other = fitted(votes), fitted(votes, half_of_side(0.5))
+
+    assert one @ majority(3)[0] ** 2 == pytest.approx(other @ majority(3)[0] ** 2, abs=0.03)
+    assert one @ majority(101)[0] > other @ majority(101)[0] + 0.1

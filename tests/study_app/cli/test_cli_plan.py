@@ -5,6 +5,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +14,11 @@ from calibration.plan.simulation import PlanRow
 from study_app.cli import PLAN, cli
 from study_app.cli.plan import options as plan_options
 from study_app.cli.plan.figure import figure_bytes
-from study_app.cli.plan.text import COLUMNS, PlanQuestion, headline, machine_rows, plan_text
+from study_app.cli.plan.question import PlanQuestion
+from study_app.cli.plan.text import COLUMNS, headline, machine_rows, plan_text
 from tests.study_app.prefcal_command import run_here
 
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 SMALL = ("--queries", 8, "--pairs", 6, "--workers", 4, "--true", 0.6, "--studies", 20)
 
 
@@ -216,9 +219,9 @@ def test_the_headline_says_what_to_do(needed, wish, said):
         ([2.0] * 4, "is typically 2.0 hours wide, in four of five studies at most 2.0 hours."),
         (
             [2.0, 2.0, 2.0, float("inf")],
-            "2.0 hours wide, but open at one end in more than one of five studies.",
+            "2.0 hours wide, but it is open at one end in more than one of five studies.",
         ),
-        ([float("inf")] * 4, "is typically open at one end."),
+        ([float("inf")] * 4, "interval of the thing is open at one end in more than half of such studies."),
     ],
 )
 def test_what_the_plan_as_given_yields_is_said_also_where_nothing_bounds_it(widths, said):
@@ -295,8 +298,78 @@ def test_there_is_no_power_where_nothing_is_told_apart():
     assert {cells[COLUMNS.index("power")] for cells in machine_rows(found, nothing)} == {None}
 
 
-def test_more_workers_a_pair_are_never_the_advice(run):
-    """They do not tell how things are on other queries."""
-    ended = run("agreement", *SMALL, "--width", 0.01, "--studies", 20)
+def test_advice_leads_from_pairs_to_queries_and_never_back(run):
+    """More pairs and workers do not tell how things are on other queries; where the search ended too early it is begun with more."""
+    of_pairs = run("agreement", *SMALL, "--width", 0.01, "--vary", "pairs")
+    of_queries = run("agreement", *SMALL, "--width", 0.05)
 
-    assert "Change another size: --vary pairs." in " ".join(ended.out.split())
+    assert "Change another size: --vary queries." in " ".join(of_pairs.out.split())
+    begin = re.search(
+        r"even with 128 queries .*Begin with more: --queries (\d+)\.", " ".join(of_queries.out.split())
+    )
+    assert int(begin[1]) > 128
+
+
+def test_pairs_are_no_more_than_the_systems_of_the_study_make(run):
+    """Three systems make three pairs; 48 cannot be."""
+    file = EXAMPLES / "ranked_lists" / "study.yaml"
+    ended = run("agreement", "--study", file, "--width", 0.01, "--vary", "pairs", "--studies", 20)
+
+    assert "even with 6 pairs a query" in ended.out
+
+
+def test_more_of_a_size_that_does_not_help_is_not_the_advice(run):
+    """The same three people on every query are three, however many queries there are."""
+    people = ("--queries-a-worker", 999, "--workers", 3, "--taste", 1.5)
+    ended = run("agreement", *SMALL[:4], *SMALL[6:], *people, "--width", 0.01)
+
+    assert "Change another size: --vary workers." in " ".join(ended.out.split())
+
+
+def test_a_chance_that_cannot_be_had_is_one_sentence(run):
+    """No table of numbers that help nobody."""
+    ended = run("difference", *SMALL, "--other", 0.599, "--vary", "pairs")
+
+    assert ended.out.startswith(
+        "Not within reach: even with 96 pairs a query the chance that the study finds"
+    )
+    assert "\n\n" not in ended.out
+
+
+@pytest.mark.parametrize("few", [("--queries", 4), ("--queries-a-worker", 99, "--workers", 3)])
+def test_a_study_whose_agree_prints_no_p_is_refused(run, few):
+    """It would never tell two measures apart, and the message says what is missing."""
+    ended = run("difference", *few)
+
+    assert (ended.code, ended.out) == (1, "")
+    assert (
+        "with fewer than 5 queries or 4 people prefcal agree prints no p; give more --queries or --workers"
+        in (ended.err)
+    )
+
+
+def test_an_agreement_is_never_open_at_one_end(run):
+    """It lies between 0 and 1; what a tiny study lacks is the interval."""
+    text = " ".join(run("agreement", "--queries", 2, "--pairs", 3, "--studies", 60).out.split())
+
+    assert "open" not in text
+    assert "but there is none in more than one of five studies" in text
+    assert "none, of a width: there is no interval, as where all queries come out alike." in text
+
+
+def test_a_width_that_says_nothing_is_no_number():
+    """16,902 gains are no interval of 0.4; the curve leaves them out too."""
+    question = replace(QUESTION, widest=100.0)
+    text = plan_text(of(row(10, 16_902.5), *ROWS[1:]), question, Wish(width=3.0), seed=1)
+
+    assert "16,902" not in text
+    assert re.search(r"^10 +10 +open", text, flags=re.MULTILINE)
+    assert text.split("\n\n")[3].splitlines()[-1].split() == ["20", "workers", "40"]
+
+
+def test_more_pairs_than_there_are_cannot_be_the_fewest(run):
+    """Wrong usage, with the two options named."""
+    ended = run("agreement", "--pairs", 5, "--fewest-pairs", 6)
+
+    assert (ended.code, ended.out) == (2, "")
+    assert "--fewest-pairs 6 is more than --pairs" in ended.err

@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibration.plan.agreement import AgreementDesign, People
+from calibration.plan.agreement import AgreementDesign
 from calibration.plan.search import Wish
-from study_app.cli.plan.text import PersonCost, headline, plan_text
+from calibration.plan.votes import People
+from study_app.cli.plan.question import PersonCost
+from study_app.cli.plan.text import headline, plan_text
 from tests.study_app.cli.test_cli_plan import QUESTION, of, row
 from tests.study_app.prefcal_command import run_here
 
@@ -133,22 +135,38 @@ def test_a_task_that_is_not_there_is_said_before_the_work(arguments, code, said,
 # --- several queries a worker
 
 
-def test_who_judges_several_queries_makes_people_fewer_and_nothing_else(run):
-    """As long as nobody has a taste of their own: the same draws, the same widths."""
+def test_who_judges_several_queries_makes_people_fewer_and_intervals_wider(run):
+    """What people like in one query they like in the others, by default too."""
     one, three = (
         list(
             csv.DictReader(
-                io.StringIO(run("agreement", "--queries-a-worker", n, *FEW, "--format", "csv").out)
+                io.StringIO(
+                    run(
+                        "agreement",
+                        "--queries",
+                        12,
+                        "--queries-a-worker",
+                        n,
+                        "--workers",
+                        5,
+                        *FEW,
+                        "--true",
+                        0.6,
+                        "--format",
+                        "csv",
+                    ).out
+                )
             )
         )
-        for n in (1, 3)
+        for n in (1, 12)
     )
+    people, crowd = ({int(a["size"]): int(a["people"]) for a in rows} for rows in (three, one))
+    wide, narrow = ({int(a["size"]): float(a["width"]) for a in rows} for rows in (three, one))
 
-    assert [int(a["people"]) for a in one] == [int(a["size"]) * 14 for a in one]
-    assert [int(a["people"]) for a in three] == [
-        -(-int(a["size"]) * 14 // min(3, int(a["size"]))) for a in three
-    ]
-    assert [(a["width"], a["detectable"]) for a in one] == [(a["width"], a["detectable"]) for a in three]
+    assert crowd == {size: 5 * size for size in crowd}
+    assert people[12] == 5
+    assert people[24] == 10
+    assert wide[12] > 1.1 * narrow[12]
 
 
 def test_nobody_judges_more_queries_than_there_are():
@@ -156,21 +174,17 @@ def test_nobody_judges_more_queries_than_there_are():
     assert AgreementDesign(queries=4, pairs=3, workers=5, true=0.6, queries_each=9).people() == 5
 
 
-def test_people_with_a_taste_who_judge_all_queries_make_studies_differ_more():
-    """What they like they like everywhere: another crowd, another answer, whatever the queries."""
-    people = People(taste_sd=1.5)
-    spread = {}
-    for each in (1, 12):
-        design = AgreementDesign(
-            queries=12, pairs=10, workers=4, true=0.5, judges=people, queries_each=each
-        ).searched()
-        rng = np.random.default_rng(5)
-        votes = [design.simulated(rng) for _ in range(150)]
-        spread[each] = np.mean([one.standard_error for one in votes]) / np.std(
-            [one.estimate for one in votes]
-        )
+@pytest.mark.parametrize("each", [1, 12])
+def test_the_planned_error_is_the_spread_of_the_studies(each):
+    """Also of those in which people with tastes of their own judge all queries: another crowd, another answer."""
+    design = AgreementDesign(
+        queries=12, pairs=10, workers=6, true=0.55, judges=People(taste_sd=1.0), queries_each=each
+    ).searched()
+    rng = np.random.default_rng(5)
+    found = [design.simulated(rng) for _ in range(150)]
+    planned = np.mean([one.standard_error**2 for one in found]) ** 0.5
 
-    assert spread[12] < spread[1]
+    assert planned / np.std([one.estimate for one in found]) == pytest.approx(1, abs=0.25)
 
 
 # --- sentences that noise does not turn
@@ -214,7 +228,7 @@ def test_a_distance_larger_than_there_is_is_none():
         "With so few workers no distance can be told: it would have to be 1.4, and no two values are farther apart than 1."
         in flat(text)
     )
-    assert "none: so small a study can tell no distance." in text
+    assert "none, of what is detectable: so small a study can tell no distance." in text
     lasts = [line.split()[:7] for line in text.splitlines() if line.startswith(("20 ", "40 ", "80 "))]
     assert [cells[6] for cells in lasts] == ["none", "0.9", "none"]
 

@@ -158,6 +158,16 @@ def test_a_model_gives_population_and_decay(score, model):
     assert fitted == explicit
 
 
+def test_a_floor_of_the_model_keeps_late_nuggets_of_some_worth(score, model):
+    """MSU is then floor x MSU at L = 1 + (1 - floor) x MSU at the fitted L, and its column says so."""
+    options = ("--users", "20", "--format", "csv")
+    floored = values(score("--model", model(lateness_floor=parameter(0.2)), *options))
+    plain = values(score("--model", model(), "--lateness", "0.25", "--lateness", "1", *options))
+
+    expected = 0.2 * plain["all", "MSU@1"] + 0.8 * plain["all", "MSU@0.25"]
+    assert floored["all", "MSU@0.25+0.2"] == pytest.approx(expected)
+
+
 def test_explicit_options_win_over_the_model(score, model, tmp_path):
     """One by one: times away, sessions, decay, and everything about users if they are given."""
     other = model(

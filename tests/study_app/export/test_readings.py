@@ -49,14 +49,14 @@ def test_every_item_that_was_seen_has_a_row(stored, pair, exported):
 
 
 def test_every_text_has_a_row_that_says_how_far_it_was_read(stored, pair, exported):
-    """13 + 8 + half of 12 of the 52 characters with the opened layer; of the right side nothing."""
+    """13 + 8 + half of 12 of the 52 characters with the opened layer, the screen beginning after 13; of the right side nothing."""
     stored.page(*pair, "p1", *READ_AND_OPENED)
 
     stops = exported()["stops"].drop(columns=["worker", "topic", "page", "judgment", "language"])
 
     assert list(stops.itertuples(index=False, name=None)) == [
-        ("good", "left", "stacked", 27, 52, False, 1),
-        ("flat", "right", "stacked", 0, 19, False, 0),
+        ("good", "left", "stacked", 27, 13, 52, False, 1),
+        ("flat", "right", "stacked", 0, 0, 19, False, 0),
     ]
 
 

@@ -70,6 +70,14 @@ def test_the_furthest_item_seen_decides_in_the_order_of_reading():
     assert (stop.chars_read, stop.text_chars, stop.reached_end, stop.opened) == (105, 120, False, 1)
 
 
+def test_the_reader_came_at_least_to_the_top_of_the_last_screen():
+    """Of several loads the furthest counts; without a top nothing is sure."""
+    seen = {"f0": 1.0, "f1": 1.0, "f2": 0.5}
+
+    assert text_stop(ITEMS, seen, set(), {"f0", "f1"}).chars_least == 20
+    assert text_stop(ITEMS, seen, set()).chars_least == 0
+
+
 def test_the_end_is_reached_when_the_last_item_was_fully_seen():
     """Then the stop says only that the reader would have gone at least so far."""
     stop = text_stop(ITEMS, {"f2": 1.0}, set())

@@ -1,0 +1,227 @@
+"""How often the intervals of the ceilings hold the truth, in many sorts of studies; and how long a million judgments take.
+
+    python benchmarks/coverage_ceilings.py [STUDIES [REGIME ...]]
+    python benchmarks/coverage_ceilings.py million
+
+People vote by Davidson's model on strengths of preference that are drawn here, apart from the package's simulators. The truth is what
+a second panel of other people, and a metric that knows which side is preferred, reach in a very large study of the
+same sort; where neither side is preferred the metric takes one by chance. docs/agreement.md quotes the tables.
+"""
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.agreement.agreement import TIES, pair_credit
+from metrics.agreement.ceiling import ceiling
+
+Rng: TypeAlias = np.random.Generator
+Floats: TypeAlias = NDArray[np.float64]
+
+STRENGTHS: dict[str, Callable[[Rng, tuple[int, int]], Floats]] = {
+    "normal": lambda rng, shape: rng.normal(size=shape),
+    "strong": lambda rng, shape: 2 * rng.choice([-1, 1], size=shape) * (1 + 0.3 * rng.normal(size=shape)),
+    "half equal": lambda rng, shape: rng.choice([0, 1], size=shape) * 1.7 * rng.normal(size=shape),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regime:
+    """A sort of study.
+
+    Attributes
+    ----------
+    queries, pairs, votes : int
+        Pairs a query, and votes a pair.
+    strengths : str
+        Of `STRENGTHS`.
+    scale : float
+        Log odds of a strength of 1.
+    tie_weight : float
+        nu of Davidson's model.
+    people : int or None
+        Who judge all queries, each of them by so many as there are votes a pair; None: own people of every query.
+    taste : float
+        Standard deviation of what a person likes a system more than others do, in log odds.
+    gain : float
+        Standard deviation of the log of a person's factor on all log odds.
+    queries_differ : float
+        Standard deviation of the log of a query's factor on all strengths.
+    lost : float
+        Share of judgments that were never made, so that votes a pair differ.
+    """
+
+    queries: int = 20
+    pairs: int = 10
+    votes: int = 10
+    strengths: str = "normal"
+    scale: float = 1.2
+    tie_weight: float = 0.6
+    people: int | None = None
+    taste: float = 0.0
+    gain: float = 0.3
+    queries_differ: float = 0.0
+    lost: float = 0.0
+
+
+REGIMES = {
+    "25 queries x 21 pairs x 14 votes": Regime(queries=25, pairs=21, votes=14),
+    "few pairs: 12 x 3 x 8": Regime(queries=12, pairs=3, votes=8),
+    "few pairs: 8 x 2 x 14": Regime(queries=8, pairs=2, votes=14),
+    "56 % of the votes are ties": Regime(tie_weight=3.0),
+    "71 % of the votes are ties": Regime(tie_weight=6.0),
+    "weak preferences": Regime(scale=0.4),
+    "strong preferences": Regime(strengths="strong", tie_weight=0.3),
+    "strong preferences, 50 votes": Regime(votes=50, strengths="strong", tie_weight=0.3),
+    "no preferences at all": Regime(scale=0.0),
+    "3 votes": Regime(queries=25, votes=3),
+    "5 votes": Regime(queries=25, votes=5),
+    "50 votes": Regime(queries=10, votes=50),
+    "half of the pairs equal, 5 votes": Regime(votes=5, strengths="half equal"),
+    "half of the pairs equal, 14 votes": Regime(votes=14, strengths="half equal"),
+    "gain differs: sd .9": Regime(gain=0.9),
+    "queries differ: sd .7": Regime(queries=15, queries_differ=0.7),
+    "a third of the votes missing": Regime(lost=0.33),
+    "the same 5 people, taste .6": Regime(queries=25, pairs=21, votes=5, people=5, taste=0.6),
+    "the same 14 people, taste .6": Regime(queries=25, votes=14, people=14, taste=0.6),
+    "the same 10 people, gain differs: sd .9": Regime(people=10, gain=0.9),
+    "40 people, each judges 5 queries, taste .6": Regime(queries=25, votes=8, people=40, taste=0.6),
+}
+
+
+class Study(NamedTuple):
+    """Votes (queries, pairs, votes) of 1, 0 or .5, NaN for none; who votes (queries, votes); which side is preferred."""
+
+    votes: Floats
+    who: NDArray[np.int64]
+    preferred: Floats
+
+
+def drawn(regime: Regime, rng: Rng, strength: Floats | None = None) -> Study:
+    """Draw a study; with strengths that are given, another panel of the same pairs."""
+    shape = (regime.queries, regime.pairs)
+    if strength is None:
+        strength = _strength(regime, rng)
+    people = regime.people or regime.queries * regime.votes
+    who = np.arange(people).reshape(shape[0], -1) if regime.people is None else _assigned(regime, rng)
+    taste = regime.taste * rng.normal(size=(people, 2 * regime.pairs))
+    more = np.moveaxis((taste[:, : regime.pairs] - taste[:, regime.pairs :])[who], 2, 1)
+    own = np.exp(regime.gain * rng.normal(size=people))[who][:, None]
+    log_odds = (strength[..., None] + more) * own
+    one, other = np.exp(log_odds / 2), np.exp(-log_odds / 2)
+    place = rng.random(log_odds.shape) * (one + other + regime.tie_weight)
+    votes = np.where(place < one, 1.0, np.where(place < one + other, 0.0, 0.5))
+    votes[rng.random(votes.shape) < regime.lost] = np.nan
+    return Study(votes, who, np.sign(strength))
+
+
+def _strength(regime: Regime, rng: Rng) -> Floats:
+    factor = np.exp(regime.queries_differ * rng.normal(size=(regime.queries, 1)))
+    return regime.scale * factor * STRENGTHS[regime.strengths](rng, (regime.queries, regime.pairs))
+
+
+def _assigned(regime: Regime, rng: Rng) -> NDArray[np.int64]:
+    return np.stack(
+        [rng.choice(regime.people or 0, regime.votes, replace=False) for _ in range(regime.queries)]
+    )
+
+
+def truth(regime: Regime, rng: Rng) -> Floats:
+    """Return what a second panel and a perfect metric reach, (2, conventions): of people of its own for every query."""
+    large = replace(regime, queries=400, people=None)
+    rounds = max(2, round(400_000 / (400 * regime.pairs * regime.votes / 5)))
+    reached = []
+    for _ in range(rounds):
+        strength = _strength(large, rng)
+        first, second = drawn(large, rng, strength), drawn(replace(large, lost=0.0), rng, strength)
+        twice = (~np.isnan(first.votes)).sum(axis=2).ravel() >= 2
+        share = np.nanmean(first.votes.reshape(-1, regime.votes)[twice], axis=1)
+        by_chance = rng.choice([-1e-9, 1e-9], size=share.size)
+        choices = (
+            np.nansum(np.where(np.isnan(first.votes), np.nan, second.votes) - 0.5, axis=2),
+            first.preferred,
+        )
+        reached.append(
+            [
+                [
+                    np.nanmean(pair_credit(choice.ravel()[twice] + by_chance, share, ties=ties))
+                    for ties in TIES
+                ]
+                for choice in choices
+            ]
+        )
+    return np.asarray(np.mean(reached, axis=0))
+
+
+def ceilings_of(study: Study) -> tuple[Floats, Floats]:
+    """Return the ceilings (2, conventions) and their intervals (2, conventions, 2)."""
+    made = ~np.isnan(study.votes)
+    query, pair, voter = np.nonzero(made)
+    found = ceiling(
+        study.votes[made], query * study.votes.shape[1] + pair, query, worker=study.who[query, voter]
+    )
+    values = [[found.panel(ties) for ties in TIES], [found.perfect(ties) for ties in TIES]]
+    ends = [[found.panel_interval(ties) for ties in TIES], [found.perfect_interval(ties) for ties in TIES]]
+    return np.array(values), np.array(ends)
+
+
+def coverage(regime: Regime, studies: int) -> str:
+    """Return a row: coverage of both ceilings by convention; true and mean estimate, width, where a tie counts half."""
+    rng = np.random.default_rng(3)
+    true = truth(regime, rng)
+    values, ends = (
+        np.array(part)
+        for part in zip(*(ceilings_of(drawn(regime, rng)) for _ in range(studies)), strict=True)
+    )
+    held = ((ends[..., 0] <= true) & (true <= ends[..., 1])).mean(axis=0)
+    half = list(TIES).index("half")
+    means, widths = (
+        np.nanmean(values, axis=0)[:, half],
+        np.nanmedian(ends[..., 1] - ends[..., 0], axis=0)[:, half],
+    )
+    parts = [
+        f"{' '.join(f'{share:.2f}' for share in held[row])} | {true[row, half]:.3f} {means[row]:.3f} {widths[row]:.2f}"
+        for row in (0, 1)
+    ]
+    return f"{' || '.join(parts)} | no interval {np.isnan(ends[:, 0, 0, 0]).mean():.2f}"
+
+
+def million() -> None:
+    """Print how long a million judgments take, and the most memory."""
+    for name, regime in {
+        "1,000 queries x 21 pairs x 48 votes of 1,000 people": Regime(
+            queries=1000, pairs=21, votes=48, people=1000
+        ),
+        "10,000 queries x 10 pairs x 10 votes of own people": Regime(queries=10_000),
+    }.items():
+        study = drawn(regime, np.random.default_rng(1))
+        begun = time.perf_counter()
+        ceilings_of(study)
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(
+            f"{name}: {time.perf_counter() - begun:.1f} s, at most {most:.0f} MB with the study itself",
+            flush=True,
+        )
+
+
+def main() -> None:
+    if sys.argv[1:] == ["million"]:
+        million()
+        return
+    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+    print(
+        f"{studies} studies a regime. Of a second panel, then of a perfect metric: coverage of the 95 % interval"
+    )
+    print(f"({', '.join(TIES)}) | true, mean estimate, median width where a tie counts half")
+    for name in sys.argv[2:] or REGIMES:
+        print(f"{name:44s} {coverage(REGIMES[name], studies)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

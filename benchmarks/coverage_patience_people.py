@@ -1,0 +1,217 @@
+"""Patience where people are not as the model says: what is covered, and what is warned of. A table of docs/calibration_patience.md.
+
+    python benchmarks/coverage_patience_people.py [--replications 40] [--only preferences|stops]
+
+Each line is one regime: median estimate, the share of 95 % intervals that hold the truth, the share of studies with a warning of the
+right name, with any warning, refused, and those that are wrong without a word (not covered, no warning of the right name). The generators are apart from
+those of the package.
+"""
+
+import argparse
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+
+import numpy as np
+import pandas as pd
+
+from calibration.inference.results import CalibrationResult, NotIdentifiedError
+from calibration.patience.pairs import JudgedSummaries, summary_pairs
+from calibration.patience.preferences import fit_patience_from_preferences
+from calibration.patience.simulate import simulate_summaries
+from calibration.patience.stops import fit_patience_from_stops
+from calibration.tables.files import checked
+from calibration.tables.preferences import judged_pairs, pair_votes
+from calibration.tables.tables import TABLES
+from metrics.arrays import Floats
+
+EFFECT, TIES, SENSITIVITY, TASTE = 1.0, 0.6, 0.3, 0.3
+PATIENCE = {"preferences": 840.0, "stops": 1500.0}
+# label -> (name of the right warning, what people are like)
+PREFERENCES: Mapping[str, tuple[str, dict[str, object]]] = {
+    "right, 10 people on 25 topics": ("", {}),
+    "right, 8 people on 8 topics": ("", {"people": 8, "topics": 8}),
+    "right, 14 people a topic, 8 topics": ("", {"people": 14, "topics": 8, "own": True}),
+    "patience CV .4, 10 people on 25 topics": ("patience_differs", {"cv": 0.4}),
+    "patience CV .8, 10 people on 25 topics": ("patience_differs", {"cv": 0.8}),
+    "patience CV .8, 14 people a topic": (
+        "patience_differs",
+        {"cv": 0.8, "people": 14, "topics": 8, "own": True},
+    ),
+    "decay exponential": ("decay_exponential", {"exponential": True}),
+    "decay exponential, effect 2": ("decay_exponential", {"exponential": True, "effect": 2.0}),
+    "nobody reads": ("refused", {"careless": 1.0}),
+    "20 % by chance, 20 people": ("careless_workers", {"careless": 0.2, "people": 20}),
+}
+STOPS: Mapping[str, tuple[str, dict[str, object]]] = {
+    "right, 100 people x 4": ("", {}),
+    "right, 20 people x 4": ("", {"people": 20}),
+    "right, 60 people x 6 of the same 12 texts": ("", {"people": 60, "each": 6, "texts": 12}),
+    "texts differ, sd .4, 12 texts": ("texts_differ", {"people": 60, "each": 6, "texts": 12, "text_sd": 0.4}),
+    "texts differ, sd .2, 20 texts": (
+        "texts_differ",
+        {"people": 60, "each": 10, "texts": 20, "text_sd": 0.2},
+    ),
+    "screens of 300 characters": ("stops_by_screen", {"screen": 300.0}),
+    "screens of 150 characters": ("stops_by_screen", {"screen": 150.0}),
+    "patience CV .4": ("patience_differs", {"cv": 0.4}),
+    "patience CV .8": ("patience_differs", {"cv": 0.8}),
+    "20 % go to the end": ("careless_workers", {"finish": 0.2}),
+    "20 % stop at once": ("careless_workers", {"quit_at_once": 0.2}),
+    "decay exponential": ("decay_exponential", {"exponential": True}),
+}
+
+
+@cache
+def collection(topics: int, number: int) -> tuple[pd.DataFrame, Mapping[str, Mapping[str, float]]]:
+    tables, probabilities = simulate_summaries(topics, np.random.default_rng([number, topics, 77]))
+    return tables["positions"], probabilities
+
+
+def judged(
+    rng: np.random.Generator,
+    *,
+    topics: int = 25,
+    people: int = 10,
+    own: bool = False,
+    cv: float = 0.0,
+    exponential: bool = False,
+    effect: float = EFFECT,
+    careless: float = 0.0,
+) -> JudgedSummaries:
+    """Draw judgments of all pairs by the same people, or by people of each topic's own; the median patience is the truth."""
+    positions, probabilities = collection(topics, int(rng.integers(20)))
+    weight = np.array(
+        [probabilities[t][i] for t, i in zip(positions["topic"], positions["intent"], strict=True)]
+    ) * positions["importance"].to_numpy(float)
+    summary, index = pd.factorize(pd.MultiIndex.from_frame(positions[["topic", "system"]]))
+    offset = positions["offset_chars"].to_numpy(float)
+
+    def worth(patience: float) -> Floats:
+        decay = np.exp(-offset / patience) if exponential else np.maximum(0, 1 - offset / patience)
+        return np.bincount(summary, weight * decay, len(index))
+
+    topic = index.get_level_values(0).to_numpy()
+    one, other = np.triu_indices(len(index), 1)
+    same = topic[one] == topic[other]
+    one, other = one[same], other[same]
+    middle = worth(PATIENCE["preferences"])
+    slope = effect / (middle[one] - middle[other]).std()
+    taste = rng.normal(0, TASTE, len(index))
+    groups = [[name] for name in np.unique(topic)] if own else [list(np.unique(topic))]
+    rows = []
+    for group in groups:
+        used = np.isin(topic[one], group)
+        a, b = one[used], other[used]
+        for number in range(people):
+            m = worth(PATIENCE["preferences"] * np.exp(np.sqrt(np.log1p(cv**2)) * rng.normal()))
+            odds = slope * np.exp(rng.normal(0, SENSITIVITY)) * (m[a] - m[b]) + taste[a] - taste[b]
+            half = odds / 2 * (rng.random() >= careless)
+            weights = np.stack([np.exp(half), np.exp(-half), np.full(len(half), TIES)])
+            drawn = (rng.random(len(half)) > (weights / weights.sum(axis=0))[:2].cumsum(axis=0)).sum(axis=0)
+            rows.append(pd.DataFrame({"worker": f"{group[0]}-{number}", "a": a, "b": b, "choice": drawn}))
+    table = pd.concat(rows, ignore_index=True)
+    systems = index.get_level_values(1).to_numpy()
+    preferences = checked(
+        pd.DataFrame(
+            {
+                "judgment": [f"J{number}" for number in range(len(table))],
+                "worker": table["worker"],
+                "task": "summaries",
+                "topic": topic[table["a"]],
+                "pair": topic[table["a"]] + "/" + systems[table["a"]] + "/" + systems[table["b"]],
+                "system_left": systems[table["a"]],
+                "system_right": systems[table["b"]],
+                "choice": np.array(["left", "right", "equally_good"])[table["choice"]],
+            }
+        ),
+        TABLES["preferences"],
+    )
+    return summary_pairs(pair_votes(preferences), positions, probabilities, judged=judged_pairs(preferences))
+
+
+def stopped(
+    rng: np.random.Generator,
+    *,
+    people: int = 100,
+    each: int = 4,
+    texts: int = 0,
+    text_sd: float = 0.0,
+    cv: float = 0.0,
+    screen: float = 0.0,
+    finish: float = 0.0,
+    quit_at_once: float = 0.0,
+    exponential: bool = False,
+) -> pd.DataFrame:
+    """Draw table stops; the median patience is the truth."""
+    patience, number = PATIENCE["stops"], texts or people * each
+    lengths, interest = (
+        np.round(rng.uniform(0.2, 1.6, number) * patience),
+        np.exp(rng.normal(0, text_sd, number)),
+    )
+    rows = []
+    for person in range(people):
+        own = patience * np.exp(np.sqrt(np.log1p(cv**2)) * rng.normal())
+        kind = rng.choice(3, p=[finish, quit_at_once, 1 - finish - quit_at_once])
+        which = (
+            rng.choice(texts, each, replace=False) if texts else np.arange(person * each, (person + 1) * each)
+        )
+        depth = rng.exponential(size=each) if exponential else rng.random(each)
+        stop = np.choose(kind, [np.full(each, np.inf), 60 * rng.random(each), depth * own * interest[which]])
+        seen = np.ceil(stop / screen) * screen if screen else stop
+        read, end = np.minimum(seen, lengths[which]), seen >= lengths[which]
+        rows += [
+            (f"w{person}", f"q{text}", "A", "stacked", round(x), length, ended)
+            for text, x, length, ended in zip(which, read, lengths[which], end, strict=True)
+        ]
+    columns = ["worker", "topic", "system", "layout", "chars_read", "text_chars", "reached_end"]
+    return checked(pd.DataFrame(rows, columns=columns), TABLES["stops"])
+
+
+def fit_preferences(rng: np.random.Generator, people: dict[str, object]) -> CalibrationResult:
+    return fit_patience_from_preferences(judged(rng, **people), n_workers=1, with_jackknife=False)
+
+
+def fit_stops(rng: np.random.Generator, people: dict[str, object]) -> CalibrationResult:
+    return fit_patience_from_stops(stopped(rng, **people), rng=rng, resamples=400)
+
+
+def line(
+    label: str,
+    right: str,
+    truth: float,
+    make: Callable[[np.random.Generator], CalibrationResult],
+    replications: int,
+) -> str:
+    estimates, covered, named, any_warning, wrong, refused = [], 0, 0, 0, 0, 0
+    for seed in range(replications):
+        try:
+            fit = make(np.random.default_rng([seed, 5]))
+        except NotIdentifiedError:
+            refused += 1
+            continue
+        ((_, (low, high)),) = fit.conf_int().items()
+        holds = (low is None or low <= truth) and (high is None or truth <= high)
+        estimates.append(float(fit.estimates[0]))
+        covered += holds
+        named += right in [note.name for note in fit.diagnostics]
+        any_warning += any(note.severity == "warning" for note in fit.diagnostics)
+        wrong += not holds and right not in [
+            note.name for note in fit.diagnostics if note.severity == "warning"
+        ]
+    made = max(len(estimates), 1)
+    shares = " | ".join(f"{count / made:.2f}" for count in (covered, named, any_warning))
+    middle = f"{np.median(estimates):.0f}" if estimates else "-"
+    return f"| {label} | {truth:.0f} | {middle} | {shares} | {refused / replications:.2f} | {wrong / replications:.2f} |"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--replications", type=int, default=40)
+    parts = {"preferences": (PREFERENCES, fit_preferences), "stops": (STOPS, fit_stops)}
+    parser.add_argument("--only", choices=parts)
+    options = parser.parse_args()
+    for part, (regimes, fit) in parts.items():
+        if options.only in (None, part):
+            for label, (right, people) in regimes.items():
+                made = partial(fit, people=people)
+                print(line(f"{part}: {label}", right, PATIENCE[part], made, options.replications), flush=True)

@@ -1,0 +1,255 @@
+"""People who are not as the models of reading, intents and preferences say: what is covered, and what is warned of.
+
+    python benchmarks/coverage_people.py [--replications 300] [--only reading|intents|preferences]
+
+Every line is one regime: the share of 95 % intervals that hold the truth (of intents: of all P(i|q)), the share of studies with the
+warning that names the cause, the share with any other warning (few people or topics apart; where reading is as the model says, with
+the test of the model), and the median estimate. The studies are drawn here, apart from the package's own simulators.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from calibration.inference.goodness import REJECTED
+from calibration.inference.results import CalibrationResult
+from calibration.inference.uncertainty import Interval
+from calibration.intents.fit import fit_intents
+from calibration.raters.careless import random_clickers
+from calibration.reading.fit import fit_reading_speed
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
+
+MU, SIGMA, TAU = 1.290, 0.558, 0.5
+HEAD = "| study | truth | covered | warned by name | other warnings | median estimate |\n|---|---|---|---|---|---|"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    label: str
+    cause: str = ""
+    workers: int = 60
+    items: int = 15
+    item_sd: float = 0.0
+    careless: float = 0.0
+    idle: float = 0.0
+    own_items: bool = False
+
+    def study(self, rng: np.random.Generator) -> pd.DataFrame:
+        """Draw table reads; careless people take about a second for every item."""
+        shape = (self.workers, self.items)
+        words = np.broadcast_to(rng.integers(8, 41, shape if self.own_items else self.items), shape)
+        speed = rng.normal(MU, SIGMA, (self.workers, 1)) + rng.normal(0, self.item_sd, self.items)
+        speed = speed + rng.normal(0, TAU, shape) - 1.6 * (rng.random(shape) < self.idle)
+        seconds = words * np.exp(-speed)
+        number = round(self.careless * self.workers)
+        seconds[:number] = np.exp(rng.normal(0, 0.6, (number, self.items)))
+        worker, item = (axis.ravel() for axis in np.indices(shape))
+        name = worker * self.items + item if self.own_items else item
+        rows = {
+            "worker": [f"W{u}" for u in worker],
+            "topic": "Q",
+            "page": [f"P{u}" for u in worker],
+            "item": [f"U{i}" for i in name],
+            "kind": "update",
+            "words": words.ravel(),
+            "dwell_seconds": seconds.ravel(),
+        }
+        return checked(pd.DataFrame(rows), TABLES["reads"])
+
+
+READING = (
+    Reading(label="as the model says, 60 people, items of their own", own_items=True),
+    Reading(label="as the model says, 60 people, the same 15 items"),
+    Reading(label="the same 15 items, sd .3", item_sd=0.3, cause="items_differ"),
+    Reading(
+        label="the same 25 items, sd .5, 10 % idle", item_sd=0.5, items=25, idle=0.1, cause="items_differ"
+    ),
+    Reading(label="20 % careless", careless=0.2, cause="careless_workers"),
+    Reading(
+        label="10 % careless of 40, 10 % idle", careless=0.1, workers=40, idle=0.1, cause="careless_workers"
+    ),
+    Reading(
+        label="the same 15 items, sd .3, and 20 % careless",
+        item_sd=0.3,
+        careless=0.2,
+        cause="careless_workers",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voting:
+    label: str
+    cause: str = "careless_workers"
+    people: int = 20
+    topics: int = 8
+    each: int = 8
+    careless: float = 0.0
+    breadth: float = 0.0
+
+    def study(
+        self, rng: np.random.Generator
+    ) -> tuple[pd.DataFrame, pd.DataFrame, dict[tuple[str, str], float]]:
+        """Draw tables intent_votes and intents, and the truth; careless people tick each intent with probability 1/2."""
+        rates = [rng.beta(0.8, 1.6, rng.integers(4, 8)).clip(0.02, 0.95) for _ in range(self.topics)]
+        truth = {
+            (f"Q{t}", f"i{i}"): r / rate.sum() for t, rate in enumerate(rates) for i, r in enumerate(rate)
+        }
+        rows = []
+        for person in range(self.people):
+            lean = rng.normal(0, self.breadth)
+            for topic in rng.choice(self.topics, self.each, replace=False):
+                odds = np.log(rates[topic] / (1 - rates[topic])) + lean
+                odds = 0 * odds if person < round(self.careless * self.people) else odds
+                ticked = np.flatnonzero(rng.random(len(odds)) < 1 / (1 + np.exp(-odds)))
+                named: list[str | None] = [f"i{i}" for i in ticked] or [None]
+                rows += [(f"W{person}", f"Q{topic}", intent) for intent in named]
+        votes = checked(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
+        offered = checked(pd.DataFrame(list(truth), columns=["topic", "intent"]), TABLES["intents"])
+        return votes, offered, truth
+
+
+VOTING = (
+    Voting(label="as the model says, 20 people, 8 topics each", cause=""),
+    Voting(label="people tick many or few (sd 1 on the logit)", cause="", breadth=1.0),
+    Voting(label="20 % careless, 20 people, 8 topics each", careless=0.2),
+    Voting(label="30 % careless, 20 people, 8 topics each", careless=0.3),
+    Voting(label="20 % careless, 40 people, 3 topics each", careless=0.2, people=40, each=3),
+    Voting(label="20 % careless, 80 people, a topic each", careless=0.2, people=80, each=1),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    label: str
+    people: int = 14
+    each: int = 10
+    careless: float = 0.0
+    taste: float = 0.0
+
+    def study(self, rng: np.random.Generator) -> pd.DataFrame:
+        """Draw table preferences of 7 systems on 10 topics; careless people draw their answer by lot."""
+        worth = rng.normal(0, 1, (10, 7))
+        one, other = np.triu_indices(7, 1)
+        rows = []
+        for person in range(self.people):
+            for topic in rng.choice(10, self.each, replace=False):
+                own = worth[topic] + rng.normal(0, self.taste, 7)
+                half = (own[one] - own[other]) / 2 * (person >= round(self.careless * self.people))
+                chance = np.stack([np.exp(half), np.exp(-half), np.full(len(half), 0.7)])
+                drawn = rng.random(len(half)) > (chance / chance.sum(axis=0)).cumsum(axis=0)[:2]
+                rows += [
+                    (
+                        f"W{person}",
+                        "t",
+                        f"Q{topic}",
+                        f"P{i}-{j}",
+                        f"s{i}",
+                        f"s{j}",
+                        ("left", "right", "equally_good")[c],
+                    )
+                    for i, j, c in zip(one, other, drawn.sum(axis=0), strict=True)
+                ]
+        names = ["worker", "task", "topic", "pair", "system_left", "system_right", "choice"]
+        return checked(pd.DataFrame(rows, columns=names), TABLES["preferences"])
+
+
+JUDGING = (
+    Judging(label="as the model says, 14 people, 10 topics each"),
+    Judging(label="tastes of their own (sd .6)", taste=0.6),
+    Judging(label="tastes of their own (sd .6), 56 people, 2 topics each", taste=0.6, people=56, each=2),
+    Judging(label="20 % careless, 14 people, 10 topics each", careless=0.2),
+    Judging(label="20 % careless, 56 people, 2 topics each", careless=0.2, people=56, each=2),
+)
+
+
+def warned(fit: CalibrationResult, *, tested: bool) -> set[str]:
+    """Names of warnings, few people or topics apart."""
+    names = {note.name for note in fit.diagnostics if note.severity == "warning"}
+    rejected = tested and any(test.p_value < REJECTED for test in fit.goodness_of_fit())
+    return {name for name in names if not name.startswith("few_")} | (
+        {"goodness_of_fit"} if rejected else set()
+    )
+
+
+def inside(interval: Interval, truth: float) -> bool:
+    low, high = interval
+    return (low is None or low <= truth) and (high is None or truth <= high)
+
+
+def line(label: str, cause: str, truth: str, held: Sequence[Any], said: list[set[str]], middle: str) -> None:
+    named = f"{np.mean([cause in each for each in said]):.2f}" if cause else "-"
+    others = np.mean([bool(each - {cause}) for each in said])
+    print(f"| {label} | {truth} | {np.mean(held):.3f} | {named} | {others:.2f} | {middle} |", flush=True)
+
+
+def seeds(replications: int) -> Iterator[np.random.Generator]:
+    for number in tqdm(range(replications), leave=False, disable=None):
+        yield np.random.default_rng([number, 77])
+
+
+def reading(replications: int) -> None:
+    print(HEAD)
+    for regime in READING:
+        fits = [fit_reading_speed(regime.study(rng)) for rng in seeds(replications)]
+        ends = [fit.conf_int()["reading_speed_mu"] for fit in fits]
+        held = [inside(end, MU) for end in ends]
+        middle = float(np.median([fit.estimates[0] for fit in fits]))
+        line(
+            regime.label,
+            regime.cause,
+            f"mu {MU}",
+            held,
+            [warned(fit, tested=not regime.cause) for fit in fits],
+            f"{middle:.3f}",
+        )
+
+
+def intents(replications: int) -> None:
+    print(HEAD)
+    for regime in VOTING:
+        held, said, errors = [], [], []
+        for rng in seeds(replications):
+            votes, offered, truth = regime.study(rng)
+            fit = fit_intents(votes, offered, rng=rng)
+            entries = fit.entries()
+            found = [entries[topic][intent] for topic, intent in truth if topic in entries]
+            true = [p for (topic, _), p in truth.items() if topic in entries]
+            held.append(np.mean([inside(e.interval, p) for e, p in zip(found, true, strict=True)]))
+            errors.append(np.mean([abs(e.estimate - p) for e, p in zip(found, true, strict=True)]))
+            said.append(warned(fit.result, tested=False))
+        line(regime.label, regime.cause, "P(i\\|q)", held, said, f"error {np.median(errors):.3f}")
+
+
+def preferences(replications: int) -> None:
+    print("| study | `careless_workers` | named who are | named who are not |\n|---|---|---|---|")
+    for regime in JUDGING:
+        found = [random_clickers(regime.study(rng)) for rng in seeds(replications)]
+        named = [{int(name[1:]) for name in judges[kind.is_one]} for judges, kind in filter(None, found)]
+        careless = round(regime.careless * regime.people)
+        right = np.sum([sum(person < careless for person in each) for each in named]) / max(
+            1, careless * len(named)
+        )
+        wrong = np.mean([sum(person >= careless for person in each) for each in named]) if named else 0.0
+        share = f"{right:.0%}" if careless and named else "-"
+        print(
+            f"| {regime.label} | {len(named) / replications:.2f} | {share} | {wrong:.1f} people |", flush=True
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--replications", type=int, default=300)
+    parts = {"reading": reading, "intents": intents, "preferences": preferences}
+    parser.add_argument("--only", choices=parts)
+    options = parser.parse_args()
+    for name, part in parts.items():
+        if options.only in (None, name):
+            print(f"\n{name}, {options.replications} studies a line")
+            part(options.replications)

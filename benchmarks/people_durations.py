@@ -1,0 +1,193 @@
+"""People who are not as the model of durations says: tables follows and visits of studies, and the truth about them.
+
+Written apart from the package's own simulators, so that a fault in one is not also in the other.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+
+DAY = 86_400.0
+MEAN = DAY
+SESSION = 180.0
+Law = Callable[[int, np.random.Generator], np.ndarray]
+Pace = Callable[[np.ndarray, np.random.Generator], Callable[[np.ndarray], np.ndarray]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class People:
+    """How people are.
+
+    Attributes
+    ----------
+    means : callable
+        Size, generator -> everybody's mean time away, in units of `MEAN`.
+    pace : callable, optional
+        Days, generator -> by how much times (days since the study began) speed everybody up.
+    daily : bool
+        They come once a day at an hour of their own, or not, so that the mean time away is as it is.
+    leaving : float
+        Share of people who are gone for good from a uniform time on.
+    correlation : float
+        Of the logarithms of a person's mean time away and mean session (both log-normal with deviation = mean).
+    """
+
+    means: Law
+    pace: Pace | None = None
+    daily: bool = False
+    leaving: float = 0.0
+    correlation: float | None = None
+
+
+def log_normal(sd: float = 1.0) -> Law:
+    """Mean 1."""
+    variance = math.log1p(sd**2)
+    return lambda size, rng: np.exp(rng.normal(-variance / 2, math.sqrt(variance), size))
+
+
+def gamma(shape: float) -> Law:
+    """Mean 1."""
+    return lambda size, rng: rng.standard_gamma(shape, size) / shape
+
+
+def uniform(low: float) -> Law:
+    """From low to 2 - low."""
+    return lambda size, rng: rng.uniform(low, 2 - low, size)
+
+
+def heavy(sigma: float) -> Law:
+    """Student's t with 3 degrees of freedom on the log scale, cut at a hundred medians."""
+    return lambda size, rng: np.exp(np.clip(sigma * rng.standard_t(3, size), -4.6, 4.6)) / 2
+
+
+def two_kinds(low: float, high: float) -> Law:
+    """Half of the people are of either kind."""
+    return lambda size, rng: np.where(rng.random(size) < 0.5, low, high)
+
+
+def beyond_a_day(sd: float) -> Law:
+    """A day and more, for people who come at most once a day."""
+    return lambda size, rng: 1 + log_normal(sd)(size, rng)
+
+
+def common_days(sd: float) -> Pace:
+    """Everybody's rate differs from day to day."""
+
+    def pace(days: np.ndarray, rng: np.random.Generator) -> Callable[[np.ndarray], np.ndarray]:
+        effect = np.exp(rng.normal(0, sd, int(days[-1]) + 2))
+        return lambda at: effect[np.asarray(at).astype(int)]
+
+    return pace
+
+
+def fading(half_life_days: float) -> Pace:
+    """Everybody's rate falls by half in so many days."""
+    return lambda _days, _rng: lambda at: 0.5 ** (np.asarray(at) / half_life_days)
+
+
+def day_and_night(height: float) -> Pace:
+    """Everybody's rate goes up and down within a day."""
+    return lambda _days, _rng: lambda at: 1 + height * np.cos(2 * math.pi * (np.asarray(at) - 0.8))
+
+
+PEOPLE: Mapping[str, People] = MappingProxyType(
+    {
+        "as the model says": People(means=log_normal()),
+        "as the model says, S = M / 2": People(means=log_normal(0.5)),
+        "means gamma, shape 1": People(means=gamma(1)),
+        "means gamma, shape 2": People(means=gamma(2)),
+        "means uniform, .05 to 1.95": People(means=uniform(0.05)),
+        "means uniform, .3 to 1.7": People(means=uniform(0.3)),
+        "means heavy-tailed, sigma .7": People(means=heavy(0.7)),
+        "means heavy-tailed, sigma .5": People(means=heavy(0.5)),
+        "two kinds, .25 and 1.75": People(means=two_kinds(0.25, 1.75)),
+        "two kinds, .5 and 1.5": People(means=two_kinds(0.5, 1.5)),
+        "habits, once a day": People(means=beyond_a_day(1.0), daily=True),
+        "habits, once a day, people alike": People(means=beyond_a_day(0.5), daily=True),
+        "common days, sd .5": People(means=log_normal(), pace=common_days(0.5)),
+        "common days, sd .3": People(means=log_normal(), pace=common_days(0.3)),
+        "fading, half in 4 days": People(means=log_normal(), pace=fading(4)),
+        "fading, half in 7 days": People(means=log_normal(), pace=fading(7)),
+        "day and night, .8": People(means=log_normal(), pace=day_and_night(0.8)),
+        "drop-outs, 10 %": People(means=log_normal(), leaving=0.1),
+        "drop-outs, 30 %": People(means=log_normal(), leaving=0.3),
+        "away and session, -.8": People(means=log_normal(), correlation=-0.8),
+        "away and session, .8": People(means=log_normal(), correlation=0.8),
+    }
+)
+
+
+def truth_of(people: People) -> tuple[float, float]:
+    """M and S of times away in seconds, from a million people."""
+    means = people.means(1_000_000, np.random.default_rng(0)) * MEAN
+    return float(means.mean()), float(means.std())
+
+
+def tables(people: People, workers: int, days: float, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
+    """Draw a study in which all enrol at once and follow one topic."""
+    means = people.means(workers, rng)
+    sessions = SESSION * np.exp(_session_logs(people, means, rng))
+    pace = people.pace(np.array([0.0, days]), rng) if people.pace else None
+    leaves = np.where(rng.random(workers) < people.leaving, rng.uniform(0, days, workers), days)
+    visits = []
+    for worker, (mean, length, until) in enumerate(zip(means, sessions, leaves, strict=True)):
+        draw = _daily(mean, days, rng) if people.daily else _poisson(mean, days, pace, rng)
+        end = 0.0
+        for at in draw:
+            if end < at < until:
+                end = at + rng.exponential(length) / DAY
+                visits.append(
+                    (f"P{worker}", at * DAY, min(end, days) * DAY, "left" if end < days else "study_end")
+                )
+    return _typed(visits, workers, days)
+
+
+def _session_logs(people: People, means: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Logs of mean sessions over their mean, of deviation = mean."""
+    sigma = math.sqrt(math.log(2))
+    own = rng.standard_normal(len(means))
+    if people.correlation is not None:
+        with_away = (np.log(means) + sigma**2 / 2) / sigma
+        own = people.correlation * with_away + math.sqrt(1 - people.correlation**2) * own
+    return sigma * own - sigma**2 / 2
+
+
+def _poisson(
+    mean: float, days: float, pace: Callable[[np.ndarray], np.ndarray] | None, rng: np.random.Generator
+) -> np.ndarray:
+    """Moments in days at which somebody comes, by thinning."""
+    most = 1.0 if pace is None else float(pace(np.linspace(0, days, 2000)).max())
+    at = np.sort(rng.uniform(0, days, rng.poisson(days * most / mean)))
+    return at if pace is None else at[rng.random(len(at)) < pace(at) / most]
+
+
+def _daily(mean: float, days: float, rng: np.random.Generator) -> np.ndarray:
+    """Moments in days: at one's own hour, half an hour more or less, on a share 1 / mean of the days."""
+    at = rng.random() + np.arange(-1, int(days) + 1) + rng.normal(0, 0.5 / 24, int(days) + 2)
+    at = np.sort(at[rng.random(len(at)) < 1 / mean])
+    return at[(at > 0) & (at < days)]
+
+
+def _typed(visits: list[tuple[str, float, float, str]], workers: int, days: float) -> dict[str, pd.DataFrame]:
+    origin = pd.Timestamp("2026-03-02T00:00:00Z")
+
+    def moment(seconds: "pd.Series[float]") -> "pd.Series[pd.Timestamp]":
+        return origin + pd.to_timedelta((seconds * 1000).round().astype("int64"), unit="ms")
+
+    rows = pd.DataFrame(visits, columns=["worker", "start", "end", "end_reason"])
+    rows = rows.assign(
+        topic="E1", system="A", visit=rows.groupby("worker").cumcount() + 1, entry="own",
+        start=moment(rows["start"]), end=moment(rows["end"]),
+    )  # fmt: skip
+    follows = pd.DataFrame(
+        {"worker": [f"P{number}" for number in range(workers)], "topic": "E1", "system": "A"}
+    )
+    ends = origin + pd.Timedelta(days=days)
+    return {
+        "visits": rows,
+        "follows": follows.assign(started_at=origin, ended_at=ends, last_seen_at=ends),
+    }

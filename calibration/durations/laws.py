@@ -1,0 +1,131 @@
+"""Laws of the workers' means other than the log-normal one, by the same likelihood on a grid of log A.
+
+A worker with n complete intervals and T seconds contributes SUM_g w_g A_g^-n exp(-T / A_g), w the law's mass at the grid. The
+grid reaches from well below the shortest mean that anybody shows to far above everybody's time, so that who never came
+back may have any mean; what a law has beyond it stands at its ends.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+from scipy.special import expit
+
+from calibration.durations.extended import ANYWHERE, Extended, highest, law_values
+from calibration.durations.likelihood import Totals
+from calibration.durations.maximum import DurationMaximum
+from metrics.arrays import Floats
+
+Density: TypeAlias = Callable[[Floats, Floats], Floats]
+"""Logs of means (g,), parameters (p,) -> logarithm of the density there, up to a constant."""
+
+GENERALISED_GAMMA = "generalised gamma means, exponential"
+TWO_KINDS = "two kinds of means, exponential"
+LOG_T = "log t means, exponential"
+
+_FINEST, _COARSEST, _MOST_NODES = 0.03, 0.1, 400
+_BELOW, _ABOVE = 3.0, 7.0
+_TINY = 1e-300
+_LEAST_SPREAD = 0.2
+_NEARLY_ZERO = 1e-4
+_SIGMA = (math.log(0.1), math.log(4.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """Logs of means (g,), and for each worker the likelihood there (u, g), divided by its largest (log: (u,))."""
+
+    log_mean: Floats
+    kernel: Floats
+    log_most: Floats
+
+    @classmethod
+    def of(cls, totals: Totals) -> "Grid":
+        """Make the grid that suits n and T: fine enough for whoever came most often."""
+        log_mean = grid_points(totals)
+        exponent = -totals.events[:, None] * log_mean - totals.seconds[:, None] * np.exp(-log_mean)
+        most = exponent.max(axis=1)
+        return cls(log_mean, np.exp(exponent - most[:, None]), most)
+
+    def each(self, density: Density, point: Floats) -> Floats:
+        """(u,) log-likelihoods."""
+        return np.log(np.maximum(self.kernel @ masses(self.log_mean, density, point), _TINY)) + self.log_most
+
+
+def grid_points(totals: Totals) -> Floats:
+    """(g,) logs of means: from below the shortest mean that anybody shows to far above the longest time."""
+    low = float(np.log(totals.seconds / (totals.events + 1)).min()) - _BELOW
+    high = float(np.log(totals.seconds).max()) + _ABOVE
+    apart = min(max(1.2 / math.sqrt(max(float(totals.events.max()), 1.0)), _FINEST), _COARSEST)
+    return np.linspace(low, high, min(int((high - low) / apart) + 1, _MOST_NODES))
+
+
+def masses(log_mean: Floats, density: Density, point: Floats) -> Floats:
+    """(g,) masses that add up to 1."""
+    logs = density(log_mean, point)
+    weights = np.exp(logs - logs.max())
+    return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+
+def generalised_gamma(log_mean: Floats, point: Floats) -> Floats:
+    """Stacy's law (1962) in Prentice's form (1974): mu, log sigma, q.
+
+    q = 0 is log-normal, q = sigma gamma, q = 1 Weibull, q = -sigma inverse gamma.
+    """
+    mu, log_sigma, q = point
+    z = (log_mean - mu) / math.exp(log_sigma)
+    if abs(q) < _NEARLY_ZERO:
+        return np.asarray(-z * z / 2)
+    return np.asarray((q * z - np.expm1(np.clip(q * z, None, 700.0))) / q**2)
+
+
+def two_kinds(log_mean: Floats, point: Floats) -> Floats:
+    """Mix two log-normal laws of one sigma: mu of the first, log sigma, log of what the second is further, logit of the first's share."""
+    mu, log_sigma, log_apart, logit_share = point
+    sigma, share = math.exp(log_sigma), float(expit(logit_share))
+    first = math.log(share) - ((log_mean - mu) / sigma) ** 2 / 2
+    second = math.log1p(-share) - ((log_mean - mu - math.exp(log_apart)) / sigma) ** 2 / 2
+    return np.asarray(np.logaddexp(first, second), dtype=np.float64)
+
+
+def log_t(log_mean: Floats, point: Floats) -> Floats:
+    """Student's t of log A, heavier at both ends than the log-normal law; it has no mean: mu, log sigma, log (degrees of freedom - 2)."""
+    mu, log_sigma, log_more = point
+    df = 2 + math.exp(log_more)
+    return np.asarray(-(df + 1) / 2 * np.log1p(((log_mean - mu) / math.exp(log_sigma)) ** 2 / df))
+
+
+def population_laws(totals: Totals, top: DurationMaximum) -> Iterator[Extended]:
+    """Fit every law between workers that holds the log-normal one as a special or limiting case."""
+    grid = Grid.of(totals)
+    sigma = max(top.sigma, _LEAST_SPREAD)
+    start = (top.mu, math.log(sigma))
+    free = (ANYWHERE, _SIGMA)
+    yield max(
+        (
+            _fitted(GENERALISED_GAMMA, grid, generalised_gamma, (*start, q), (*free, (-2.5, 4.0)))
+            for q in (0.5, -0.3)
+        ),
+        key=lambda one: one.loglik,
+    )
+    apart = (top.mu - 0.7 * sigma, math.log(0.6 * sigma), math.log(1.5 * sigma), 0.0)
+    yield _fitted(TWO_KINDS, grid, two_kinds, apart, (*free, _SIGMA, (-4.0, 4.0)))
+    yield _fitted(LOG_T, grid, log_t, (*start, 1.0), (*free, (-3.0, 4.0)))
+
+
+def _fitted(
+    name: str, grid: Grid, density: Density, start: tuple[float, ...], bounds: Sequence[tuple[float, float]]
+) -> Extended:
+    each = partial(grid.each, density)
+    point, loglik = highest(each, start, bounds)
+    return Extended(
+        name=name,
+        point=point,
+        loglik=loglik,
+        each=each,
+        values=lambda point: law_values(grid.log_mean, masses(grid.log_mean, density, point)),
+        population=lambda point: (grid.log_mean, masses(grid.log_mean, density, point)),
+    )

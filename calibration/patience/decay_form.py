@@ -1,0 +1,98 @@
+"""Which form of decay explains preferences better: linear, as in M, or exponential, exp(-x / L).
+
+The two are not nested; so by Cox's test (1961): how much better the exponential explains the votes, against how much it would if the
+linear one were true, in units of what the votes of topics leave to chance.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtr
+
+from calibration.inference.clusters import between_clusters
+from calibration.inference.davidson import Votes, choice_probabilities
+from calibration.patience.pairs import Decay, JudgedSummaries
+from calibration.patience.profile import kappa_grid, maximised, profile_at
+from calibration.patience.scores import Place, score_rows
+from metrics.arrays import Floats
+
+REJECTED = 0.06
+"""A p-value below it says that the exponential form explains decisively better."""
+
+
+class DecayForm(NamedTuple):
+    """What preferences say of the form.
+
+    Attributes
+    ----------
+    scale : float
+        Counted characters after which worth has fallen to 1 / e, in the exponential form that explains most; may be infinite.
+    gain : float
+        Log-likelihood of the exponential form over that of the linear one.
+    p_value : float
+        How often it would explain as much better if the linear form were true.
+    """
+
+    scale: float
+    gain: float
+    p_value: float
+
+
+def decay_form(pairs: JudgedSummaries, linear: Place, loglik: float) -> DecayForm:
+    """Test the linear form against the exponential one.
+
+    Parameters
+    ----------
+    pairs : JudgedSummaries
+        What was judged.
+    linear : Place
+        The best place of the linear form.
+    loglik : float
+        Log-likelihood there.
+    """
+    best, gained = _best(pairs, pairs.votes, "exponential")
+    chances = _log_chances(pairs, linear, "linear")
+    first, second, ties = pairs.votes.total * np.exp(chances)
+    expected = Votes(first=first, second=second, ties=ties)
+    rival = _log_chances(pairs, _best(pairs, expected, "exponential")[0], "exponential")
+    ratio = np.where(np.isfinite(rival), rival - chances, 0.0)
+    mean = (np.exp(chances) * ratio).sum(axis=0)
+    surprise = gained - loglik - float(pairs.votes.total @ mean)
+    error = np.sqrt(_variance(pairs, linear, ratio - mean))
+    p_value = float(stdtr(max(len(pairs.topics) - 1, 1), -surprise / error)) if error > 0 else 1.0
+    scale = 1 / best.kappa if best.kappa > 0 else np.inf
+    return DecayForm(scale, gained - loglik, p_value)
+
+
+def _best(pairs: JudgedSummaries, votes: Votes, decay: Decay) -> tuple[Place, float]:
+    """Return the highest place of a form, and its log-likelihood."""
+    grid = kappa_grid(pairs)
+    profile = profile_at(grid, pairs.differences(grid, decay), votes)
+    profile = maximised(pairs, votes, profile, decay=decay)
+    best = profile.best
+    place = Place(float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best]))
+    return place, float(profile.loglik[best])
+
+
+def _log_chances(pairs: JudgedSummaries, place: Place, decay: Decay) -> Floats:
+    """Return the log-probabilities of first, second and tie, (3, p)."""
+    difference = pairs.differences(np.array([place.kappa]), decay)[0]
+    chances = np.stack(choice_probabilities(place.slope * difference, np.asarray(place.log_tie)))
+    return np.log(np.maximum(chances, 1e-300))
+
+
+def _variance(pairs: JudgedSummaries, place: Place, ratio: Floats) -> float:
+    """Return the variance of the summed log ratios of what was voted, without what the fit of the linear form takes up.
+
+    By topics, and never below the one of independent judgments. It is for people who are alike.
+    """
+    rows = score_rows(pairs, place)
+    if pairs.judgments is None:
+        votes = np.stack([pairs.votes.first, pairs.votes.second, pairs.votes.ties])
+        each = (votes * ratio).sum(axis=0)
+    else:
+        kind = np.select([pairs.judgments.lead > 0, pairs.judgments.lead < 0], [0, 1], 2)
+        each = ratio[kind, pairs.judgments.pair]
+    own = each - rows.scores @ np.linalg.lstsq(rows.scores, each, rcond=None)[0]
+    sums = np.bincount(rows.topic, own).astype(np.float64)
+    return max(float((own**2).sum()), float(between_clusters(sums)) if len(sums) > 1 else 0.0)

@@ -1,0 +1,98 @@
+"""How strong preferences are over pairs: a mixture of vote probabilities, fitted without a shape.
+
+Each pair has a probability that a vote is a tie, and one that a vote that is none goes to the side that more people prefer.
+Over pairs these two follow any distribution at all on a grid (the nonparametric maximum-likelihood mixture of Kiefer and
+Wolfowitz 1956, by EM), so that studies in which everything is close and studies in which nothing is are served alike. Which
+side is preferred carries no name: both ways are equally likely.
+
+EM takes a fixed number of steps from a fixed start. So the weights are a smooth function of the votes, as a jackknife needs, and
+no kind of pair is ruled out for good. Votes hardly tell pairs that are truly equal from pairs that are nearly so: where both
+are possible, the start decides, and two starts show how much hangs on it.
+"""
+
+import numpy as np
+from scipy.special import bdtr, bdtrc, xlogy
+from scipy.stats import binom
+
+from metrics.arrays import Floats, Ints
+
+SIDES = np.linspace(0.5, 1.0, 26)
+TIES = np.array([0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0])
+LEAD = np.outer(2 * SIDES - 1, 1 - TIES).ravel() / 2
+"""Of each kind of pair: expected vote share of the preferred side less one half. Kinds are sides by ties."""
+STEPS = 200
+SIFTED_AT = (25, 75)
+"""EM steps before which kinds that hardly occur are left out, which is most of them: EM never brings them back."""
+RARE = 1e-6
+
+
+def every_kind_alike() -> Floats:
+    """Return a start in which every kind is as frequent, (kinds,)."""
+    return np.full(LEAD.size, 1 / LEAD.size)
+
+
+def half_of_side(share: float) -> Floats:
+    """Return a start in which the preferred side's share of the votes that are no ties is one of `SIDES` in half of the pairs, (kinds,)."""
+    of_side = np.where(share == SIDES, 0.5, 0.5 / (SIDES.size - 1))
+    return np.repeat(of_side, TIES.size) / TIES.size
+
+
+def fit_vote_mixtures(patterns: Ints, times: Floats, start: Floats) -> Floats:
+    """Fit the mixture to the votes of one or more samples of pairs.
+
+    Parameters
+    ----------
+    patterns : (p, 3) ndarray of int
+        Votes for either side, and ties; at least one vote a pattern.
+    times : (samples, p) ndarray of float
+        Number of pairs of each pattern in each sample.
+    start : (kinds,) or (samples, kinds) ndarray of float
+        Where EM begins.
+
+    Returns
+    -------
+    (samples, kinds) ndarray of float
+        Share of pairs of each kind; 0 for a sample without pairs.
+    """
+    likelihood, kept = _likelihood(patterns), np.arange(LEAD.size)
+    weight = np.broadcast_to(start, (len(times), LEAD.size)).copy()
+    shares = times / np.maximum(times.sum(axis=1, keepdims=True), 1)
+    for step in range(STEPS):
+        if step in SIFTED_AT:
+            frequent = weight.max(axis=0) >= RARE
+            weight, likelihood, kept = weight[:, frequent], likelihood[:, frequent], kept[frequent]
+        expected = weight @ likelihood.T  # 0 where a sample lacks a pattern, and all that it could come from
+        weight *= np.divide(shares, expected, out=np.zeros_like(shares), where=shares > 0) @ likelihood
+    found = np.zeros((len(times), LEAD.size))
+    found[:, kept] = weight
+    return found
+
+
+def _likelihood(patterns: Ints) -> Floats:
+    """Return the probability of each pattern under each kind, up to a factor of the pattern; its largest is 1."""
+    first, second, ties = (column[:, None] for column in patterns.T)
+    of_side = np.logaddexp(
+        xlogy(first, SIDES) + xlogy(second, 1 - SIDES), xlogy(second, SIDES) + xlogy(first, 1 - SIDES)
+    )
+    of_tie = xlogy(ties, TIES) + xlogy(first + second, 1 - TIES)
+    log = (of_side[:, :, None] + of_tie[:, None, :]).reshape(-1, LEAD.size)
+    return np.asarray(np.exp(log - log.max(axis=1, keepdims=True)))
+
+
+def majority(votes: int) -> tuple[Floats, Floats]:
+    """Return what the majority of so many votes does in pairs of each kind.
+
+    Returns
+    -------
+    sign : (kinds,) ndarray of float
+        Its expected sign: 1 if it is always the preferred side's, 0 if either's as often.
+    even : (kinds,) ndarray of float
+        Probability that there is none.
+    """
+    ties = np.arange(votes + 1)
+    untied = votes - ties
+    how_often = np.asarray(binom.pmf(ties, votes, TIES[:, None])).T
+    ahead = bdtrc(untied // 2, untied, SIDES[:, None])
+    below_half = (untied + 1) // 2 - 1
+    behind = np.where(below_half >= 0, bdtr(np.maximum(below_half, 0), untied, SIDES[:, None]), 0.0)
+    return ((ahead - behind) @ how_often).ravel(), ((1 - ahead - behind) @ how_often).ravel()

@@ -1,0 +1,97 @@
+"""The form of pain: with each non-relevant push, like the root of their number, or with any at all."""
+
+import numpy as np
+import pytest
+
+from calibration.push.alpha import fit_alpha_to
+from calibration.push.fit import PushFit, fit_weights_to
+from calibration.push.pain import AnyFormOfPain, bent_test, felt, forms_of
+from calibration.push.pairs import WEIGHTS
+from calibration.push.search import judged_by, search_weights
+from calibration.push.simulate import PushJudges, simulate_push_judgments
+
+P_E = "push_P_E"
+
+
+def judged(seed: int, topics: int = 40, days: int = 10, **judges):
+    rng = np.random.default_rng([seed, 15])
+    return simulate_push_judgments(topics, PushJudges(**judges), rng, days=days)
+
+
+def named(fit: PushFit, severity: str = "warning") -> set[str]:
+    return {note.name for note in fit.diagnostics if note.severity == severity}
+
+
+def holds(fit: PushFit) -> bool:
+    low, high = fit.conf_int()[P_E]
+    return (low is None or low <= 0.5) and (high is None or high >= 0.5)
+
+
+def test_a_form_that_can_be_told_is_named_with_its_weights():
+    """Four hundred sharp people who feel the root of the count: P_E by the count is far off, by the root it is found again."""
+    judgments = judged(1, days=5, workers=400, sharpness=1.0, pain="root")
+    fit, alpha = fit_weights_to(judgments), fit_alpha_to(judgments)
+    (sentence,) = (note.sentence for note in fit.diagnostics if note.name == "pain_form")
+
+    assert fit.params[P_E] < 0.35
+    assert "like the square root of the number of non-relevant pushes" in sentence
+    assert float(sentence.partition("P_E = ")[2].split()[0]) == pytest.approx(0.5, abs=0.15)
+    assert "pain_form" in {note.name for note in alpha.diagnostics}
+
+
+def test_the_interval_holds_what_a_push_costs_in_every_form_that_is_left_open():
+    """50 people and ten days: by the count the interval of P_E held the truth in a tenth of the studies, without a word."""
+    fits = [fit_weights_to(judged(seed, pain="root")) for seed in range(30)]
+
+    assert np.mean([holds(fit) or "pain_form" in named(fit) for fit in fits]) >= 0.9
+    assert any("pain_form_open" in named(fit, "info") for fit in fits)
+
+
+def test_where_pain_grows_with_the_count_nothing_is_said_and_seldom_anything_left_open():
+    """The interval is then that of the count."""
+    fits = [fit_weights_to(judged(seed, days=5, sharpness=0.8)) for seed in range(25)]
+
+    assert np.mean(["pain_form" in named(fit) for fit in fits]) <= 0.08
+    assert np.mean([isinstance(fit.uncertainty["delta"], AnyFormOfPain) for fit in fits]) <= 0.2
+    assert np.mean([holds(fit) for fit in fits]) >= 0.88
+
+
+def test_tests_of_one_fit_together_are_quiet_in_nine_of_ten_good_studies():
+    """Sides, words for ties and the form of pain."""
+    fits = [fit_weights_to(judged(seed)) for seed in range(40)]
+
+    assert np.mean([not named(fit) for fit in fits]) >= 0.9
+
+
+def test_a_hull_holds_the_intervals_of_all_forms():
+    """With an open end where one of them has it."""
+    judgments = judged(2)
+    forms = forms_of(
+        lambda form: search_weights(
+            judged_by(judgments, felt(judgments.left, form) - felt(judgments.right, form), "davidson"),
+            WEIGHTS,
+            "davidson",
+        )
+    )
+    methods = [fit_weights_to(judgments).uncertainty["fieller"]]
+    hull = AnyFormOfPain(count=methods[0], others=(methods[0],))
+
+    assert set(forms) == {"count", "root", "any"}
+    assert hull.intervals(0.95) == methods[0].intervals(0.95)
+    assert hull.draws(50, np.random.default_rng(1)).shape == (50, 4)
+
+
+def test_one_push_costs_the_same_in_every_form_and_none_nothing():
+    """So a weight means the same in all of them."""
+    x = np.array([[2.0, -1.0, -3.0, 0.0, 1.0], [0.0, -4.0, 0.0, -9.0, 0.0]])
+
+    assert felt(x, "root").tolist() == [[2, -1, -3, 0, 1], [0, -2, 0, -3, 0]]
+    assert felt(x, "any").tolist() == [[2, -1, -3, 0, 1], [0, -1, 0, -1, 0]]
+    assert felt(x, "count").tolist() == x.tolist()
+
+
+def test_without_any_pain_its_form_cannot_be_told():
+    """Weights that are not positive bend nothing."""
+    judgments = judged(3)
+
+    assert bent_test(judgments, "davidson", {0: 1.0, 1: -0.1, 2: 0.3, 3: 0.0, 4: 0.4}) is None

@@ -1,0 +1,62 @@
+"""Judges who click at random, told by the preferences of the others."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from calibration.raters.careless import random_clickers
+from calibration.raters.quality import quality_report
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
+
+
+def judgments(
+    seed: int, *, people: int = 15, topics: int = 6, careless: int = 0, taste: float = 0.0
+) -> pd.DataFrame:
+    """Draw table preferences of six systems; the first ``careless`` people click left or right by lot."""
+    rng = np.random.default_rng([seed, 5])
+    worth = rng.normal(0, 1, (topics, 6))
+    rows = []
+    for person in range(people):
+        own = worth + rng.normal(0, taste, worth.shape)
+        for topic, i, j in ((t, *pair) for t in range(topics) for pair in combinations(range(6), 2)):
+            odds = 0.0 if person < careless else own[topic, i] - own[topic, j]
+            first, swapped = rng.random() < 1 / (1 + np.exp(-odds)), rng.random() < 0.5
+            sides = (j, i) if swapped else (i, j)
+            side = "left" if first != swapped else "right"
+            rows.append(
+                (f"W{person:02d}", "t", f"Q{topic}", f"{i}-{j}", f"s{sides[0]}", f"s{sides[1]}", side)
+            )
+    names = ["worker", "task", "topic", "pair", "system_left", "system_right", "choice"]
+    return checked(pd.DataFrame(rows, columns=names), TABLES["preferences"])
+
+
+def test_who_clicks_by_lot_is_named():
+    """Three of 15, each of them and nobody else."""
+    found = random_clickers(judgments(1, careless=3))
+
+    assert found is not None
+    judges, kind = found
+    assert list(judges[kind.is_one]) == ["W00", "W01", "W02"]
+
+
+def test_people_with_tastes_of_their_own_are_not_careless():
+    """They follow the others less, and still follow them."""
+    assert [random_clickers(judgments(seed, taste=taste)) for seed in range(3) for taste in (0.0, 0.6)] == [
+        None
+    ] * 6
+
+
+def test_quality_says_so_of_agreement_and_keeps_how_likely_each_is_careless():
+    """Agreement among raters is lower for them; nobody is left out without being asked."""
+    report = quality_report({"preferences": judgments(1, careless=3)}, seed=1)
+    entry = report.entries()["preference_krippendorff_alpha"]
+
+    assert entry.workers == 15
+    said = {note.name: note for note in entry.diagnostics}
+    assert said["careless_workers"].severity == "warning"
+    assert said["careless_workers"].sentence.startswith("3 of 15 judges click as if at random")
+    assert report.careless["W00"] > 0.99
+    assert report.careless["W14"] < 0.5
+    assert quality_report({"preferences": judgments(2)}, seed=1).careless == {}
