@@ -121,7 +121,7 @@ def test_exclusion_can_be_switched_off_and_then_everyone_counts():
     fit = fitted(tables, exclude=False)
 
     assert "patience_chars_preferences" not in fit.model.parameters
-    assert "the metric runs against the preferences" in reasons(fit)["patience_chars_preferences"]
+    assert "nothing shows that M matters" in reasons(fit)["patience_chars_preferences"]
     stops = "patience_chars_stops"
     assert fit.model.parameters[stops].rows > usual.parameters[stops].rows
     assert fit.model.intents["Q000"]["I0"].estimate > usual.intents["Q000"]["I0"].estimate
