@@ -138,7 +138,7 @@ def test_what_the_tables_cannot_tell_is_absent_and_said():
     """One line a group, beginning with the names."""
     fit = fitted({"stops": study()["stops"]})
 
-    assert list(fit.model.parameters) == ["patience_chars", "patience_chars_stops"]
+    assert list(fit.model.parameters) == ["patience_chars", "patience_chars_stops", "patience_chars_spread"]
     assert fit.model.intents == {}
     assert [str(one) for one in fit.skipped] == [
         "away_mean_seconds, away_sd_seconds: there is no table visits",

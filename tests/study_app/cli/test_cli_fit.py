@@ -17,7 +17,13 @@ from tests.calibration.fit.test_fit import study
 from tests.study_app.prefcal_command import run_apart, run_here
 
 COLUMNS = ["name", "estimate", "low", "high", "level", "unit", "method", "workers", "rows"]
-PATIENCES = ["patience_chars", "patience_chars_preferences", "patience_chars_stops", "patience_chars_grid"]
+PATIENCES = [
+    "patience_chars",
+    "patience_chars_preferences",
+    "patience_chars_stops",
+    "patience_chars_grid",
+    "patience_chars_spread",
+]
 
 
 @pytest.fixture(scope="module")
