@@ -29,7 +29,7 @@ from calibration.patience import stops as patience_stops
 from calibration.patience.pairs import JudgedSummaries, given_probabilities, summary_pairs
 from calibration.patience.preference_result import PreferencesFit
 from calibration.patience.spread import NAME as SPREAD
-from calibration.patience.stops_result import StopsFit
+from calibration.patience.stops_result import CAUSES, StopsFit
 from calibration.tables.preferences import judged_pairs, pair_votes
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.query_mean import QueryMean
@@ -147,8 +147,18 @@ def _fits(
         found += Fitted(skipped=(judged.skipped(FROM_PAIRS),))
     else:
         pairs, workers, notes = judged
-        found += attempt((patience_preferences.NAME,), lambda: _from_preferences(pairs, workers, notes))
-        found += attempt((patience_grid.NAME,), lambda: _on_grid(pairs, workers, notes, sampling))
+        likely = attempt((patience_preferences.NAME,), lambda: _from_preferences(pairs, workers, notes))
+        unrelated = [
+            one for one in likely.skipped if one.reason.startswith(patience_preferences.NOTHING_SHOWS)
+        ]
+        if unrelated:
+            found += Fitted(skipped=(replace(unrelated[0], names=FROM_PAIRS),))
+        else:
+            causes = [note for fit in likely.results for note in fit.diagnostics if note.name in CAUSES]
+            on_grid = attempt(
+                (patience_grid.NAME,), lambda: _on_grid(pairs, workers, (*notes, *causes), sampling)
+            )
+            found += likely + on_grid
         found = replace(found, results=tuple(_with_agreement(fit, pairs) for fit in found.results))
     fits, skipped = {next(iter(fit.parameters)): fit for fit in found.results}, list(found.skipped)
     if _of_streams(tables, fits):

@@ -58,8 +58,8 @@ def chance_that_alike(pairs: JudgedSummaries, judgments: Judgments, place: Place
     variance = (first + second - (first - second) ** 2)[judgments.pair]
     mean = (pairs.votes.first - pairs.votes.second) / np.maximum(pairs.votes.total, 1)
     of, by = difference[judgments.pair], by_kappa[judgments.pair]
-    most = np.maximum(np.bincount(judgments.worker, variance * of**2), 1e-300)
-    shared = np.bincount(judgments.worker, variance * of * by) / most
+    own = np.bincount(judgments.worker, variance * of**2)
+    shared = np.bincount(judgments.worker, variance * of * by) / np.maximum(own, 1e-300)
     score = (judgments.lead - mean[judgments.pair]) * (by - shared[judgments.worker] * of)
     return chance_of_common(score / max(np.abs(score).max(), 1e-300), judgments.worker)
 

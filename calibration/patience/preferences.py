@@ -39,6 +39,8 @@ from metrics.arrays import Bools, Floats
 from metrics.wording import listed
 
 NAME = "patience_chars_preferences"
+NOTHING_SHOWS = "nothing shows that M matters"
+"""How the reason begins for which there is no patience from preferences by any method."""
 WEAK_LIKELIHOOD_RATIO = 10.0
 UNRELATED = 0.05
 """How often judgments that have nothing to do with M would give a number."""
@@ -147,7 +149,7 @@ def _check_relation(details: Mapping[str, float], clusters: Design) -> None:
     bound = 2 * float(fdtri(2, max(clusters.df, LEAST_DF), 1 - UNRELATED))
     if ratio < bound:
         raise NotIdentifiedError(
-            f"nothing shows that M matters to these people, at any patience (likelihood ratio {ratio:.1f} over no relation, "
+            f"{NOTHING_SHOWS} to these people, at any patience (likelihood ratio {ratio:.1f} over no relation, "
             f"below {bound:.1f}): they may have answered without reading, or there are too few judgments"
         )
     if details["slope"] <= 0:

@@ -244,7 +244,7 @@ def _crossed_variance(stops: Stops, curve: _Curve) -> float:
 def _without_groups(clusters: Ints) -> Floats:
     """Return how often each row counts without each group of clusters, (groups, n)."""
     group = jackknife_groups(clusters)
-    return np.where(group[None] == np.arange(group.max() + 1)[:, None], 0.0, 1.0)
+    return np.asarray(1.0 - (group[None] == np.arange(group.max() + 1)[:, None]), dtype=np.float64)
 
 
 def _about_readers(

@@ -121,7 +121,7 @@ def test_exclusion_can_be_switched_off_and_then_everyone_counts():
     fit = fitted(tables, exclude=False)
 
     assert "patience_chars_preferences" not in fit.model.parameters
-    assert "the metric runs against the preferences" in reasons(fit)["patience_chars_preferences"]
+    assert "nothing shows that M matters" in reasons(fit)["patience_chars_preferences"]
     stops = "patience_chars_stops"
     assert fit.model.parameters[stops].rows > usual.parameters[stops].rows
     assert fit.model.intents["Q000"]["I0"].estimate > usual.intents["Q000"]["I0"].estimate
@@ -138,7 +138,7 @@ def test_what_the_tables_cannot_tell_is_absent_and_said():
     """One line a group, beginning with the names."""
     fit = fitted({"stops": study()["stops"]})
 
-    assert list(fit.model.parameters) == ["patience_chars", "patience_chars_stops"]
+    assert list(fit.model.parameters) == ["patience_chars", "patience_chars_stops", "patience_chars_spread"]
     assert fit.model.intents == {}
     assert [str(one) for one in fit.skipped] == [
         "away_mean_seconds, away_sd_seconds: there is no table visits",

@@ -109,7 +109,12 @@ def test_one_source_of_patience_leaves_the_others(monkeypatch):
     monkeypatch.setattr("calibration.patience.preferences.fit_patience_from_preferences", broken)
     fit = fitted(study(), simulations=0)
 
-    assert list(fit.model.parameters) == ["patience_chars", "patience_chars_stops", "patience_chars_grid"]
+    assert list(fit.model.parameters) == [
+        "patience_chars",
+        "patience_chars_stops",
+        "patience_chars_grid",
+        "patience_chars_spread",
+    ]
     assert skipped(fit)["patience_chars_preferences"].startswith(EXPLAINED)
 
 

@@ -106,6 +106,16 @@ def test_preferences_against_the_metric_leave_the_default_to_the_stops():
     assert "runs against the preferences" in fits.skipped[0].reason
 
 
+def test_answers_without_reading_give_no_patience_on_the_grid_either():
+    """Some patience agrees best by chance, too."""
+    fits = fitted(study(effect=0.0))
+
+    assert by_name(fits)["patience_chars"].method.startswith("from stops")
+    (skipped,) = fits.skipped
+    assert skipped.names == ("patience_chars_preferences", "patience_chars_grid")
+    assert "nothing shows that M matters" in skipped.reason
+
+
 def test_each_language_is_fitted_by_itself():
     """Three characters of English are about one of Japanese: a common patience would fit neither."""
     english, tables = study(), dict(study())

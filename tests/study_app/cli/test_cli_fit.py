@@ -17,7 +17,13 @@ from tests.calibration.fit.test_fit import study
 from tests.study_app.prefcal_command import run_apart, run_here
 
 COLUMNS = ["name", "estimate", "low", "high", "level", "unit", "method", "workers", "rows"]
-PATIENCES = ["patience_chars", "patience_chars_preferences", "patience_chars_stops", "patience_chars_grid"]
+PATIENCES = [
+    "patience_chars",
+    "patience_chars_preferences",
+    "patience_chars_stops",
+    "patience_chars_grid",
+    "patience_chars_spread",
+]
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +82,7 @@ def test_the_model_is_written_and_shown_to_people(prefcal, tables, tmp_path):
     assert ended.code == 0
     header, _, *rows = ended.out.splitlines()
     assert header.split("  ")[0] == "name"
-    assert [row.split()[0] for row in rows[:4]] == PATIENCES
+    assert [row.split()[0] for row in rows[:5]] == PATIENCES
     assert "P(i|q) of 30 intents of 6 topics from" in ended.out
     assert "At this patience M agrees with the majority in" in ended.out
     written = sorted(str(path) for path in tmp_path.rglob("*.*") if path.is_file())
