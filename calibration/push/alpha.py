@@ -110,7 +110,9 @@ def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> Calibr
         parameters=MappingProxyType({NAME: w_g / (w_g + max(w_p, 0.0))}),
         unit=PARAMETERS[NAME],
         method=f"gain against all non-relevant pushes, ties: {ties}",
-        uncertainty=MappingProxyType(allowing_for(forms, _uncertainty(found), _uncertainty)),
+        uncertainty=MappingProxyType(
+            allowing_for(forms if w_p > 0 else {}, _uncertainty(found), _uncertainty)
+        ),
         loglik=found.maximum.loglik,
         n_free=len(found.maximum.point),
         n_workers=judged.workers,

@@ -33,7 +33,7 @@ PainForm: TypeAlias = Literal["count", "root", "any"]
 FORMS: MappingProxyType[PainForm, Callable[[Floats], Floats]] = MappingProxyType(
     {
         "count": lambda count: count,
-        "root": np.sqrt,
+        "root": lambda count: np.sqrt(np.maximum(count, 0)),
         "any": lambda count: (count > 0).astype(np.float64),
     }
 )
@@ -176,7 +176,8 @@ def bent_test(judgments: PushJudgments, ties: Ties, weights: Mapping[int, float]
     """Return how often chance alone bends pain as much; None where nothing can be told."""
     bent = np.zeros(len(judgments.vote))
     for place in PAIN:
-        sides = (xlogy(-x[:, place], -x[:, place]) for x in (judgments.left, judgments.right))
+        counts = (np.maximum(-x[:, place], 0) for x in (judgments.left, judgments.right))
+        sides = (xlogy(count, count) for count in counts)
         bent -= max(weights.get(place, 0.0), 0.0) * np.subtract(*sides)
     design = np.column_stack([judgments.difference[:, sorted(weights)], bent])
     if np.linalg.matrix_rank(design) < design.shape[1]:
