@@ -12,7 +12,7 @@ from scipy.special import stdtr
 from calibration.inference.clusters import between_clusters
 from calibration.inference.davidson import Votes, choice_probabilities
 from calibration.patience.pairs import Decay, JudgedSummaries
-from calibration.patience.profile import kappa_grid, maximised, profile_at
+from calibration.patience.profile import KappaProfile, kappa_grid, maximised, profile_at
 from calibration.patience.scores import Place, score_rows
 from metrics.arrays import Floats
 
@@ -31,11 +31,24 @@ class DecayForm(NamedTuple):
         Log-likelihood of the exponential form over that of the linear one.
     p_value : float
         How often it would explain as much better if the linear form were true.
+    profile : KappaProfile
+        Of the exponential form.
     """
 
     scale: float
     gain: float
     p_value: float
+    profile: KappaProfile
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the exponential form explains decisively better."""
+        return self.gain > 0 and self.p_value < REJECTED
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it explains better, and chance may have done that."""
+        return self.gain > 0 and not self.is_told
 
 
 def decay_form(pairs: JudgedSummaries, linear: Place, loglik: float) -> DecayForm:
@@ -50,28 +63,32 @@ def decay_form(pairs: JudgedSummaries, linear: Place, loglik: float) -> DecayFor
     loglik : float
         Log-likelihood there.
     """
-    best, gained = _best(pairs, pairs.votes, "exponential")
+    profile = _profile(pairs, pairs.votes, "exponential")
+    gained = float(profile.loglik[profile.best])
     chances = _log_chances(pairs, linear, "linear")
     first, second, ties = pairs.votes.total * np.exp(chances)
     expected = Votes(first=first, second=second, ties=ties)
-    rival = _log_chances(pairs, _best(pairs, expected, "exponential")[0], "exponential")
+    rival = _log_chances(pairs, _best(_profile(pairs, expected, "exponential")), "exponential")
     ratio = np.where(np.isfinite(rival), rival - chances, 0.0)
     mean = (np.exp(chances) * ratio).sum(axis=0)
     surprise = gained - loglik - float(pairs.votes.total @ mean)
     error = np.sqrt(_variance(pairs, linear, ratio - mean))
     p_value = float(stdtr(max(len(pairs.topics) - 1, 1), -surprise / error)) if error > 0 else 1.0
-    scale = 1 / best.kappa if best.kappa > 0 else np.inf
-    return DecayForm(scale, gained - loglik, p_value)
+    kappa = _best(profile).kappa
+    scale = 1 / kappa if kappa > 0 else np.inf
+    return DecayForm(scale, gained - loglik, p_value, profile)
 
 
-def _best(pairs: JudgedSummaries, votes: Votes, decay: Decay) -> tuple[Place, float]:
-    """Return the highest place of a form, and its log-likelihood."""
+def _profile(pairs: JudgedSummaries, votes: Votes, decay: Decay) -> KappaProfile:
+    """Return the profile likelihood of a form."""
     grid = kappa_grid(pairs)
-    profile = profile_at(grid, pairs.differences(grid, decay), votes)
-    profile = maximised(pairs, votes, profile, decay=decay)
+    return maximised(pairs, votes, profile_at(grid, pairs.differences(grid, decay), votes), decay=decay)
+
+
+def _best(profile: KappaProfile) -> Place:
+    """Return the highest place of a form."""
     best = profile.best
-    place = Place(float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best]))
-    return place, float(profile.loglik[best])
+    return Place(float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best]))
 
 
 def _log_chances(pairs: JudgedSummaries, place: Place, decay: Decay) -> Floats:

@@ -19,9 +19,8 @@ from scipy.special import fdtri
 from calibration.inference.clusters import jackknife_covariance
 from calibration.inference.davidson import LARGEST_SCALED_SLOPE, fit_davidson
 from calibration.inference.results import NotIdentifiedError, info, warning
-from calibration.inference.uncertainty import LikelihoodCurve, Scale, StudentT, Uncertainty
+from calibration.inference.uncertainty import AnyForm, LikelihoodCurve, Scale, StudentT, Uncertainty
 from calibration.inference.wording import shown_p
-from calibration.patience.decay_form import REJECTED as FORM_REJECTED
 from calibration.patience.decay_form import DecayForm, decay_form
 from calibration.patience.judges import (
     DIFFERS,
@@ -99,14 +98,17 @@ def fit_patience_from_preferences(
     }
     _check_relation(details, clusters)
     kappa = place.kappa
-    notes, spread = _about_people(pairs, place, float(profile.loglik[best]))
+    notes, spread = _about_people(pairs, place)
+    form = None if notes or kappa == 0 else decay_form(pairs, place, float(profile.loglik[best]))
+    if form is not None and form.is_told:
+        notes.append(_exponential(form))
     log_odds = place.slope * pairs.differences(profile.kappa[[best]])[0]
     details["misfit"] = misfit(log_odds, pairs.votes)
     return PreferencesFit(
         parameters=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
         unit="counted characters",
         method="preference likelihood",
-        uncertainty=_uncertainty(pairs, profile, differences if with_jackknife else None, clusters),
+        uncertainty=_uncertainty(pairs, profile, form, differences if with_jackknife else None, clusters),
         loglik=float(profile.loglik[best]),
         n_free=3 if pairs.votes.ties.any() else 2,
         n_workers=n_workers,
@@ -159,18 +161,21 @@ def _check_relation(details: Mapping[str, float], clusters: Design) -> None:
 
 
 def _uncertainty(
-    pairs: JudgedSummaries, profile: KappaProfile, differences: Floats | None, clusters: Design
+    pairs: JudgedSummaries,
+    profile: KappaProfile,
+    form: DecayForm | None,
+    differences: Floats | None,
+    clusters: Design,
 ) -> MappingProxyType[str, Uncertainty]:
-    """Return the likelihood-ratio set, and with differences the jackknife where nobody judged two topics; nothing for a single topic."""
+    """Return the likelihood-ratio set, and with differences the jackknife where nobody judged two topics; nothing for a single topic.
+
+    Where an exponential decay explains the votes better, and chance may have done that, the set holds that of its 1/e length too.
+    """
     if len(pairs.topics) < 2:
         return MappingProxyType({})
-    curve = LikelihoodCurve(
-        grid=profile.kappa,
-        drop=2 * (profile.loglik.max() - profile.loglik),
-        design_effect=clusters.kappa,
-        df=clusters.df,
-        scale=Scale.INVERSE,
-    )
+    curve: Uncertainty = _curve(profile, clusters)
+    if form is not None and form.is_open:
+        curve = AnyForm(plain=curve, others=(_curve(form.profile, clusters),))
     if differences is None or clusters.crossed:
         return MappingProxyType({"likelihood_ratio": curve})
     replicates = without_each_group(pairs, differences)
@@ -183,10 +188,18 @@ def _uncertainty(
     return MappingProxyType({"likelihood_ratio": curve, "jackknife": jackknife})
 
 
-def _about_people(
-    pairs: JudgedSummaries, place: Place, loglik: float
-) -> tuple[list[Diagnostic], PatienceSpread | None]:
-    """Return how judges differ, or else whether their decay is of another form, and the spread of patience."""
+def _curve(profile: KappaProfile, clusters: Design) -> LikelihoodCurve:
+    return LikelihoodCurve(
+        grid=profile.kappa,
+        drop=2 * (profile.loglik.max() - profile.loglik),
+        design_effect=clusters.kappa,
+        df=clusters.df,
+        scale=Scale.INVERSE,
+    )
+
+
+def _about_people(pairs: JudgedSummaries, place: Place) -> tuple[list[Diagnostic], PatienceSpread | None]:
+    """Return how judges differ, and the spread of patience."""
     judgments = pairs.judgments
     if place.kappa == 0 or judgments is None or len(judgments.people) < 2:
         return [], None
@@ -206,8 +219,6 @@ def _about_people(
                 "its interval counts people and topics as drawn from many.",
             )
         )
-    if not notes:
-        notes += _about_form(decay_form(pairs, place, loglik))
     return notes, spread
 
 
@@ -227,13 +238,12 @@ def _by_chance(people: tuple[str, ...], out: Bools, place: Place, without: float
     )
 
 
-def _about_form(form: DecayForm) -> Iterator[Diagnostic]:
-    if form.gain > 0 and form.p_value < FORM_REJECTED:
-        yield warning(
-            "decay_exponential",
-            f"An exponential decay explains the preferences better than the linear one of M (log-likelihood {form.gain:.1f} higher, "
-            f"{shown_p(form.p_value)}): worth falls to 1/e after {form.scale:.0f} characters. The L given is that of the closest line; do not read it as a length of the exponential.",
-        )
+def _exponential(form: DecayForm) -> Diagnostic:
+    return warning(
+        "decay_exponential",
+        f"An exponential decay explains the preferences better than the linear one of M (log-likelihood {form.gain:.1f} higher, "
+        f"{shown_p(form.p_value)}): worth falls to 1/e after {form.scale:.0f} characters. The L given is that of the closest line; do not read it as a length of the exponential.",
+    )
 
 
 def _diagnostics(

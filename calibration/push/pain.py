@@ -9,8 +9,7 @@ forms that the judgments leave open: whose log-likelihood is at most 1.35 below 
 one of ten), times the design effect of the weights.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -20,7 +19,7 @@ from scipy.special import stdtr, xlogy
 
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import LEVEL, info, warning
-from calibration.inference.uncertainty import Interval, Scales, Uncertainty
+from calibration.inference.uncertainty import AnyForm, Uncertainty
 from calibration.inference.wording import shown, shown_interval, shown_p
 from calibration.push.errors import FiellerRatios, two_way_covariance
 from calibration.push.likelihood import ChoiceModel, Ties, maximise
@@ -105,7 +104,7 @@ def allowing_for(
     for name, count in methods.items():
         more = tuple(one[name] for one in others if name in one)
         if more:
-            allowed[name] = AnyFormOfPain(count=count, others=more)
+            allowed[name] = AnyForm(plain=count, others=more)
     return allowed
 
 
@@ -129,47 +128,6 @@ def _design_effect(found: WeightSearch) -> float:
     places = [found.kept.index(place) for place in found.told]
     model = np.diag(np.linalg.inv(found.maximum.information))[places]
     return float(max(1.0, (np.diag(found.raw.cov) / model).mean()))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnyFormOfPain:
-    """The error of weights that allows for every form of pain that is left open.
-
-    Attributes
-    ----------
-    count : Uncertainty
-        With each push.
-    others : tuple of Uncertainty
-        In the other forms.
-    """
-
-    count: Uncertainty
-    others: tuple[Uncertainty, ...]
-
-    @property
-    def scale(self) -> Scales:
-        """That of the count."""
-        return self.count.scale
-
-    @property
-    def cov(self) -> Floats:
-        """(k, k) covariance with each push."""
-        return self.count.cov
-
-    def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Return the hull of the intervals in all forms."""
-        each = [one.intervals(level) for one in (self.count, *self.others)]
-        return tuple(_hull(ends) for ends in zip(*each, strict=True))
-
-    def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """(n, k) draws, from each form as often."""
-        each = [one.draws(n, rng) for one in (self.count, *self.others)]
-        return np.asarray(np.stack(each)[rng.integers(len(each), size=n), np.arange(n)])
-
-
-def _hull(intervals: Sequence[Interval]) -> Interval:
-    lows, highs = zip(*intervals, strict=True)
-    return (None if None in lows else min(lows)), (None if None in highs else max(highs))
 
 
 def bent_test(judgments: PushJudgments, ties: Ties, weights: Mapping[int, float]) -> float | None:

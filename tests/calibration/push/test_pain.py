@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from calibration.inference.uncertainty import AnyForm
 from calibration.push.alpha import fit_alpha_to
 from calibration.push.fit import PushFit, fit_weights_to
-from calibration.push.pain import AnyFormOfPain, bent_test, felt, forms_of
+from calibration.push.pain import bent_test, felt, forms_of
 from calibration.push.pairs import WEIGHTS
 from calibration.push.search import judged_by, search_weights
 from calibration.push.simulate import PushJudges, simulate_push_judgments
@@ -52,7 +53,7 @@ def test_where_pain_grows_with_the_count_nothing_is_said_and_seldom_anything_lef
     fits = [fit_weights_to(judged(seed, days=5, sharpness=0.8)) for seed in range(25)]
 
     assert np.mean(["pain_form" in named(fit) for fit in fits]) <= 0.08
-    assert np.mean([isinstance(fit.uncertainty["delta"], AnyFormOfPain) for fit in fits]) <= 0.2
+    assert np.mean([isinstance(fit.uncertainty["delta"], AnyForm) for fit in fits]) <= 0.2
     assert np.mean([holds(fit) for fit in fits]) >= 0.88
 
 
@@ -74,7 +75,7 @@ def test_a_hull_holds_the_intervals_of_all_forms():
         )
     )
     methods = [fit_weights_to(judgments).uncertainty["fieller"]]
-    hull = AnyFormOfPain(count=methods[0], others=(methods[0],))
+    hull = AnyForm(plain=methods[0], others=(methods[0],))
 
     assert set(forms) == {"count", "root", "any"}
     assert hull.intervals(0.95) == methods[0].intervals(0.95)
