@@ -147,7 +147,7 @@ class MixtureLikelihood:
         softmax = ReadLaw(p).softmax
         variance = math.exp(2 * p[1])
         precision = (1.0 if weights is None else weights) / (variance + self._variances)
-        total = float(precision.sum())
+        total = max(float(precision.sum()), 1e-300)  # 0 where nobody reads in earnest
         slope = np.zeros(N_FREE)
         slope[1] = variance * float((precision / (variance + self._variances)).sum()) / total
         slope[3:] = (PRIOR_READS - PRIOR_READS.sum() * softmax)[1:]

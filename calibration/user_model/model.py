@@ -328,4 +328,5 @@ def lacking_push_weights(model: UserModel) -> str:
 
 def write_user_model(model: UserModel, path: str | Path) -> None:
     """Write a user model whole; the same model gives the same bytes. Without a law of its own it has no such key."""
-    write_json(path, model.model_dump(mode="json", exclude=set() if model.laws else {"laws"}))
+    unsaid = {name for name in ("laws", "intents_diagnostics") if not getattr(model, name)}
+    write_json(path, model.model_dump(mode="json", exclude=unsaid))

@@ -230,7 +230,7 @@ class _Plan:
         """Let all users read all runs, some users at a time."""
         first = 1
         for block in users.blocks(self.horizon):
-            decay, floor = np.array(self.decays).T[:, :, None]
+            decay, floor = np.array(self.decays, dtype=np.float64).reshape(-1, 2).T[:, :, None]
             worth = floor + (1 - floor) * decay ** np.arange(block.most_visits + 1.0)
             numbers = range(first, first + block.speed.size)
             for run, of_run in enumerate(self.streams):

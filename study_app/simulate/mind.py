@@ -43,7 +43,7 @@ class Glance:
     """What is on screen at once: (key, share shown) of each item, and for how long.
 
     ``opens`` is the key of a link that is opened after the look, None when none is. ``last_seconds`` are those of the seconds in which
-    the last item alone is on screen: where a reader stops in the middle of it.
+    the last item alone is on screen: where a reader stops in the middle of it, or at the end of the text.
     """
 
     items: tuple[tuple[str, float], ...]
@@ -88,7 +88,7 @@ def looks(
         Reading speed; each screen is off it by a log-normal factor.
     """
     screen: list[tuple[str, float]] = []
-    words = 0.0
+    words = own = 0.0
     left = depth_chars
     for element, opens in _trail(elements, wanted):
         chars = counted_chars(element.text)
@@ -107,7 +107,8 @@ def looks(
             yield look
             screen, words = [], 0.0
     if screen:
-        yield _look(screen, words, words_per_second, rng, None)
+        look = _look(screen, words, words_per_second, rng, None)
+        yield replace(look, last_seconds=look.seconds * own / words)
 
 
 def _trail(elements: Sequence[Element], wanted: str) -> Iterator[tuple[Element, bool]]:

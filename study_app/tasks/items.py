@@ -159,20 +159,20 @@ def text_stop(
     TextStop
         ``chars_read`` counts everything before the furthest item seen, whether or not that was on screen, and the
         seen share of its own characters. ``chars_least`` counts everything before the furthest of the tops: the reader came at
-        least so far. ``text_chars`` is the whole text with the opened layers.
+        least so far; where the furthest item stood alone on the screen it is ``chars_read``, in whole characters. ``text_chars`` is the whole text with the opened layers.
         ``reached_end``: the last item was fully seen; an empty text is at its end. ``opened`` counts links.
     """
-    chars_read, least, before, last_share = 0.0, 0, 0, 1.0
+    chars_read, least, before, last_share, is_alone = 0.0, 0, 0, 1.0, False
     for item in reading_order(items, opened):
         if item.key in tops:
             least = before
         last_share = shares.get(item.key, 0.0)
         if last_share > 0:
-            chars_read = before + last_share * item.chars
+            chars_read, is_alone = before + last_share * item.chars, item.key in tops
         before += item.chars
     return TextStop(
         chars_read=chars_read,
-        chars_least=least,
+        chars_least=int(chars_read) if is_alone else least,
         text_chars=before,
         reached_end=last_share == 1.0,
         opened=len(opened),

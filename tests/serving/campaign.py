@@ -118,7 +118,8 @@ class CampaignWorker(threading.Thread):
         log.note("close")
         (batch,) = log.batches(100)
         answer = self.ask("POST", urljoin(str(page.url), body["data-events"]), json=batch)
-        self.told.events[body["data-page"]] = answer.json()["upto"]
+        if not str(page.url).endswith("/consent"):  # of the door nothing is stored
+            self.told.events[body["data-page"]] = answer.json()["upto"]
 
     def ask(self, method: str, url: str, **content: Any) -> httpx.Response:
         """Ask until something answers; a redirect is followed by asking again in the same way."""

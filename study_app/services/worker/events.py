@@ -71,7 +71,7 @@ def store_events(
     Returns
     -------
     Receipt
-        Of a worker who has not consented, or has withdrawn, nothing is stored, nor beyond what is kept of a page load and of a
+        Of a page from before the consent, and of a worker who has withdrawn, nothing is stored, nor beyond what is kept of a page load and of a
         worker; then the highest number of the batch comes back so that the page stops sending.
 
     Raises
@@ -84,7 +84,8 @@ def store_events(
     if row is None:
         raise UnknownWorkerError(page.worker)
     let_go = Receipt(worker=row.pseudonym, upto=max((event.n for event in events), default=0))
-    if row.consented_at is None or row.withdrawn_at is not None:
+    is_at_the_door = row.consented_at is None or page.served_at < row.consented_at
+    if is_at_the_door or row.withdrawn_at is not None:
         return let_go
     page_load = _page_load(connection, page, now=now)
     if page_load is None or let_go.upto > MOST_OF_A_PAGE:

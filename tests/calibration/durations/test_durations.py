@@ -147,7 +147,7 @@ def test_profile_delta_and_bootstrap_agree_when_there_is_much_to_go_by():
         ]
     )
 
-    assert next(iter(fit.uncertainty)) == "profile"
+    assert next(how for how in fit.uncertainty if how != "either_law") == "profile"
     assert np.abs(np.log(ends[1:] / ends[0])).max() < 0.08
 
 
@@ -221,7 +221,7 @@ def test_very_many_workers_get_the_delta_method(monkeypatch):
     """Where a profile would cost seconds and be the same."""
     monkeypatch.setattr("calibration.durations.fit.MANY_WORKERS", 30)
 
-    assert next(iter(fit_away(simulated(Diary(workers=40))).uncertainty)) == "delta"
+    assert "delta" in fit_away(simulated(Diary(workers=40))).uncertainty
 
 
 # --- what a fit says

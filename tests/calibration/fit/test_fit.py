@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calibration.durations.fit import AWAY, SESSION
 from calibration.fit.material import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
 from calibration.intents.collection_files import collection_files, mean_importance
@@ -141,8 +142,9 @@ def test_what_the_tables_cannot_tell_is_absent_and_said():
     assert list(fit.model.parameters) == ["patience_chars", "patience_chars_stops", "patience_chars_spread"]
     assert fit.model.intents == {}
     assert [str(one) for one in fit.skipped] == [
-        "away_mean_seconds, away_sd_seconds: there is no table visits",
-        "session_mean_seconds, session_sd_seconds: there is no table visits",
+        f"{', '.join(AWAY)}: there is no table visits",
+        f"{', '.join(SESSION)}: there is no table visits",
+        "away_session_correlation: times away and sessions of ten people or more who differ in both are needed, over the same time",
         "reading_speed_mu, reading_speed_sigma: there is no table reads",
         "lateness_decay, lateness_p0: there is no table lateness",
         "patience_chars_preferences, patience_chars_grid: there is no table preferences and no table positions",

@@ -73,7 +73,12 @@ def test_an_end_moves_only_as_far_as_the_estimate(estimate, end, level):
 def test_the_one_sided_bounds_of_lateness_hold_it_at_any_level(level, error, p0):
     """Below a half, the bound of a decay of 1 was once above 1."""
     uncertainty = DecayUncertainty(
-        decay=1.0, p0=p0, cov=np.diag([error**2, 1.0]), df=9, level=np.arange(3.0), effective=np.full(3, 20.0)
+        decay=1.0,
+        p0=p0,
+        cov=np.diag([error**2, 1.0]),
+        df=(9, 9),
+        level=np.arange(3.0),
+        effective=np.full(3, 20.0),
     )
     (low, high), _ = uncertainty.intervals(level)
 
@@ -116,5 +121,5 @@ def test_every_method_of_every_family_holds_its_estimates(level):
         if not holds(estimate, interval)
     ]
 
-    assert len(every_fit()) == 17
+    assert len(every_fit()) == 18
     assert not beside

@@ -66,7 +66,12 @@ def test_whatever_was_fitted_can_be_drawn(model):
     draws = draw_model(model, COUNT, 1)
 
     assert draws.kept == {}
-    assert set(model.parameters) - set(draws.parameters) == {"lateness_p0", CORRELATION, *QUANTILES}
+    assert set(model.parameters) - set(draws.parameters) == {
+        "lateness_p0",
+        "patience_chars_spread",
+        CORRELATION,
+        *QUANTILES,
+    }
     assert draws.parameters["push_alpha"].min() >= 0
     assert draws.parameters["lateness_decay"].std() > 0
     estimate = model.parameters["patience_chars"].estimate

@@ -121,8 +121,8 @@ def test_kinds_of_study_that_were_not_run_are_one_line_on_stderr(prefcal, tmp_pa
     assert ended.code == 0
     (line,) = ended.err.splitlines()
     assert line == (
-        "away_*, session_*, lateness_*, reading_*, patience_chars_preferences, patience_chars_grid, push_*, intents: not "
-        "asked, these tables have no visits to streams (stream_visits), no reading times (table reads), no judged "
+        "away_*, session_*, lateness_*, reading_*, patience_chars_preferences, patience_chars_grid, push_*, intents: nothing "
+        "to fit them from: these tables have no visits to streams (stream_visits), no reading times (table reads), no judged "
         "summaries (summary_pairs), no judged push streams (stream_pairs), no votes on intents (intent_votes)"
     )
     assert not (tmp_path / "collection").exists()
@@ -246,7 +246,7 @@ def test_a_whole_study_gives_every_parameter_in_one_call(prefcal, whole, tmp_pat
     model, ended = model_of(prefcal, whole, tmp_path)
 
     assert ended.err == ""
-    assert list(model.parameters) == list(PARAMETERS)
+    assert list(model.parameters) == [name for name in PARAMETERS if name != "lateness_floor"]
     assert "Workers and raters:" in ended.out
     quality = json.loads((tmp_path / "quality.json").read_text())
     assert quality["format"] == "prefcal-quality/1"

@@ -198,7 +198,7 @@ def test_the_faults_of_all_runs_are_one_line_each_on_stderr(score, files):
 
 def test_at_most_twenty_faults_are_shown(score, files):
     """Then how many more there are."""
-    write_collection(files, importance="Q1\tI1\n" * 30)
+    write_collection(files, importance="".join(f"Q1\tI1\tU{unit}\t1\n" for unit in range(10, 40)))
     lines = score().err.splitlines()
     assert len(lines) == 21
     assert lines[-1] == "... and 10 more"

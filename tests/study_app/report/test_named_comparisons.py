@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from calibration.agree.measures.names import Wanted
-from study_app.report.drawing.look import Look
+from study_app.report.drawing.look import ReportLook
 from study_app.report.folder import read_material
 from study_app.report.parts.agreement import agreement_section, headline, summary
 from study_app.report.parts.methods import methods_section
@@ -98,7 +98,7 @@ def test_every_scatter_explains_itself_and_the_figure_of_measures_its_own_signs(
 
     assert "Each sign is a pair" in scatter.caption
     assert "of the first of the two systems by name" in scatter.caption
-    assert scatter.draw(Look()).axes[0].get_ylabel() == "votes for the first system"
+    assert scatter.draw(ReportLook()).axes[0].get_ylabel() == "votes for the first system"
     assert "Each sign is a pair" not in rows.caption
     assert "Diamonds: fitted." in rows.caption
     assert "Triangles" not in rows.caption
