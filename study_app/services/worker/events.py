@@ -10,6 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from study_app.logs.page_events import PageEvent
+from study_app.protocol.steps import CONSENT
 from study_app.services.worker.slots import keep_alive
 from study_app.services.worker.whereabouts import UnknownWorkerError, locate
 from study_app.store.models import Assignment, Base, LoadedStudy, PageLoad, Slot, StoredEvent, Worker
@@ -71,7 +72,7 @@ def store_events(
     Returns
     -------
     Receipt
-        Of a page from before the consent, and of a worker who has withdrawn, nothing is stored, nor beyond what is kept of a page load and of a
+        Of the page that asks for consent, of a worker who has not given it, and of one who has withdrawn, nothing is stored, nor beyond what is kept of a page load and of a
         worker; then the highest number of the batch comes back so that the page stops sending.
 
     Raises
@@ -84,7 +85,7 @@ def store_events(
     if row is None:
         raise UnknownWorkerError(page.worker)
     let_go = Receipt(worker=row.pseudonym, upto=max((event.n for event in events), default=0))
-    is_at_the_door = row.consented_at is None or page.served_at < row.consented_at
+    is_at_the_door = row.consented_at is None or page.step == CONSENT.path
     if is_at_the_door or row.withdrawn_at is not None:
         return let_go
     page_load = _page_load(connection, page, now=now)
