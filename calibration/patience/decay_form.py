@@ -16,8 +16,6 @@ from calibration.patience.profile import KappaProfile, kappa_grid, maximised, pr
 from calibration.patience.scores import Place, score_rows
 from metrics.arrays import Floats
 
-AS_WELL = 0.5
-"""Of log-likelihood: two forms that differ by less cannot be told apart."""
 REJECTED = 0.06
 """A p-value below it says that the exponential form explains decisively better."""
 
@@ -49,8 +47,8 @@ class DecayForm(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether it explains about as well, or better by no more than chance does."""
-        return self.gain > -AS_WELL and not self.is_told
+        """Whether it explains better, and chance may have done that."""
+        return self.gain > 0 and not self.is_told
 
 
 def decay_form(pairs: JudgedSummaries, linear: Place, loglik: float) -> DecayForm:

@@ -169,7 +169,7 @@ def _uncertainty(
 ) -> MappingProxyType[str, Uncertainty]:
     """Return the likelihood-ratio set, and with differences the jackknife where nobody judged two topics; nothing for a single topic.
 
-    Where an exponential decay explains the votes about as well, the set holds that of its 1/e length too.
+    Where an exponential decay explains the votes better, and chance may have done that, the set holds that of its 1/e length too.
     """
     if len(pairs.topics) < 2:
         return MappingProxyType({})
