@@ -10,7 +10,7 @@ from calibration.fit.families import away, gap_seconds, session
 from calibration.fit.material import FitMaterial
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import CalibrationResult, info, warning
-from calibration.user_model.model import Diagnostic
+from calibration.user_model.model import CORRELATION, QUANTILES, Diagnostic
 from calibration.visits.cut import visits_from_activity
 from calibration.visits.threshold import (
     IDLE_SECONDS,
@@ -83,7 +83,8 @@ def noted_on_visits(
     moved = guarded(lambda: sensitivity_notes(_sensitivity(material)))
     if isinstance(moved, Unmade):
         return [fit.noted(_not_compared(moved)) if _of_visits(fit) else fit for fit in results]
-    return [fit.noted(*(moved[name] for name in fit.parameters if name in moved)) for fit in results]
+    told = moved.keys() - QUANTILES - {CORRELATION}  # which move with M and S, or lie near 0
+    return [fit.noted(*(moved[name] for name in fit.parameters if name in told)) for fit in results]
 
 
 def _of_visits(fit: CalibrationResult) -> bool:

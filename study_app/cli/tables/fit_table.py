@@ -99,8 +99,15 @@ def _sentences(entries: Mapping[str, "ParameterEntry"]) -> Iterator[str]:
                 if note.severity == severity:
                     parameters_by_sentence.setdefault(f"{note.severity}: {note.sentence}", []).append(name)
     for sentence, names in parameters_by_sentence.items():
-        about = "all" if len(names) == len(entries) > 1 else "/".join(names)
+        about = "all" if len(names) == len(entries) > 1 else _together(names)
         yield f"{about}: {sentence}"
+
+
+def _together(names: list[str]) -> str:
+    """Return the names of parameters; more than three of one family as the words that they begin with: ``away_*``."""
+    first = names[0].partition("_")[0]
+    alike = len(names) > 3 and all(name.partition("_")[0] == first for name in names)
+    return f"{first}_*" if alike else "/".join(names)
 
 
 def _naive(naive: Sequence["NaiveEstimate"], parameters: Mapping[str, "ParameterEntry"]) -> str:
