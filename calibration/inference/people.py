@@ -19,7 +19,7 @@ _LEAST_SHARE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crowd:
+class FittedCrowd:
     """The likeliest log-normal crowd, with c classes beside it.
 
     Attributes
@@ -44,7 +44,7 @@ class Crowd:
     posterior: Floats
 
 
-def fit_crowd(table: Floats, grid: Floats, classes: Floats | None = None) -> Crowd:
+def fit_crowd(table: Floats, grid: Floats, classes: Floats | None = None) -> FittedCrowd:
     """Fit a log-normal crowd by maximum likelihood.
 
     Parameters
@@ -67,7 +67,7 @@ def fit_crowd(table: Floats, grid: Floats, classes: Floats | None = None) -> Cro
         shares = np.maximum(_posterior(within[:, best], beside, shares).mean(axis=0), _LEAST_SHARE)
     total = _mixed(within, beside, shares).sum(axis=0)
     best = int(total.argmax())
-    return Crowd(
+    return FittedCrowd(
         centre=float(centres[best]),
         spread=float(SPREADS[best % len(SPREADS)]),
         loglik=float(total[best]),

@@ -29,7 +29,7 @@ SMALLEST_LOG = -700.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crossing:
+class NuggetCrossing:
     """Answers by worker and nugget at once, where several workers were asked about one nugget; neither has a name.
 
     Attributes
@@ -56,14 +56,14 @@ class LatenessCounts:
         lambda, ascending, each once.
     asked, useful : (w, k) ndarray of float
         Questions, and those answered with yes.
-    crossing : Crossing or None
+    crossing : NuggetCrossing or None
         The same answers by worker and nugget; None where no nugget was asked of two workers.
     """
 
     level: Floats
     asked: Floats
     useful: Floats
-    crossing: Crossing | None = None
+    crossing: NuggetCrossing | None = None
 
     @property
     def workers(self) -> int:
@@ -123,7 +123,7 @@ class LatenessCounts:
             kept = place[crossing.worker] >= 0
             nugget = np.unique(crossing.nugget[kept], return_inverse=True)[1]
             asked, useful = crossing.asked[kept][:, asked_at], crossing.useful[kept][:, asked_at]
-            crossing = Crossing(
+            crossing = NuggetCrossing(
                 worker=place[crossing.worker[kept]], nugget=nugget, asked=asked, useful=useful
             )
         asked, useful = self.asked[workers][:, asked_at], self.useful[workers][:, asked_at]
@@ -160,7 +160,9 @@ def counted(worker: Places, late: Floats, useful: Floats, nugget: Places | None 
     return LatenessCounts(level=level, asked=asked, useful=yes, crossing=crossing)
 
 
-def _crossing(worker: Places, nugget: Places, place: Places, useful: Floats, levels: int) -> Crossing | None:
+def _crossing(
+    worker: Places, nugget: Places, place: Places, useful: Floats, levels: int
+) -> NuggetCrossing | None:
     of_worker = nugget.max() + 1
     couples, couple = np.unique(worker * of_worker + nugget, return_inverse=True)
     by_worker, by_nugget = np.divmod(couples, of_worker)
@@ -168,7 +170,7 @@ def _crossing(worker: Places, nugget: Places, place: Places, useful: Floats, lev
     if by_nugget.max() + 1 == len(couples):
         return None
     asked, yes = _tally(couple, place, useful, levels)
-    return Crossing(worker=by_worker, nugget=by_nugget, asked=asked, useful=yes)
+    return NuggetCrossing(worker=by_worker, nugget=by_nugget, asked=asked, useful=yes)
 
 
 def _tally(cluster: Places, place: Places, useful: Floats, levels: int) -> tuple[Floats, Floats]:

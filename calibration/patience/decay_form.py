@@ -13,7 +13,7 @@ from calibration.inference.clusters import between_clusters
 from calibration.inference.davidson import Votes, choice_probabilities
 from calibration.patience.pairs import Decay, JudgedSummaries
 from calibration.patience.profile import KappaProfile, kappa_grid, maximised, profile_at
-from calibration.patience.scores import Place, score_rows
+from calibration.patience.scores import BestPlace, score_rows
 from metrics.arrays import Floats
 
 REJECTED = 0.06
@@ -51,14 +51,14 @@ class DecayForm(NamedTuple):
         return self.gain > 0 and not self.is_told
 
 
-def decay_form(pairs: JudgedSummaries, linear: Place, loglik: float) -> DecayForm:
+def decay_form(pairs: JudgedSummaries, linear: BestPlace, loglik: float) -> DecayForm:
     """Test the linear form against the exponential one.
 
     Parameters
     ----------
     pairs : JudgedSummaries
         What was judged.
-    linear : Place
+    linear : BestPlace
         The best place of the linear form.
     loglik : float
         Log-likelihood there.
@@ -85,20 +85,20 @@ def _profile(pairs: JudgedSummaries, votes: Votes, decay: Decay) -> KappaProfile
     return maximised(pairs, votes, profile_at(grid, pairs.differences(grid, decay), votes), decay=decay)
 
 
-def _best(profile: KappaProfile) -> Place:
+def _best(profile: KappaProfile) -> BestPlace:
     """Return the highest place of a form."""
     best = profile.best
-    return Place(float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best]))
+    return BestPlace(float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best]))
 
 
-def _log_chances(pairs: JudgedSummaries, place: Place, decay: Decay) -> Floats:
+def _log_chances(pairs: JudgedSummaries, place: BestPlace, decay: Decay) -> Floats:
     """Return the log-probabilities of first, second and tie, (3, p)."""
     difference = pairs.differences(np.array([place.kappa]), decay)[0]
     chances = np.stack(choice_probabilities(place.slope * difference, np.asarray(place.log_tie)))
     return np.log(np.maximum(chances, 1e-300))
 
 
-def _variance(pairs: JudgedSummaries, place: Place, ratio: Floats) -> float:
+def _variance(pairs: JudgedSummaries, place: BestPlace, ratio: Floats) -> float:
     """Return the variance of the summed log ratios of what was voted, without what the fit of the linear form takes up.
 
     By topics, and never below the one of independent judgments. It is for people who are alike.

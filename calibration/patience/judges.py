@@ -13,9 +13,9 @@ from scipy.special import roots_hermitenorm
 
 from calibration.inference.clusters import chance_of_common
 from calibration.inference.davidson import choice_probabilities
-from calibration.inference.people import Crowd, fit_crowd
+from calibration.inference.people import FittedCrowd, fit_crowd
 from calibration.patience.pairs import JudgedSummaries, Judgments
-from calibration.patience.scores import Place
+from calibration.patience.scores import BestPlace
 from calibration.patience.spread import PatienceSpread, spread_of
 from metrics.arrays import Bools, Floats
 
@@ -45,7 +45,7 @@ class ByChance(NamedTuple):
     people: Bools
 
 
-def chance_that_alike(pairs: JudgedSummaries, judgments: Judgments, place: Place) -> float:
+def chance_that_alike(pairs: JudgedSummaries, judgments: Judgments, place: BestPlace) -> float:
     """Return p of the hypothesis that all have one patience.
 
     The score of kappa, of each vote against the other votes on the pair, so that what all like about a summary does not count; and
@@ -65,8 +65,8 @@ def chance_that_alike(pairs: JudgedSummaries, judgments: Judgments, place: Place
 
 
 def who_answers_by_chance(
-    pairs: JudgedSummaries, judgments: Judgments, place: Place
-) -> tuple[ByChance, Crowd]:
+    pairs: JudgedSummaries, judgments: Judgments, place: BestPlace
+) -> tuple[ByChance, FittedCrowd]:
     """Return who answers by chance, and the crowd of slopes (over that of all) of the others."""
     table, by_chance = _slopes_table(pairs, judgments, place)
     alone, beside = fit_crowd(table, SLOPES), fit_crowd(table, SLOPES, by_chance)
@@ -76,7 +76,7 @@ def who_answers_by_chance(
 
 
 def patience_spread(
-    pairs: JudgedSummaries, judgments: Judgments, place: Place, slopes: Crowd
+    pairs: JudgedSummaries, judgments: Judgments, place: BestPlace, slopes: FittedCrowd
 ) -> PatienceSpread:
     """Fit a log-normal patience over people, by quadrature over the slopes that they have."""
     nodes, weights = roots_hermitenorm(_NODES)
@@ -99,7 +99,7 @@ def patience_spread(
     )
 
 
-def _slopes_table(pairs: JudgedSummaries, judgments: Judgments, place: Place) -> tuple[Floats, Floats]:
+def _slopes_table(pairs: JudgedSummaries, judgments: Judgments, place: BestPlace) -> tuple[Floats, Floats]:
     """Return the log-likelihood of each person at each of `SLOPES`, and by chance."""
     difference = pairs.differences(np.array([place.kappa]))[0]
     log_odds = np.outer(place.slope * difference, np.exp(SLOPES)) + _beyond_m(pairs, place)
@@ -117,7 +117,7 @@ def _loglik(judgments: Judgments, log_odds: Floats) -> Floats:
     return np.asarray(lead @ half - decided @ np.logaddexp(half, -half))
 
 
-def _beyond_m(pairs: JudgedSummaries, place: Place) -> Floats:
+def _beyond_m(pairs: JudgedSummaries, place: BestPlace) -> Floats:
     """Return what the judges of each pair agree on beyond M, in log odds, (p, 1).
 
     A step of Newton's method on each pair, shrunk by the variance over pairs that Pearson's residuals leave.

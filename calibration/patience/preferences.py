@@ -31,7 +31,7 @@ from calibration.patience.judges import (
 from calibration.patience.pairs import JudgedSummaries
 from calibration.patience.preference_result import PreferencesFit, misfit
 from calibration.patience.profile import KappaProfile, kappa_grid, maximised, profile_at, without_each_group
-from calibration.patience.scores import Design, Place, design
+from calibration.patience.scores import BestPlace, ClusterDesign, design
 from calibration.patience.spread import PatienceSpread
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Bools, Floats
@@ -85,7 +85,7 @@ def fit_patience_from_preferences(
     profile = maximised(pairs, pairs.votes, profile_at(grid, differences, pairs.votes))
     best = profile.best
     _check_separation(pairs, profile)
-    place = Place(float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best]))
+    place = BestPlace(float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best]))
     clusters = design(pairs, place)
     unrelated = float(fit_davidson(np.zeros((1, len(pairs.votes.ties))), pairs.votes).loglik[0])
     details = {
@@ -145,7 +145,7 @@ def _check_separation(pairs: JudgedSummaries, profile: KappaProfile) -> None:
     )
 
 
-def _check_relation(details: Mapping[str, float], clusters: Design) -> None:
+def _check_relation(details: Mapping[str, float], clusters: ClusterDesign) -> None:
     """Raise unless people prefer what M scores higher, by more than 2 F(2, df): a slope and a kappa that explain nothing."""
     ratio = details["lr_no_relation"] / max(1.0, clusters.slope)
     bound = 2 * float(fdtri(2, max(clusters.df, LEAST_DF), 1 - UNRELATED))
@@ -165,7 +165,7 @@ def _uncertainty(
     profile: KappaProfile,
     form: DecayForm | None,
     differences: Floats | None,
-    clusters: Design,
+    clusters: ClusterDesign,
 ) -> MappingProxyType[str, Uncertainty]:
     """Return the likelihood-ratio set, and with differences the jackknife where nobody judged two topics; nothing for a single topic.
 
@@ -188,7 +188,7 @@ def _uncertainty(
     return MappingProxyType({"likelihood_ratio": curve, "jackknife": jackknife})
 
 
-def _curve(profile: KappaProfile, clusters: Design) -> LikelihoodCurve:
+def _curve(profile: KappaProfile, clusters: ClusterDesign) -> LikelihoodCurve:
     return LikelihoodCurve(
         grid=profile.kappa,
         drop=2 * (profile.loglik.max() - profile.loglik),
@@ -198,7 +198,7 @@ def _curve(profile: KappaProfile, clusters: Design) -> LikelihoodCurve:
     )
 
 
-def _about_people(pairs: JudgedSummaries, place: Place) -> tuple[list[Diagnostic], PatienceSpread | None]:
+def _about_people(pairs: JudgedSummaries, place: BestPlace) -> tuple[list[Diagnostic], PatienceSpread | None]:
     """Return how judges differ, and the spread of patience."""
     judgments = pairs.judgments
     if place.kappa == 0 or judgments is None or len(judgments.people) < 2:
@@ -228,7 +228,7 @@ def _best_kappa(pairs: JudgedSummaries) -> float:
     return float(profile.kappa[profile.best])
 
 
-def _by_chance(people: tuple[str, ...], out: Bools, place: Place, without: float) -> Diagnostic:
+def _by_chance(people: tuple[str, ...], out: Bools, place: BestPlace, without: float) -> Diagnostic:
     named = listed([name for name, is_out in zip(people, out, strict=True) if is_out], most=5)
     other = f"{1 / without:.0f}" if without > 0 else "without a bound"
     return warning(

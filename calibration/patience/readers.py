@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.clusters import chance_of_common
-from calibration.inference.people import Crowd, fit_crowd
+from calibration.inference.people import FittedCrowd, fit_crowd
 from metrics.arrays import Bools, Floats, Ints
 
 SHORTEST_SCREEN = 20.0
@@ -118,7 +118,7 @@ class Careless(NamedTuple):
     people: Bools
 
 
-def reader_crowd(stops: Stops, patience: float, screen_chars: float) -> tuple[Careless, Crowd]:
+def reader_crowd(stops: Stops, patience: float, screen_chars: float) -> tuple[Careless, FittedCrowd]:
     """Return who does not read, and the log-normal patience of the others."""
     grid = math.log(patience) + PATIENCES
     table, classes = _people(stops, np.exp(grid)), _classes(stops, screen_chars)

@@ -14,7 +14,7 @@ from calibration.patience.pairs import JudgedSummaries
 from metrics.arrays import Floats, Ints
 
 
-class Place(NamedTuple):
+class BestPlace(NamedTuple):
     """Where a likelihood stands: kappa, slope and log tie weight."""
 
     kappa: float
@@ -28,7 +28,7 @@ class Rows(NamedTuple):
     Attributes
     ----------
     scores : (n, 3) ndarray of float
-        Gradient of each row's log-likelihood, in the order of `Place`.
+        Gradient of each row's log-likelihood, in the order of `BestPlace`.
     topic, worker : (n,) ndarray of int
         What each row is clustered by; the topic again where nobody knows who judged.
     """
@@ -38,7 +38,7 @@ class Rows(NamedTuple):
     worker: Ints
 
 
-class Design(NamedTuple):
+class ClusterDesign(NamedTuple):
     """How many times larger variances are than the model's, and what is left to tell that from.
 
     Attributes
@@ -57,7 +57,7 @@ class Design(NamedTuple):
     crossed: bool
 
 
-def score_rows(pairs: JudgedSummaries, place: Place) -> Rows:
+def score_rows(pairs: JudgedSummaries, place: BestPlace) -> Rows:
     """Return what every row pulls at the three parameters."""
     kappa = np.array([place.kappa])
     difference = pairs.differences(kappa)[0]
@@ -77,7 +77,7 @@ def score_rows(pairs: JudgedSummaries, place: Place) -> Rows:
     return Rows(scores=scores, topic=topic, worker=worker)
 
 
-def information(pairs: JudgedSummaries, place: Place) -> Floats:
+def information(pairs: JudgedSummaries, place: BestPlace) -> Floats:
     """Return minus the expected second derivatives, (3, 3); the last row and column are 0 where nobody saw a tie."""
     kappa = np.array([place.kappa])
     difference = pairs.differences(kappa)[0]
@@ -92,15 +92,15 @@ def information(pairs: JudgedSummaries, place: Place) -> Floats:
     return matrix
 
 
-def design(pairs: JudgedSummaries, place: Place) -> Design:
+def design(pairs: JudgedSummaries, place: BestPlace) -> ClusterDesign:
     """Return the design effects at the maximum of the likelihood."""
     rows, matrix = score_rows(pairs, place), information(pairs, place)
     topics, people = len(pairs.topics), len(np.unique(rows.worker))
     crossed = pairs.judgments is not None and _cells(rows) > people
     if topics < 2:
-        return Design(1.0, 1.0, 0, crossed)
+        return ClusterDesign(1.0, 1.0, 0, crossed)
     df = max(min(topics, people) - 1, 1) if crossed else topics - 1
-    return Design(_effect(rows, matrix, 0), _effect(rows, matrix[1:, 1:], 1), df, crossed)
+    return ClusterDesign(_effect(rows, matrix, 0), _effect(rows, matrix[1:, 1:], 1), df, crossed)
 
 
 def _cells(rows: Rows) -> int:

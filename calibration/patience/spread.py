@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from calibration.inference.people import SPREADS, Crowd
+from calibration.inference.people import SPREADS, FittedCrowd
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import LikelihoodCurve
 from metrics.arrays import Floats
@@ -55,7 +55,7 @@ class PatienceSpread:
         )
 
 
-def spread_of(crowd: Crowd, people: int, rows: int) -> PatienceSpread:
+def spread_of(crowd: FittedCrowd, people: int, rows: int) -> PatienceSpread:
     """Return the spread of a crowd, which is on the log scale, as a coefficient of variation."""
     cv = np.sqrt(np.expm1(SPREADS**2))
     cv[0] = 0.0

@@ -124,7 +124,7 @@ def fit_patience_from_stops(
     )
 
 
-class _Curve(NamedTuple):
+class _ReadingCurve(NamedTuple):
     """Stops spread over what is known of them: ascending places, who stopped there, which row each is a part of."""
 
     read: Floats
@@ -155,7 +155,7 @@ class _Curve(NamedTuple):
         return np.concatenate(pieces)
 
 
-def _curve(stops: Stops) -> _Curve:
+def _curve(stops: Stops) -> _ReadingCurve:
     """Spread each stop evenly over the characters between which it lies, as far as the fitted patience goes."""
     parts = PARTS if (stops.high > stops.low).any() else 1
     curve = _spread_over(stops, stops.high, parts)
@@ -166,13 +166,13 @@ def _curve(stops: Stops) -> _Curve:
     return curve
 
 
-def _spread_over(stops: Stops, high: Floats, parts: int) -> _Curve:
+def _spread_over(stops: Stops, high: Floats, parts: int) -> _ReadingCurve:
     places = (np.arange(parts) + 0.5) / parts if parts > 1 else np.ones(1)
     read = (stops.low[:, None] + (high - stops.low)[:, None] * places).ravel()
     stopped, row = np.repeat(stops.stopped, parts), np.repeat(np.arange(len(stops.low)), parts)
     order = np.lexsort((row, ~stopped, read))
     read = read[order]
-    return _Curve(read, stopped[order], row[order], 1 / parts, curve_positions(read))
+    return _ReadingCurve(read, stopped[order], row[order], 1 / parts, curve_positions(read))
 
 
 def _usable(stops: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
@@ -204,7 +204,7 @@ def longest_versions(stops: pd.DataFrame) -> "pd.Series[float]":
 
 def _uncertainty(
     stops: Stops,
-    curve: _Curve,
+    curve: _ReadingCurve,
     kappa: float,
     resamples: int,
     rng: np.random.Generator,
@@ -231,7 +231,7 @@ def _uncertainty(
     return MappingProxyType({"worker_and_text": crossed, "worker_bootstrap": boot})
 
 
-def _crossed_variance(stops: Stops, curve: _Curve) -> float:
+def _crossed_variance(stops: Stops, curve: _ReadingCurve) -> float:
     """Return the variance of kappa by workers and by texts at once, from leaving out groups of each and of both."""
     cells = np.unique(stops.worker * (int(stops.text.max()) + 1) + stops.text, return_inverse=True)[1]
     by_worker, by_text, by_both = (

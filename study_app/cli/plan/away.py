@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
-from study_app.cli.plan.people import POSITIVE, Sizes
+from study_app.cli.plan.people import POSITIVE, AskedSizes
 
 if TYPE_CHECKING:
     from calibration.plan.streams import What
 
 WIDTH_OF_TRUTH = 0.4
 """By default the interval shall be this share of the true value."""
-SIZES = Sizes({"workers": ("worker", "workers"), "days": ("day", "days")})
+SIZES = AskedSizes({"workers": ("worker", "workers"), "days": ("day", "days")})
 
 
 @click.command("away")

@@ -17,7 +17,7 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class AskedSizes:
     """How the sizes of a study are called.
 
     Attributes
@@ -35,7 +35,7 @@ class Sizes:
         )
 
 
-PAIR_SIZES = Sizes(
+PAIR_SIZES = AskedSizes(
     {
         "queries": ("query", "queries"),
         "pairs": ("pair a query", "pairs a query"),

@@ -3,11 +3,11 @@
 import click
 
 from study_app.cli.plan.options import PlanOptions, answer, plan_options
-from study_app.cli.plan.people import POSITIVE, Sizes
+from study_app.cli.plan.people import POSITIVE, AskedSizes
 
 TELLING = 100.0
 """Of intervals, in gains of 1: a wider one tells nothing."""
-SIZES = Sizes(
+SIZES = AskedSizes(
     {
         "workers": ("worker", "workers"),
         "pairs": ("pair a worker", "pairs a worker"),

@@ -11,7 +11,7 @@ from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.preferences import NAME, fit_patience_from_preferences
 from calibration.patience.profile import kappa_grid, without_each_group
-from calibration.patience.scores import Place, design, information, score_rows
+from calibration.patience.scores import BestPlace, design, information, score_rows
 from calibration.patience.simulate import Judges
 from tests.calibration.studies import ONE_INTENT, drawn_pairs, positions, votes
 
@@ -73,7 +73,7 @@ def test_the_scores_of_judgments_are_the_gradient_of_the_likelihood():
 
     steps = np.diag([1e-8, 1e-6, 1e-6])
     numeric = [(loglik(*(place + s)) - loglik(*(place - s))) / (2 * s.max()) for s in steps]
-    rows, matrix = score_rows(pairs, Place(*place)), information(pairs, Place(*place))
+    rows, matrix = score_rows(pairs, BestPlace(*place)), information(pairs, BestPlace(*place))
 
     assert rows.scores.sum(axis=0) == pytest.approx(numeric, rel=1e-4)
     assert np.linalg.eigvalsh(matrix).min() > 0
@@ -90,11 +90,11 @@ def test_the_information_is_the_curvature_where_votes_are_as_expected():
     )
 
     def score(at: np.ndarray) -> np.ndarray:
-        return score_rows(expected, Place(*at)).scores.sum(axis=0)
+        return score_rows(expected, BestPlace(*at)).scores.sum(axis=0)
 
     steps = np.diag([1e-9, 1e-6, 1e-6])
     numeric = [(score(place + s) - score(place - s)) / (2 * s.max()) for s in steps]
-    assert information(expected, Place(*place)) == pytest.approx(-np.array(numeric), rel=1e-3)
+    assert information(expected, BestPlace(*place)) == pytest.approx(-np.array(numeric), rel=1e-3)
 
 
 def test_the_design_effect_is_the_clustered_variance_over_the_models():
@@ -102,7 +102,7 @@ def test_the_design_effect_is_the_clustered_variance_over_the_models():
     pairs = drawn_pairs(Judges(patience_chars=840, per_topic=14, unexplained_sd=0.8))
     fit = fitted(pairs)
     place = 1 / fit.params[NAME], fit.details["slope"], math.log(fit.details["tie_weight"])
-    place = Place(*place)
+    place = BestPlace(*place)
     scores = np.zeros((8, 3))
     np.add.at(scores, pairs.topic[pairs.judgments.pair], score_rows(pairs, place).scores)
     model = np.linalg.inv(information(pairs, place))
@@ -258,7 +258,7 @@ def test_the_same_people_on_all_topics_are_fewer_than_their_judgments():
 
     assert np.mean([holds(fit.conf_int()[NAME], 840) for fit in crossed]) >= 0.8
     assert np.mean([holds(fit.conf_int()[NAME], 840) for fit in by_topic]) <= 0.6
-    place = Place(
+    place = BestPlace(
         1 / crossed[0].params[NAME], crossed[0].details["slope"], math.log(crossed[0].details["tie_weight"])
     )
     assert design(pairs[0], place).df == 9
