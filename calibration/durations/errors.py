@@ -5,7 +5,7 @@ is the logarithm. S may be 0, where its logarithm is not; intervals then begin a
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,7 +29,7 @@ from calibration.durations.maximum import (
 )
 from calibration.inference.clusters import cluster_counts
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.uncertainty import Interval, Replicates, Scale, Uncertainty
+from calibration.inference.uncertainty import AnyForm, Interval, Replicates, Scale, Uncertainty
 from metrics.arrays import Floats
 
 FURTHEST = math.log(1e3)
@@ -271,36 +271,11 @@ def _further(end: float | None, centre: float, reach: float) -> float | None:
     return centre * math.exp(math.copysign(math.hypot(math.log(end / centre), reach), reach))
 
 
-@dataclass(frozen=True, kw_only=True)
-class EitherLaw:
-    """Two models that the data cannot tell apart: intervals hold those of both, draws are of either as often.
-
-    Attributes
-    ----------
-    plain, other : Uncertainty
-        Errors on the log scale.
-    """
-
-    plain: Uncertainty
-    other: Uncertainty
-    scale: Scale = Scale.LOG
+class EitherLaw(AnyForm):
+    """Laws that the data cannot tell apart, with errors on the log scale; the covariance is of draws from all of them."""
 
     @property
     def cov(self) -> Floats:
         """(5, 5) covariance of the logarithms of draws."""
         draws = np.log(np.maximum(self.draws(10_000, np.random.default_rng(1)), math.exp(-MOST_LOG)))
         return np.asarray(np.cov(draws, rowvar=False), dtype=np.float64)
-
-    def intervals(self, level: float) -> tuple[Interval, ...]:
-        """From the lower of both lower ends to the higher of both upper ones."""
-        pairs = zip(self.plain.intervals(level), self.other.intervals(level), strict=True)
-        return tuple((_outer(min, one[0], two[0]), _outer(max, one[1], two[1])) for one, two in pairs)
-
-    def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """Draw from both in turn."""
-        both = np.stack([self.plain.draws(n, rng), self.other.draws(n, rng)])
-        return np.asarray(both[rng.integers(2, size=n), np.arange(n)])
-
-
-def _outer(choose: Callable[[float, float], float], one: float | None, two: float | None) -> float | None:
-    return None if one is None or two is None else choose(one, two)

@@ -212,7 +212,7 @@ def _errors(
     if held is not None:
         found = {"delta": held}
     elif doubted is not None:
-        found = {"either_law": EitherLaw(plain=next(iter(plain.values())), other=doubted), **plain}
+        found = {"either_law": EitherLaw(plain=next(iter(plain.values())), others=(doubted,)), **plain}
     if DAYS in causes.named and causes.days is not None:
         error, df = causes.days.log_error, causes.days.n_days - 1
         found = {name: CommonScale(inner=one, error=error, df=df) for name, one in found.items()}
