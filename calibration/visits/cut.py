@@ -122,16 +122,21 @@ def _signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> pd.D
     """Return the signs by stream and time, in milliseconds, with the follow's bounds and what is known of the page.
 
     Columns: worker, topic, stream (number), page (number), system, at, leaves (the page went out of sight),
-    started_at and ended_at (bounds of the follow).
+    heard_again (the page has a later sign), started_at and ended_at (bounds of the follow). Of pages that fall
+    silent at the same moment, one that is heard of again comes last: its silence is the one that is understood.
     """
     signs = activity.reindex(columns=["worker", "topic", "system"]).reset_index(drop=True)
     signs["at"] = _milliseconds(activity["at"])
     signs["leaves"] = activity["kind"].isin(_OUT_OF_SIGHT).to_numpy(bool)
     signs["stream"] = signs.groupby(STREAM, sort=True).ngroup()
-    signs["page"] = pd.factorize(pd.MultiIndex.from_arrays([signs["stream"], activity["page"]]))[0]
+    # by name, not by who came first: the order of rows decides nothing
+    named = signs[["stream"]].assign(page=activity["page"].to_numpy())
+    signs["page"] = named.groupby(["stream", "page"], sort=True, dropna=False).ngroup()
     by_page = signs.sort_values(["page", "at", "leaves"], kind="stable")
     was_away = by_page.groupby("page", sort=False)["leaves"].shift(fill_value=False)
-    signs = by_page[~(by_page["leaves"] & was_away)].sort_values(["stream", "at", "leaves"], kind="stable")
+    by_page = by_page[~(by_page["leaves"] & was_away)]
+    by_page["heard_again"] = by_page["at"] < by_page.groupby("page", sort=False)["at"].transform("max")
+    signs = by_page.sort_values(["stream", "at", "leaves", "heard_again"], kind="stable")
     signs = _bounded(signs, follows)
     return signs[signs["at"] >= signs["started_at"]].reset_index(drop=True)
 
@@ -172,10 +177,8 @@ def _cut(signs: pd.DataFrame, idle_seconds: float, half_beat: float) -> pd.DataF
 
 def _reasons(signs: pd.DataFrame, last: Places) -> NDArray[np.object_]:
     """Say how each run ended, by its last sign."""
-    leaves, page = signs["leaves"].to_numpy(), signs["page"].to_numpy()
-    final = np.zeros(len(signs), dtype=bool)
-    final[~pd.Series(page).duplicated(keep="last").to_numpy()] = True
-    heard_again = ~final[last] | ~leaves.any()
+    leaves = signs["leaves"].to_numpy()
+    heard_again = signs["heard_again"].to_numpy()[last] | ~leaves.any()
     return np.asarray(np.where(leaves[last], "left", np.where(heard_again, "idle", "lost")), dtype=object)
 
 

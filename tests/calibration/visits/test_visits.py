@@ -1,11 +1,12 @@
 """From signs of life to visits: where one ends, what ends it, which signs count, and what a threshold can do."""
 
 from itertools import pairwise
+from random import Random
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from calibration.durations.fit import fit_away, fit_session
@@ -198,6 +199,10 @@ def test_times_away_exceed_the_threshold_and_silences_within_visits_do_not(signs
 
 
 @settings(max_examples=25)
+@example(
+    [("a", 1, "open"), ("b", 62, "open"), ("a", 0, "open"), ("a", 0, "hidden"), ("b", 1, "open")],
+    Random(3),
+)
 @given(signs_of_life, st.randoms(use_true_random=False))
 def test_order_and_repeats_of_the_rows_change_nothing(signs, random):
     """Batches are retried and arrive in any order."""
