@@ -77,7 +77,7 @@ def _capacity(content: TaskContent) -> Capacity:
 def _work(content: TaskContent) -> str:
     entry = of_form(content.entry, RankedPairs)
     chosen = choosing(len(content.topics), entry.queries_per_worker)
-    return f"{chosen} and {judging(entry)}, {entry.depth} entries a list"
+    return f"{chosen} and {judging(content, entry)}, {entry.depth} entries a list"
 
 
 def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[str, str], float]:  # noqa: ARG001 - alike for all
