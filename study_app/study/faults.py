@@ -289,7 +289,9 @@ def note_missing_files(
             log.add(
                 f"{'.'.join(map(str, place[2:]))}: there is no file {path}",
                 line=next((lines[outer] for outer in around if outer in lines), 1),
-                cure=CURES["pairs"] if "pairs" in place else "correct the path; it is relative to the study file",
+                cure=CURES["pairs"]
+                if "pairs" in place
+                else "correct the path; it is relative to the study file",
             )
 
 

@@ -52,13 +52,19 @@ class PushFiles(Entry):
 
 
 class RankedFiles(Entry):
-    """Files of a collection of documents with time windows, relative to the study file."""
+    """Files of a collection of documents, judged or not, with time windows or without, relative to the study file."""
 
     topics: Text
-    qrels: Text
-    windows: Text
+    qrels: Text | None = None
+    windows: Text | None = None
     texts: Text
     intents: Text | None = None
+
+
+class AnswerFiles(Entry):
+    """The questions, relative to the study file; what answers them are the systems."""
+
+    topics: Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

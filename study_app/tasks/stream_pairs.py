@@ -25,6 +25,7 @@ from study_app.tasks.workload import (
     OPTIONS,
     PAIRS_ASSUMED,
     REPEATED_COMMENTS,
+    chosen_only,
     counted,
     from_to,
     taken_capacity,
@@ -179,7 +180,8 @@ def _methods(task: FinishedTask) -> str:
     shown = {True: "was shown", "random": "was shown to a random half of the workers"}
     silent = shown.get(task.protocol.get("reveal_silent_days", False), "was not shown")
     return (
-        f"a worker read an interest profile and what two systems had pushed on the same days, for {task.systems}, and"
+        f"a worker read an interest profile and what two systems had pushed on the same days, for {task.systems}"
+        f"{chosen_only(task.protocol)}, and"
         f" judged: {OPTIONS}. Quiet days were seen as quiet; whether a day had nothing relevant {silent}."
     )
 

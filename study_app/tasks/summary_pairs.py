@@ -22,8 +22,8 @@ from study_app.tasks.workload import (
     Span,
     choosing,
     chosen_capacity,
+    chosen_only,
     chosen_seconds,
-    judged_pairs,
     judging,
 )
 
@@ -106,10 +106,11 @@ def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[st
 
 
 def _methods(task: FinishedTask) -> str:
-    which = judged_pairs(task.protocol.get("pairs", "all"), task.amount)
+    pairs = task.protocol.get("pairs", "all")
+    which = task.amount(pairs, "pair") if isinstance(pairs, int) else "all pairs"
     return (
         "a worker chose the query that interested them most, searched for it on their own"
-        f"{_searched(task)}, and judged {which} of two-layered summaries by {task.systems}: {OPTIONS}."
+        f"{_searched(task)}, and judged {which} of two-layered summaries by {task.systems}{chosen_only(task.protocol)}: {OPTIONS}."
     )
 
 

@@ -7,7 +7,7 @@ Of pairs, workers choose a topic and judge its pairs (`ChosenPairs`), or get one
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -318,8 +318,7 @@ def taking(content: TaskContent, entry: TakenPairs) -> str:
     return f"judges {wanted} of {counted(sum(content.pairs_of_topics), 'pair')}{again}"
 
 
-def judged_pairs(pairs: object, amount: Callable[[Any, str], str]) -> str:
-    """Say which pairs of a topic were judged, for the report; ``pairs`` as a study file has it."""
-    if isinstance(pairs, int):
-        return amount(pairs, "pair")
-    return "all pairs" if pairs == ALL else "the chosen pairs"
+def chosen_only(protocol: Mapping[str, Any]) -> str:
+    """Say for the report that a file named the pairs; nothing where none did."""
+    pairs = protocol.get("pairs", ALL)
+    return ", only pairs that the study file names" if isinstance(pairs, str) and pairs != ALL else ""
