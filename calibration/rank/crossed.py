@@ -14,12 +14,10 @@ Bell and McCaffrey (2002) do in one way. Where all have judged all, V is the var
 has Satterthwaite's degrees of freedom.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_array
+import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from metrics.arrays import Floats, Ints
@@ -29,8 +27,8 @@ NOTHING = 1e-24
 NO_SHARE = 1e-9
 """Weights, degrees of freedom and shares of a variance below are rounding errors."""
 
-Square: TypeAlias = Callable[[csr_array], Floats]
-"""(clusters, k) sums -> what they say of variances: (k, k), or (k,) of each estimate alone."""
+TABLE_VALUES = 2_000_000
+"""Of a table of cells and estimates that is made at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -124,80 +122,146 @@ class Variances:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Influence:
-    """What n entries add to the errors of k estimates.
+    """What n judgments add to the errors of k estimates, each of them to m.
 
     Attributes
     ----------
-    estimate, topic, worker : (n,) ndarray of int
-        Codes from 0.
-    error, weight : (n,) ndarray of float
+    estimate : (m, n) ndarray of int
+        To which estimates a judgment adds, from 0.
+    error, weight : (m, n) ndarray of float
         u and w; for each estimate u adds up to 0 and w to 1.
+    topic, worker : (n,) ndarray of int
+        Codes from 0 without holes.
     """
 
     estimate: Ints
-    topic: Ints
-    worker: Ints
     error: Floats
     weight: Floats
+    topic: Ints
+    worker: Ints
 
     def variances(self) -> Variances:
-        """Return those of each estimate alone, (k,)."""
-        return self._variances(lambda sums: np.asarray((sums * sums).sum(axis=0)), np.asarray)
+        """Return those of each estimate alone, (k,): in memory of the order of judgments."""
+        k = int(self.estimate.max()) + 1
+        topics, workers = self._sums(self.topic), self._sums(self.worker)
+        cells = self._sums(_numbered(self.topic, self.worker))
+        of_worker = _inverse_root(
+            _left_of(workers.weight, np.bincount(workers.estimate, workers.weight**2, k)[workers.estimate])
+        )
+        of_cell = np.empty(len(cells.weight))
+        of_cell[cells.place] = of_worker[workers.place]
+
+        def square(sums: _Sums, values: Floats) -> Floats:
+            return np.asarray(np.bincount(sums.estimate, values**2, k), dtype=np.float64)
+
+        return _variances(
+            by_topic=square(topics, topics.error * _inverse_root(1 - topics.weight)),
+            by_worker=square(workers, workers.error * of_worker),
+            by_cell=square(cells, cells.error * of_cell),
+            taken_off=square(workers, workers.weight * of_worker) - square(cells, cells.weight * of_cell),
+            topic_df=_effective(*(np.bincount(topics.estimate, topics.weight**power, k) for power in (1, 2)))
+            - 1,
+            worker_df=_effective(
+                *(np.bincount(workers.estimate, workers.weight**power, k) for power in (2, 4))
+            )
+            - 1,
+        )
 
     def covariances(self) -> Variances:
-        """Return those of any two estimates, (k, k)."""
-        return self._variances(
-            lambda sums: (sums.T @ sums).toarray(), lambda each: np.minimum(each[:, None], each[None])
+        """Return those of any two estimates, (k, k): in memory of the order of judgments and (topics + workers) x k."""
+        topic_error, topic_weight = self._table(self.topic)
+        worker_error, worker_weight = self._table(self.worker)
+        of_worker = _inverse_root(_left_of(worker_weight, (worker_weight**2).sum(axis=0)))
+        by_cell, weight_by_cell = self._by_cells(of_worker)
+        topic_df = _effective(topic_weight.sum(axis=0), (topic_weight**2).sum(axis=0)) - 1
+        worker_df = _effective((worker_weight**2).sum(axis=0), (worker_weight**4).sum(axis=0)) - 1
+        return _variances(
+            by_topic=_square(topic_error * _inverse_root(1 - topic_weight)),
+            by_worker=_square(worker_error * of_worker),
+            by_cell=by_cell,
+            taken_off=_square(worker_weight * of_worker) - weight_by_cell,
+            topic_df=np.minimum(topic_df[:, None], topic_df),
+            worker_df=np.minimum(worker_df[:, None], worker_df),
         )
 
-    def _variances(self, square: Square, both: Callable[[Floats], Floats]) -> Variances:
-        k, people = int(self.estimate.max()) + 1, int(self.worker.max()) + 1
-        topics = self._sums(self.topic)
-        workers = self._sums(self.worker)
-        cells = self._sums(self.topic * people + self.worker)
-        topic_df = _effective(topics, k, topics.weight) - 1
-        worker_df = _effective(workers, k, workers.weight**2) - 1
-        left = 1 - 2 * workers.weight + np.bincount(workers.estimate, workers.weight**2, k)[workers.estimate]
-        of_worker = _inverse_root(left)
-        whose = cells.estimate * people + cells.cluster % people
-        of_cell = of_worker[np.searchsorted(workers.estimate * people + workers.cluster, whose)]
-        by_topic = square(topics.table(topics.error * _inverse_root(1 - topics.weight), k))
-        by_worker = square(workers.table(workers.error * of_worker, k))
-        taken_off = square(workers.table(workers.weight * of_worker, k)) - square(
-            cells.table(cells.weight * of_cell, k)
-        )
-        return Variances(
-            by_topic=by_topic,
-            by_worker=by_worker,
-            people=by_worker - square(cells.table(cells.error * of_cell, k)) + taken_off * by_topic,
-            topic_df=both(topic_df),
-            worker_df=both(worker_df),
-        )
+    def _by_cells(self, of_worker: Floats) -> tuple[Floats, Floats]:
+        """Return the squares of errors and of weights summed by what topic and worker share, (k, k) each, some cells at a time."""
+        k = of_worker.shape[1]
+        cell = _numbered(self.topic, self.worker)
+        order = np.argsort(cell, kind="stable")
+        at_once = max(1, TABLE_VALUES // k)
+        starts = np.arange(0, int(cell.max()) + 1, at_once)
+        errors, weights = np.zeros((k, k)), np.zeros((k, k))
+        for chosen in np.split(order, np.searchsorted(cell, starts[1:], sorter=order)):
+            own = cell[chosen] - cell[chosen[0]]
+            scale = of_worker[self.worker[chosen[np.unique(own, return_index=True)[1]]]]
+            error, weight = self._table(own, chosen)
+            errors += _square(error * scale)
+            weights += _square(weight * scale)
+        return errors, weights
+
+    def _table(self, cluster: Ints, chosen: "Ints | slice" = slice(None)) -> tuple[Floats, Floats]:
+        """Return U and w, (clusters, k) each, of judgments in clusters."""
+        clusters, k = int(cluster.max()) + 1, int(self.estimate.max()) + 1
+        tables = []
+        for values in (self.error, self.weight):
+            table = np.zeros(clusters * k)
+            for estimate, value in zip(self.estimate, values, strict=True):
+                table += np.bincount(cluster * k + estimate[chosen], value[chosen], clusters * k)
+            tables.append(table.reshape(clusters, k))
+        return tables[0], tables[1]
 
     def _sums(self, cluster: Ints) -> "_Sums":
-        clusters = int(cluster.max()) + 1
-        keys, place = np.unique(self.estimate * clusters + cluster, return_inverse=True)
+        m, clusters = len(self.estimate), int(cluster.max()) + 1
+        place, keys = pd.factorize(np.tile(cluster, m) + self.estimate.ravel() * clusters)
         return _Sums(
             estimate=keys // clusters,
-            cluster=keys % clusters,
-            error=np.bincount(place, self.error),
-            weight=np.bincount(place, self.weight),
+            place=place,
+            error=np.bincount(place, self.error.ravel()),
+            weight=np.bincount(place, self.weight.ravel()),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Sums:
-    """U and w of every estimate in every cluster that has a part in it."""
+    """U and w of every estimate in every cluster that has a part in it, and in which of these sums each judgment is."""
 
     estimate: Ints
-    cluster: Ints
+    place: Ints
     error: Floats
     weight: Floats
 
-    def table(self, values: Floats, estimates: int) -> csr_array:
-        """Put values into a sparse table, a row a cluster and a column an estimate."""
-        row = np.unique(self.cluster, return_inverse=True)[1]
-        return csr_array((values, (row, self.estimate)), shape=(int(row.max()) + 1, estimates))
+
+def _variances(
+    *,
+    by_topic: Floats,
+    by_worker: Floats,
+    by_cell: Floats,
+    taken_off: Floats,
+    topic_df: Floats,
+    worker_df: Floats,
+) -> Variances:
+    return Variances(
+        by_topic=by_topic,
+        by_worker=by_worker,
+        people=by_worker - by_cell + taken_off * by_topic,
+        topic_df=topic_df,
+        worker_df=worker_df,
+    )
+
+
+def _square(table: Floats) -> Floats:
+    return np.asarray(table.T @ table)
+
+
+def _numbered(first: Ints, second: Ints) -> Ints:
+    """Return the number of each combination of two codes, from 0 without holes."""
+    return np.asarray(pd.factorize(first * (int(second.max()) + 1) + second)[0])
+
+
+def _left_of(weight: Floats, squares: Floats) -> Floats:
+    """Return r of people with these weights, see the module; ``squares``: the sum of the squares of all people's weights."""
+    return np.asarray(1 - 2 * weight + squares)
 
 
 def _of_difference(covariance: Floats) -> Floats:
@@ -205,9 +269,9 @@ def _of_difference(covariance: Floats) -> Floats:
     return np.asarray(own[:, None] + own[None] - 2 * covariance)
 
 
-def _effective(sums: _Sums, k: int, share: Floats) -> Floats:
-    """Return how many clusters of equal weight would count as much: (sum w)^2 / sum w^2, (k,)."""
-    return np.asarray(np.bincount(sums.estimate, share, k) ** 2 / np.bincount(sums.estimate, share**2, k))
+def _effective(whole: Floats, squares: Floats) -> Floats:
+    """Return how many clusters of equal weight would count as much, from the sums of weights and of their squares."""
+    return np.asarray(whole**2 / squares)
 
 
 def _inverse_root(values: Floats) -> Floats:

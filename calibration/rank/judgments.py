@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from calibration.tables.preferences import left_out
+from calibration.tables.preferences import completed, left_out
 from metrics.arrays import Floats, Ints
 
 FOR_LEFT = {"left": 1.0, "right": 0.0}
@@ -16,7 +16,7 @@ FOR_LEFT = {"left": 1.0, "right": 0.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Judgments:
+class JudgedSystems:
     """n judgments of one task; codes count from 0 without holes.
 
     Attributes
@@ -76,7 +76,9 @@ def _components(systems: tuple[str, ...], start: Ints, end: Ints, kind: str) -> 
     return sorted(groups, key=len, reverse=True)
 
 
-def tasks_judged(tables: Mapping[str, pd.DataFrame], *, exclude: bool = True) -> Iterator[Judgments]:
+def tasks_judged(
+    tables: Mapping[str, pd.DataFrame], *, exclude: bool = True, complete_only: bool = False
+) -> Iterator[JudgedSystems]:
     """Yield the judgments of every task that has one that counts, in alphabetical order.
 
     Parameters
@@ -85,18 +87,22 @@ def tasks_judged(tables: Mapping[str, pd.DataFrame], *, exclude: bool = True) ->
         With preferences, and workers where there are exclusions; unfiltered.
     exclude : bool
         Leave out excluded workers. Withdrawn workers and validation repeats never count.
+    complete_only : bool
+        Leave out workers who did not complete the study too.
     """
-    out = left_out(tables.get("workers"), exclude=exclude).index
-    preferences = tables["preferences"]
+    preferences, workers = tables["preferences"], tables.get("workers")
+    out = left_out(workers, exclude=exclude).index
     counts = preferences["validation_of"].isna() & ~preferences["worker"].isin(out)
+    if complete_only:
+        counts &= preferences["worker"].isin(completed(workers))
     for task, rows in preferences[counts].groupby("task"):
         yield _judgments(str(task), rows)
 
 
-def _judgments(task: str, rows: pd.DataFrame) -> Judgments:
+def _judgments(task: str, rows: pd.DataFrame) -> JudgedSystems:
     sides = pd.concat([rows["system_left"], rows["system_right"]])
     codes, systems = pd.factorize(sides, sort=True)
-    return Judgments(
+    return JudgedSystems(
         task=task,
         systems=tuple(map(str, systems)),
         left=codes[: len(rows)],

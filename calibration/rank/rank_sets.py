@@ -11,7 +11,7 @@ from scipy.special import ndtr, stdtrit
 from calibration.rank.crossed import Errors
 from metrics.arrays import Bools, Floats, Ints
 
-MOST_VALUES, FEWEST_DRAWS, MOST_DRAWS = 10**8, 10_000, 200_000
+MOST_VALUES, FEWEST_DRAWS, MOST_DRAWS = 10**8, 10_000, 50_000
 """Of the draws of all differences."""
 
 

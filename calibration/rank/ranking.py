@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from calibration.rank.crossed import Errors, Variances
-from calibration.rank.judgments import Judgments, tasks_judged
+from calibration.rank.judgments import JudgedSystems, tasks_judged
 from calibration.rank.rank_sets import certainly_above, pointwise_level, rank_ranges
-from calibration.rank.win_rates import Shares, duels, is_balanced, win_rates
+from calibration.rank.win_rates import JudgedShares, duels, is_balanced, win_rates
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints
@@ -81,6 +81,7 @@ def rank_systems(
     task: str | None = None,
     level: float = LEVEL,
     exclude: bool = True,
+    complete_only: bool = False,
     seed: int = 1,
     place: str = "preferences",
 ) -> Ranking:
@@ -96,6 +97,8 @@ def rank_systems(
         Of every interval, and of all ranks of a task at once.
     exclude : bool
         Leave out excluded workers; withdrawn ones and validation repeats never count.
+    complete_only : bool
+        Count only workers who completed the study.
     seed : int
         Decides the draws behind the ranks.
     place : str
@@ -112,7 +115,7 @@ def rank_systems(
             path=place,
             cure="only tasks of pairs are ranked",
         )
-    judged = list(tasks_judged(tables, exclude=exclude))
+    judged = list(tasks_judged(tables, exclude=exclude, complete_only=complete_only))
     if not judged:
         raise input_fault("no preference counts", path=place, cure="see who has judged, and who is excluded")
     if task is not None:
@@ -134,7 +137,7 @@ def rank_systems(
     )
 
 
-def _connected(judged: list[Judgments], place: str) -> tuple[list[Judgments], list[str]]:
+def _connected(judged: list[JudgedSystems], place: str) -> tuple[list[JudgedSystems], list[str]]:
     """Return the tasks whose systems comparisons connect, and say which others are left out.
 
     Raises
@@ -156,12 +159,12 @@ def _connected(judged: list[Judgments], place: str) -> tuple[list[Judgments], li
 
 
 def _ranked(
-    judged: Judgments, level: float, rng: np.random.Generator
+    judged: JudgedSystems, level: float, rng: np.random.Generator
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Return the ranking, the duels and the notes of one task."""
     rates = win_rates(judged)
     variances = rates.influence.covariances()
-    rank_low, rank_high = _ranks(rates.value, variances, level, rng)
+    rank_low, rank_high = ranks_left_open(rates.value, variances, level, rng)
     errors = variances.of_one_each().errors()
     worths, why_none = _worths(judged)
     ranking = pd.DataFrame(
@@ -181,7 +184,10 @@ def _ranked(
     return ranking.iloc[best_first], _duel_rows(judged, level), notes
 
 
-def _ranks(value: Floats, variances: Variances, level: float, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def ranks_left_open(
+    value: Floats, variances: Variances, level: float, rng: np.random.Generator
+) -> tuple[Ints, Ints]:
+    """Return the best and the worst rank of each win rate that intervals of all differences at once allow."""
     differences = variances.of_differences().errors()
     if np.isnan(differences.df).all():
         return rank_ranges(np.zeros((len(value), len(value)), dtype=bool))
@@ -190,7 +196,7 @@ def _ranks(value: Floats, variances: Variances, level: float, rng: np.random.Gen
     return rank_ranges(certainly_above(value, differences, each))
 
 
-def _worths(judged: Judgments) -> tuple[Worths | None, str]:
+def _worths(judged: JudgedSystems) -> tuple[Worths | None, str]:
     """Return the worths, or why there are none."""
     why = no_worths(judged)
     if why:
@@ -226,7 +232,7 @@ def _with_ends(
     }
 
 
-def _duel_rows(judged: Judgments, level: float) -> pd.DataFrame:
+def _duel_rows(judged: JudgedSystems, level: float) -> pd.DataFrame:
     """Return every duel of a task; p is that of a share of one half."""
     met = duels(judged)
     errors = met.shares.influence.variances().errors()
@@ -246,7 +252,7 @@ def _duel_rows(judged: Judgments, level: float) -> pd.DataFrame:
 
 
 def _notes(
-    judged: Judgments, rates: Shares, errors: Errors, worths: Worths | None, why_none: str
+    judged: JudgedSystems, rates: JudgedShares, errors: Errors, worths: Worths | None, why_none: str
 ) -> Iterator[str]:
     """Yield what to know of the ranking of a task."""
     if not is_balanced(judged):

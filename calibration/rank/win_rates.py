@@ -10,14 +10,15 @@ Every topic weighs the same, and on a topic every opponent, however many judgmen
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from calibration.rank.crossed import Influence
-from calibration.rank.judgments import Judgments
+from calibration.rank.judgments import JudgedSystems
 from metrics.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Shares:
+class JudgedShares:
     """k estimates, each a weighted mean of judgments, and how each judgment moves them.
 
     Attributes
@@ -44,76 +45,77 @@ class Duels:
     ----------
     first, second : (k,) ndarray of int
         Codes of the two systems, the first in the alphabet first.
-    shares : Shares
-        Shares of the first.
+    shares : JudgedShares
+        JudgedShares of the first.
     """
 
     first: Ints
     second: Ints
-    shares: Shares
+    shares: JudgedShares
 
 
-def win_rates(judged: Judgments) -> Shares:
+def win_rates(judged: JudgedSystems) -> JudgedShares:
     """Return the win rate of every system, in the order of ``judged.systems``."""
-    systems, n = len(judged.systems), len(judged.left)
-    system = np.concatenate([judged.left, judged.right])
-    topic, worker = np.tile(judged.topic, 2), np.tile(judged.worker, 2)
-    couples = judged.topic * systems**2 + judged.couple
-    couple, votes = _numbered(couples)
-    cell, _ = _numbered(topic * systems + system)
-    opponents = _opponents(couples, cell, n)
-    weight = 1 / (np.tile(votes[couple], 2) * opponents[cell])
+    systems = len(judged.systems)
+    system = np.stack([judged.left, judged.right])
+    couple, couples = pd.factorize(judged.topic * systems**2 + judged.couple)
+    votes = np.bincount(couple)
+    cell, cells = pd.factorize((judged.topic * systems + system).ravel())
+    opponents = np.bincount(cell.reshape(2, -1)[:, _first_of_each(couple, len(couples))].ravel())
     return _shares(
-        system, topic, worker, np.concatenate([judged.for_left, 1 - judged.for_left]), weight, cell
+        judged,
+        estimate=system,
+        vote=np.stack([judged.for_left, 1 - judged.for_left]),
+        weight=1 / (votes[couple] * opponents[cell.reshape(2, -1)]),
+        topics=np.bincount(cells % systems),
     )
 
 
-def duels(judged: Judgments) -> Duels:
+def duels(judged: JudgedSystems) -> Duels:
     """Return the share of the first system of every couple that was judged, in the order of the names."""
     systems = len(judged.systems)
-    keys, couple = np.unique(judged.couple, return_inverse=True)
-    cell, votes = _numbered(judged.topic * systems**2 + judged.couple)
+    couple, keys = pd.factorize(judged.couple, sort=True)
+    cell, cells = pd.factorize(judged.topic * len(keys) + couple)
     for_first = np.where(judged.left < judged.right, judged.for_left, 1 - judged.for_left)
-    return Duels(
-        first=keys // systems,
-        second=keys % systems,
-        shares=_shares(couple, judged.topic, judged.worker, for_first, 1 / votes[cell], cell),
+    shares = _shares(
+        judged,
+        estimate=couple[None],
+        vote=for_first[None],
+        weight=1 / np.bincount(cell)[cell][None],
+        topics=np.bincount(cells % len(keys)),
     )
+    return Duels(first=keys // systems, second=keys % systems, shares=shares)
 
 
-def is_balanced(judged: Judgments) -> bool:
-    """Say whether every couple of the systems of a topic was judged on every topic."""
+def is_balanced(judged: JudgedSystems) -> bool:
+    """Say whether every couple of the task's systems was judged on every topic."""
     systems = len(judged.systems)
-    couples = len(np.unique(judged.topic * systems**2 + judged.couple))
+    couples = len(pd.unique(judged.topic * systems**2 + judged.couple))
     return couples == (int(judged.topic.max()) + 1) * systems * (systems - 1) // 2
 
 
-def _opponents(couples: Ints, cell: Ints, n: int) -> Floats:
-    """Return how many opponents each system had on each topic, by number of the cell of both."""
-    first = np.unique(couples, return_index=True)[1]
-    return np.bincount(np.concatenate([cell[first], cell[n + first]])).astype(np.float64)
+def _first_of_each(code: Ints, codes: int) -> Ints:
+    """Return the place of a judgment of each code."""
+    place = np.empty(codes, dtype=np.intp)
+    place[code] = np.arange(len(code))
+    return place
 
 
-def _numbered(keys: Ints) -> tuple[Ints, Floats]:
-    """Return the number of each key, from 0 without holes, and how often each occurs."""
-    _, number, times = np.unique(keys, return_inverse=True, return_counts=True)
-    return number, times.astype(np.float64)
-
-
-def _shares(estimate: Ints, topic: Ints, worker: Ints, vote: Floats, weight: Floats, cell: Ints) -> Shares:
-    """Return weighted means of votes by estimate; ``weight`` adds up to 1 in each ``cell``, a topic of an estimate."""
-    topics = np.bincount(estimate[np.unique(cell, return_index=True)[1]])
+def _shares(
+    judged: JudgedSystems, *, estimate: Ints, vote: Floats, weight: Floats, topics: Ints
+) -> JudgedShares:
+    """Return weighted means of votes by estimate; ``weight`` adds up to 1 on each topic of an estimate."""
     weight = weight / topics[estimate]
-    value = np.bincount(estimate, weight * vote)
-    return Shares(
+    value = np.bincount(estimate.ravel(), (weight * vote).ravel())
+    return JudgedShares(
         value=value,
         topics=topics,
-        judgments=np.bincount(estimate),
+        judgments=np.bincount(estimate.ravel()),
         influence=Influence(
             estimate=estimate,
-            topic=topic,
-            worker=worker,
             error=weight * (vote - value[estimate]),
             weight=weight,
+            topic=judged.topic,
+            worker=judged.worker,
         ),
     )

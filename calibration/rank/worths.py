@@ -11,11 +11,12 @@ maximum from anywhere.
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from calibration.inference.davidson import choice_probabilities
 from calibration.inference.maximise import Height, StoppingRule, climb
 from calibration.rank.crossed import Influence, Variances
-from calibration.rank.judgments import Judgments
+from calibration.rank.judgments import JudgedSystems
 from metrics.arrays import Floats, Ints
 from metrics.wording import listed
 
@@ -51,7 +52,7 @@ class Worths:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Counts:
-    """Judgments by what was shown where: c ordered couples.
+    """JudgedSystems by what was shown where: c ordered couples.
 
     Attributes
     ----------
@@ -71,7 +72,7 @@ class _Counts:
         return self.left + self.right + self.ties
 
 
-def no_worths(judged: Judgments) -> str:
+def no_worths(judged: JudgedSystems) -> str:
     """Say why these judgments have no finite worths; nothing where they have."""
     if judged.is_tie.all():
         return "nobody preferred any system"
@@ -84,7 +85,7 @@ def no_worths(judged: Judgments) -> str:
     return next(_beaten(judged, group) for group in reversed(groups) if _beaten(judged, group))
 
 
-def unconnected(judged: Judgments) -> str:
+def unconnected(judged: JudgedSystems) -> str:
     """Name the groups of systems that no comparison connects; nothing where all are connected."""
     groups = judged.groups()
     return _in_groups(groups) if len(groups) > 1 else ""
@@ -94,7 +95,7 @@ def _in_groups(groups: list[list[str]]) -> str:
     return listed([f"({listed(group, most=4)})" for group in groups], most=4)
 
 
-def _beaten(judged: Judgments, group: list[str]) -> str:
+def _beaten(judged: JudgedSystems, group: list[str]) -> str:
     """Say that a group of systems never loses, or never wins, against all others; nothing where it does both."""
     inside = np.isin(np.array(judged.systems), group)
     between = inside[judged.left] != inside[judged.right]
@@ -106,12 +107,12 @@ def _beaten(judged: Judgments, group: list[str]) -> str:
     return f"{listed(group, most=4)} never {wins}, so no worth is finite" if (of_group == 0).all() else ""
 
 
-def fit_worths(judged: Judgments, *, side: bool = True) -> Worths:
+def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
     """Fit the worths of systems for which `no_worths` has nothing to say.
 
     Parameters
     ----------
-    judged : Judgments
+    judged : JudgedSystems
         Of one task.
     side : bool
         Let the side matter. Where the systems always stood so that it cannot be told from the worths, it is left out.
@@ -144,10 +145,10 @@ def fit_worths(judged: Judgments, *, side: bool = True) -> Worths:
     )
 
 
-def _counted(judged: Judgments) -> tuple[_Counts, Ints]:
+def _counted(judged: JudgedSystems) -> tuple[_Counts, Ints]:
     """Count the judgments by ordered couple; return also the number of each judgment's couple."""
     systems = len(judged.systems)
-    keys, group = np.unique(judged.left * systems + judged.right, return_inverse=True)
+    group, keys = pd.factorize(judged.left * systems + judged.right)
     design = np.zeros((len(keys), systems))
     design[np.arange(len(keys)), keys // systems] += 1
     design[np.arange(len(keys)), keys % systems] -= 1
@@ -207,7 +208,7 @@ def _inverse_information(counts: _Counts, point: Floats) -> Floats:
     return np.asarray(np.linalg.pinv(information, rcond=1e-11, hermitian=True))
 
 
-def _variances(judged: Judgments, counts: _Counts, group: Ints, point: Floats) -> Variances:
+def _variances(judged: JudgedSystems, counts: _Counts, group: Ints, point: Floats) -> Variances:
     """Return the sandwich of the worths: scores summed by topic, worker and both, between the information's inverse."""
     systems, n = len(judged.systems), len(judged.left)
     left, right, tie = (chance[group] for chance in _chances(counts, point))
@@ -218,13 +219,13 @@ def _variances(judged: Judgments, counts: _Counts, group: Ints, point: Floats) -
     if counts.design.shape[1] > systems:
         columns.append(np.full(n, systems))
         scores.append(score)
-    column = np.concatenate(columns)
+    column = np.stack(columns)
     influence = Influence(
         estimate=column,
-        topic=np.tile(judged.topic, len(columns)),
-        worker=np.tile(judged.worker, len(columns)),
-        error=np.concatenate(scores),
-        weight=(1 / np.bincount(column))[column],
+        error=np.stack(scores),
+        weight=(1 / np.bincount(column.ravel()))[column],
+        topic=judged.topic,
+        worker=judged.worker,
     )
     bread = _inverse_information(counts, point)[:systems]
     return influence.covariances().through(bread).of_one_each()
