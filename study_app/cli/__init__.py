@@ -162,6 +162,7 @@ COMMANDS = {
         "study_app.cli.results.measures:correlate",
         "Correlate two columns of scores of the same systems.",
     ),
+    "rank": ("study_app.cli.results.rank:rank", "Say which system people prefer."),
     "agree": ("study_app.cli.results.agree:agree", "Measure how well metrics agree with the preferences."),
     "report": ("study_app.cli.results.agree:report", "Write the report page of an agreement folder."),
 }
