@@ -1,5 +1,7 @@
 """/s/STUDY: where workers arrive from their platform."""
 
+import logging
+
 from flask import Blueprint, redirect, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
@@ -9,6 +11,7 @@ from study_app.services.researcher.studies import is_paused
 from study_app.services.worker.entry import Visitor, arrive, find_study, is_full, known_worker
 from study_app.store.database import is_nearly_full, transaction
 from study_app.store.plan import StudyPlan
+from study_app.store.submissions import other_of_submission
 from study_app.study.platforms import (
     frame_hosts,
     is_phone,
@@ -20,9 +23,10 @@ from study_app.study.platforms import (
 )
 from study_app.web.blueprints.walk import to_step
 from study_app.web.pages.pages import PreviewPage
-from study_app.web.serving import note_worker, permit, rendered, said, server
+from study_app.web.serving import note_worker, permit, reference, rendered, said, server
 from study_app.web.show.show import consent_paragraphs
 
+LOGGER = logging.getLogger("prefcal.door")
 blueprint = Blueprint("entry", __name__)
 
 
@@ -47,7 +51,8 @@ def enter(study: str) -> Response:
             platform=platform.name, worker=given, parameters=visit_parameters(platform, request.args)
         )
         refusal = _refusal(session, plan, visitor)
-    return refusal or _let_in(plan, visitor)
+        other = None if refusal else _other_id(session, plan, visitor)
+    return refusal or _let_in(plan, visitor, other)
 
 
 def _preview(plan: StudyPlan) -> Response:
@@ -74,11 +79,25 @@ def _refusal(session: Session, plan: StudyPlan, visitor: Visitor) -> Response | 
     return None
 
 
-def _let_in(plan: StudyPlan, visitor: Visitor) -> Response:
+def _other_id(session: Session, plan: StudyPlan, visitor: Visitor) -> str | None:
+    """Return who came under the visitor's submission with another id, if anybody did."""
+    platform = platform_of(plan.entry)
+    submission = visitor.parameters.get(platform.submission_parameter or "")
+    return other_of_submission(session, plan.id, platform, worker=visitor.worker, submission=submission)
+
+
+def _let_in(plan: StudyPlan, visitor: Visitor, other: str | None) -> Response:
+    """Let a visitor in, and log it where ``other`` came under the same submission.
+
+    They are let in all the same: who came first may be the one with the made-up id, and only the platform's list knows whose
+    submission it is. Payment goes by that list.
+    """
     app = server()
     with transaction(app.database, write=True) as session:
         arrived = arrive(session, plan, visitor, now=app.now(), new_token=app.new_token)
     note_worker(arrived.pseudonym)
+    if other is not None:
+        LOGGER.warning("request %s: %s came under a submission of %s", reference(), arrived.pseudonym, other)
     token = app.signer.worker_token(arrived.worker_id)
     if arrived.is_new:
         return to_step(token, CONSENT)

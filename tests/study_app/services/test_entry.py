@@ -24,7 +24,9 @@ def test_every_arrival_is_kept_with_what_the_platform_said(campaign):
     """A second submission of the same person is still the same person."""
     study = campaign(platform="prolific")
     for submission in ("s1", "s2"):
-        study.visitor().open(f"/s/small?PROLIFIC_PID=p1&STUDY_ID=x&SESSION_ID={submission}&secret=1")
+        study.visitor().open(
+            f"/s/small?PROLIFIC_PID=5e9088a8a4b6ed018b45ba7b&STUDY_ID=x&SESSION_ID={submission}&secret=1"
+        )
     entries = [entry for (entry,) in study.rows(select(PlatformEntry.parameters).order_by(PlatformEntry.id))]
     assert entries == [{"STUDY_ID": "x", "SESSION_ID": "s1"}, {"STUDY_ID": "x", "SESSION_ID": "s2"}]
     assert len(study.rows(select(Worker))) == 1
@@ -92,8 +94,13 @@ def test_a_phone_is_told_by_hint_then_by_name():
 def test_only_known_and_plain_parameters_are_kept():
     """What else stands in the address is nobody's business."""
     prolific = PLATFORMS["prolific"]
-    given = {"PROLIFIC_PID": " p ", "STUDY_ID": "s", "SESSION_ID": "x" * 256, "email": "a@b.example"}
-    assert worker_id(prolific, given) == "p"
+    given = {
+        "PROLIFIC_PID": " 5e9088a8a4b6ed018b45ba7b ",
+        "STUDY_ID": "s",
+        "SESSION_ID": "x" * 256,
+        "email": "a@b.example",
+    }
+    assert worker_id(prolific, given) == "5e9088a8a4b6ed018b45ba7b"
     assert visit_parameters(prolific, given) == {"STUDY_ID": "s"}
 
 
