@@ -75,4 +75,6 @@ def test_the_proxies_of_the_deployment_page_keep_no_addresses_and_pass_on_their_
     assert "proxy_set_header Host $server_name;" in servers[0]
     assert "proxy_set_header X-Forwarded-Proto $scheme;" in servers[0]
     assert "limit_req zone=entry" in servers[0].partition("location /s/")[2]
+    assert "limit_req zone=events" in servers[0].partition("location /e/")[2]
+    assert "max_size 64KiB" in caddy.partition("request_body /e/*")[2]
     assert "exclude http.log.error http.handlers.reverse_proxy" in caddy

@@ -7,6 +7,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import (
@@ -32,6 +33,8 @@ Seconds = Annotated[float, Field(ge=0, le=86_400)]
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Repeats = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
+BEFORE_FIRST_ANSWER = timedelta(minutes=15)
+"""So long a place is held for the first answer; what is looked for first comes on top."""
 
 
 class Entry(BaseModel):
@@ -297,6 +300,21 @@ class StudyEntry(Entry):
     platform_fee: Share = 0
     lease_minutes: Annotated[int, Field(ge=1, le=1440)] = 45
     tasks: Annotated[tuple[Task, ...], Field(min_length=1, strict=False)]
+
+    @property
+    def lease(self) -> timedelta:
+        """How long a place is held without a sign of life, by who has answered something."""
+        return timedelta(minutes=self.lease_minutes)
+
+    @property
+    def first_lease(self) -> timedelta:
+        """How long a place is held by who has answered nothing yet, whatever signs of life there are: the search, and a while."""
+        searches = [
+            task.whole_search_seconds
+            for task in self.tasks
+            if isinstance(task, SearchedTask) and task.search_seconds
+        ]
+        return min(self.lease, BEFORE_FIRST_ANSWER + timedelta(seconds=max(searches, default=0)))
 
 
 def read_study_entry(plain: Any, kinds: Kinds) -> StudyEntry:
