@@ -16,7 +16,7 @@ from functools import lru_cache
 from flask import Flask, Response, jsonify, request
 from sqlalchemy.exc import DBAPIError, InternalError, OperationalError
 from werkzeug.datastructures import Accept
-from werkzeug.exceptions import BadHost, HTTPException, SecurityError
+from werkzeug.exceptions import BadHost, HTTPException, MethodNotAllowed, SecurityError
 from werkzeug.http import parse_accept_header
 
 from study_app.config import Config, resource_folder
@@ -71,7 +71,10 @@ def http_error(error: HTTPException) -> Response:
     ):  # no page can be made without knowing where this server is
         return Response("Bad request\n", status=400, mimetype="text/plain")
     known = {404: "not_found" if request.path != "/" else "bare_address", 413: "too_large"}
-    return _answer(known.get(error.code or 500, "bad_request"), error.code or 500)
+    response = _answer(known.get(error.code or 500, "bad_request"), error.code or 500)
+    if isinstance(error, MethodNotAllowed):
+        response.allow.update(error.valid_methods or ())
+    return response
 
 
 def unavailable(error: Exception) -> Response:

@@ -64,7 +64,8 @@ def is_paused(session: Session, study: int) -> bool:
 SIGNING_KEY = "signing_key"
 RESEARCHER_KEY = "researcher_key"
 KEY_BEFORE = "signing_key_before"
-KEY_LETTERS = {SIGNING_KEY: 52, RESEARCHER_KEY: 24}
+KEY_LETTERS = {SIGNING_KEY: 52, RESEARCHER_KEY: 26}
+"""More than 128 bits each: a letter has nearly five."""
 
 
 def create_keys(session: Session, *, new_token: NewToken) -> None:

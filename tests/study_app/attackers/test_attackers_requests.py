@@ -152,6 +152,14 @@ def test_a_server_answers_to_its_own_names_only_and_says_where_to_report_a_weakn
         assert (refused.exit_code, "write" in refused.output) == (2, True)
 
 
+def test_a_method_that_an_address_does_not_have_is_refused_with_those_it_has(study):
+    """TRACE, which would repeat what was sent, among them."""
+    for path, allowed in (("/withdraw", {"GET", "HEAD", "OPTIONS", "POST"}), ("/e/x", {"OPTIONS", "POST"})):
+        for method in ("TRACE", "PUT", "DELETE"):
+            answer = study.app.test_client().open(path, method=method)
+            assert (answer.status_code, set(answer.allow)) == (405, allowed)
+
+
 def test_no_part_of_a_request_gets_into_a_header(study):
     """Line ends in parameters, tokens and forms would begin a header of their own."""
     client, line = study.app.test_client(), quote("a\r\nSet-Cookie: a=b", safe="")
