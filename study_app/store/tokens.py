@@ -84,7 +84,8 @@ class Signer:
     def __init__(self, key: str, *, before: KeyBefore | None = None, now: Now | None = None) -> None:
         self._workers, self._pages = _serializers(key)
         self._before = None if before is None else _serializers(before.key)
-        self._until, self._now = before and before.until, now or utc_now
+        self._until = None if before is None else before.until
+        self._now = now or utc_now
         self._known: dict[str, int] = {}
 
     def worker_token(self, worker: int) -> str:

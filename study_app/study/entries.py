@@ -4,6 +4,7 @@ The entry of each kind of task is in its module in `study_app.tasks`; who reads 
 """
 
 import math
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -274,8 +275,23 @@ def _known_platform(name: str) -> str:
     return name
 
 
+def _ids(value: Any) -> str | tuple[str, ...] | None:
+    """Take the name of a file, or the digests of what stood in it as a database has them."""
+    if value is None or (isinstance(value, str) and _FILE_NAME.fullmatch(value)):
+        return value
+    if isinstance(value, list | tuple) and all(_DIGEST.fullmatch(str(one)) for one in value):
+        return tuple(value)
+    raise PydanticCustomError(
+        "literal_error", "must be {expected}", {"expected": "the name of a file of ids"}
+    )
+
+
+_FILE_NAME = re.compile(r"[^<>&\"'\s][^<>&\"'\n]{0,999}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
 class StudyEntry(Entry):
-    """A whole study file."""
+    """A whole study file; ``ids``: the file of the ids that are let in, once loaded their digests, None for everybody."""
 
     study: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
     title: Text
@@ -283,6 +299,7 @@ class StudyEntry(Entry):
     platform: Annotated[str, AfterValidator(_known_platform)] = "generic"
     id_parameter: Name = "id"
     extra_parameters: Annotated[tuple[Name, ...], Field(max_length=20, strict=False)] = ("session", "batch")
+    ids: Annotated[Any, PlainValidator(_ids)] = None
     submit_hosts: Annotated[tuple[Host, ...], Field(strict=False)] = (
         "www.mturk.com",
         "workersandbox.mturk.com",

@@ -12,6 +12,7 @@ from study_app.services.worker.entry import Visitor, arrive, find_study, is_full
 from study_app.store.database import is_nearly_full, transaction
 from study_app.store.plan import StudyPlan
 from study_app.store.submissions import other_of_submission
+from study_app.study.allowed_ids import lets_in
 from study_app.study.platforms import (
     frame_hosts,
     is_phone,
@@ -67,16 +68,20 @@ def _refusal(session: Session, plan: StudyPlan, visitor: Visitor) -> Response | 
     """Return the page that says why a visitor cannot come in, before being asked for anything; None if they can."""
     known = known_worker(session, plan, visitor)
     if (known is None or known.consented_at is None) and is_paused(session, plan.id):
-        return said("paused", status=503, language=plan.language)
-    if known is not None:
+        key, status = "paused", 503
+    elif known is not None:
         return None
-    if not _fits_device(plan):
-        return said(f"device_{plan.entry.device}", status=403, language=plan.language)
-    if is_nearly_full(server().database):
-        return said("no_room", status=503, language=plan.language)
-    if is_full(session, plan, now=server().now()):
-        return said("full", status=409, language=plan.language)
-    return None
+    elif not lets_in(plan.entry, visitor.worker):
+        key, status = "not_invited", 403
+    elif not _fits_device(plan):
+        key, status = f"device_{plan.entry.device}", 403
+    elif is_nearly_full(server().database):
+        key, status = "no_room", 503
+    elif is_full(session, plan, now=server().now()):
+        key, status = "full", 409
+    else:
+        return None
+    return said(key, status=status, language=plan.language)
 
 
 def _other_id(session: Session, plan: StudyPlan, visitor: Visitor) -> str | None:

@@ -3,9 +3,11 @@
 import pytest
 from sqlalchemy import select
 
-from study_app.store.models import EPOCH, PlatformEntry, PlatformIdentity, Worker
+from study_app.store.models import EPOCH, LoadedStudy, PlatformEntry, PlatformIdentity, Worker
 from study_app.store.tokens import BadTokenError, PageToken, Signer
 from study_app.study.platforms import PLATFORMS, is_phone, visit_parameters, worker_id
+from tests.study_app.prefcal_command import run_here
+from tests.study_app.small_study import write_small_study
 from tests.study_app.visitor import DESKTOP, PHONE
 
 IPAD = "Mozilla/5.0 (iPad; CPU OS 16_0 like Mac OS X) AppleWebKit/605.1.15 Version/16.0 Mobile/15E148 Safari/604.1"
@@ -161,3 +163,24 @@ def test_an_unknown_address_and_a_wrong_method_are_clear_pages(campaign):
     assert study.app.test_client().post("/s/small?id=ann").status_code == 405
     ann = study.arrive()
     assert ann.client.post(ann.path, data={"page": "x" * 70_000}).status_code == 413
+
+
+def test_only_listed_ids_are_let_in_where_a_study_has_a_list(campaign, monkeypatch, capsys):
+    """What is kept of the list are digests; loading it again takes a changed one, and who has begun goes on."""
+    study = campaign()
+    listed, file = study.folder / "invited.txt", write_small_study(study.folder, ids="invited.txt")
+    for text in ("ann\n", "\nbob\n"):
+        listed.write_text(text)
+        loaded = run_here(monkeypatch, capsys, "study", "load", file, "--database", study.url)
+        assert loaded.code == 0, loaded.err
+        if text == "ann\n":
+            assert study.arrive("ann").step == "consent"
+            stranger = study.arrive("bob")
+            assert (stranger.status, "invited people only" in stranger.html.h1.get_text()) == (403, True)
+    assert "ids: 1 in all" in loaded.out
+    assert study.arrive("bob").step == study.arrive("ann").step == "consent"
+    [(config,)] = study.rows(select(LoadedStudy.config))
+    assert "bob" not in str(config)
+    listed.write_text("ann\na\x07b\n")
+    refused = run_here(monkeypatch, capsys, "study", "load", file, "--database", study.url)
+    assert f"{listed}:2: no id of platform generic; write one id a line" in refused.err
