@@ -56,13 +56,19 @@ class JudgedSystems:
         """Return the systems in groups that no comparison connects; one group where all are connected."""
         return _components(self.systems, self.left, self.right, "weak")
 
-    def never_beaten(self) -> list[list[str]]:
-        """Return the groups of systems between which nobody ever decided both ways, a tie counting both ways.
+    def one_sided(self, *, ties: bool) -> list[list[str]]:
+        """Return the groups of systems between which all was decided one way; a single group where nothing was.
 
-        One group where everybody's worth is finite: only then can any system be reached from any other by going from a system to
-        one that was preferred to it or tied with it (Ford 1957; for ties Davidson 1970).
+        Nobody's worth is infinite only if every system can be reached from every other by going from a system to one that was
+        preferred to it, or tied with it (Ford 1957; for ties Davidson 1970).
+
+        Parameters
+        ----------
+        ties : bool
+            A tie counts both ways; else it counts for nothing.
         """
-        wins, losses = self.for_left > 0, self.for_left < 1
+        half = 0.5 if ties else 1.0
+        wins, losses = self.for_left >= half, self.for_left <= 1 - half
         start = np.concatenate([self.right[wins], self.left[losses]])
         end = np.concatenate([self.left[wins], self.right[losses]])
         return _components(self.systems, start, end, "strong")
