@@ -88,10 +88,10 @@ def _one_sided(judged: JudgedSystems, *, ties: bool) -> str:
     if len(groups) == 1:
         return ""
     shares = [(group, _against_others(judged, group)) for group in groups]
-    for verb, is_so in (("lose", lambda share: share > 0), ("win", lambda share: share < 1)):
-        for group, share in shares:
-            if is_so(share).all():
-                return f"{listed(group, most=4)} never {verb}{'s' * (len(group) == 1)}, so no worth is finite"
+    never = [(group, "lose") for group, share in shares if (share > 0).all()]
+    never += [(group, "win") for group, share in shares if (share < 1).all()]
+    for group, verb in never:
+        return f"{listed(group, most=4)} never {verb}{'s' * (len(group) == 1)}, so no worth is finite"
     return ""
 
 
@@ -109,7 +109,7 @@ def _against_others(judged: JudgedSystems, group: list[str]) -> Floats:
     """Return what each judgment between a group and the others adds to the share of the group."""
     inside = np.isin(np.array(judged.systems), group)
     between = inside[judged.left] != inside[judged.right]
-    return np.where(inside[judged.left], judged.for_left, 1 - judged.for_left)[between]
+    return np.asarray(np.where(inside[judged.left], judged.for_left, 1 - judged.for_left)[between])
 
 
 def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
