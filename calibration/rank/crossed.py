@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
+from calibration.inference.clusters import without_negative
 from metrics.arrays import Floats, Ints
 
 NOTHING = 1e-24
@@ -72,8 +73,10 @@ class Variances:
     worker_df: Floats
 
     def total(self) -> Floats:
-        """Return V where P is taken as it is, below 0 too: for covariances."""
-        return np.asarray(self.by_topic + self.people * (1 + 1 / np.maximum(self.topic_df, 1)))
+        """Return a covariance matrix, (k, k), from those of any two: V with what of P is no covariance set to 0."""
+        return np.asarray(
+            self.by_topic + without_negative(self.people * (1 + 1 / np.maximum(self.topic_df, 1)))
+        )
 
     def errors(self) -> Errors:
         """Return standard errors and degrees of freedom of what these are variances of."""
