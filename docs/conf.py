@@ -33,8 +33,7 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence", "deflist"]
 
 autodoc_default_options = {"members": True, "member-order": "bysource"}
-autodoc_typehints_format = "short"
-autodoc_class_signature = "mixed"
+autodoc_typehints = "none"  # the docstrings have the types in words
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 maximum_signature_line_length = 88
@@ -49,6 +48,7 @@ html_copy_source = False
 html_show_sphinx = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#1a5a96", "color-brand-content": "#1a5a96"},
     "dark_css_variables": {"color-brand-primary": "#8fc1f0", "color-brand-content": "#8fc1f0"},

@@ -222,7 +222,7 @@ def _quality_table(entries: Mapping[str, ParameterEntry], key: str) -> tuple[Rep
     return (
         ReportTable(
             name=f"{key}-quality",
-            caption="How often workers answered alike: by chance, and beyond chance",
+            caption="How steady workers are, and how well they agree",
             columns=("What", "Estimate", f"{LEVEL} interval", "Workers", "Rows", "Method"),
             rows=rows,
             note=" ".join(
