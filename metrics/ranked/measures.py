@@ -36,6 +36,8 @@ class RankedMeasure(Measure, ABC):
     """What the measures of ranked lists share. A topic without relevant documents scores 0 in all of them."""
 
     family: ClassVar[str] = "ranked"
+    timed: ClassVar[bool] = False
+    """Whether it is defined only where documents have windows."""
 
     @property
     def largest_grade(self) -> int | None:
@@ -98,6 +100,7 @@ class TIAP(MeasureAtDepth):
     TIAP(k=5)
     """
 
+    timed: ClassVar[bool] = True
     name: ClassVar[str] = "TIA-P"
     source: ClassVar[str] = f"{SOURCE}, TIA-Precision"
     definition: ClassVar[str] = (
@@ -159,6 +162,7 @@ class TIANDCG(IANDCG):
         list scores 1. Otherwise a cell without documents counts as 0.
     """
 
+    timed: ClassVar[bool] = True
     name: ClassVar[str] = "TIA-nDCG"
     source: ClassVar[str] = f"{SOURCE}, TIA-NDCG"
     definition: ClassVar[str] = (
@@ -232,6 +236,7 @@ class TIAERR(IAERR):
         text's TIA-ERR is IA-ERR.
     """
 
+    timed: ClassVar[bool] = True
     name: ClassVar[str] = "TIA-ERR"
     source: ClassVar[str] = f"{SOURCE}, TIA-ERR"
     definition: ClassVar[str] = (
@@ -269,6 +274,7 @@ class TIAAP(RankedMeasure):
         Cut the sum at this depth, from 1; None: the whole list.
     """
 
+    timed: ClassVar[bool] = True
     name: ClassVar[str] = "TIA-AP"
     source: ClassVar[str] = f"{SOURCE}, TIA-AvgPrecision"
     definition: ClassVar[str] = "TIA-P averaged over the relevant documents; its mean over topics is TIA-MAP."
