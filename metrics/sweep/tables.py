@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import BinaryIO, Self
 
@@ -17,6 +17,7 @@ from metrics.sweep.parts import SweepFolder
 from metrics.sweep.references import ReferenceMeasure
 
 SWEEP, BEST, CORRELATION = "sweep.parquet", "best.csv", "correlation.csv"
+OTHERS = "measures.csv"
 MEASURES = ("MSU", "MSU/s")
 SWEEP_COLUMNS = (*SweepPoint._fields, "run", "MSU", "MSU-se", "MSU/s")
 BEST_COLUMNS = ("of", "run", "rank", "runs_equal", *SweepPoint._fields, "MSU", "MSU/s")
@@ -27,7 +28,7 @@ GROUP_ROWS = 50_000
 
 
 def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[ReferenceMeasure]) -> None:
-    """Write sweep.parquet, best.csv and correlation.csv; all parts must be there.
+    """Write sweep.parquet, best.csv, correlation.csv and measures.csv; all parts must be there.
 
     Raises
     ------
@@ -35,14 +36,17 @@ def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[Ref
         If a part is damaged, or a file cannot be written.
     """
     best = _BestPoints(runs)
+    names = (SWEEP, BEST, CORRELATION, OTHERS)
     with ExitStack() as files:
-        opened = [
-            files.enter_context(written_whole(folder.folder / name)) for name in (SWEEP, BEST, CORRELATION)
-        ]
+        opened = [files.enter_context(written_whole(folder.folder / name)) for name in names]
         sweep = files.enter_context(_SweepWriter(opened[0], runs))
-        best_rows, correlation_rows = (
-            _CsvWriter(opened[1], BEST_COLUMNS),
-            _CsvWriter(opened[2], CORRELATION_COLUMNS),
+        best_rows, correlation_rows, other_rows = (
+            _CsvWriter(file, columns)
+            for file, columns in zip(
+                opened[1:],
+                (BEST_COLUMNS, CORRELATION_COLUMNS, ("run", *(one.name for one in against))),
+                strict=True,
+            )
         )
         for place, part in enumerate(folder.parts()):
             for decay, point in enumerate(folder.grid.points(place)):
@@ -51,6 +55,7 @@ def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[Ref
                 best_rows.add(best.meet(point, values["MSU"], values["MSU/s"]))
                 correlation_rows.add_all(_correlations(point, values, against))
         best_rows.add_all(best.of_systems())
+        other_rows.add_all(zip(runs, *(one.overall.tolist() for one in against), strict=True))
 
 
 def _correlations(
@@ -104,7 +109,7 @@ class _CsvWriter:
         )
         self._file.write(text.getvalue().encode())
 
-    def add_all(self, rows: Iterator[Sequence[object]]) -> None:
+    def add_all(self, rows: Iterable[Sequence[object]]) -> None:
         for row in rows:
             self.add(row)
 

@@ -26,6 +26,8 @@ from calibration.tables.sources import study_sources
 from calibration.tables.study import StudyRecord, read_study
 from calibration.user_model.model import ParameterEntry, UserModel, read_user_model
 from metrics.errors import input_fault
+from metrics.sweep.parts import MANIFEST
+from metrics.sweep.result import MSUSweep, read_sweep
 
 TABLES, MODEL, TRUTH = "tables", "user-model.json", "truth.json"
 
@@ -56,6 +58,8 @@ class ReportMaterial:
         As `prefcal agree` wrote them; scored now where it was never run, as for a study without pairs.
     plots : FitPlots or None
         What `prefcal fit` kept of its drawings; None without, or where they are of another model.
+    sweep : MSUSweep or None
+        A sweep of MSU, as `prefcal sweep msu` wrote it.
     quality : mapping of str to ParameterEntry
         Agreement among raters, consistency and position bias, from quality.json; empty without one.
     """
@@ -75,7 +79,13 @@ class ReportMaterial:
     truth: UserModel | None
     streams: StreamTables
     plots: FitPlots | None
+    sweep: MSUSweep | None
     quality: Mapping[str, ParameterEntry]
+
+    @property
+    def has_study(self) -> bool:
+        """Whether there is anything of a study, besides a sweep."""
+        return self.agreement is not None or bool(self.tables) or self.model is not None
 
     @property
     def simulated(self) -> bool:
@@ -118,13 +128,14 @@ def read_material(folder: str | Path) -> ReportMaterial:
         if streams is None
         else streams,
         plots=read_fit_plots(model_file),
+        sweep=read_sweep(folder) if (folder / MANIFEST).is_file() else None,
         quality=read_quality(model_file),
     )
-    if material.agreement is None and not material.tables and material.model is None:
+    if not material.has_study and material.sweep is None:
         raise input_fault(
-            f"nothing to report: no {AGREEMENT}, no {TABLES}, no {MODEL}",
+            f"nothing to report: no {AGREEMENT}, no {TABLES}, no {MODEL}, no {MANIFEST}",
             path=folder,
-            cure="name the folder that prefcal agree or prefcal demo wrote",
+            cure="name the folder that prefcal agree, prefcal sweep or prefcal demo wrote",
         )
     return material
 
