@@ -14,7 +14,7 @@ from metrics.arrays import Floats
 from metrics.files import written_whole
 from metrics.sweep.grid import SweepPoint
 from metrics.sweep.parts import SweepFolder
-from metrics.sweep.references import ReferenceMeasure
+from metrics.sweep.references import DIGITS, ReferenceMeasure, as_printed
 
 SWEEP, BEST, CORRELATION = "sweep.parquet", "best.csv", "correlation.csv"
 OTHERS = "measures.csv"
@@ -50,8 +50,9 @@ def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[Ref
         )
         for place, part in enumerate(folder.parts()):
             for decay, point in enumerate(folder.grid.points(place)):
-                values = {"MSU": part.utility[:, decay], "MSU/s": part.per_second[:, decay]}
-                sweep.add(point, values["MSU"], part.error[:, decay], values["MSU/s"])
+                utility, per_second = part.utility[:, decay], part.per_second[:, decay]
+                sweep.add(point, utility, part.error[:, decay], per_second)
+                values = {"MSU": as_printed(utility), "MSU/s": as_printed(per_second)}
                 best_rows.add(best.meet(point, values["MSU"], values["MSU/s"]))
                 correlation_rows.add_all(_correlations(point, values, against))
         best_rows.add_all(best.of_systems())
@@ -105,7 +106,7 @@ class _CsvWriter:
     def add(self, row: Sequence[object]) -> None:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerow(
-            [f"{cell:.13g}" if isinstance(cell, float) else cell for cell in row]
+            [f"{cell:.{DIGITS}g}" if isinstance(cell, float) else cell for cell in row]
         )
         self._file.write(text.getvalue().encode())
 

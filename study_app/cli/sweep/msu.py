@@ -20,9 +20,10 @@ from study_app.cli.score.events import (
 
 if TYPE_CHECKING:
     from metrics.sweep.grid import SweepGrid
+    from metrics.sweep.plan import SweepPlan
     from metrics.sweep.references import ReferenceMeasure
     from metrics.sweep.result import MSUSweep
-    from metrics.sweep.sweep import Part, SweepPlan
+    from metrics.sweep.sweep import Part
 
 LIKE = "like.csv"
 SHOWN = 10

@@ -14,7 +14,7 @@ from study_app.report.drawing.heat_map import HeatMap, heat_map
 from study_app.report.drawing.stream_figures import Against, BestMap, best_map, one_against_other
 from study_app.report.page import Figure, ReportTable, Section
 from study_app.report.results import over_few
-from study_app.report.wording import brief, counted, decimal, lasting, percent, quantity, slug
+from study_app.report.wording import brief, counted, decimal, lasting, quantity, slug
 
 KEY = "sweep"
 PAPER = "Baruah and others (SIGIR 2015)"
@@ -87,7 +87,7 @@ def sweep_title(sweep: MSUSweep, best: pd.DataFrame) -> str:
         return f"{name} leads of {counted(len(sweep.runs), 'run')} at every one of {counted(whole, 'point')}"
     return (
         f"Which of {counted(len(sweep.runs), 'run')} leads depends on the people: {counted(len(leaders), 'run')} lead"
-        f" somewhere, {name} at {percent(count / whole, 0)} of {counted(whole, 'point')}"
+        f" somewhere, {name} at {count:,} of {counted(whole, 'point')}"
     )
 
 
