@@ -34,6 +34,8 @@ LIKE_COLUMNS = (
     "below_high",
 )
 TAILS = (0.025, 0.975)
+FEWEST_TOPICS = 5
+"""Topics from which an interval over topics is worth showing."""
 NOISE = 1e-13
 """Of the largest sum: sums that differ by no more are equal."""
 
@@ -59,7 +61,7 @@ def points_like(
     DataFrame
         The point; tau-b of both rankings with low and high (95 %); tau-AP, the other measure being the reference; ``below``, by
         how much its tau-b is below that of the closest point, with an interval of its own: where that reaches 0, these
-        topics cannot tell the two points apart. Intervals are NaN without scores by topic, or with fewer than two topics.
+        topics cannot tell the two points apart. Intervals are NaN without scores by topic, or with fewer than five topics.
     """
     import pandas as pd  # noqa: PLC0415 - slow to load
 
@@ -103,7 +105,7 @@ def _points(sweep: MSUSweep) -> Iterator[tuple[SweepPoint, Floats, Floats]]:
 
 def _resamples(reference: ReferenceMeasure, resamples: int, seed: int) -> Floats | None:
     """Return how often each topic is drawn, (resamples, topics); None where no interval is possible."""
-    if reference.by_topic is None or reference.by_topic.shape[1] < 2:
+    if reference.by_topic is None or reference.by_topic.shape[1] < FEWEST_TOPICS:
         return None
     topics = reference.by_topic.shape[1]
     rng = np.random.default_rng(seed)

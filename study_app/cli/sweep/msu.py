@@ -221,7 +221,7 @@ def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "R
 def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
     """Write like.csv, and print the points that come first in it."""
     from metrics.files import write_whole
-    from metrics.sweep.like import as_close, points_like
+    from metrics.sweep.like import FEWEST_TOPICS, as_close, points_like
     from metrics.sweep.result import in_words
     from study_app.cli.output import csv_text, table_text
 
@@ -235,6 +235,8 @@ def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
             f"{path}: no scores by topic, so there are no intervals; write rows of run,topic,metric,value",
             err=True,
         )
+    elif len(found.topics) < FEWEST_TOPICS:
+        click.echo(f"{path}: fewer than {FEWEST_TOPICS} topics, so there are no intervals", err=True)
     else:
         click.echo(
             f"These topics cannot tell {len(as_close(table)):,} of {len(table):,} points from the first."
