@@ -1,5 +1,7 @@
 """A sweep of MSU: its numbers are those of `score msu`, it goes on where it was, and says so where it cannot."""
 
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -173,3 +175,22 @@ def test_the_papers_grid_has_its_2646_points():
     """Section 4: 7 x 3 times away, 6 x 3 sessions, 7 decays."""
     assert (len(SweepGrid()), SweepGrid().population_count) == (2646, 378)
     assert SweepGrid().points(377)[-1] == (86_400, 172_800, 1800, 3600, 1)
+
+
+@pytest.mark.soak
+def test_a_cluster_whose_worker_is_killed_gives_the_same_bytes(sweep, judged, runs, tmp_path):
+    """Two worker processes, one of them killed in the middle: its populations go to the other."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+
+        def kill_one(plan, parts):
+            for number, part in enumerate(parts):
+                if number == 2:
+                    worker = next(iter(cluster.workers.values()))
+                    os.kill(worker.process.process.pid, signal.SIGKILL)
+                yield part
+
+        swept(judged, runs, tmp_path, scheduler=cluster.scheduler_address, watch=kill_one)
+
+    assert content(tmp_path) == content(sweep.folder)
