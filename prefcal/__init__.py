@@ -66,6 +66,7 @@ __all__ = [
     "Query",
     "RankedCollection",
     "RankedRun",
+    "Ranking",
     "Run",
     "SilenceDesign",
     "SilencePrecision",
@@ -93,6 +94,7 @@ __all__ = [
     "measure",
     "plan",
     "push_model",
+    "rank",
     "ranked_model",
     "read_events",
     "read_lengths",
@@ -124,6 +126,7 @@ __all__ = [
     "sweep_msu",
     "tau_ap",
     "write_agreement",
+    "write_ranking",
     "write_tables",
     "write_user_model",
 ]
@@ -140,6 +143,7 @@ if TYPE_CHECKING:
         NotIdentifiedError,
         PatienceDesign,
         Plan,
+        Ranking,
         SilenceDesign,
         Study,
         UserModel,
@@ -155,6 +159,7 @@ if TYPE_CHECKING:
         stream_model,
         summary_model,
         write_agreement,
+        write_ranking,
         write_tables,
         write_user_model,
     )
@@ -243,7 +248,7 @@ if TYPE_CHECKING:
         tau_ap,
     )
     from metrics.sweep import MSUSweep, SweepGrid, read_sweep, sweep_msu
-    from prefcal.studies import agree, fit, report, simulate
+    from prefcal.studies import agree, fit, rank, report, simulate
 
 
 def _check_not_hidden() -> None:

@@ -122,7 +122,7 @@ COMMANDS = {
     "simulate": ("study_app.cli.simulate:simulate", "Let a simulated crowd go through a study."),
     "status": ("study_app.cli.status:status", "Show how far each study is."),
     "remind": (
-        "study_app.cli.platform_lists:remind",
+        "study_app.cli.remind:remind",
         "List the followers of streams to remind, with their addresses.",
     ),
     "reconcile": (
@@ -166,6 +166,7 @@ COMMANDS = {
         "study_app.cli.results.measures:correlate",
         "Correlate two columns of scores of the same systems.",
     ),
+    "rank": ("study_app.cli.results.rank:rank", "Say which system people prefer."),
     "agree": ("study_app.cli.results.agree:agree", "Measure how well metrics agree with the preferences."),
     "report": ("study_app.cli.results.agree:report", "Write the report page of an agreement folder."),
 }

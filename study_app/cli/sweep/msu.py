@@ -127,7 +127,7 @@ def msu(
     Writes into DIR: sweep.parquet, a row a point and run; best.csv, who is best for whom; correlation.csv, how alike MSU and other
     measures rank the runs at each point; report.html and its figures. Stopped in any way, the same command goes on where it was.
     """
-    from metrics.readers.score_table import read_score_table
+    from metrics.readers.score_rows import read_score_rows
     from metrics.readers.tempsum import read_lengths
     from metrics.sweep.sweep import sweep_msu
 
@@ -140,7 +140,7 @@ def msu(
     systems = read_update_runs(runs, judged, words)
     names = [run.name for run in systems]
     wanted = None if like is None else _reference(like, str(column), names, list(judged.topics))
-    further = None if scores is None else read_score_table(scores)
+    further = None if scores is None else read_score_rows(scores)
     watched = _Watched()
     try:
         found = sweep_msu(
@@ -204,11 +204,11 @@ class _Watched:
 def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "ReferenceMeasure":
     """Read the measure of `--like`."""
     from metrics.errors import input_fault
-    from metrics.readers.score_table import read_score_table
+    from metrics.readers.score_rows import read_score_rows
     from metrics.sweep.references import references
     from metrics.wording import listed
 
-    scores = read_score_table(path)
+    scores = read_score_rows(path)
     known = list(dict.fromkeys(score.metric for score in scores))
     if column not in known:
         raise input_fault(
