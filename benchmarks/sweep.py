@@ -32,6 +32,7 @@ from metrics.sweep.sweep import Part, sweep_msu
 ROOT = Path(__file__).resolve().parents[1]
 TOPICS, RUNS, FEWEST, MOST = 9, 26, 10, 600
 EVERY = 21
+ONLY_NEW = False
 
 
 def material(shared: Path) -> tuple[EventCollection, list[UpdateRun]]:
@@ -62,7 +63,7 @@ def bare_seconds(work: SweepWork, place: int) -> float:
         for of_run in work.prepared.streams:
             for streams in of_run.values():
                 for stream in streams:
-                    read_stream(block, stream, worth, False)
+                    read_stream(block, stream, worth, ONLY_NEW)
     return time.process_time() - begun
 
 

@@ -50,6 +50,7 @@ __all__ = [
     "MMeasure",
     "MSUPerSecond",
     "MSUStandardError",
+    "MSUSweep",
     "Match",
     "Measure",
     "NormalisedGain",
@@ -73,6 +74,7 @@ __all__ = [
     "SimulatedUsers",
     "Study",
     "Summary",
+    "SweepGrid",
     "UMeasure",
     "Update",
     "UpdateCount",
@@ -103,6 +105,7 @@ __all__ = [
     "read_scores",
     "read_summary_collection",
     "read_summary_run",
+    "read_sweep",
     "read_tables",
     "read_trails",
     "read_update_run",
@@ -120,6 +123,7 @@ __all__ = [
     "stream_model",
     "summary_model",
     "summary_positions",
+    "sweep_msu",
     "tau_ap",
     "write_agreement",
     "write_ranking",
@@ -243,6 +247,7 @@ if TYPE_CHECKING:
         summary_positions,
         tau_ap,
     )
+    from metrics.sweep import MSUSweep, SweepGrid, read_sweep, sweep_msu
     from prefcal.studies import agree, fit, rank, report, simulate
 
 
@@ -266,4 +271,6 @@ _check_not_hidden()
 if not TYPE_CHECKING:
     from metrics.exports import lazily
 
-    __getattr__, __dir__ = lazily(__name__, __all__, "metrics", "calibration", "calibration.plan", ".studies")
+    __getattr__, __dir__ = lazily(
+        __name__, __all__, "metrics", "metrics.sweep", "calibration", "calibration.plan", ".studies"
+    )

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from study_app.cli import COMMANDS, CONVERT, DB, PLAN, SCORE, STUDY, cli
+from study_app.cli import COMMANDS, CONVERT, DB, PLAN, SCORE, STUDY, SWEEP, cli
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -67,6 +67,7 @@ def test_every_command_line_shown_exists_with_its_options(page, line):
                 "db": DB,
                 "plan": PLAN,
                 "convert": CONVERT,
+                "sweep": SWEEP,
             }.items()
             for name in names
         ),

@@ -14,9 +14,9 @@ from calibration.user_model.model import LATENESS, SPEED, UserModel, given_model
 from calibration.user_model.scores import FamilyModel, Spread
 from metrics.errors import FaultLog, input_fault
 from metrics.events import EventCollection, UpdateRun
+from metrics.msu.meetings import Lengths
 from metrics.msu.score import (
     MSU,
-    Lengths,
     MSUPerSecond,
     MSUStandardError,
     Population,

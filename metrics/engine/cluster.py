@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -22,13 +23,13 @@ def connected(address: str) -> Iterator[Any]:
         If Dask is not installed here, the scheduler does not answer, it has no workers, or they have another prefcal.
     """
     try:
-        from distributed import Client  # noqa: PLC0415 - an extra
+        distributed = import_module("distributed")
     except ImportError:
         raise PrefcalError(
             "--scheduler needs Dask: pip install 'prefcal[cluster]', here and on the workers"
         ) from None
     try:
-        client = Client(address, timeout=SECONDS, set_as_default=False)
+        client = distributed.Client(address, timeout=SECONDS, set_as_default=False)
     except (OSError, ValueError):
         raise PrefcalError(
             f"no Dask scheduler answers at {address}: start one (dask scheduler), or name the address that it prints"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from metrics.agreement.correlation import kendall_tau_b, tau_ap
 from metrics.arrays import Floats
 from metrics.sweep.grid import SweepPoint
-from metrics.sweep.references import ReferenceMeasure
+from metrics.sweep.references import ReferenceMeasure, as_printed
 from metrics.sweep.result import MSUSweep
 
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ LIKE_COLUMNS = (
     "below_high",
 )
 TAILS = (0.025, 0.975)
+FEWEST_TOPICS = 5
+"""Topics from which an interval over topics is worth showing."""
+NOISE = 1e-13
+"""Of the largest sum: sums that differ by no more are equal."""
 
 
 def points_like(
@@ -57,7 +61,7 @@ def points_like(
     DataFrame
         The point; tau-b of both rankings with low and high (95 %); tau-AP, the other measure being the reference; ``below``, by
         how much its tau-b is below that of the closest point, with an interval of its own: where that reaches 0, these
-        topics cannot tell the two points apart. Intervals are NaN without scores by topic, or with fewer than two topics.
+        topics cannot tell the two points apart. Intervals are NaN without scores by topic, or with fewer than five topics.
     """
     import pandas as pd  # noqa: PLC0415 - slow to load
 
@@ -96,12 +100,12 @@ def _points(sweep: MSUSweep) -> Iterator[tuple[SweepPoint, Floats, Floats]]:
     """Yield each point with MSU of every run, over all topics and on each."""
     for place, part in enumerate(sweep.parts.parts()):
         for decay, point in enumerate(sweep.parts.grid.points(place)):
-            yield point, part.utility[:, decay], part.gain[:, :-1, decay]
+            yield point, as_printed(part.utility[:, decay]), part.gain[:, :-1, decay]
 
 
 def _resamples(reference: ReferenceMeasure, resamples: int, seed: int) -> Floats | None:
     """Return how often each topic is drawn, (resamples, topics); None where no interval is possible."""
-    if reference.by_topic is None or reference.by_topic.shape[1] < 2:
+    if reference.by_topic is None or reference.by_topic.shape[1] < FEWEST_TOPICS:
         return None
     topics = reference.by_topic.shape[1]
     rng = np.random.default_rng(seed)
@@ -112,16 +116,20 @@ def _taus(own: Signs, other: Signs) -> Floats:
     """Return tau-b of two measures in each resample; NaN where one of them ranks nothing."""
     untied = np.abs(own).sum(axis=0, dtype=np.float64) * np.abs(other).sum(axis=0, dtype=np.float64)
     agreeing = (own * other).sum(axis=0, dtype=np.float64)
-    return np.divide(agreeing, np.sqrt(untied), out=np.full(untied.shape, math.nan), where=untied > 0)
+    taus = np.full(untied.shape, math.nan)
+    np.divide(agreeing, np.sqrt(untied), out=taus, where=untied > 0)
+    return taus
 
 
 def _signs(by_topic: Floats, counts: Floats) -> Signs:
     """Return for every pair of runs which scores more in each resample, (pairs, resamples)."""
     sums = np.zeros((len(by_topic), len(counts)))
-    for topic in range(by_topic.shape[1]):  # one by one: equal runs stay equal to the last digit
+    for topic in range(by_topic.shape[1]):
         sums += by_topic[:, topic, None] * counts[None, :, topic]
     first, second = np.triu_indices(len(sums), 1)
-    return np.sign(sums[first] - sums[second]).astype(np.int8)
+    more = sums[first] - sums[second]
+    more[np.abs(more) <= NOISE * np.abs(sums).max(axis=0)] = 0.0
+    return np.sign(more).astype(np.int8)
 
 
 def _interval(values: Floats | None) -> tuple[float, float]:

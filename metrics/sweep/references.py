@@ -16,6 +16,7 @@ from metrics.wording import listed
 
 SCORES = "scores"
 """What messages call scores that come from no file."""
+DIGITS = 13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -27,7 +28,7 @@ class ReferenceMeasure:
     name : str
         What tables call it.
     overall : (runs,) ndarray of float64
-        Its value over all topics.
+        Its value over all topics, `as_printed`.
     by_topic : (runs, topics) ndarray of float64 or None
         Its value on each topic; None where one is not known.
     """
@@ -35,6 +36,11 @@ class ReferenceMeasure:
     name: str
     overall: Floats
     by_topic: Floats | None
+
+
+def as_printed(values: Floats) -> Floats:
+    """Return values with the 13 significant digits of every table: what differs by the noise of arithmetic alone is equal."""
+    return np.array([float(f"{value:.{DIGITS}g}") for value in values.tolist()])
 
 
 def own_references(collection: EventCollection, runs: Sequence[UpdateRun]) -> list[ReferenceMeasure]:
@@ -78,4 +84,4 @@ def _reference(
             cure="give every run of the sweep a value, over all topics or on each of them",
         )
     whole = bool(topics) and not np.isnan(by_topic).any()
-    return ReferenceMeasure(name=name, overall=overall, by_topic=by_topic if whole else None)
+    return ReferenceMeasure(name=name, overall=as_printed(overall), by_topic=by_topic if whole else None)

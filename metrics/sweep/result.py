@@ -5,13 +5,16 @@ from typing import TYPE_CHECKING
 
 from metrics.errors import input_fault
 from metrics.results import Summarised
+from metrics.sweep.grid import SweepPoint
 from metrics.sweep.parts import SweepFolder, read_manifest
-from metrics.sweep.tables import BEST, CORRELATION, POPULATION, SWEEP, SYSTEM
+from metrics.sweep.tables import BEST, CORRELATION, OTHERS, POPULATION, SWEEP, SYSTEM
 from metrics.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
+ROUNDED = 1e-9
+"""The other tables are rounded to 13 digits."""
 UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
@@ -43,7 +46,9 @@ class MSUSweep(Summarised):
         self.topics = tuple(manifest["topics"])
         self.users = int(manifest["users"])
         self.parts = SweepFolder(folder, manifest)
-        missing = next((name for name in (SWEEP, BEST, CORRELATION) if not (folder / name).exists()), None)
+        missing = next(
+            (name for name in (SWEEP, BEST, CORRELATION, OTHERS) if not (folder / name).exists()), None
+        )
         if missing is not None:
             raise input_fault(
                 "the sweep is not done",
@@ -57,6 +62,18 @@ class MSUSweep(Summarised):
 
         return pd.read_parquet(self.folder / SWEEP)
 
+    def at(self, point: "pd.Series[float]") -> "pd.DataFrame":
+        """Return the rows of `frame` at one point, which is given by a row of another table."""
+        import pandas as pd  # noqa: PLC0415
+
+        near = [(name, float(point[name])) for name in SweepPoint._fields]
+        bounds = [
+            bound
+            for name, value in near
+            for bound in ((name, ">=", value * (1 - ROUNDED)), (name, "<=", value * (1 + ROUNDED)))
+        ]
+        return pd.read_parquet(self.folder / SWEEP, filters=bounds)
+
     def best(self) -> "pd.DataFrame":
         """Return the best system of each point, then the best point of each system; column ``of`` tells which."""
         import pandas as pd  # noqa: PLC0415
@@ -68,6 +85,12 @@ class MSUSweep(Summarised):
         import pandas as pd  # noqa: PLC0415
 
         return pd.read_csv(self.folder / CORRELATION, dtype={"metric": "str", "against": "str"})
+
+    def others(self) -> "pd.DataFrame":
+        """Return what MSU is held against: a row a run, a column a measure."""
+        import pandas as pd  # noqa: PLC0415
+
+        return pd.read_csv(self.folder / OTHERS, dtype={"run": "str"}, keep_default_na=False)
 
     def summary(self) -> str:
         """Return how large the sweep is, who leads for how many points, and where MSU is closest to other measures."""

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import BinaryIO, Self
 
@@ -14,9 +14,10 @@ from metrics.arrays import Floats
 from metrics.files import written_whole
 from metrics.sweep.grid import SweepPoint
 from metrics.sweep.parts import SweepFolder
-from metrics.sweep.references import ReferenceMeasure
+from metrics.sweep.references import DIGITS, ReferenceMeasure, as_printed
 
 SWEEP, BEST, CORRELATION = "sweep.parquet", "best.csv", "correlation.csv"
+OTHERS = "measures.csv"
 MEASURES = ("MSU", "MSU/s")
 SWEEP_COLUMNS = (*SweepPoint._fields, "run", "MSU", "MSU-se", "MSU/s")
 BEST_COLUMNS = ("of", "run", "rank", "runs_equal", *SweepPoint._fields, "MSU", "MSU/s")
@@ -27,7 +28,7 @@ GROUP_ROWS = 50_000
 
 
 def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[ReferenceMeasure]) -> None:
-    """Write sweep.parquet, best.csv and correlation.csv; all parts must be there.
+    """Write sweep.parquet, best.csv, correlation.csv and measures.csv; all parts must be there.
 
     Raises
     ------
@@ -35,22 +36,27 @@ def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[Ref
         If a part is damaged, or a file cannot be written.
     """
     best = _BestPoints(runs)
+    names = (SWEEP, BEST, CORRELATION, OTHERS)
     with ExitStack() as files:
-        opened = [
-            files.enter_context(written_whole(folder.folder / name)) for name in (SWEEP, BEST, CORRELATION)
-        ]
+        opened = [files.enter_context(written_whole(folder.folder / name)) for name in names]
         sweep = files.enter_context(_SweepWriter(opened[0], runs))
-        best_rows, correlation_rows = (
-            _CsvWriter(opened[1], BEST_COLUMNS),
-            _CsvWriter(opened[2], CORRELATION_COLUMNS),
+        best_rows, correlation_rows, other_rows = (
+            _CsvWriter(file, columns)
+            for file, columns in zip(
+                opened[1:],
+                (BEST_COLUMNS, CORRELATION_COLUMNS, ("run", *(one.name for one in against))),
+                strict=True,
+            )
         )
         for place, part in enumerate(folder.parts()):
             for decay, point in enumerate(folder.grid.points(place)):
-                values = {"MSU": part.utility[:, decay], "MSU/s": part.per_second[:, decay]}
-                sweep.add(point, values["MSU"], part.error[:, decay], values["MSU/s"])
+                utility, per_second = part.utility[:, decay], part.per_second[:, decay]
+                sweep.add(point, utility, part.error[:, decay], per_second)
+                values = {"MSU": as_printed(utility), "MSU/s": as_printed(per_second)}
                 best_rows.add(best.meet(point, values["MSU"], values["MSU/s"]))
                 correlation_rows.add_all(_correlations(point, values, against))
         best_rows.add_all(best.of_systems())
+        other_rows.add_all(zip(runs, *(one.overall.tolist() for one in against), strict=True))
 
 
 def _correlations(
@@ -100,11 +106,11 @@ class _CsvWriter:
     def add(self, row: Sequence[object]) -> None:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerow(
-            [f"{cell:.13g}" if isinstance(cell, float) else cell for cell in row]
+            [f"{cell:.{DIGITS}g}" if isinstance(cell, float) else cell for cell in row]
         )
         self._file.write(text.getvalue().encode())
 
-    def add_all(self, rows: Iterator[Sequence[object]]) -> None:
+    def add_all(self, rows: Iterable[Sequence[object]]) -> None:
         for row in rows:
             self.add(row)
 

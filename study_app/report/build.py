@@ -19,6 +19,7 @@ from study_app.report.parts.fit import fit_section
 from study_app.report.parts.methods import methods_section, provenance_section
 from study_app.report.parts.ranking import ranking_sections, ranking_summary
 from study_app.report.parts.streams import stream_sections
+from study_app.report.parts.sweep import sweep_section
 from study_app.report.parts.workers import workers_section
 from study_app.report.results import TaskResult, task_results
 from study_app.report.table_files import csv_text, escaped, latex_text, with_warning
@@ -27,6 +28,7 @@ PAGE = "report.html"
 FIGURES, TABLES = "figures", "report-tables"
 INDEX = "captions.csv"
 NOTHING_YET = "No agreement has been measured yet"
+NO_STUDY = "Simulated people and judged events: nobody was asked anything, and no parameter was fitted."
 SIMULATED = "The workers were simulated: these numbers say what the method finds, not what people prefer."
 OWN_NAME = re.compile(r"[\w.-]+")
 
@@ -85,6 +87,9 @@ def write_section(section: Section, folder: str | Path, *, look: ReportLook | No
 
 def build_report(material: ReportMaterial) -> Report:
     """Put everything that a folder holds into words, tables and figures; nothing is drawn yet."""
+    sweeps = [] if material.sweep is None else [sweep_section(material.sweep)]
+    if not material.has_study:
+        return _of_sweep_alone(material, sweeps)
     results = list(task_results(material))
     streams = list(stream_sections(material))
     ranked = list(ranking_sections(material.ranking))
@@ -100,11 +105,23 @@ def build_report(material: ReportMaterial) -> Report:
                 for section in _of_task(result, material, number)
             ),
             *streams,
+            *sweeps,
             fit_section(material),
             workers_section(material),
             methods_section(material, results),
             provenance_section(material),
         ),
+        version=version("prefcal"),
+    )
+
+
+def _of_sweep_alone(material: ReportMaterial, sweeps: list[Section]) -> Report:
+    """Return the report of a folder in which there is nothing of a study."""
+    return Report(
+        study=_study_title(material),
+        headline=sweeps[0].title,
+        summary=(NO_STUDY,),
+        sections=tuple(sweeps),
         version=version("prefcal"),
     )
 

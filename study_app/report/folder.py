@@ -29,6 +29,8 @@ from calibration.tables.sources import study_sources
 from calibration.tables.study import StudyRecord, read_study
 from calibration.user_model.model import ParameterEntry, UserModel, read_user_model
 from metrics.errors import input_fault
+from metrics.sweep.parts import MANIFEST
+from metrics.sweep.result import MSUSweep, read_sweep
 
 TABLES, MODEL, TRUTH = "tables", "user-model.json", "truth.json"
 
@@ -61,6 +63,8 @@ class ReportMaterial:
         As `prefcal agree` wrote them; scored now where it was never run, as for a study without pairs.
     plots : FitPlots or None
         What `prefcal fit` kept of its drawings; None without, or where they are of another model.
+    sweep : MSUSweep or None
+        A sweep of MSU, as `prefcal sweep msu` wrote it.
     quality : mapping of str to ParameterEntry
         Agreement among raters, consistency and position bias, from quality.json; empty without one.
     """
@@ -81,7 +85,14 @@ class ReportMaterial:
     truth: UserModel | None
     streams: StreamTables
     plots: FitPlots | None
+    sweep: MSUSweep | None
     quality: Mapping[str, ParameterEntry]
+
+    @property
+    def has_study(self) -> bool:
+        """Whether there is anything of a study, besides a sweep."""
+        found = (self.agreement, self.ranking, self.model)
+        return bool(self.tables) or any(one is not None for one in found)
 
     @property
     def simulated(self) -> bool:
@@ -126,14 +137,14 @@ def read_material(folder: str | Path) -> ReportMaterial:
         if streams is None
         else streams,
         plots=read_fit_plots(model_file),
+        sweep=read_sweep(folder) if (folder / MANIFEST).is_file() else None,
         quality=read_quality(model_file),
     )
-    nothing = all(one is None for one in (material.agreement, material.ranking, material.model))
-    if nothing and not material.tables:
+    if not material.has_study and material.sweep is None:
         raise input_fault(
-            f"nothing to report: no {AGREEMENT}, no {RANKING}, no {TABLES}, no {MODEL}",
+            f"nothing to report: no {AGREEMENT}, no {RANKING}, no {TABLES}, no {MODEL}, no {MANIFEST}",
             path=folder,
-            cure="name the folder that prefcal agree or prefcal demo wrote",
+            cure="name the folder that prefcal agree, prefcal sweep or prefcal demo wrote",
         )
     return material
 

@@ -84,6 +84,11 @@ def lasting(seconds: float | None) -> str:
     return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
 
 
+def brief(seconds: float) -> str:
+    """`30 s`, `2 min`: a duration beside an axis."""
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"
+
+
 def unit_of(seconds: float) -> str:
     """Return the largest unit that a duration has twice."""
     return next((unit for unit, size in UNITS.items() if seconds >= 2 * size), "seconds")

@@ -20,9 +20,10 @@ from study_app.cli.score.events import (
 
 if TYPE_CHECKING:
     from metrics.sweep.grid import SweepGrid
+    from metrics.sweep.plan import SweepPlan
     from metrics.sweep.references import ReferenceMeasure
     from metrics.sweep.result import MSUSweep
-    from metrics.sweep.sweep import Part, SweepPlan
+    from metrics.sweep.sweep import Part
 
 LIKE = "like.csv"
 SHOWN = 10
@@ -126,7 +127,7 @@ def msu(
     Writes into DIR: sweep.parquet, a row a point and run; best.csv, who is best for whom; correlation.csv, how alike MSU and other
     measures rank the runs at each point; report.html and its figures. Stopped in any way, the same command goes on where it was.
     """
-    from metrics.readers.score_table import read_score_table
+    from metrics.readers.score_rows import read_score_rows
     from metrics.readers.tempsum import read_lengths
     from metrics.sweep.sweep import sweep_msu
 
@@ -139,7 +140,7 @@ def msu(
     systems = read_update_runs(runs, judged, words)
     names = [run.name for run in systems]
     wanted = None if like is None else _reference(like, str(column), names, list(judged.topics))
-    further = None if scores is None else read_score_table(scores)
+    further = None if scores is None else read_score_rows(scores)
     watched = _Watched()
     try:
         found = sweep_msu(
@@ -203,11 +204,11 @@ class _Watched:
 def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "ReferenceMeasure":
     """Read the measure of `--like`."""
     from metrics.errors import input_fault
-    from metrics.readers.score_table import read_score_table
+    from metrics.readers.score_rows import read_score_rows
     from metrics.sweep.references import references
     from metrics.wording import listed
 
-    scores = read_score_table(path)
+    scores = read_score_rows(path)
     known = list(dict.fromkeys(score.metric for score in scores))
     if column not in known:
         raise input_fault(
@@ -220,7 +221,7 @@ def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "R
 def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
     """Write like.csv, and print the points that come first in it."""
     from metrics.files import write_whole
-    from metrics.sweep.like import as_close, points_like
+    from metrics.sweep.like import FEWEST_TOPICS, as_close, points_like
     from metrics.sweep.result import in_words
     from study_app.cli.output import csv_text, table_text
 
@@ -234,6 +235,8 @@ def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
             f"{path}: no scores by topic, so there are no intervals; write rows of run,topic,metric,value",
             err=True,
         )
+    elif len(found.topics) < FEWEST_TOPICS:
+        click.echo(f"{path}: fewer than {FEWEST_TOPICS} topics, so there are no intervals", err=True)
     else:
         click.echo(
             f"These topics cannot tell {len(as_close(table)):,} of {len(table):,} points from the first."

@@ -31,7 +31,7 @@ from study_app.report.drawing.stream_figures import (
 from study_app.report.folder import ReportMaterial
 from study_app.report.page import Figure, ReportTable, Section
 from study_app.report.results import over_few, ranked_alike
-from study_app.report.wording import LEVEL, counted, decimal, lasting, quantity, slug, stretch
+from study_app.report.wording import LEVEL, brief, counted, decimal, lasting, quantity, slug, stretch
 
 MSU_PAPER = "Baruah and others (SIGIR 2015)"
 CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.readers.convert)."
@@ -104,7 +104,7 @@ def best_figure(streams: TaskStreams, key: str) -> Figure:
     whose = "the fitted people" if people["people"] == FITTED else "the paper’s reasonable people"
     drawn = BestMap(
         away=[lasting(seconds) for seconds in sweep.away],
-        session=[_brief(seconds) for seconds in sweep.session],
+        session=[brief(seconds) for seconds in sweep.session],
         best=best.astype(np.intp),
         systems=streams.systems,
         people=(
@@ -168,10 +168,6 @@ def system_table(streams: TaskStreams, task: str, key: str) -> ReportTable:
             " that give it, the one of highest MSU: mean time away, mean visit, worth of a nugget one visit late."
         ),
     )
-
-
-def _brief(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"
 
 
 def _place(value: float, grid: Floats) -> float:

@@ -1,0 +1,207 @@
+"""The report's findings of a sweep of MSU: who leads for whom, and for whom MSU ranks as another measure does."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from metrics.arrays import Floats
+from metrics.sweep.result import MSUSweep, in_words
+from metrics.sweep.tables import POPULATION, SYSTEM
+from study_app.report.drawing.heat_map import HeatMap, heat_map
+from study_app.report.drawing.stream_figures import Against, BestMap, best_map, one_against_other
+from study_app.report.page import Figure, ReportTable, Section
+from study_app.report.results import over_few
+from study_app.report.wording import brief, counted, decimal, lasting, quantity, slug
+
+KEY = "sweep"
+PAPER = "Baruah and others (SIGIR 2015)"
+USUAL_LATENESS, USUAL_SPREAD = 0.5, 0.5
+"""The paper's reasonable people: maps show the points of the grid nearest to them."""
+FEWEST_SYSTEMS = 3
+MOST_OTHERS = 4
+"""Measures that are drawn; correlation.csv has all."""
+NO_SHARE = (
+    "The grid says who could come, not who does: how many points a run leads for is no share of people, and fitted people"
+    " stand at one place of it."
+)
+AWAY, VISIT = "mean time away", "mean visit"
+
+
+class _Slice(NamedTuple):
+    """The points of one lateness and one spread: rows by time away, columns by session."""
+
+    away: tuple[float, ...]
+    session: tuple[float, ...]
+    lateness: float
+    spread: float
+
+    def of(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of these points, in their order."""
+        near = [
+            np.isclose(rows["lateness"], self.lateness),
+            np.isclose(rows["away_sd_seconds"], self.spread * rows["away_mean_seconds"]),
+            np.isclose(rows["session_sd_seconds"], self.spread * rows["session_mean_seconds"]),
+        ]
+        return rows[np.logical_and.reduce(near)]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.away), len(self.session)
+
+    @property
+    def labels(self) -> tuple[list[str], list[str]]:
+        """Of rows and columns."""
+        return [lasting(seconds) for seconds in self.away], [brief(seconds) for seconds in self.session]
+
+    @property
+    def words(self) -> str:
+        """Which points these are."""
+        return f"L = {self.lateness:g}; standard deviations are {self.spread:g} times the means."
+
+
+def sweep_section(sweep: MSUSweep) -> Section:
+    """Return everything about a sweep."""
+    best, taus = sweep.best(), sweep.correlation()
+    few = len(sweep.runs) < FEWEST_SYSTEMS
+    shown = _slice(sweep)
+    return Section(
+        key=KEY,
+        title=sweep_title(sweep, best),
+        short="Sweep",
+        paragraphs=(_size_in_words(sweep), NO_SHARE),
+        figures=() if few else (_leaders(sweep, best, shown), *_against(sweep, taus, shown)),
+        tables=(_best_table(best),),
+    )
+
+
+def sweep_title(sweep: MSUSweep, best: pd.DataFrame) -> str:
+    """Say who leads for how many points."""
+    leaders = best[best["of"] == POPULATION]["run"].value_counts()
+    name, count = str(leaders.index[0]), int(leaders.iloc[0])
+    whole = len(sweep.parts.grid)
+    if count == whole:
+        return f"{name} leads of {counted(len(sweep.runs), 'run')} at every one of {counted(whole, 'point')}"
+    return (
+        f"Which of {counted(len(sweep.runs), 'run')} leads depends on the people: {counted(len(leaders), 'run')} lead"
+        f" somewhere, {name} at {count:,} of {counted(whole, 'point')}"
+    )
+
+
+def _size_in_words(sweep: MSUSweep) -> str:
+    grid = sweep.parts.grid
+    return (
+        f"{counted(len(grid), 'point')}: {counted(grid.population_count, 'population')}, each with"
+        f" {counted(len(grid.lateness), 'lateness decay')}; {counted(sweep.users, 'simulated user')} of each;"
+        f" {counted(len(sweep.runs), 'run')} on {counted(len(sweep.topics), 'topic')}."
+    )
+
+
+def _slice(sweep: MSUSweep) -> _Slice:
+    grid = sweep.parts.grid
+    lateness = min(grid.lateness, key=lambda value: abs(value - USUAL_LATENESS))
+    spread = min(grid.spread, key=lambda value: abs(value - USUAL_SPREAD))
+    return _Slice(grid.away_seconds, grid.session_seconds, lateness, spread)
+
+
+def _leaders(sweep: MSUSweep, best: pd.DataFrame, shown: _Slice) -> Figure:
+    rows = shown.of(best[best["of"] == POPULATION])
+    names = rows["run"].tolist()
+    winners = list(dict.fromkeys(names))
+    places = np.array([sweep.runs.index(name) for name in names], dtype=np.intp).reshape(shown.shape)
+    away, session = shown.labels
+    equal = int((rows["runs_equal"].astype(int) > 1).sum())
+    who = winners[0] if len(winners) == 1 else counted(len(winners), "run")
+    return Figure(
+        name=f"{KEY}-leaders",
+        title=f"{who} lead{'s' if len(winners) == 1 else ''} among {counted(len(names), 'population')} at L = {shown.lateness:g}",
+        draw=partial(best_map, found=BestMap(away=away, session=session, best=places, systems=sweep.runs)),
+        alt="Run of highest MSU, by how many populations: "
+        + "; ".join(f"{name} {names.count(name)}" for name in winners)
+        + ".",
+        caption=f"The run of highest MSU. {shown.words}"
+        + (f" Of equal runs the first is shown ({counted(equal, 'population')})." if equal else ""),
+    )
+
+
+def _against(sweep: MSUSweep, taus: pd.DataFrame, shown: _Slice) -> Iterator[Figure]:
+    """Yield for MSU and MSU per second, and each other measure, the map of tau and the points at its two ends."""
+    others = sweep.others()
+    for name in list(others)[1:][:MOST_OTHERS]:
+        for metric in ("MSU", "MSU/s"):
+            rows = taus[(taus["metric"] == metric) & (taus["against"] == name)]
+            if rows["tau-b"].isna().all():
+                continue
+            yield _tau_map(rows, metric, name, shown)
+            for most in (True, False):
+                row = rows.loc[rows["tau-b"].idxmax() if most else rows["tau-b"].idxmin()]
+                yield _extreme(sweep, row, others[name].to_numpy(np.float64), most=most)
+
+
+def _tau_map(rows: pd.DataFrame, metric: str, other: str, shown: _Slice) -> Figure:
+    values: Floats = shown.of(rows)["tau-b"].to_numpy(np.float64).reshape(shown.shape)
+    away, session = shown.labels
+    drawn = HeatMap(rows=away, columns=session, values=values, row_label=AWAY, column_label=VISIT)
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    return Figure(
+        name=f"{KEY}-{slug(metric.lower())}-{slug(other.lower())}",
+        title=f"{metric} and {other}: τ from {decimal(low)} to {decimal(high)}, by how people come"
+        + over_few(int(rows["systems"].iloc[0])),
+        draw=partial(heat_map, shown=drawn),
+        alt=f"Kendall’s tau of {metric} and {other} by time away and visit: "
+        + "; ".join(
+            f"{label} {', '.join(map(decimal, of_row))}"
+            for label, of_row in zip(away, values.tolist(), strict=True)
+        )
+        + ".",
+        caption=f"Kendall’s τ of {metric} and {other}. {shown.words} Hatched: below 0.",
+    )
+
+
+def _extreme(sweep: MSUSweep, row: "pd.Series[Any]", other: Floats, *, most: bool) -> Figure:
+    """Return the runs by both measures at the point where these rank them most alike, or least."""
+    metric, name = str(row["metric"]), str(row["against"])
+    drawn = Against(
+        systems=sweep.runs,
+        x=other,
+        y=sweep.at(row)[metric].to_numpy(np.float64),
+        x_label=name,
+        y_label=metric,
+    )
+    whom = in_words(row)
+    return Figure(
+        name=f"{KEY}-{slug(metric.lower())}-{slug(name.lower())}-{'closest' if most else 'farthest'}",
+        title=f"{metric} ranks {'most' if most else 'least'} like {name} for people {whom}: τ = {decimal(row['tau-b'])}"
+        + over_few(len(sweep.runs)),
+        draw=partial(one_against_other, against=drawn),
+        alt=f"{metric} against {name} for people {whom}: Kendall’s tau {decimal(row['tau-b'])}.",
+        caption=f"Compare Fig. 3 to 5 of {PAPER}; of equal points the first.",
+    )
+
+
+def _best_table(best: pd.DataFrame) -> ReportTable:
+    rows = best[best["of"] == SYSTEM].astype({"rank": int, "lateness": float, "MSU": float, "MSU/s": float})
+    return ReportTable(
+        name=f"{KEY}-systems",
+        caption="The people for whom each run is best",
+        columns=("Run", "Best rank", "Away", "sd", "Visit", "sd", "L", "MSU", "MSU/s"),
+        rows=tuple(
+            (
+                str(row["run"]),
+                str(row["rank"]),
+                *(
+                    lasting(float(row[f"{what}_{which}_seconds"]))
+                    for what in ("away", "session")
+                    for which in ("mean", "sd")
+                ),
+                f"{row['lateness']:g}",
+                quantity(row["MSU"]),
+                quantity(row["MSU/s"]),
+            )
+            for _, row in rows.sort_values("rank", kind="stable").iterrows()
+        ),
+        note=f"Of several points of the best rank the one of highest MSU, as in Table 3 of {PAPER}.",
+    )

@@ -1,0 +1,55 @@
+"""Work in pieces gives the same results wherever it is done, and a worker that dies is one line."""
+
+import operator
+import os
+import signal
+import socket
+
+import pytest
+
+from metrics.engine import open_engine
+from metrics.errors import PrefcalError
+
+
+def die(_shared: int, _item: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_item_comes_back_with_its_result(jobs):
+    """In any order: who wants one sorts."""
+    with open_engine(jobs=jobs) as engine:
+        assert sorted(engine.results(operator.mul, 3, range(9))) == [(item, 3 * item) for item in range(9)]
+
+
+def test_a_process_that_dies_is_one_line():
+    with open_engine(jobs=2) as engine, pytest.raises(PrefcalError, match=r"a worker process died.*again"):
+        list(engine.results(die, 0, range(3)))
+
+
+def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
+    """The port is one at which nobody listens."""
+    monkeypatch.setattr("metrics.engine.cluster.SECONDS", 0.3)
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{nobody.getsockname()[1]}"
+        with pytest.raises(PrefcalError, match=r"no Dask scheduler answers at tcp://.*start one"):
+            open_engine(scheduler=address).__enter__()
+
+
+def test_without_dask_the_cure_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(PrefcalError, match=r"pip install 'prefcal\[cluster\]'"):
+        open_engine(scheduler="tcp://127.0.0.1:1").__enter__()
+
+
+def test_a_cluster_gives_the_same_results():
+    """Two workers in this process: quick."""
+    from distributed import LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        open_engine(scheduler=cluster.scheduler_address) as engine,
+    ):
+        assert engine.workers == 2
+        assert sorted(engine.results(operator.mul, 3, range(40))) == [(item, 3 * item) for item in range(40)]

@@ -1,0 +1,196 @@
+"""A sweep of MSU: its numbers are those of `score msu`, it goes on where it was, and says so where it cannot."""
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metrics.agreement import bootstrap_interval, kendall_tau_b, tau_ap
+from metrics.errors import InputError
+from metrics.msu.score import MSU, MSUPerSecond, MSUStandardError, Population, SimulatedUsers, msu_scores
+from metrics.readers.tempsum import read_events, read_update_run
+from metrics.results import ALL, Score
+from metrics.sweep import SweepGrid, read_sweep, sweep_msu
+from metrics.sweep.like import as_close, points_like
+from metrics.sweep.references import references
+
+STREAMS = Path(__file__).resolve().parents[3] / "examples" / "two_layered" / "streams"
+GRID = SweepGrid(away_seconds=(3600, 28_800), session_seconds=(45,), spread=(0.5, 2), lateness=(0, 0.1, 1))
+USERS, SEED = 8, 3
+TABLES = ("sweep.parquet", "best.csv", "correlation.csv", "measures.csv")
+
+
+@pytest.fixture(scope="module")
+def judged():
+    files = {name: STREAMS / f"{name}.tsv" for name in ("nuggets", "matches", "updates")}
+    return read_events(topics=STREAMS / "topics.xml", **files)
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return [read_update_run(path, name=path.stem) for path in sorted((STREAMS / "runs").glob("*.txt"))]
+
+
+@pytest.fixture(scope="module")
+def sweep(judged, runs, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sweep")
+    return sweep_msu(judged, runs, folder, grid=GRID, users=USERS, seed=SEED)
+
+
+def swept(judged, runs, folder, **options):
+    return sweep_msu(judged, runs, folder, **{"grid": GRID, "users": USERS, "seed": SEED, **options})
+
+
+def content(folder):
+    return {name: (folder / name).read_bytes() for name in TABLES}
+
+
+def test_every_point_equals_score_msu_to_the_last_digit(sweep, judged, runs):
+    """The same seed draws the same users; all decays come from one pass."""
+    kinds = {"MSU": MSU, "MSU-se": MSUStandardError, "MSU/s": MSUPerSecond}
+    frame = sweep.frame()
+    assert len(frame) == len(GRID) * len(runs)
+    for key, rows in frame.groupby(list(frame)[:5]):
+        people = Population(**dict(zip(list(frame)[:4], key[:4], strict=True)))
+        measures = {name: kind(lateness=key[4]) for name, kind in kinds.items()}
+        users = SimulatedUsers(population=people, count=USERS, seed=SEED)
+        scores = msu_scores(judged, runs, measures, users)
+        expected = {(one.run, one.metric): one.value for one in scores if one.topic == ALL}
+        assert {(row["run"], name): row[name] for _, row in rows.iterrows() for name in kinds} == expected
+
+
+def test_a_stopped_sweep_goes_on_and_ends_in_the_same_bytes(sweep, judged, runs, tmp_path):
+    """Only what is missing is computed again, and nothing shows that it was stopped."""
+
+    def stop(plan, parts):
+        for number, part in enumerate(parts):
+            if number == 3:
+                raise KeyboardInterrupt
+            yield part
+
+    with pytest.raises(KeyboardInterrupt):
+        swept(judged, runs, tmp_path, watch=stop)
+    (tmp_path / "parts" / ".000004.npz.1234.part").write_bytes(b"half")  # as kill -9 leaves it
+    plans = []
+    swept(judged, runs, tmp_path, watch=lambda plan, parts: plans.append(plan) or parts)
+
+    assert [plan.missing for plan in plans] == [GRID.population_count - 3]
+    assert content(tmp_path) == content(sweep.folder)
+
+
+def test_parts_of_another_sweep_are_refused_in_one_line(sweep, judged, runs):
+    """Numbers of two sweeps in one table would be wrong without a word."""
+    with pytest.raises(InputError, match="parts of another sweep \\(other users, seed\\)"):
+        swept(judged, runs, sweep.folder, users=USERS + 1, seed=SEED + 1)
+    with pytest.raises(InputError, match="parts of another sweep \\(other runs, streams_sha256\\)"):
+        swept(judged, runs[:2], sweep.folder)
+
+
+def test_a_damaged_part_is_named_with_its_cure(judged, runs, tmp_path):
+    swept(judged, runs, tmp_path)
+    (tmp_path / "parts" / "000002.npz").write_bytes(b"PK")
+
+    with pytest.raises(InputError, match=r"000002\.npz.*delete it"):
+        swept(judged, runs, tmp_path)
+
+
+def test_a_run_that_says_nothing_of_a_judged_topic_is_refused(judged, runs, tmp_path):
+    strange = read_update_run(STREAMS / "runs" / "late.txt", name="strange")
+    object.__setattr__(strange, "topics", ("none",) * len(strange.topics))
+
+    with pytest.raises(InputError, match="no update about a judged topic: strange"):
+        swept(judged, [*runs, strange], tmp_path)
+    with pytest.raises(ValueError, match="at least one user"):
+        swept(judged, runs, tmp_path, users=0)
+
+
+def test_best_csv_has_the_leader_of_each_point_and_the_best_point_of_each_run(sweep):
+    """Of several points of its best rank the one of highest MSU, as in the paper's Table 3."""
+    frame, best = sweep.frame(), sweep.best()
+    point = list(frame)[:5]
+    frame["MSU"] = [float(f"{value:.13g}") for value in frame["MSU"]]
+    frame["rank"] = frame.groupby(point)["MSU"].rank(ascending=False, method="min")
+    leaders = best[best["of"] == "population"]
+    assert (frame[frame["rank"] == 1].drop_duplicates(point)["run"].to_numpy() == leaders["run"]).all()
+    for _, row in best[best["of"] == "system"].iterrows():
+        own = frame[frame["run"] == row["run"]].sort_values(["rank", "MSU"], ascending=[True, False])
+        assert int(row["rank"]) == own["rank"].iloc[0]
+        assert float(row["MSU"]) == pytest.approx(own["MSU"].iloc[0], rel=1e-12)
+
+
+def test_correlations_are_those_of_prefcal_correlate(sweep):
+    """Of values as they are printed, so that no noise of arithmetic breaks a tie; the other measure is the reference of tau-AP."""
+    frame, others, taus = sweep.frame(), sweep.others(), sweep.correlation()
+    assert set(taus["against"]) == {"ELG", "LC"}
+    for (metric, against), rows in taus.groupby(["metric", "against"]):
+        last = [float(f"{value:.13g}") for value in frame[metric].iloc[-len(sweep.runs) :]]
+        assert rows["tau-b"].iloc[-1] == pytest.approx(kendall_tau_b(others[against], last))
+        assert rows["tau-AP"].iloc[-1] == pytest.approx(tau_ap(others[against], last), nan_ok=True)
+
+
+def test_points_like_a_measure_come_with_intervals_over_topics(sweep, monkeypatch):
+    """The first point is the closest, and cannot be told from itself; intervals are the percentile bootstrap's."""
+    monkeypatch.setattr("metrics.sweep.like.FEWEST_TOPICS", 2)
+    rng = np.random.default_rng(5)
+    values = rng.random((len(sweep.runs), len(sweep.topics)))
+    scores = [
+        Score(run, topic, "mine", value)
+        for run, of_run in zip(sweep.runs, values.tolist(), strict=True)
+        for topic, value in zip(sweep.topics, of_run, strict=True)
+    ]
+    [mine] = references(scores, sweep.runs, sweep.topics)
+    found = points_like(sweep, mine, resamples=200, seed=1)
+
+    assert found["tau-b"].is_monotonic_decreasing
+    assert (found.iloc[0][["below", "below_low", "below_high"]] == 0).all()
+    assert found.index[0] in as_close(found).index
+    row = found.iloc[-1]
+    place = next(
+        (number, decay)
+        for number in range(GRID.population_count)
+        for decay, point in enumerate(GRID.points(number))
+        if list(point) == row.iloc[:5].tolist()
+    )
+    by_topic = sweep.parts.read(place[0]).gain[:, :-1, place[1]]
+    expected = bootstrap_interval(by_topic, values, resamples=200, rng=np.random.default_rng(1))
+    assert (row["low"], row["high"]) == pytest.approx(expected)
+
+
+def test_a_measure_without_topics_has_no_interval(sweep):
+    [mine] = references([Score(run, ALL, "mine", len(run)) for run in sweep.runs], sweep.runs, sweep.topics)
+
+    assert points_like(sweep, mine)[["low", "high", "below_low", "below_high"]].isna().all(axis=None)
+
+
+def test_a_sweep_that_is_not_done_is_not_read(sweep, tmp_path):
+    (tmp_path / "sweep.json").write_bytes((sweep.folder / "sweep.json").read_bytes())
+
+    with pytest.raises(InputError, match="the sweep is not done; run the same prefcal sweep again"):
+        read_sweep(tmp_path)
+
+
+def test_the_papers_grid_has_its_2646_points():
+    """Section 4: 7 x 3 times away, 6 x 3 sessions, 7 decays."""
+    assert (len(SweepGrid()), SweepGrid().population_count) == (2646, 378)
+    assert SweepGrid().points(377)[-1] == (86_400, 172_800, 1800, 3600, 1)
+
+
+@pytest.mark.soak
+def test_a_cluster_whose_worker_is_killed_gives_the_same_bytes(sweep, judged, runs, tmp_path):
+    """Two worker processes, one of them killed in the middle: its populations go to the other."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+
+        def kill_one(plan, parts):
+            for number, part in enumerate(parts):
+                if number == 2:
+                    worker = next(iter(cluster.workers.values()))
+                    os.kill(worker.process.process.pid, signal.SIGKILL)
+                yield part
+
+        swept(judged, runs, tmp_path, scheduler=cluster.scheduler_address, watch=kill_one)
+
+    assert content(tmp_path) == content(sweep.folder)

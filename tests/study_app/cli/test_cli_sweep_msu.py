@@ -1,0 +1,116 @@
+"""What `prefcal sweep msu` prints and writes, and what it says when something is wrong."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.study_app.prefcal_command import run_here
+
+STREAMS = Path(__file__).resolve().parents[3] / "examples" / "two_layered" / "streams"
+FILES = [
+    *("--topics-file", STREAMS / "topics.xml"),
+    *(part for name in ("nuggets", "matches", "updates") for part in (f"--{name}", STREAMS / f"{name}.tsv")),
+]
+RUNS = sorted((STREAMS / "runs").glob("*.txt"))
+SMALL = ["--away", "1h", "--session", "30s,2m", "--spread", ".5", "--lateness", "0,.5", "--users", "3"]
+SCORES = "run,topic,mine\n" + "".join(
+    f"{run.stem},{topic},{number}\n" for number, run in enumerate(RUNS) for topic in ("bridge", "all")
+)
+
+
+@pytest.fixture
+def sweep(monkeypatch, capsys):
+    def run(*options, runs=RUNS):
+        return run_here(monkeypatch, capsys, "sweep", "msu", *FILES, *options, *runs)
+
+    return run
+
+
+def test_the_plan_comes_first_and_the_folder_is_reported(sweep, tmp_path):
+    """Tables, other measures, the closest points, the page and its figures: all from one command."""
+    (tmp_path / "mine.csv").write_text(SCORES, encoding="utf-8")
+    mine = tmp_path / "mine.csv"
+    status, out, err = sweep(
+        *SMALL, "--jobs", "1", "-o", tmp_path / "out", "--scores", mine, "--like", mine, "--column", "mine"
+    )
+
+    assert status == 0, err
+    assert (
+        "4 points: 2 populations x 2 lateness decays; 4 runs on 2 topics, 3 users of each population\nabout"
+        in err
+    )
+    assert "no scores by topic, so there are no intervals" in err
+    assert "MSU ranks most like mine for" in out
+    assert out.endswith("report.html\n")
+    for name in (
+        "sweep.parquet",
+        "best.csv",
+        "correlation.csv",
+        "measures.csv",
+        "like.csv",
+        "figures/sweep-leaders.svg",
+    ):
+        assert (tmp_path / "out" / name).exists(), name
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "MSU and mine" in page
+    assert "The people for whom each run is best" in page
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "says"),
+    [
+        (["--away", "1h"], 2, "--preset paper, or --away M,... and --session M,..."),
+        (["--away", "1h,1h", "--session", "1m"], 2, "away_seconds names a value twice"),
+        (["--away", "1h,x", "--session", "1m"], 2, "'x' is no duration"),
+        ([*SMALL, "--users", "0"], 2, "0 is not in the range"),
+        ([*SMALL, "--like", "mine.csv"], 2, "--like FILE and --column NAME go together"),
+        (
+            [*SMALL, "--like", "mine.csv", "--column", "yours"],
+            1,
+            "mine.csv:1: there is no measure 'yours'; the measures are",
+        ),
+        (
+            [*SMALL, "--scores", "short.csv", "--jobs", "1"],
+            1,
+            "mine is not known of late, prompt, sparse; give every run",
+        ),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_nothing_is_computed(
+    sweep, tmp_path, monkeypatch, options, status, says
+):
+    """Before the long work, not after it."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.csv").write_text(SCORES, encoding="utf-8")
+    Path("short.csv").write_text("run,mine\nchatty,1\n", encoding="utf-8")
+    found = sweep(*options, "-o", tmp_path / "out")
+
+    assert found[0] == status
+    assert says in found[2]
+    assert not (tmp_path / "out" / "sweep.json").exists()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_killed_five_times_a_sweep_ends_in_the_same_bytes(tmp_path, jobs):
+    """`kill -9` of the command, whose worker processes end with it."""
+    options = ["--away", "1h,2h,3h", "--session", "30s,2m", "--users", "400", "--jobs", jobs]
+    command = [sys.executable, "-m", "study_app", "sweep", "msu", *FILES, *options, *RUNS, "-o"]
+    subprocess.run([*map(str, command), tmp_path / "whole"], check=True, capture_output=True)
+    parts = tmp_path / "stopped" / "parts"
+    for stop in range(5):
+        with subprocess.Popen(
+            [*map(str, command), tmp_path / "stopped"], stderr=subprocess.DEVNULL
+        ) as running:
+            while len(list(parts.glob("*.npz"))) < 8 * (stop + 1) and running.poll() is None:
+                os.sched_yield()
+            running.send_signal(signal.SIGKILL)
+    assert len(list(parts.glob("*.npz"))) < 54
+    subprocess.run([*map(str, command), tmp_path / "stopped"], check=True, capture_output=True)
+
+    for name in ("sweep.parquet", "best.csv", "correlation.csv"):
+        assert (tmp_path / "stopped" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
