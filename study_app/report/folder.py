@@ -128,8 +128,8 @@ def read_material(folder: str | Path) -> ReportMaterial:
         plots=read_fit_plots(model_file),
         quality=read_quality(model_file),
     )
-    nothing = (material.agreement, material.ranking, material.model) == (None, None, None)
-    if nothing and not material.tables:
+    parts = (material.agreement, material.ranking, material.model)
+    if all(part is None for part in parts) and not material.tables:
         raise input_fault(
             f"nothing to report: no {AGREEMENT}, no {RANKING}, no {TABLES}, no {MODEL}",
             path=folder,
