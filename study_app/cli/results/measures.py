@@ -82,11 +82,11 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
 
     from metrics.agreement.correlation_intervals import MOST_SYSTEMS, Correlation, correlations
     from metrics.errors import input_fault
-    from metrics.readers.score_table import read_score_table
+    from metrics.readers.measure_table import read_measure_table
 
     if bool(others) > bool(x):
         raise click.UsageError("--y needs --x COLUMN, the reference")
-    scores = read_score_table(table, [x, *others] if x and others else [])
+    scores = read_measure_table(table, [x, *others] if x and others else [])
     if x is not None and x not in scores:
         raise input_fault(
             f"there is no column {x!r}", path=table, line=1, cure=f"name one of {', '.join(scores)}"

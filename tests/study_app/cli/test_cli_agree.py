@@ -13,7 +13,10 @@ from calibration.user_model.model import ParameterEntry, UserModel, write_user_m
 from tests.calibration.judged_summaries import SYSTEMS, study
 from tests.study_app.prefcal_command import run_here
 
-FILES = ("agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv", "disagreements.csv", "agree.json")
+FILES = (
+    *("agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv", "disagreements.csv", "agree.json"),
+    *("ranking.csv", "duels.csv", "rank.json"),
+)
 KINDS = {"summary_pairs": "summaries", "stream_pairs": "streams", "ranked_pairs": "ranked lists"}
 
 
