@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 WORKERS ?= 3
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test suite test-postgresql soak lint docs dist lock clean
+.PHONY: demo test suite test-postgresql soak lint docs dist lock sbom audit clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/prefcal demo $(ARGS)
@@ -87,5 +87,26 @@ lock:
 	$(COMPILE) --extra test -o requirements-dev.lock pyproject.toml
 	$(COMPILE) --extra docs --constraint requirements-dev.lock -o requirements-docs.lock pyproject.toml
 
+# Tools that ask of the locked runtime what is in it, and what is known against it; they are no part of it.
+$(VENV)/.asking: | $(VENV)/bin/python
+	$(PYTHON) -m venv $(VENV)/asking
+	$(VENV)/asking/bin/pip --disable-pip-version-check --quiet install "cyclonedx-bom>=7,<8" "pip-audit>=2.9,<3"
+	touch $@
+
+# What a server runs, as CycloneDX; needs no network but to install the tool.
+sbom: $(VENV)/.asking
+	$(VENV)/asking/bin/cyclonedx-py requirements requirements.lock --of JSON --output-reproducible -o sbom.json
+	@echo "sbom.json lists what requirements.lock installs"
+
+# Ends with 1 when a weakness of a locked package is known. Whoever cannot be asked says nothing, and that is no fault of the packages.
+audit:
+	@rm -f audit.json; $(MAKE) --no-print-directory $(VENV)/.asking \
+		|| { echo "audit: the tools cannot be installed; nothing was looked at" >&2; exit 0; }; \
+	$(VENV)/asking/bin/pip-audit -r requirements.lock --disable-pip --require-hashes --progress-spinner off -f json -o audit.json; \
+	found=$$?; \
+	if [ ! -s audit.json ]; then echo "audit: nobody could be asked; nothing was looked at" >&2; exit 0; fi; \
+	if [ $$found -ne 0 ]; then echo "audit: audit.json has what is known; mend the bounds in pyproject.toml, then make lock" >&2; fi; \
+	exit $$found
+
 clean:
-	rm -rf $(VENV) out dist prefcal-demo test-artifacts
+	rm -rf $(VENV) sbom.json audit.json out dist prefcal-demo test-artifacts

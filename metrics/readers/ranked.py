@@ -126,6 +126,7 @@ def read_ranked_collection(
         probability={topic: of for topic, of in probability.items() if topic in grades},
         strange_intents=tuple(topic for topic in probability if topic not in grades),
         calendar_unit=unit,
+        is_timed=windows is not None,
     )
 
 

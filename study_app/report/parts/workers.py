@@ -39,7 +39,11 @@ QUALITIES = {
 NO_QUALITY = (
     "There is no quality.json beside a user model, so sides and repeats are not shown; prefcal fit writes it."
 )
-FLAGS = {"dwell": "answers too quick for reading", "straight_lining": "always the same answer or side"}
+FLAGS = {
+    "dwell": "answers too quick for reading",
+    "straight_lining": "always the same answer or side",
+    "shared_submission": "came under a submission of another worker",
+}
 """What a flag is called in table workers -> in words."""
 
 
