@@ -128,7 +128,7 @@ def read_material(folder: str | Path) -> ReportMaterial:
         plots=read_fit_plots(model_file),
         quality=read_quality(model_file),
     )
-    nothing = (material.agreement, material.ranking, material.model) == (None, None, None)
+    nothing = all(part is None for part in (material.agreement, material.ranking, material.model))
     if nothing and not material.tables:
         raise input_fault(
             f"nothing to report: no {AGREEMENT}, no {RANKING}, no {TABLES}, no {MODEL}",
