@@ -4,6 +4,7 @@ The pages are the Markdown files of this folder, as they are read on a Git host.
 from the code by `site_pages`, into the folder `generated`, before Sphinx reads them.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -66,6 +67,13 @@ def _escape_bars(
     lines[:] = [line if line.startswith("    ") else line.replace("|", r"\|") for line in lines]
 
 
+def _name_files_outside(_app: Sphinx, page: str, source: list[str]) -> None:
+    """Name what a page links to outside this folder: on a Git host the link works, the site has no such page."""
+    up = re.escape("../" * (page.count("/") + 1))
+    source[0] = re.sub(rf"\[([^\]]+)\]\({up}(\w[^)#]*)[^)]*\)", r"\1 (`\2` in the source)", source[0])
+
+
 def setup(app: Sphinx) -> None:
-    """Read docstrings of formulas as they are meant."""
+    """Read docstrings of formulas as they are meant, and links that leave the site."""
+    app.connect("source-read", _name_files_outside)
     app.connect("autodoc-process-docstring", _escape_bars)

@@ -15,7 +15,7 @@ BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def steps(page: str) -> list[tuple[str, list[str]]]:
-    """Return the commands that a page types, each with the lines that it shows below."""
+    """Return the commands that a page types, each with the lines that it shows below; how wide a column is does not matter."""
     blocks = "".join(BLOCK.findall((TUTORIALS / page).read_text(encoding="utf-8")))
     typed = [part.splitlines() for part in blocks.split("$ prefcal ")[1:]]
     return [(lines[0], [line for line in lines[1:] if line.strip()]) for lines in typed]
@@ -27,8 +27,8 @@ def type_along(typed: list[tuple[str, list[str]]]) -> int:
     for command, shown in typed:
         result = CliRunner().invoke(cli, shlex.split(command))
         assert result.exit_code == 0, f"prefcal {command}\n{result.output}"
-        printed = {line.strip() for line in result.output.splitlines()}
-        missing = [line for line in shown if line.strip() not in printed]
+        printed = {" ".join(line.split()) for line in result.output.splitlines()}
+        missing = [line for line in shown if " ".join(line.split()) not in printed]
         assert missing == [], f"prefcal {command}\n{result.output}"
         checked += len(shown)
     return checked
