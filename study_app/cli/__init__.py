@@ -213,6 +213,11 @@ def db_group() -> None:
     """Upgrade, back up, restore, check or rekey the database."""
 
 
+NO_MEMORY = (
+    "this machine has too little memory for it; take smaller files or fewer draws, or a larger machine"
+)
+
+
 def main() -> None:
     """Run the command line; faults become one line each on stderr and exit 1, never a traceback."""
     try:
@@ -222,6 +227,9 @@ def main() -> None:
         sys.exit(1)
     except PrefcalError as error:
         sys.stderr.write(f"{error}\n")
+        sys.exit(1)
+    except MemoryError:
+        sys.stderr.write(f"{NO_MEMORY}\n")
         sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()

@@ -25,7 +25,8 @@ from calibration.tables.files import read_tables, tables_sha256
 from calibration.tables.sources import study_sources
 from calibration.tables.study import StudyRecord, read_study
 from calibration.user_model.model import ParameterEntry, UserModel, read_user_model
-from metrics.errors import input_fault
+from metrics.budget import MAX_DOCUMENT_BYTES, check_bytes
+from metrics.errors import InputError, input_fault
 
 TABLES, MODEL, TRUTH = "tables", "user-model.json", "truth.json"
 
@@ -139,7 +140,10 @@ def _record(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
+        check_bytes(path, path.stat().st_size, most=MAX_DOCUMENT_BYTES)
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
         raise input_fault(f"not JSON ({error})", path=path, cure="run prefcal agree again") from None
     return content if isinstance(content, dict) else {}

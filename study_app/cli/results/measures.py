@@ -63,7 +63,7 @@ def correlate(table: str, *, x: str, y: str, output: Output) -> None:
     Prints tau-b; tau-AP of Y with the reference X (with ties in Y the mean over their orders, undefined with ties
     in X); tau-AP-sym, its symmetric form for ties anywhere; and Pearson's coefficient.
     """
-    from metrics.agreement import correlate
+    from metrics.agreement.correlation import MAX_SYSTEMS, correlate
     from metrics.errors import FaultLog
     from metrics.readers.columns import read_csv_columns
     from metrics.readers.lines import run_name
@@ -74,6 +74,9 @@ def correlate(table: str, *, x: str, y: str, output: Output) -> None:
     reference, tested = columns.numbers(x, log), columns.numbers(y, log)
     if not log.faults and len(columns.lines) < 2:
         log.add("fewer than two rows", line=1, cure="write one row a system, two at least")
+    if len(columns.lines) > MAX_SYSTEMS:
+        problem = f"there are {len(columns.lines):,} rows, and {MAX_SYSTEMS:,} systems can be correlated"
+        log.add(problem, line=1, cure="write one row a system, its mean over topics")
     log.raise_if_any()
     output.scores(
         [Score(run_name(table), ALL, name, value) for name, value in correlate(reference, tested).items()]
