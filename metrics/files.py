@@ -31,7 +31,7 @@ def write_whole(path: str | Path, content: str | bytes, *, private: bool = False
     InputError
         If the file cannot be written; an older one is then as it was.
     """
-    path = Path(path)
+    path = _named(path)
     data = content.encode() if isinstance(content, str) else content
     try:
         if path.exists() and not path.is_file():
@@ -139,7 +139,7 @@ def shown_from(path: str | Path, folder: str | Path) -> str:
 
 def check_file_place(path: str | Path) -> None:
     """Raise `InputError` where no file of this name could be written: before the work that it shall hold the result of."""
-    path = Path(path)
+    path = _named(path)
     if path.is_dir():
         cure = f"name a file in it, such as {path / 'NAME'}"
         raise input_fault("this is a folder, and a file is to be written", path=path, cure=cure)
@@ -149,10 +149,23 @@ def check_file_place(path: str | Path) -> None:
 
 def check_folder_place(path: str | Path) -> None:
     """Raise `InputError` where nothing could be written into a folder of this name, which may have to be made first."""
-    path = Path(path)
+    path = _named(path)
     if path.exists() and not path.is_dir():
         raise input_fault("this is a file, and a folder is needed", path=path, cure="name a folder")
     _try_folder(path, path)
+
+
+def _named(path: str | Path) -> Path:
+    """Return a path; raises `InputError` where the system knows no such names: with NUL, or half a character, in them."""
+    try:
+        is_name = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_name = False
+    if not is_name:
+        raise input_fault(
+            "no file can be called so", path=path, cure="choose another name, or rename the run"
+        )
+    return Path(path)
 
 
 def _try_folder(path: Path, folder: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import click
 
-from metrics.errors import InputError, PrefcalError, shown_faults
+from metrics.errors import Fault, InputError, PrefcalError, shown_faults
 
 
 class LazyGroup(click.Group):
@@ -234,3 +234,16 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:
+        sys.stderr.write(f"{_system_fault(error)}\n")
+        sys.exit(1)
+
+
+def _system_fault(error: OSError) -> Fault:
+    """Say what the operating system refused: a name that is too long, a folder that vanished, a disk that fails."""
+    path = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else error.filename
+    return Fault(
+        problem=f"cannot be used ({error.strerror or error})",
+        cure="check the path, who may use it, and the room on the disk",
+        path=None if path is None else str(path),
+    )

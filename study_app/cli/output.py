@@ -33,6 +33,9 @@ FORMATS = ("table", "csv", "json")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """What a spreadsheet would take for a formula; in Japan also in full width."""
 
+MOST = 1_000_000
+"""More people, draws or entries than this are a slip of the hand."""
+
 LONG_FRACTION = re.compile(r"\b0\.[0-9]{5,}")
 
 

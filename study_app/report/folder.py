@@ -131,8 +131,8 @@ def read_material(folder: str | Path) -> ReportMaterial:
 
 
 def _first_there(beside: Path, recorded: object) -> Path:
-    """Return what lies in the folder, else what the agreement was made from, if it is still there."""
-    used = Path(recorded) if isinstance(recorded, str) else beside
+    """Return what lies in the folder, else what the agreement was made from, as it is seen from there, if it is still there."""
+    used = beside.parent / recorded if isinstance(recorded, str) else beside
     return beside if beside.exists() or not used.exists() else used
 
 

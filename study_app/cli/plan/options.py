@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from study_app.cli.output import FORMATS, OutFile
+from study_app.cli.output import FORMATS, MOST, OutFile
 
 if TYPE_CHECKING:
     from calibration.plan.search import Wish
@@ -123,7 +123,7 @@ def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> 
         ),
         click.option(
             "--studies",
-            type=click.IntRange(min=20),
+            type=click.IntRange(20, MOST),
             default=studies,
             show_default=True,
             help="Simulated studies of each size: more is slower and steadier.",

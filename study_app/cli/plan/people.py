@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from study_app.cli.output import MOST
+
 if TYPE_CHECKING:
     from calibration.plan.votes import People
 
@@ -66,25 +68,25 @@ def size_options(command: Command) -> Command:
     """Add ``--queries``, ``--pairs`` and ``--workers``, which come as one argument ``sizes``."""
     options = (
         click.option(
-            "--queries", type=click.IntRange(min=2), default=25, show_default=True, help="How many queries."
+            "--queries", type=click.IntRange(2, MOST), default=25, show_default=True, help="How many queries."
         ),
         click.option(
             "--pairs",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, MOST),
             default=21,
             show_default=True,
             help="Pairs of systems judged in each query: 21 is every pair of 7 systems.",
         ),
         click.option(
             "--workers",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, MOST),
             default=14,
             show_default=True,
             help="People who judge each pair; everyone judges all pairs of a query.",
         ),
         click.option(
             "--queries-a-worker",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, MOST),
             default=1,
             show_default=True,
             help="How many queries one person judges; a number above --queries is all of them. It takes fewer people.",
@@ -145,7 +147,7 @@ def judged_options(command: Command) -> Command:
         ),
         click.option(
             "--fewest-pairs",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, MOST),
             metavar="N",
             help="Queries have between N and --pairs pairs, each number as likely. Default: all have --pairs.",
         ),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import OutFile, OutFolder, Output, format_option, typed_options
+from study_app.cli.output import MOST, OutFile, OutFolder, Output, format_option, typed_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -85,7 +85,7 @@ NOT_OPTIONS = ("tables", "model_file", "plots", "seed", "format_", "debug")
 @click.option(
     "--bootstrap",
     "resamples",
-    type=click.IntRange(min=2),
+    type=click.IntRange(2, MOST),
     metavar="N",
     help="Samples of every bootstrap; where a fit has one over workers, its intervals are from it.",
 )
