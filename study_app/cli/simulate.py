@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import MOST, database_option
+from study_app.cli.output import MOST, Number, database_option
 
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
@@ -37,7 +37,7 @@ QUIET_SECONDS = 20.0
 )
 @click.option(
     "--arrive-within",
-    type=click.FloatRange(0),
+    type=Number(0),
     metavar="SECONDS",
     help=f"With --url: so long until the last of them has come. Default: {REAL_ARRIVAL_SECONDS:g}.",
 )

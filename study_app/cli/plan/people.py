@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from study_app.cli.output import MOST
+from study_app.cli.output import MOST, Number
 
 if TYPE_CHECKING:
     from calibration.plan.votes import People
 
 Command: TypeAlias = Callable[..., None]
 
-SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
-POSITIVE = click.FloatRange(min=0, min_open=True)
+SHARE = Number(0, 1, min_open=True, max_open=True)
+POSITIVE = Number(min=0, min_open=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,20 +127,20 @@ def judged_options(command: Command) -> Command:
         ),
         click.option(
             "--query-spread",
-            type=click.FloatRange(min=0),
+            type=Number(min=0),
             default=0.2,
             show_default=True,
             help="How much better a measure does on some queries than on others; 0: alike on all.",
         ),
         click.option(
             "--taste",
-            type=click.FloatRange(min=0),
+            type=Number(min=0),
             help="How much more a person likes a system than others do, in all queries that they judge: standard deviation, "
             f"where what everybody likes has 1. Default: {TASTE:g} where one person judges several queries, else 0.",
         ),
         click.option(
             "--drop-out",
-            type=click.FloatRange(0, 1, max_open=True),
+            type=Number(0, 1, max_open=True),
             default=0.0,
             show_default=True,
             help="Share of people who leave somewhere on their way, without anybody in their place.",

@@ -2,7 +2,7 @@
 
 import click
 
-from study_app.cli.output import MOST
+from study_app.cli.output import MOST, Number
 from study_app.cli.plan.options import PlanOptions, answer, plan_options
 from study_app.cli.plan.people import POSITIVE, AskedSizes
 
@@ -48,7 +48,7 @@ SIZES = AskedSizes(
 )
 @click.option(
     "--silent",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.25,
     show_default=True,
     help="Share of silent days: 0.25 in TREC 2015.",
@@ -63,7 +63,7 @@ SIZES = AskedSizes(
 )
 @click.option(
     "--unexplained",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=0.0,
     show_default=True,
     help="How much else matters: standard deviation, in log odds, of what people like about a stream beyond its cells.",
