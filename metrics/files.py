@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from metrics.errors import InputError, input_fault
 
@@ -22,7 +23,20 @@ PART = ".part"
 
 
 def write_whole(path: str | Path, content: str | bytes, *, private: bool = False) -> None:
-    """Write a file beside its place, and rename it to there once it is on the disk; text is UTF-8. Its folder is made.
+    """Write a file as `written_whole` does; text is UTF-8.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written; an older one is then as it was.
+    """
+    with written_whole(path, private=private) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def written_whole(path: str | Path, *, private: bool = False) -> Iterator[BinaryIO]:
+    """Write a file beside its place, and rename it to there once it is on the disk. Its folder is made.
 
     What is no regular file (a pipe, a terminal) is written to directly. A private file may be read by its owner alone.
 
@@ -32,15 +46,15 @@ def write_whole(path: str | Path, content: str | bytes, *, private: bool = False
         If the file cannot be written; an older one is then as it was.
     """
     path = _named(path)
-    data = content.encode() if isinstance(content, str) else content
     try:
         if path.exists() and not path.is_file():
-            path.write_bytes(data)
+            with path.open("wb") as file:
+                yield file
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         with unfinished(path) as part:
             with open(part, "xb", opener=private_opener if private else None) as file:
-                file.write(data)
+                yield file
             sync(part)
             part.replace(path)
     except OSError as error:

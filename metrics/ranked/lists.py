@@ -29,7 +29,8 @@ class RankedCollection:
         missing. A topic has at least one subtopic, here or in ``probability``. The topics stand in the order of the
         judgments.
     windows : mapping of str to str
-        Document -> its window, for every relevant document at least; one that is missing lies in no window.
+        Document -> its window, for every relevant document at least; one that is missing lies in no window. Empty where nothing is
+        known of time: then only measures without windows are defined.
     probability : mapping of str to mapping of str to float
         Topic -> subtopic -> P(c|q), for topics where it is not uniform; as given, never rescaled. A subtopic that is
         missing there has 0, one that no document was judged for counts all the same.
@@ -61,10 +62,15 @@ class RankedCollection:
             if not self.subtopics(topic):
                 raise ValueError(f"topic {topic} has no subtopic")
             for document in self.relevant(topic):
-                if document not in self.windows:
+                if self.is_timed and document not in self.windows:
                     raise ValueError(f"document {document}, relevant to topic {topic}, has no window")
             if not all(0 <= share < math.inf for share in self.probability.get(topic, {}).values()):
                 raise ValueError(f"a probability of topic {topic} is negative or not finite")
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether documents have windows."""
+        return bool(self.windows)
 
     def subtopics(self, topic: str) -> tuple[str, ...]:
         """Return those that are named in the judgments, then those that only have a probability."""
@@ -156,7 +162,7 @@ def ranked_left_out(
             cause=f"the qrels may be of another collection, or the columns swapped ({COLUMNS})",
         ),
         *left_out_names(
-            [one for _, one in listed if one not in collection.windows],
+            [one for _, one in listed if collection.is_timed and one not in collection.windows],
             len(listed),
             noun=noun,
             says="have no window",

@@ -12,6 +12,7 @@ from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
 from study_app.study.words import UNWRITTEN
 from study_app.tasks.content import TaskContent
+from study_app.tasks.couples import with_pairs
 from study_app.tasks.kinds import KINDS, kind_of
 
 
@@ -35,8 +36,9 @@ def read_study_content(file: StudyFile) -> StudyContent:
     _check_files_exist(file)
     faults: list[Fault] = []
     folder = file.path.parent
-    read = [kind_of(task).read(folder, task, faults) for task in file.entry.tasks]
-    tasks = tuple(task for task in read if task is not None)
+    read = (kind_of(task).read(folder, task, faults) for task in file.entry.tasks)
+    judged = [None if task is None else with_pairs(folder, task, faults) for task in read]
+    tasks = tuple(task for task in judged if task is not None)
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
     _check_events(file, tasks)

@@ -5,7 +5,7 @@ The entry of each kind of task is in its module in `study_app.tasks`; who reads 
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 
@@ -32,6 +32,9 @@ Seconds = Annotated[float, Field(ge=0, le=86_400)]
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Repeats = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
+
+ALL: Literal["all"] = "all"
+"""What a study file writes for the pairs that all systems of a topic make up."""
 
 
 class Entry(BaseModel):
@@ -88,8 +91,14 @@ class JudgingTask(TaskEntry):
 
     @property
     def pairs_of_a_topic(self) -> int:
-        """How many pairs the systems make up."""
+        """How many pairs all its systems make up."""
         return math.comb(len(self.systems), 2)
+
+    @property
+    def pairs_file(self) -> str | None:
+        """The file that names the pairs to judge, relative to the study file; None where those of all systems are judged."""
+        pairs = getattr(self, "pairs", ALL)
+        return pairs if isinstance(pairs, str) and pairs != ALL else None
 
     @property
     def revealed(self) -> Literal["random"] | bool | None:
@@ -97,11 +106,11 @@ class JudgingTask(TaskEntry):
         return None
 
     @abstractmethod
-    def pairs_of_a_worker(self, topics: int) -> int:
-        """Return how many pairs a worker judges where there are so many topics, repeats aside."""
+    def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
+        """Return how many pairs a worker judges at most, repeats aside; ``of_topics``: how many pairs each topic has."""
 
     @abstractmethod
-    def repeats_of_a_worker(self, topics: int) -> int:
+    def repeats_of_a_worker(self, of_topics: Sequence[int]) -> int:
         """Return how many of these are to be judged once more."""
 
 
@@ -109,23 +118,30 @@ class ChosenPairs(JudgingTask):
     """What every task has whose workers choose a topic, and judge its pairs."""
 
     queries_per_worker: Count = 1
-    pairs: Literal["all"] | Count = "all"
+    pairs: Literal["all"] | Count | Text = ALL
     validation_pairs: Repeats = 3
 
     @property
-    def pairs_and_repeats(self) -> tuple[int, int]:
-        """How many pairs of a topic a worker judges, and how many of these once more."""
-        possible = self.pairs_of_a_topic
-        pairs = possible if self.pairs == "all" else min(self.pairs, possible)
+    def pairs_each(self) -> int | None:
+        """How many pairs of a topic a worker judges; None for all that it has."""
+        return self.pairs if isinstance(self.pairs, int) else None
+
+    def pairs_and_repeats(self, possible: int) -> tuple[int, int]:
+        """Return how many pairs a worker judges of a topic that has so many, and how many of these once more."""
+        pairs = possible if self.pairs_each is None else min(self.pairs_each, possible)
         return pairs, min(self.validation_pairs, pairs if pairs > 1 else 0)
 
-    def pairs_of_a_worker(self, topics: int) -> int:
-        """Return how many pairs a worker judges where there are so many topics, repeats aside."""
-        return self.pairs_and_repeats[0] * min(self.queries_per_worker, topics)
+    def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
+        """Return how many pairs a worker judges at most, repeats aside; ``of_topics``: how many pairs each topic has."""
+        return sum(self.pairs_and_repeats(pairs)[0] for pairs in self._most(of_topics))
 
-    def repeats_of_a_worker(self, topics: int) -> int:
+    def repeats_of_a_worker(self, of_topics: Sequence[int]) -> int:
         """Return how many of these are to be judged once more."""
-        return self.pairs_and_repeats[1] * min(self.queries_per_worker, topics)
+        return sum(self.pairs_and_repeats(pairs)[1] for pairs in self._most(of_topics))
+
+    def _most(self, of_topics: Sequence[int]) -> list[int]:
+        """Return the pairs of as many topics as a worker chooses: of those that have most."""
+        return sorted(of_topics, reverse=True)[: self.queries_per_worker]
 
 
 class TakenPairs(JudgingTask):
@@ -133,12 +149,13 @@ class TakenPairs(JudgingTask):
 
     judgments_per_pair: Count | None = 10
     pairs_per_worker: Count = 10
+    pairs: Literal["all"] | Text = ALL
 
-    def pairs_of_a_worker(self, topics: int) -> int:
-        """Return how many pairs a worker judges where there are so many topics, repeats aside."""
-        return min(self.pairs_per_worker, topics * self.pairs_of_a_topic)
+    def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
+        """Return how many pairs a worker judges at most, repeats aside; ``of_topics``: how many pairs each topic has."""
+        return min(self.pairs_per_worker, sum(of_topics))
 
-    def repeats_of_a_worker(self, topics: int) -> int:  # noqa: ARG002 - as many whatever there is
+    def repeats_of_a_worker(self, of_topics: Sequence[int]) -> int:  # noqa: ARG002 - as many whatever there is
         """Return how many of these are to be judged once more."""
         return self.validation_pairs
 

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from itertools import combinations
 from typing import Any, TypeAlias
 
 from sqlalchemy import delete, exists, or_, select
@@ -344,9 +343,10 @@ def _parts_of(content: TopicContent, topic: int, given: TaskContent, systems: di
             topic_id=topic, system_id=row, content=given.shown[content.id, name]
         )
         for name, row in systems.items()
+        if (content.id, name) in given.shown
     ]
     pairs = [
         Pair(topic_id=topic, system_a_id=systems[a], system_b_id=systems[b], name=f"{content.id}:{a}~{b}")
-        for a, b in combinations(systems if page == "pair" else (), 2)
+        for a, b in (given.couples[content.id] if page == "pair" else ())
     ]
     return [*intents, *shown, *pairs]

@@ -64,7 +64,7 @@ def _draw_query(
 ) -> None:
     planned = planned_showings(
         pair_tallies(session, slot.topic_id, now=now),
-        pairs=None if entry.pairs == "all" else entry.pairs,
+        pairs=entry.pairs_each,
         validation=entry.validation_pairs,
         swapped=entry.validation_swapped,
         rng=drawn(here.plan.entry.seed, here.worker.number, f"pairs {task.number}.{slot.position}"),
