@@ -220,7 +220,7 @@ def csv_header(path: str | Path, log: FaultLog) -> list[str]:
         If the file cannot be opened or is not UTF-8.
     """
     rows = _numbered_rows(_text(path, log), ",", log)
-    return [name.strip() for name in rows[0][1]] if rows else []
+    return [name.strip() for name in next(rows, (1, []))[1]]
 
 
 def check_any_row(found: CsvColumns, log: FaultLog) -> None:
