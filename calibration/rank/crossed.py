@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
+from calibration.inference.clusters import without_negative
 from metrics.arrays import Floats, Ints
 
 NOTHING = 1e-24
@@ -72,8 +73,10 @@ class Variances:
     worker_df: Floats
 
     def total(self) -> Floats:
-        """Return V where P is taken as it is, below 0 too: for covariances."""
-        return np.asarray(self.by_topic + self.people * (1 + 1 / np.maximum(self.topic_df, 1)))
+        """Return a covariance matrix, (k, k), from those of any two: V with what of P is no covariance set to 0."""
+        return np.asarray(
+            self.by_topic + without_negative(self.people * (1 + 1 / np.maximum(self.topic_df, 1)))
+        )
 
     def errors(self) -> Errors:
         """Return standard errors and degrees of freedom of what these are variances of."""
@@ -145,26 +148,21 @@ class Influence:
         k = int(self.estimate.max()) + 1
         topics, workers = self._sums(self.topic), self._sums(self.worker)
         cells = self._sums(_numbered(self.topic, self.worker))
-        of_worker = _inverse_root(
-            _left_of(workers.weight, np.bincount(workers.estimate, workers.weight**2, k)[workers.estimate])
-        )
+        whole = {power: _added(workers.estimate, workers.weight**power, k) for power in (2, 4)}
+        of_worker = _inverse_root(_left_of(workers.weight, whole[2][workers.estimate]))
         of_cell = np.empty(len(cells.weight))
         of_cell[cells.place] = of_worker[workers.place]
 
         def square(sums: _Sums, values: Floats) -> Floats:
-            return np.asarray(np.bincount(sums.estimate, values**2, k), dtype=np.float64)
+            return _added(sums.estimate, values**2, k)
 
         return _variances(
             by_topic=square(topics, topics.error * _inverse_root(1 - topics.weight)),
             by_worker=square(workers, workers.error * of_worker),
             by_cell=square(cells, cells.error * of_cell),
             taken_off=square(workers, workers.weight * of_worker) - square(cells, cells.weight * of_cell),
-            topic_df=_effective(*(np.bincount(topics.estimate, topics.weight**power, k) for power in (1, 2)))
-            - 1,
-            worker_df=_effective(
-                *(np.bincount(workers.estimate, workers.weight**power, k) for power in (2, 4))
-            )
-            - 1,
+            topic_df=_effective(_added(topics.estimate, topics.weight, k), square(topics, topics.weight)) - 1,
+            worker_df=_effective(whole[2], whole[4]) - 1,
         )
 
     def covariances(self) -> Variances:
@@ -217,8 +215,8 @@ class Influence:
         return _Sums(
             estimate=keys // clusters,
             place=place,
-            error=np.bincount(place, self.error.ravel()),
-            weight=np.bincount(place, self.weight.ravel()),
+            error=_added(place, self.error.ravel(), len(keys)),
+            weight=_added(place, self.weight.ravel(), len(keys)),
         )
 
 
@@ -248,6 +246,10 @@ def _variances(
         topic_df=topic_df,
         worker_df=worker_df,
     )
+
+
+def _added(code: Ints, values: Floats, codes: int) -> Floats:
+    return np.asarray(np.bincount(code, values, codes), dtype=np.float64)
 
 
 def _square(table: Floats) -> Floats:

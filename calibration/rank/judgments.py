@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from calibration.tables.preferences import completed, left_out
-from metrics.arrays import Floats, Ints
+from metrics.arrays import Bools, Floats, Ints
 
 FOR_LEFT = {"left": 1.0, "right": 0.0}
 """What a choice adds to the share of the system on the left; every other choice is a tie, half a vote."""
@@ -42,9 +43,9 @@ class JudgedSystems:
     worker: Ints
 
     @property
-    def is_tie(self) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    def is_tie(self) -> Bools:
         """Whether nobody was preferred, (n,)."""
-        return self.for_left == 0.5
+        return np.asarray(self.for_left == 0.5)
 
     @property
     def couple(self) -> Ints:
@@ -56,19 +57,27 @@ class JudgedSystems:
         """Return the systems in groups that no comparison connects; one group where all are connected."""
         return _components(self.systems, self.left, self.right, "weak")
 
-    def never_beaten(self) -> list[list[str]]:
-        """Return the groups of systems between which nobody ever decided both ways, a tie counting both ways.
+    def one_sided(self, *, ties: bool) -> list[list[str]]:
+        """Return the groups of systems between which all was decided one way; a single group where nothing was.
 
-        One group where everybody's worth is finite: only then can any system be reached from any other by going from a system to
-        one that was preferred to it or tied with it (Ford 1957; for ties Davidson 1970).
+        Nobody's worth is infinite only if every system can be reached from every other by going from a system to one that was
+        preferred to it, or tied with it (Ford 1957; for ties Davidson 1970).
+
+        Parameters
+        ----------
+        ties : bool
+            A tie counts both ways; else it counts for nothing.
         """
-        wins, losses = self.for_left > 0, self.for_left < 1
+        half = 0.5 if ties else 1.0
+        wins, losses = self.for_left >= half, self.for_left <= 1 - half
         start = np.concatenate([self.right[wins], self.left[losses]])
         end = np.concatenate([self.left[wins], self.right[losses]])
         return _components(self.systems, start, end, "strong")
 
 
-def _components(systems: tuple[str, ...], start: Ints, end: Ints, kind: str) -> list[list[str]]:
+def _components(
+    systems: tuple[str, ...], start: Ints, end: Ints, kind: Literal["weak", "strong"]
+) -> list[list[str]]:
     """Return the systems by connected component, larger groups first."""
     graph = coo_array((np.ones(len(start), dtype=np.int8), (start, end)), shape=(len(systems),) * 2)
     label = connected_components(graph.tocsr(), directed=True, connection=kind)[1]

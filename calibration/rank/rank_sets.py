@@ -25,7 +25,7 @@ def pointwise_level(covariance: Floats, df: float, level: float, rng: np.random.
     Parameters
     ----------
     covariance : (S, S) ndarray of float
-        Of the estimates.
+        Of the estimates, not all of them alike.
     df : float
         Degrees of freedom that it is known with.
     level : float
@@ -34,13 +34,10 @@ def pointwise_level(covariance: Floats, df: float, level: float, rng: np.random.
         Source of the draws.
     """
     systems = len(covariance)
-    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-    root = vectors * np.sqrt(np.maximum(values, 0))
-    known = root @ root.T
     share = systems / (systems + df)
-    own = np.diagonal(known)
-    alike = (own[:, None] + own[None] - 2 * known).sum() / (2 * systems * (systems - 1))
-    blended = (1 - share) * known + share * alike * np.eye(systems)
+    own = np.diagonal(covariance)
+    alike = (own[:, None] + own[None] - 2 * covariance).sum() / (2 * systems * (systems - 1))
+    blended = (1 - share) * covariance + share * alike * np.eye(systems)
     draws = int(np.clip(MOST_VALUES / systems**2, FEWEST_DRAWS, MOST_DRAWS))
     drawn = np.linalg.cholesky(blended + 1e-12 * alike * np.eye(systems)) @ rng.standard_normal(
         (systems, draws)

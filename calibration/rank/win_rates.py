@@ -106,7 +106,7 @@ def _shares(
 ) -> JudgedShares:
     """Return weighted means of votes by estimate; ``weight`` adds up to 1 on each topic of an estimate."""
     weight = weight / topics[estimate]
-    value = np.bincount(estimate.ravel(), (weight * vote).ravel())
+    value = np.asarray(np.bincount(estimate.ravel(), (weight * vote).ravel()), dtype=np.float64)
     return JudgedShares(
         value=value,
         topics=topics,

@@ -22,7 +22,7 @@ from metrics.wording import listed
 
 LARGEST = 25.0
 """Log odds beyond which votes follow something without exception, so that no maximum is finite."""
-_RULE = StoppingRule(least_promise=1e-10, least_gain=1e-12, slack=1e-12)
+_RULE = StoppingRule(least_promise=1e-16, slack=1e-12)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,10 +79,20 @@ def no_worths(judged: JudgedSystems) -> str:
     apart = judged.groups()
     if len(apart) > 1:
         return f"no comparison connects {_in_groups(apart)}"
-    groups = judged.never_beaten()
+    return _one_sided(judged, ties=True)
+
+
+def _one_sided(judged: JudgedSystems, *, ties: bool) -> str:
+    """Name a group of systems that never loses to all others, else one that never wins; nothing where there is none."""
+    groups = judged.one_sided(ties=ties)
     if len(groups) == 1:
         return ""
-    return next(_beaten(judged, group) for group in reversed(groups) if _beaten(judged, group))
+    shares = [(group, _against_others(judged, group)) for group in groups]
+    never = [(group, "lose") for group, share in shares if (share > 0).all()]
+    never += [(group, "win") for group, share in shares if (share < 1).all()]
+    for group, verb in never:
+        return f"{listed(group, most=4)} never {verb}{'s' * (len(group) == 1)}, so no worth is finite"
+    return ""
 
 
 def unconnected(judged: JudgedSystems) -> str:
@@ -95,16 +105,11 @@ def _in_groups(groups: list[list[str]]) -> str:
     return listed([f"({listed(group, most=4)})" for group in groups], most=4)
 
 
-def _beaten(judged: JudgedSystems, group: list[str]) -> str:
-    """Say that a group of systems never loses, or never wins, against all others; nothing where it does both."""
+def _against_others(judged: JudgedSystems, group: list[str]) -> Floats:
+    """Return what each judgment between a group and the others adds to the share of the group."""
     inside = np.isin(np.array(judged.systems), group)
     between = inside[judged.left] != inside[judged.right]
-    of_group = np.where(inside[judged.left], judged.for_left, 1 - judged.for_left)[between]
-    verb = "loses" if len(group) == 1 else "lose"
-    if (of_group == 1).all():
-        return f"{listed(group, most=4)} never {verb}, so no worth is finite"
-    wins = "wins" if len(group) == 1 else "win"
-    return f"{listed(group, most=4)} never {wins}, so no worth is finite" if (of_group == 0).all() else ""
+    return np.asarray(np.where(inside[judged.left], judged.for_left, 1 - judged.for_left)[between])
 
 
 def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
@@ -134,7 +139,7 @@ def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
         lambda point: Height(_loglik(counts, point)), start, lambda point, _: _step(counts, point), _RULE
     )
     if not top.arrived or np.abs(design @ top.point[:-1]).max() > LARGEST:
-        raise ArithmeticError("the votes follow the side or the systems without exception")
+        raise ArithmeticError(_one_sided(judged, ties=False) or "the votes follow the side without exception")
     systems = len(judged.systems)
     return Worths(
         worth=top.point[:systems],

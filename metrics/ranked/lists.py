@@ -29,8 +29,7 @@ class RankedCollection:
         missing. A topic has at least one subtopic, here or in ``probability``. The topics stand in the order of the
         judgments.
     windows : mapping of str to str
-        Document -> its window, for every relevant document at least; one that is missing lies in no window. Empty where nothing is
-        known of time: then only measures without windows are defined.
+        Document -> its window, for every relevant document at least; one that is missing lies in no window.
     probability : mapping of str to mapping of str to float
         Topic -> subtopic -> P(c|q), for topics where it is not uniform; as given, never rescaled. A subtopic that is
         missing there has 0, one that no document was judged for counts all the same.
@@ -38,6 +37,8 @@ class RankedCollection:
         Topics, as written, that have a probability and that nobody judged.
     calendar_unit : {'year', 'month', 'week', 'day'}, optional
         What timestamps were cut into windows by; None where windows were named.
+    is_timed : bool
+        Whether anything is known of time; else there are no windows, and only measures without them are defined.
 
     Raises
     ------
@@ -51,6 +52,7 @@ class RankedCollection:
     probability: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     strange_intents: tuple[str, ...] = ()
     calendar_unit: CalendarUnit | None = None
+    is_timed: bool = True
 
     def __repr__(self) -> str:
         """``RankedCollection('qrels.txt', topics=4, windows=60)``."""
@@ -66,11 +68,6 @@ class RankedCollection:
                     raise ValueError(f"document {document}, relevant to topic {topic}, has no window")
             if not all(0 <= share < math.inf for share in self.probability.get(topic, {}).values()):
                 raise ValueError(f"a probability of topic {topic} is negative or not finite")
-
-    @property
-    def is_timed(self) -> bool:
-        """Whether documents have windows."""
-        return bool(self.windows)
 
     def subtopics(self, topic: str) -> tuple[str, ...]:
         """Return those that are named in the judgments, then those that only have a probability."""

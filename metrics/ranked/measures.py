@@ -93,6 +93,11 @@ class TIAP(MeasureAtDepth):
     """Precision in each window, weighted by P(t|q).
 
     TIA-P@k = sum_t P(t|q) 1/|C| sum_c 1/k sum_{j<=k} rel(j|c,t)
+
+    Examples
+    --------
+    >>> TIAP(k=5)
+    TIAP(k=5)
     """
 
     timed: ClassVar[bool] = True
@@ -117,6 +122,11 @@ class IANDCG(MeasureAtDepth):
     ----------
     gains : {'binary', 'graded'}
         2^1 - 1 for every relevant document, or 2^g - 1 (grades up to 50).
+
+    Examples
+    --------
+    >>> IANDCG(k=5, gains="graded")
+    IANDCG(k=5, gains='graded')
     """
 
     name: ClassVar[str] = "IA-nDCG"

@@ -25,6 +25,7 @@ from metrics.ranked.measures import (
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, listing
 from metrics.results import Score, Topics, labelled, score_frame, with_means
 from metrics.taking_part import warn_of_most
+from metrics.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,7 +136,7 @@ def _check_windows(collection: RankedCollection, measures: Mapping[str, RankedMe
         raise InputError(
             [
                 Fault(
-                    problem=f"{', '.join(timed)} need to know when documents are from",
+                    problem=f"{listed(timed)} {'needs' if len(timed) == 1 else 'need'} to know when documents are from",
                     cure="give a file of windows too, or leave them out",
                     path=collection.name,
                 )

@@ -126,6 +126,7 @@ def read_ranked_collection(
         probability={topic: of for topic, of in probability.items() if topic in grades},
         strange_intents=tuple(topic for topic in probability if topic not in grades),
         calendar_unit=unit,
+        is_timed=windows is not None,
     )
 
 
@@ -213,7 +214,7 @@ def _read_windows(log: FaultLog, unit: CalendarUnit | None) -> tuple[dict[str, s
         window = text if unit is None else cut[text]
         if window is None:
             cure = "write a date such as 2001-09-11, or seconds since 1970 with nine digits or more"
-            log.add(f"{text!r} is no timestamp", line=line, cure=cure)
+            log.add(f"{text!r} is not a timestamp", line=line, cure=cure)
         elif window_of.setdefault(document, window) != window:
             problem = f"document {document} is in window {window_of[document]} above, in {window} here"
             log.add(problem, line=line, cure="delete one of the two lines")

@@ -122,7 +122,7 @@ COMMANDS = {
     "simulate": ("study_app.cli.simulate:simulate", "Let a simulated crowd go through a study."),
     "status": ("study_app.cli.status:status", "Show how far each study is."),
     "remind": (
-        "study_app.cli.platform_lists:remind",
+        "study_app.cli.remind:remind",
         "List the followers of streams to remind, with their addresses.",
     ),
     "reconcile": (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metrics.errors import Fault, FaultLog, InputError
+from study_app.study.allowed_ids import with_ids
 from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
 from study_app.study.words import UNWRITTEN
@@ -57,13 +58,13 @@ def read_ready_study(path: str | Path) -> StudyContent:
     Raises
     ------
     InputError
-        As `read_study_file` and `read_study_content` do, and where its consent is not written yet.
+        As `read_study_file`, `with_ids` and `read_study_content` do, and where its consent is not written yet.
     """
     file = read_study_file(path, KINDS)
     log = FaultLog(file.path)
     _note_unwritten(file, log)
     try:
-        content = read_study_content(file)
+        content = read_study_content(with_ids(file))
     except InputError as error:
         raise InputError([*log.faults, *error.faults]) from None
     log.raise_if_any()

@@ -22,6 +22,7 @@ from calibration.agree.stream_results import StreamTables
 from calibration.agree.stream_scores import score_streams
 from calibration.fit.kept import FitPlots, read_fit_plots, read_quality
 from calibration.rank.folder import RANKING, read_ranking
+from calibration.rank.folder import RECORD as RANK_RECORD
 from calibration.rank.ranking import Ranking
 from calibration.tables.files import read_tables, tables_sha256
 from calibration.tables.sources import study_sources
@@ -101,7 +102,8 @@ def read_material(folder: str | Path) -> ReportMaterial:
     if not folder.is_dir():
         raise input_fault("there is no such folder", path=folder, cure="name the folder of prefcal agree")
     record = _record(folder / RECORD)
-    tables = _first_there(folder / TABLES, record.get("tables"))
+    ranked = _record(folder / RANK_RECORD)
+    tables = _first_there(folder / TABLES, record.get("tables", ranked.get("tables")))
     model_file = _first_there(folder / MODEL, (record.get("model") or {}).get("path"))
     model = read_user_model(model_file) if model_file.is_file() else None
     study = read_study(tables)

@@ -4,9 +4,11 @@ The entry of each kind of task is in its module in `study_app.tasks`; who reads 
 """
 
 import math
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import (
@@ -32,6 +34,8 @@ Seconds = Annotated[float, Field(ge=0, le=86_400)]
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Repeats = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
+BEFORE_FIRST_ANSWER = timedelta(minutes=15)
+"""So long a place is held for the first answer; what is looked for first comes on top."""
 
 ALL: Literal["all"] = "all"
 """What a study file writes for the pairs that all systems of a topic make up."""
@@ -288,8 +292,23 @@ def _known_platform(name: str) -> str:
     return name
 
 
+def _ids(value: Any) -> str | tuple[str, ...] | None:
+    """Take the name of a file, or the digests of what stood in it as a database has them."""
+    if value is None or (isinstance(value, str) and _FILE_NAME.fullmatch(value)):
+        return value
+    if isinstance(value, list | tuple) and all(_DIGEST.fullmatch(str(one)) for one in value):
+        return tuple(value)
+    raise PydanticCustomError(
+        "literal_error", "must be {expected}", {"expected": "the name of a file of ids"}
+    )
+
+
+_FILE_NAME = re.compile(r"[^<>&\"'\s][^<>&\"'\n]{0,999}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
 class StudyEntry(Entry):
-    """A whole study file."""
+    """A whole study file; ``ids``: the file of the ids that are let in, once loaded their digests, None for everybody."""
 
     study: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
     title: Text
@@ -297,6 +316,7 @@ class StudyEntry(Entry):
     platform: Annotated[str, AfterValidator(_known_platform)] = "generic"
     id_parameter: Name = "id"
     extra_parameters: Annotated[tuple[Name, ...], Field(max_length=20, strict=False)] = ("session", "batch")
+    ids: Annotated[Any, PlainValidator(_ids)] = None
     submit_hosts: Annotated[tuple[Host, ...], Field(strict=False)] = (
         "www.mturk.com",
         "workersandbox.mturk.com",
@@ -314,6 +334,21 @@ class StudyEntry(Entry):
     platform_fee: Share = 0
     lease_minutes: Annotated[int, Field(ge=1, le=1440)] = 45
     tasks: Annotated[tuple[Task, ...], Field(min_length=1, strict=False)]
+
+    @property
+    def lease(self) -> timedelta:
+        """How long a place is held without a sign of life, by who has answered something."""
+        return timedelta(minutes=self.lease_minutes)
+
+    @property
+    def first_lease(self) -> timedelta:
+        """How long a place is held by who has answered nothing yet, whatever signs of life there are: the search, and a while."""
+        searches = [
+            task.whole_search_seconds
+            for task in self.tasks
+            if isinstance(task, SearchedTask) and task.search_seconds
+        ]
+        return min(self.lease, BEFORE_FIRST_ANSWER + timedelta(seconds=max(searches, default=0)))
 
 
 def read_study_entry(plain: Any, kinds: Kinds) -> StudyEntry:

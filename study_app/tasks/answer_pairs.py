@@ -132,6 +132,7 @@ KIND = TaskKind(
         "ja": ("質問にどれだけ答えていますか", "書かれていることを、どれだけ信頼できますか"),
     },
     cures={
+        "pairs": "write all, or a file with `topic a b` on each line",
         "systems": "write NAME: FILE, one line a system, two at least",
         "collection": "write topics: FILE below it",
     },

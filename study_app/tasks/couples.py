@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from metrics.errors import Fault, FaultLog
-from metrics.readers.lines import rows
+from metrics.readers.columns import read_columns
 from metrics.topics import TopicNames
 from metrics.wording import counted, listed, nearest
 from study_app.study.entries import JudgingTask
@@ -59,7 +59,7 @@ def _judged_only(content: TaskContent, couples: Mapping[str, Sequence[Couple]]) 
 
 
 def _read(path: Path, content: TaskContent) -> dict[str, list[Couple]]:
-    """Read the couples to judge, each in the order in which the study file has its systems.
+    """Read the couples to judge, each in the order in which the study file has its systems; a first line may be a header.
 
     Raises
     ------
@@ -71,8 +71,11 @@ def _read(path: Path, content: TaskContent) -> dict[str, list[Couple]]:
     topics = [topic.id for topic in content.topics]
     names, chosen = TopicNames(topics), dict[str, list[Couple]]()
     order = {system: place for place, system in enumerate(content.systems)}
-    for line, (written, one, other) in rows(path, COLUMNS, log, separator=None):
+    columns = read_columns(COLUMNS, log)
+    for line, written, one, other in zip(columns.lines.tolist(), *columns.fields, strict=True):
         topic = names.find(written)
+        if topic is None and line == 1 and written == COLUMNS[0]:
+            continue
         if topic is None:
             log.add(f"there is no topic {written}", line=line, cure=_cure(written, topics))
             continue

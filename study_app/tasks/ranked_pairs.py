@@ -134,7 +134,7 @@ KIND = TaskKind(
         "collection": "write topics: FILE and texts: FILE below it, and qrels: FILE and windows: FILE if you have them",
     },
     rules=_rules,
-    guide=lambda entry: "plain_lists" if entry.collection.windows is None else entry.kind,
+    guide=lambda entry: entry.kind if "windows" in collection_paths(entry) else "plain_lists",
     page="pair",
     unit="topic",
     wanted_key="queries_per_worker",

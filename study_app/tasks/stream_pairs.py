@@ -210,6 +210,7 @@ KIND = TaskKind(
         ),
     },
     cures={
+        "pairs": "write all, or a file with `topic a b` on each line",
         "systems": "write NAME: RUN, one line a system, two at least",
         "collection": "write topics: FILE, qrels: FILE, clusters: FILE, epochs: FILE and texts: FILE below it",
         "days": "write days: [YYYYMMDD, YYYYMMDD], the first and the last",
@@ -248,6 +249,7 @@ KIND = TaskKind(
         comments={
             "days": "the first and the last day; what is pushed on other days is not shown",
             "judgments_per_pair": "so many workers judge a pair; null is no limit",
+            "pairs": "all pairs of a profile, or a file with `topic a b` on each line: exactly these",
             "pairs_per_worker": "a worker judges so many, of one profile as far as there is room",
             "reveal_silent_days": "true: days without anything relevant say so; random: for half of the workers",
             "validation_pairs": "so many of a worker's pairs are shown once more",

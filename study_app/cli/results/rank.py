@@ -81,6 +81,10 @@ def rank(
         _write_figures(ranking, folder)
     if format_ == "table":
         click.echo("\n\n".join(ranking_texts(ranking)))
+        click.echo(
+            f"\nIntervals are over topics and people. The ranks of all systems of a task are right at once with {ranking.level:.4g}:"
+            " systems that nobody can tell apart share a range."
+        )
     else:
         frame = ranking.ranking.astype(object)
         Output(format=format_).rows(list(frame.columns), frame.to_numpy().tolist())

@@ -35,12 +35,13 @@ def ranking_sections(ranking: Ranking | None) -> Iterator[Section]:
     for number, (task, rows) in enumerate(tasks):
         key = f"ranking-{number + 1}" if number else "ranking"
         met = ranking.duels[ranking.duels["task"] == task]
+        question = QUESTION if len(tasks) == 1 else f"{QUESTION}, task {task}"
         yield Section(
             key=key,
-            title=f"{QUESTION}? {preferred(rows)}",
+            title=f"{question}? {preferred(rows)}",
             short=QUESTION if len(tasks) == 1 else f"{QUESTION}, {task}",
             paragraphs=tuple(_paragraphs(ranking, str(task), rows, met)),
-            figures=(_figure(rows, ranking.level, key),),
+            figures=(_figure(rows, ranking.level, key, question),),
             tables=tuple(_tables(rows, met, ranking.level, key)),
         )
 
@@ -85,7 +86,7 @@ def _level(level: float) -> str:
     return f"{100 * level:.4g}{NARROW}%"
 
 
-def _figure(rows: pd.DataFrame, level: float, key: str) -> Figure:
+def _figure(rows: pd.DataFrame, level: float, key: str, question: str) -> Figure:
     marks = [
         Mark(label=row["system"], value=row["win_rate"], low=row["win_low"], high=row["win_high"], sign="o")
         for row in rows.to_dict("records")
@@ -93,7 +94,7 @@ def _figure(rows: pd.DataFrame, level: float, key: str) -> Figure:
     ranks = [ranks_in_words(row["rank_low"], row["rank_high"]) for row in rows.to_dict("records")]
     return Figure(
         name=key,
-        title=f"{QUESTION}? {preferred(rows)}",
+        title=f"{question}? {preferred(rows)}",
         wide=True,
         draw=partial(win_rate_rows, marks=marks, ranks=ranks),
         alt="Win rate of each system, and its ranks: "

@@ -35,7 +35,7 @@ Place: TypeAlias = tuple[str | int, ...]
 Leaf: TypeAlias = tuple[Place, Any]
 FREE_OF_STUDY = {
     *("title", "consent", "completion_code", "codes", "visit_code", "return_url", "early_return_url"),
-    *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder"),
+    *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder", "ids"),
     *("reward", "currency", "platform_fee"),
 }
 FREE_OF_TASK = {"min_consistency", "compare", "primary"}
@@ -143,7 +143,10 @@ def _given(content: StudyContent) -> Iterator[Leaf]:
 
 
 def _study_leaves(config: Mapping[str, Any], folder: str) -> Iterator[Leaf]:
-    yield from (((key,), value) for key, value in config.items() if key != "tasks")
+    yield from (((key,), value) for key, value in config.items() if key not in {"tasks", "ids"})
+    ids = config["ids"]
+    content = hashlib.sha256("".join(ids).encode()).hexdigest() if isinstance(ids, list | tuple) else ""
+    yield ("ids",), f"{len(ids)} in all, content {content[:8]}" if content else ids
     yield ("folder",), folder
 
 

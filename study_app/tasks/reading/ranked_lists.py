@@ -79,8 +79,15 @@ def _collection(paths: Mapping[str, Path], faults: list[Fault]) -> _Collection |
     texts = tried(faults, partial(read_document_texts, paths["texts"]))
     before, judged, windows = len(faults), None, None
     if "qrels" in paths:
-        files = {kind: paths.get(kind) for kind in ("windows", "intents")}
-        judged = tried(faults, partial(read_ranked_collection, qrels=paths["qrels"], **files))
+        judged = tried(
+            faults,
+            partial(
+                read_ranked_collection,
+                qrels=paths["qrels"],
+                windows=paths.get("windows"),
+                intents=paths.get("intents"),
+            ),
+        )
     if "windows" in paths:
         windows = tried(faults, partial(read_windows, paths["windows"])) if judged is None else judged.windows
     if asked is None or texts is None or len(faults) > before:

@@ -14,7 +14,17 @@ from tests.study_app.stream_visits import HOUR, log, stream_study
 
 TEMPLATES = resource_folder("templates")
 MESSAGE_PAGES = (
-    *("full", "withdrawn", "paused", "bad_host", "device_phone", "device_desktop", "no_study", "no_id"),
+    *(
+        "full",
+        "withdrawn",
+        "paused",
+        "bad_host",
+        "device_phone",
+        "device_desktop",
+        "no_study",
+        "no_id",
+        "not_invited",
+    ),
     *(
         "bad_address",
         "bad_form",
