@@ -139,8 +139,9 @@ def cell(column: Any, row: int) -> str:
     """Return a value that a column may hold."""
     if column.choices:
         return str(column.choices[0])
-    if column.name in {"system_right", "validation_of"}:
-        return {"system_right": "other", "validation_of": ""}[column.name]
+    special = {"system_right": "other", "validation_of": "", "probability": "1"}
+    if column.name in special:
+        return special[column.name]
     texts = {
         "flag": "true",
         "time": f"2026-03-01T1{row}:00:00.000Z",

@@ -111,7 +111,7 @@ def retention(
         f"of them with a platform id, {held.withdrawn} withdrawn"
     )
     if is_real:
-        click.echo(AFTER_SQLITE if is_sqlite else AFTER_POSTGRESQL)
+        click.echo(f"note: {AFTER_SQLITE if is_sqlite else AFTER_POSTGRESQL}", err=True)
 
 
 def _whose(
