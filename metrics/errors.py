@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MAX_FAULTS_SHOWN = 20
+MAX_FAULTS_KEPT = 100_000
+"""Of one file: a fault takes more room than the line that it is about."""
 
 
 class PrefcalError(Exception):
@@ -62,10 +64,11 @@ def printable(text: str) -> str:
 
 
 def shown_faults(faults: Sequence[Fault]) -> list[str]:
-    """One line a fault, at most `MAX_FAULTS_SHOWN`, then how many more."""
+    """One line a fault, at most `MAX_FAULTS_SHOWN`, then how many more; of a file with very many at least how many."""
     lines = [str(fault) for fault in faults[:MAX_FAULTS_SHOWN]]
     if len(faults) > MAX_FAULTS_SHOWN:
-        lines.append(f"... and {len(faults) - MAX_FAULTS_SHOWN} more")
+        least = "at least " * (len(faults) >= MAX_FAULTS_KEPT)
+        lines.append(f"... and {least}{len(faults) - MAX_FAULTS_SHOWN} more")
     return lines
 
 
@@ -83,8 +86,9 @@ class FaultLog:
         self.faults: list[Fault] = []
 
     def add(self, problem: str, *, line: int | None = None, cure: str) -> None:
-        """Note one fault of this file."""
-        self.faults.append(Fault(problem=problem, cure=cure, path=self.path, line=line))
+        """Note one fault of this file; those beyond `MAX_FAULTS_KEPT` are not kept."""
+        if len(self.faults) < MAX_FAULTS_KEPT:
+            self.faults.append(Fault(problem=problem, cure=cure, path=self.path, line=line))
 
     def raise_if_any(self) -> None:
         """Raise `InputError` with every fault noted so far, if there is one."""

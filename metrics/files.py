@@ -1,7 +1,13 @@
-"""Writing a file so that nobody ever sees half of it, and asking beforehand whether there is a place for it."""
+"""Files and folders that appear whole or not at all, and asking beforehand whether there is a place for them.
 
+What is being written stands beside its place under a name that nobody can guess and is for its owner alone. A lock of the operating
+system says that somebody is at it; what a killed command left has no such lock any more, and is cleared at the next run.
+"""
+
+import glob
 import os
-import secrets
+import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +15,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from metrics.errors import InputError, input_fault
+
+if sys.platform != "win32":
+    import fcntl
+
+PART = ".part"
 
 
 def write_whole(path: str | Path, content: str | bytes, *, private: bool = False) -> None:
@@ -25,7 +36,7 @@ def write_whole(path: str | Path, content: str | bytes, *, private: bool = False
 
 @contextmanager
 def written_whole(path: str | Path, *, private: bool = False) -> Iterator[BinaryIO]:
-    """Write a file into a temporary one beside it, then rename that once it is on the disk. Its folder is made.
+    """Write a file beside its place, and rename it to there once it is on the disk. Its folder is made.
 
     What is no regular file (a pipe, a terminal) is written to directly. A private file may be read by its owner alone.
 
@@ -34,30 +45,115 @@ def written_whole(path: str | Path, *, private: bool = False) -> Iterator[Binary
     InputError
         If the file cannot be written; an older one is then as it was.
     """
-    path = Path(path)
+    path = _named(path)
     try:
         if path.exists() and not path.is_file():
             with path.open("wb") as file:
                 yield file
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-        made = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666)
-        try:
-            with os.fdopen(made, "wb") as file:
+        with unfinished(path) as part:
+            with open(part, "xb", opener=private_opener if private else None) as file:
                 yield file
-                file.flush()
-                os.fsync(file.fileno())
+            sync(part)
             part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
     except OSError as error:
         raise _unwritable(path, error) from None
 
 
+def private_opener(path: str, flags: int) -> int:
+    """Open a file as `open` does, a new one for its owner alone."""
+    return os.open(path, flags, 0o600)
+
+
+@contextmanager
+def unfinished(path: Path) -> Iterator[Path]:
+    """Give the name under which a file or folder is to be made before it is renamed to ``path``; of the rest nothing stays.
+
+    It lies in a folder beside ``path`` that only its owner may enter. What killed commands left there is removed first.
+    """
+    for _ in left_behind(path):
+        pass
+    room, held = _new_room(path)
+    try:
+        yield room / path.name
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+        os.close(held)
+
+
+def left_behind(path: Path) -> Iterator[Path]:
+    """Give each folder in which a command that was killed made ``path``; it is removed afterwards."""
+    for room in sorted(path.parent.glob(f".{glob.escape(path.name)}.*{PART}")):
+        held = _locked(room)
+        if held is not None:
+            try:
+                yield room
+            finally:
+                shutil.rmtree(room, ignore_errors=True)
+                os.close(held)
+
+
+def _new_room(path: Path) -> tuple[Path, int]:
+    while True:
+        room = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=PART, dir=path.parent))
+        held = _locked(room)
+        if held is not None:  # else another command took it for one that was left behind
+            return room, held
+
+
+def _locked(room: Path) -> int | None:
+    """Return the lock of a folder in which something is made, None when somebody else has it or the folder is gone."""
+    if sys.platform == "win32":
+        return os.open(os.devnull, os.O_RDONLY)
+    try:
+        held = os.open(room, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(held)
+        return None
+    if not room.exists():
+        os.close(held)
+        return None
+    return held
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk; of a folder all that is in it too."""
+    for inside in sorted(path.iterdir()) if path.is_dir() else ():
+        sync(inside)
+    sync_names(path)
+
+
+def sync_names(path: Path) -> None:
+    """Wait until a file, or the names in a folder without what is behind them, are on the disk."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def shown_from(path: str | Path, folder: str | Path) -> str:
+    """Return a path as it is written into a file of ``folder``: relative to it, without the names of the machine's own folders.
+
+    Where the two have nothing but the root in common, it is the name of the file alone.
+    """
+    there, here = Path(os.path.abspath(path)), Path(os.path.abspath(folder))  # noqa: PTH100 - links stay as they are named
+    common = os.path.commonpath([there, here]) if there.drive == here.drive else there.anchor
+    if common == there.anchor:
+        return there.name
+    return Path(os.path.relpath(there, here)).as_posix()
+
+
 def check_file_place(path: str | Path) -> None:
     """Raise `InputError` where no file of this name could be written: before the work that it shall hold the result of."""
-    path = Path(path)
+    path = _named(path)
     if path.is_dir():
         cure = f"name a file in it, such as {path / 'NAME'}"
         raise input_fault("this is a folder, and a file is to be written", path=path, cure=cure)
@@ -67,10 +163,23 @@ def check_file_place(path: str | Path) -> None:
 
 def check_folder_place(path: str | Path) -> None:
     """Raise `InputError` where nothing could be written into a folder of this name, which may have to be made first."""
-    path = Path(path)
+    path = _named(path)
     if path.exists() and not path.is_dir():
         raise input_fault("this is a file, and a folder is needed", path=path, cure="name a folder")
     _try_folder(path, path)
+
+
+def _named(path: str | Path) -> Path:
+    """Return a path; raises `InputError` where the system knows no such names: with NUL, or half a character, in them."""
+    try:
+        is_name = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_name = False
+    if not is_name:
+        raise input_fault(
+            "no file can be called so", path=path, cure="choose another name, or rename the run"
+        )
+    return Path(path)
 
 
 def _try_folder(path: Path, folder: Path) -> None:

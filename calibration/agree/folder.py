@@ -13,7 +13,7 @@ import pandas as pd
 from calibration.agree.stream_results import CORRELATION_COLUMNS, SCORE_COLUMNS, StreamTables
 from calibration.agree.study import AgreementTables
 from metrics.errors import input_fault
-from metrics.files import write_whole
+from metrics.files import shown_from, write_whole
 
 AGREEMENT, COMPARISONS, CURVE, PAIRS = "agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv"
 DISAGREEMENTS = "disagreements.csv"
@@ -89,11 +89,11 @@ def write_agreement(
         write_whole(folder / name, text)
 
 
-def file_record(path: str | Path | None) -> dict[str, str] | None:
-    """Return {path, sha256} of an input file, None for none."""
+def file_record(path: str | Path | None, folder: str | Path) -> dict[str, str] | None:
+    """Return {path as seen from ``folder``, sha256} of an input file, None for none."""
     if path is None:
         return None
-    return {"path": str(path), "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest()}
+    return {"path": shown_from(path, folder), "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest()}
 
 
 def read_result(folder: Path, name: str) -> pd.DataFrame | None:

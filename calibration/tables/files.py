@@ -8,7 +8,8 @@ import codecs
 import csv
 import hashlib
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,12 +18,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
-import pyarrow.parquet as pa_parquet
 
 from calibration.tables.definition import DTYPES, Column, Table, choice_cure, misread, parsed
 from calibration.tables.names import SUFFIXES, ignored_files, meant
+from calibration.tables.parquet import raw_parquet
 from calibration.tables.study import changes, recorded_tables
 from calibration.tables.tables import TABLES
+from metrics.budget import check_bytes, check_columns, check_rows
 from metrics.errors import Fault, FaultLog, InputError, input_fault
 from metrics.files import write_whole
 from metrics.wording import counted, listed
@@ -111,7 +113,7 @@ def tables_sha256(folder: str | Path) -> str:
 def read_table(path: Path, table: Table) -> pd.DataFrame:
     """Read and check one table file; raises `InputError` with every fault found in it."""
     log = FaultLog(path)
-    raw = _raw_csv(path, log) if path.suffix == ".csv" else _raw_parquet(path)
+    raw = _raw_csv(path, log) if path.suffix == ".csv" else raw_parquet(path)
     log.raise_if_any()
     lines = _LineNumbers(path)
     _check_header(raw, table, log)
@@ -198,7 +200,7 @@ def lines_of(path: Path, rows: Iterable[int]) -> list[int]:
 
 def raw_rows(path: Path) -> pd.DataFrame:
     """Return every column of a table file that could be read, also those that are ignored, with its cells as text."""
-    return (_raw_csv(path, FaultLog(path)) if path.suffix == ".csv" else _raw_parquet(path)).astype("str")
+    return (_raw_csv(path, FaultLog(path)) if path.suffix == ".csv" else raw_parquet(path)).astype("str")
 
 
 class _Lines:
@@ -223,17 +225,24 @@ class _LineNumbers:
         if self._path is None:
             return int(row) + 2
         if self._starts is None:
-            with self._path.open(encoding="utf-8-sig", newline="") as stream:
-                reader = csv.reader(stream)
-                self._starts = [
-                    reader.line_num - sum(cell.count("\n") for cell in record) for record in reader if record
-                ]
-        return self._starts[int(row) + 1]
+            self._starts = list(_record_starts(self._path))
+        return self._starts[int(row) + 1] if int(row) + 1 < len(self._starts) else int(row) + 2
+
+
+def _record_starts(path: Path) -> Iterator[int]:
+    """Yield the line of each record; where Python's reader gives up (a field without end) the rest counts as a line each."""
+    with path.open(encoding="utf-8-sig", newline="") as stream, suppress(csv.Error):
+        reader = csv.reader(stream)
+        for record in reader:
+            if record:
+                yield reader.line_num - sum(cell.count("\n") for cell in record)
 
 
 def _raw_csv(path: Path, log: FaultLog) -> pd.DataFrame:
     """Read every cell as text; ragged rows and text that is not UTF-8 are faults."""
+    check_bytes(path, path.stat().st_size)
     content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    check_rows(path, max(content.count(b"\n"), content.count(b"\r")))
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -257,6 +266,7 @@ def _parsed_csv(content: bytes, text: str, log: FaultLog) -> pd.DataFrame:
         return "skip"
 
     header = next(csv.reader(io.StringIO(text, newline="")))
+    check_columns(log.path, len(header))
     other = next((word for char, word in _SEPARATORS.items() if len(header) == 1 and char in header[0]), None)
     if other:
         log.add(f"the columns are separated by {other}", line=1, cure="separate them by commas")
@@ -284,21 +294,6 @@ def _note_ragged_rows(text: str, log: FaultLog) -> None:
                 line=reader.line_num - sum(cell.count("\n") for cell in record),
                 cure="write one field for each header, and quote a field that has a comma in it",
             )
-
-
-def _raw_parquet(path: Path) -> pd.DataFrame:
-    try:
-        with pa_parquet.ParquetFile(path) as file:
-            table = file.read()
-        as_text = [f.with_type(pa.string()) if pa.types.is_binary(f.type) else f for f in table.schema]
-        frame: pd.DataFrame = table.cast(pa.schema(as_text)).to_pandas(
-            ignore_metadata=True, integer_object_nulls=True
-        )
-    except (pa.ArrowException, OSError) as error:
-        raise input_fault(
-            f"not a Parquet table ({error})", path=path, cure="write it again, or use CSV"
-        ) from error
-    return frame
 
 
 def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:

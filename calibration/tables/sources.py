@@ -78,9 +78,9 @@ class NamedFile:
     def problem(self) -> str | None:
         """Why the file cannot be used, None when it can."""
         if not self.path.is_file():
-            return f"{self.path} is not there"
+            return f"{self.path.name} is not there"
         if self.sha256 and hashlib.sha256(self.path.read_bytes()).hexdigest() != self.sha256:
-            return f"{self.path} is not the file that the study used"
+            return f"{self.path.name} is not the file that the study used"
         return None
 
 

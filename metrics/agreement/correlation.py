@@ -13,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.arrays import Bools, Floats
 
+MAX_SYSTEMS = 10_000
+"""More cannot be put in order against each other: their pairs would not fit into the memory."""
+
 Scores = Floats
 Relation = Bools
 
@@ -37,7 +40,7 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the two differ in length or a score is NaN.
+        If the two differ in length, have more than `MAX_SYSTEMS` systems, or a score is NaN.
 
     Examples
     --------
@@ -79,7 +82,7 @@ def tau_ap(x: ArrayLike, y: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the two differ in length or a score is NaN.
+        If the two differ in length, have more than `MAX_SYSTEMS` systems, or a score is NaN.
 
     Examples
     --------
@@ -130,7 +133,7 @@ def tau_ap_b(x: ArrayLike, y: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the two differ in length or a score is NaN.
+        If the two differ in length, have more than `MAX_SYSTEMS` systems, or a score is NaN.
     """
     x, y = _validated(x, y)
     above_x, above_y = _strictly_above(x), _strictly_above(y)
@@ -187,7 +190,7 @@ def correlate(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
     Raises
     ------
     ValueError
-        If the two differ in length or a score is NaN.
+        If the two differ in length, have more than `MAX_SYSTEMS` systems, or a score is NaN.
 
     Examples
     --------
@@ -263,7 +266,9 @@ def _varies(scores: Scores) -> bool:
 
 
 def _strictly_above(scores: Scores) -> Relation:
-    """Return the (n, n) relation: is j strictly above i."""
+    """Return the (n, n) relation: is j strictly above i. Raises ValueError if it would be too large."""
+    if scores.size > MAX_SYSTEMS:
+        raise ValueError(f"there are {scores.size:,} systems, and {MAX_SYSTEMS:,} can be correlated")
     return scores[np.newaxis, :] > scores[:, np.newaxis]
 
 

@@ -8,7 +8,7 @@ tab, vertical tab, form feed), so a field may hold any other character.
 import csv
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -16,8 +16,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.budget import check_columns
 from metrics.errors import FaultLog
-from metrics.readers.lines import number, read_bytes, say_once, whole_number
+from metrics.readers.lines import blocks, byte_lines, number, read_bytes, say_once, whole_number
 from metrics.wording import counted, listed, nearest
 
 BLANKS = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
@@ -82,6 +83,11 @@ def whole_numbers(
 
 def _fields_per_line(data: bytes) -> NDArray[np.int64]:
     """Count the fields of every line up to the last one that has any."""
+    counts = [_fields_of_block(block) for block in blocks(data)] or [np.zeros(0, dtype=np.int64)]
+    return np.trim_zeros(np.concatenate(counts), "b")
+
+
+def _fields_of_block(data: bytes) -> NDArray[np.int64]:
     characters = np.frombuffer(data, dtype=np.uint8)
     blank = BLANKS[characters]
     starts = ~blank
@@ -89,7 +95,7 @@ def _fields_per_line(data: bytes) -> NDArray[np.int64]:
     line_feeds, line_ends = characters == ord("\n"), characters == ord("\r")
     line_ends[:-1] &= ~line_feeds[1:]  # \r\n ends one line, not two
     line_ends |= line_feeds
-    return np.bincount(np.cumsum(line_ends)[starts])
+    return np.bincount(np.cumsum(line_ends)[starts], minlength=int(line_ends.sum()))
 
 
 def _split(data: bytes) -> list[str]:
@@ -105,7 +111,7 @@ def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
     lines: list[int] = []
     rows: list[list[str]] = []
     wrong: list[int] = []
-    for line, content in enumerate(data.splitlines(), start=1):
+    for line, content in enumerate(byte_lines(data), start=1):
         fields = content.split()
         if len(fields) != len(names) and fields:
             wrong.append(len(fields))
@@ -182,19 +188,26 @@ def read_csv_columns(
     """
     text = _text(path, log)
     rows = _numbered_rows(text, delimiter or ",", log)
-    header = [name.strip() for name in rows[0][1]] if rows else []
+    header = [name.strip() for name in next(rows, (1, []))[1]]
+    check_columns(path, len(header))
     _check_delimiter(header, delimiter, log)
     _check_header(header, columns, log)
-    last = rows[-1][0]
-    whole = [
-        (line, row)
-        for line, row in rows[1:]
-        if _has_length(row, len(header), line, log, is_last=line == last)
-    ]
+    places = [header.index(name) for name in columns]
+    cells: list[list[str]] = [[] for _ in columns]
+    lines, wrong, last = list[int](), list[tuple[int, int]](), 1
+    for last, row in rows:
+        if len(row) != len(header):
+            wrong.append((last, len(row)))
+            continue
+        lines.append(last)
+        for column, place in zip(cells, places, strict=True):
+            column.append(row[place].strip())
+    for line, fields in wrong:
+        _note_length(fields, len(header), line, log, is_last=line == last)
     return CsvColumns(
         is_unended=not text.endswith(("\n", "\r")),
-        lines=tuple(line for line, _ in whole),
-        cells={name: tuple(row[header.index(name)].strip() for _, row in whole) for name in columns},
+        lines=tuple(lines),
+        cells={name: tuple(column) for name, column in zip(columns, cells, strict=True)},
     )
 
 
@@ -207,7 +220,7 @@ def csv_header(path: str | Path, log: FaultLog) -> list[str]:
         If the file cannot be opened or is not UTF-8.
     """
     rows = _numbered_rows(_text(path, log), ",", log)
-    return [name.strip() for name in rows[0][1]] if rows else []
+    return [name.strip() for name in next(rows, (1, []))[1]]
 
 
 def check_any_row(found: CsvColumns, log: FaultLog) -> None:
@@ -227,21 +240,20 @@ def _text(path: str | Path, log: FaultLog) -> str:
     return ""
 
 
-def _numbered_rows(text: str, delimiter: str, log: FaultLog) -> list[tuple[int, list[str]]]:
-    """Return each row that is not blank with the line it starts on."""
+def _numbered_rows(text: str, delimiter: str, log: FaultLog) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row that is not blank with the line it starts on."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    rows, start = [], 1
+    start = 1
     try:
         for row in reader:
             if any(cell.strip() for cell in row):
-                rows.append((start, row))
+                yield start, row
             start = reader.line_num + 1
     except csv.Error as error:
         log.add(
             f"not CSV ({error})", line=start, cure="separate fields by commas and quote those with commas"
         )
         log.raise_if_any()
-    return rows
 
 
 def _check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog) -> None:
@@ -270,10 +282,8 @@ def _check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) 
     log.raise_if_any()
 
 
-def _has_length(row: Sequence[str], expected: int, line: int, log: FaultLog, *, is_last: bool) -> bool:
-    if len(row) != expected:
-        cure = "write one field for each header, and quote a field that has a comma in it"
-        if is_last and len(row) < expected:
-            cure = "write one field for each header; the file may be cut"
-        log.add(f"{counted(expected, 'field')} expected, got {len(row)}", line=line, cure=cure)
-    return len(row) == expected
+def _note_length(fields: int, expected: int, line: int, log: FaultLog, *, is_last: bool) -> None:
+    cure = "write one field for each header, and quote a field that has a comma in it"
+    if is_last and fields < expected:
+        cure = "write one field for each header; the file may be cut"
+    log.add(f"{counted(expected, 'field')} expected, got {fields}", line=line, cure=cure)

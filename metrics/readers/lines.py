@@ -11,19 +11,28 @@ import codecs
 import gzip
 import io
 import math
+import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import BinaryIO, TypeVar, cast
 
-from metrics.errors import Fault, FaultLog, InputError, input_fault
+from metrics.budget import (
+    MAX_BYTES,
+    check_bytes,
+    check_rows,
+    check_unfolded,
+    factor,
+    most_unfolded,
+    read_within,
+)
+from metrics.errors import MAX_FAULTS_KEPT, Fault, FaultLog, InputError, input_fault
 from metrics.wording import counted
 
 GZIP_MAGIC = b"\x1f\x8b"
-MAX_UNPACKED_BYTES = 2**30
-"""Of a packed file: a small one can be made to unpack to any size. What stands unpacked on the disk may be larger."""
+BLOCK_BYTES = 2**24
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
@@ -35,10 +44,10 @@ def read_bytes(path: str | Path) -> bytes:
     Raises
     ------
     InputError
-        If the file cannot be opened, or its gzip data are damaged or unpack to more than `MAX_UNPACKED_BYTES`.
+        If the file cannot be opened, its gzip data are damaged, or it is over the budget of `metrics.budget`.
     """
     try:
-        data = Path(path).read_bytes()
+        data = _stored(Path(path))
         if data.startswith(GZIP_MAGIC):
             data = _unpacked(data, path)
     except FileNotFoundError:
@@ -53,16 +62,40 @@ def read_bytes(path: str | Path) -> bytes:
         raise input_fault(
             f"cannot be read ({error})", path=path, cure="check the path and its rights"
         ) from None
+    check_rows(path, max(data.count(b"\n"), data.count(b"\r")))
     return data.removeprefix(codecs.BOM_UTF8)
+
+
+def _stored(path: Path) -> bytes:
+    """Return what stands in a file, or comes through a pipe, once it is known not to be too much."""
+    with path.open("rb") as stream:
+        check_bytes(path, os.fstat(stream.fileno()).st_size)
+        data = stream.read() if path.is_file() else read_within(stream, int(MAX_BYTES * factor()))
+    check_bytes(path, len(data))
+    return data
 
 
 def _unpacked(data: bytes, path: str | Path) -> bytes:
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-        unpacked = packed.read(MAX_UNPACKED_BYTES + 1)
-    if len(unpacked) > MAX_UNPACKED_BYTES:
-        problem = f"the gzip data unpack to more than {MAX_UNPACKED_BYTES / 2**20:.0f} MiB"
-        raise input_fault(problem, path=path, cure="unpack the file yourself if you trust it, and name that")
+        unpacked = read_within(cast("BinaryIO", packed), most_unfolded(len(data)))
+    check_unfolded(path, len(data), len(unpacked))
     return unpacked
+
+
+def blocks(data: bytes) -> Iterator[bytes]:
+    r"""Yield a file in pieces that end with a line (``\n``): what is made of all lines at once may take forty times the file."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + BLOCK_BYTES)
+        end = len(data) if end < 0 else end + 1
+        yield data[start:end]
+        start = end
+
+
+def byte_lines(data: bytes) -> Iterator[bytes]:
+    """Yield the lines as ``data.splitlines()`` lists them."""
+    for block in blocks(data):
+        yield from block.splitlines()
 
 
 def text_lines(path: str | Path, log: FaultLog) -> Iterator[tuple[int, str]]:
@@ -70,7 +103,7 @@ def text_lines(path: str | Path, log: FaultLog) -> Iterator[tuple[int, str]]:
 
     A line that is not UTF-8 is noted as a fault and left out.
     """
-    for number, line in enumerate(read_bytes(path).splitlines(), start=1):
+    for number, line in enumerate(byte_lines(read_bytes(path)), start=1):
         try:
             yield number, line.decode()
         except UnicodeDecodeError:
@@ -146,7 +179,7 @@ def say_once(wrong: Sequence[int], names: Sequence[str], log: FaultLog, *, by: s
     by : str
         What separates the fields, for the message.
     """
-    if len(wrong) < 2 or len(set(wrong)) > 1 or len(log.faults) != len(wrong):
+    if len(wrong) < 2 or len(set(wrong)) > 1 or len(log.faults) != min(len(wrong), MAX_FAULTS_KEPT):
         return
     log.faults.clear()
     sort = SORTS.get(wrong[0]) if by == "white space" else None

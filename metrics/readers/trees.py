@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias, Union
 from xml.parsers import expat
 
+from metrics.budget import check_values
 from metrics.errors import FaultLog, input_fault
 from metrics.readers.lines import read_bytes
 
@@ -49,6 +50,7 @@ def read_json(log: FaultLog, *, trailing_commas: bool = False) -> Node:
     """
     path = log.path
     data = read_bytes(path)
+    check_values(path, sum(map(data.count, (b",", b"[", b"{"))))
     try:
         text = data.decode()
         if trailing_commas:
@@ -150,9 +152,10 @@ def read_xml(path: str | Path) -> XmlElement:
     InputError
         If the file cannot be opened, is not well formed, or has a DOCTYPE.
     """
-    builder = _Builder(path)
+    builder, data = _Builder(path), read_bytes(path)
+    check_values(path, data.count(b"<"))
     try:
-        builder.parser.Parse(read_bytes(path), True)  # noqa: FBT003 - expat takes no keywords
+        builder.parser.Parse(data, True)  # noqa: FBT003 - expat takes no keywords
     except expat.ExpatError as error:
         problem = f"the XML is not well formed ({builder.reason(error)})"
         raise input_fault(problem, path=path, line=error.lineno, cure="mend the markup here") from None
@@ -166,6 +169,7 @@ class _Builder:
         self.path = path
         self.document = XmlElement("", {}, 1)
         self.open = [self.document]
+        self.texts: list[list[str]] = [[]]
         self.parser = expat.ParserCreate("UTF-8")
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self.start
@@ -177,12 +181,13 @@ class _Builder:
         element = XmlElement(tag, attributes, self.parser.CurrentLineNumber)
         self.open[-1].children.append(element)
         self.open.append(element)
+        self.texts.append([])
 
     def end(self, tag: str) -> None:  # noqa: ARG002 - expat's signature
-        self.open.pop()
+        self.open.pop().text = "".join(self.texts.pop())
 
     def characters(self, text: str) -> None:
-        self.open[-1].text += text
+        self.texts[-1].append(text)
 
     def doctype(self, *declaration: object) -> None:  # noqa: ARG002 - expat's signature
         raise input_fault(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import click
 
-from metrics.errors import InputError, PrefcalError, shown_faults
+from metrics.errors import Fault, InputError, PrefcalError, shown_faults
 
 
 class LazyGroup(click.Group):
@@ -223,6 +223,11 @@ def db_group() -> None:
     """Upgrade, back up, restore, check or rekey the database."""
 
 
+NO_MEMORY = (
+    "this machine has too little memory for it; take smaller files or fewer draws, or a larger machine"
+)
+
+
 def main() -> None:
     """Run the command line; faults become one line each on stderr and exit 1, never a traceback."""
     try:
@@ -233,6 +238,22 @@ def main() -> None:
     except PrefcalError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(1)
+    except MemoryError:
+        sys.stderr.write(f"{NO_MEMORY}\n")
+        sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:
+        sys.stderr.write(f"{_system_fault(error)}\n")
+        sys.exit(1)
+
+
+def _system_fault(error: OSError) -> Fault:
+    """Say what the operating system refused: a name that is too long, a folder that vanished, a disk that fails."""
+    path = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else error.filename
+    return Fault(
+        problem=f"cannot be used ({error.strerror or error})",
+        cure="check the path, who may use it, and the room on the disk",
+        path=None if path is None else str(path),
+    )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from study_app.cli.output import database_option, opened
+from study_app.cli.output import Number, database_option, opened
 
 
 @click.command(name="upgrade")
@@ -100,7 +100,7 @@ def check(database: str | None) -> None:
 @click.command(name="rekey")
 @click.option(
     "--keep-old",
-    type=click.FloatRange(0, 24 * 366, min_open=True),
+    type=Number(0, 24 * 366, min_open=True),
     metavar="HOURS",
     help="Let workers' addresses of the old key be good for so many hours more. Not when it leaked.",
 )

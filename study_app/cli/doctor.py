@@ -12,10 +12,8 @@ import stat
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Literal
 from urllib.parse import urlsplit
 
 import click
@@ -24,6 +22,8 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection, text
 
 from metrics.errors import InputError
+from study_app.cli.database_link import link_of
+from study_app.cli.finding import FAULT, NOTE, OK, WARNING, Finding, State
 from study_app.cli.output import Output, database_option, output_options, table_text
 from study_app.services.researcher.studies import KEY_LETTERS, SIGNING_KEY
 from study_app.store.database import (
@@ -40,11 +40,6 @@ from study_app.store.database import (
 from study_app.store.file_turns import LOCK_SUFFIX, beside
 
 COLUMNS = ("what", "state", "found", "cure")
-OK: Final = "ok"
-WARNING: Final = "warning"
-FAULT: Final = "fault"
-NOTE: Final = "note"
-State = Literal["ok", "note", "warning", "fault"]
 EARLIEST_YEAR, LATEST_YEAR = 2025, 2100
 CLOCK_SAMPLE_SECONDS = 0.05
 CLOCK_STEP_SECONDS = 0.5
@@ -91,28 +86,6 @@ def _of_address(address: str) -> "list[Finding]":
     if not re.fullmatch(r"https?://[^/?#@\s]+", address):
         raise input_fault(f"not the address of a host: {address}", cure="write --address https://HOST")
     return examine_address(address)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing looked at.
-
-    Attributes
-    ----------
-    what : str
-        What was looked at.
-    state : {'ok', 'note', 'warning', 'fault'}
-        A fault loses answers or keeps workers out; a warning may. A note is of what cannot be seen from here.
-    found : str
-        What there is.
-    cure : str
-        What to do; empty when nothing is to be done.
-    """
-
-    what: str
-    state: State
-    found: str
-    cure: str = ""
 
 
 def clock(
@@ -237,8 +210,8 @@ def _asked(database: Database) -> list[Finding]:
     with database.engine.connect() as connection:
         keys = secret_key(connection)
         kept = sqlite_durability(connection) if database.is_sqlite else postgresql_durability(connection)
-        clocks = [] if database.is_sqlite else [server_clock(connection)]
-    return [schema(version), keys, kept, *clocks]
+        of_server = [] if database.is_sqlite else [server_clock(connection), link_of(connection)]
+    return [schema(version), keys, kept, *of_server]
 
 
 def _nothing_loaded(database: Database) -> Finding:

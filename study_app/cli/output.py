@@ -33,7 +33,21 @@ FORMATS = ("table", "csv", "json")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """What a spreadsheet would take for a formula; in Japan also in full width."""
 
+MOST = 1_000_000
+"""More people, draws or entries than this are a slip of the hand."""
+
 LONG_FRACTION = re.compile(r"\b0\.[0-9]{5,}")
+
+
+class Number(click.FloatRange):
+    """A number within a range; infinity and what is no number (nan), which pass every comparison or none, are refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number, or end the command with its usage."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is no finite number.", param, ctx)
+        return number
 
 
 class OutFile(click.Path):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import database_option, opened
+from study_app.cli.output import Number, database_option, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,13 +15,19 @@ if TYPE_CHECKING:
     from study_app.store.database import Database
     from study_app.store.models import LoadedStudy
 
+AFTER_SQLITE = "what was deleted still stands in backups made before; docs/security.md says what stays where"
+AFTER_POSTGRESQL = (
+    "what was deleted still stands in backups made before, and in the server's files until it is vacuumed and its logs are recycled:"
+    " run VACUUM, see docs/security.md"
+)
+
 
 @click.command()
 @click.argument("study", metavar="[STUDY]", required=False)
 @click.option(
     "--identities",
     "days",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     metavar="DAYS",
     help="The platform ids of workers without a sign of life for so many days.",
 )
@@ -88,6 +94,7 @@ def retention(
                 _overwrite(session, store)
                 delete_rows(session, parts)
             held, name = kept(session, chosen.id), chosen.name
+        is_sqlite = store.is_sqlite
         if is_real:
             _empty_journal(store)
     finally:
@@ -103,6 +110,8 @@ def retention(
         f"{name} {'keeps' if is_real else 'holds'} {held.workers} workers under pseudonyms, {held.identified} "
         f"of them with a platform id, {held.withdrawn} withdrawn"
     )
+    if is_real:
+        click.echo(f"note: {AFTER_SQLITE if is_sqlite else AFTER_POSTGRESQL}", err=True)
 
 
 def _whose(

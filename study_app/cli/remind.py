@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import OutFile, database_option, opened
+from study_app.cli.output import Number, OutFile, database_option, opened
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -36,7 +36,7 @@ REMINDER_COLUMNS = ("platform_id", "topic", "address")
 )
 @click.option(
     "--quiet-hours",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     metavar="H",
     help="Leave out who was there in the last H hours, by the stream's own clock.",
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import database_option
+from study_app.cli.output import MOST, Number, database_option
 
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
@@ -24,7 +24,7 @@ QUIET_SECONDS = 20.0
 
 @click.command(short_help="Let a simulated crowd go through a study.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--workers", type=click.IntRange(1), required=True, help="How many people take part.")
+@click.option("--workers", type=click.IntRange(1, MOST), required=True, help="How many people take part.")
 @click.option(
     "--truth",
     type=click.Path(path_type=Path),
@@ -37,7 +37,7 @@ QUIET_SECONDS = 20.0
 )
 @click.option(
     "--arrive-within",
-    type=click.FloatRange(0),
+    type=Number(0),
     metavar="SECONDS",
     help=f"With --url: so long until the last of them has come. Default: {REAL_ARRIVAL_SECONDS:g}.",
 )

@@ -1,8 +1,6 @@
 """Folders that appear complete or not at all; tables that are written piece by piece; those that come from collections alone."""
 
 import io
-import os
-import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,13 +16,18 @@ from calibration.tables.definition import Table
 from calibration.tables.files import checked, csv_text
 from calibration.tables.tables import TABLES
 from metrics.errors import input_fault
+from metrics.files import left_behind, sync, sync_names, unfinished
 from metrics.wording import listed
 from study_app.estimate.content import StudyContent
+
+OLD = "old export"
 
 
 @contextmanager
 def fresh_folder(folder: Path, *, is_ours: Callable[[str], bool]) -> Iterator[Path]:
     """Yield an empty folder that takes the place of ``folder`` when the block ends well, and vanishes when not.
+
+    It holds what people did, and only its owner may read it.
 
     Parameters
     ----------
@@ -39,25 +42,44 @@ def fresh_folder(folder: Path, *, is_ours: Callable[[str], bool]) -> Iterator[Pa
         If ``folder`` is a file, holds anything else, or cannot be written.
     """
     folder = folder.absolute()
-    _check_replaceable(folder, is_ours)
-    new, old = (folder.with_name(f".{folder.name}.{word}-{os.getpid()}") for word in ("new", "old"))
     try:
-        new.mkdir(parents=True)
-        yield new
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        _put_back(folder)
+        _check_replaceable(folder, is_ours)
+        with unfinished(folder) as new:
+            new.mkdir(mode=0o700)
+            yield new
+            for path in new.rglob("*"):
+                path.chmod(0o700 if path.is_dir() else 0o600)
+            sync(new)
+            _exchange(folder, new)
     except OSError as error:
         raise input_fault(
             f"cannot be written ({error.strerror})",
             path=folder,
             cure="make room there, or name another folder",
         ) from error
-    finally:
-        if old.exists() and not folder.exists():
+
+
+def _exchange(folder: Path, new: Path) -> None:
+    """Put a folder into the place of another, which is put back where that fails."""
+    old = new.with_name(OLD)
+    if folder.exists():
+        folder.rename(old)
+    try:
+        new.rename(folder)
+    except OSError:
+        if old.exists():
             old.rename(folder)
-        shutil.rmtree(new, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+        raise
+    sync_names(folder.parent)
+
+
+def _put_back(folder: Path) -> None:
+    """Give an earlier export its name again, which a command took away and was killed."""
+    for room in left_behind(folder):
+        if (room / OLD).is_dir() and not folder.exists():
+            (room / OLD).rename(folder)
 
 
 def _check_replaceable(folder: Path, is_ours: Callable[[str], bool]) -> None:

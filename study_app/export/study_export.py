@@ -23,6 +23,7 @@ from calibration.tables.study import (
     write_study,
 )
 from calibration.tables.tables import TABLES
+from metrics.files import shown_from
 from study_app.export.answers import (
     answers_table,
     importance_table,
@@ -181,9 +182,14 @@ _NOT_PROTOCOL = frozenset({"name", "kind", "language", "collection", "systems"})
 
 
 def study_record(
-    session: Session, study: LoadedStudy, *, ended_at: datetime, tables: Mapping[str, TableRecord]
+    session: Session,
+    study: LoadedStudy,
+    place: Path,
+    *,
+    ended_at: datetime,
+    tables: Mapping[str, TableRecord],
 ) -> StudyRecord:
-    """Return what study.json says of a study that ended then, as far as its tables know, and of these tables."""
+    """Return what a study.json at ``place`` says of a study that ended then, as far as its tables know, and of these tables."""
     started_at = began_at(session, study)
     streams = next((task.config for task in study.tasks if task.kind in kinds_with("stream")), None)
     return StudyRecord(
@@ -198,22 +204,22 @@ def study_record(
         idle_seconds=streams["idle_seconds"] if streams else None,
         visit_gap_seconds=VISIT_GAP_SECONDS if streams else 0.0,
         heartbeat_seconds=HEARTBEAT_SECONDS,
-        tasks={task.name: _task_record(task, Path(study.folder)) for task in study.tasks},
+        tasks={task.name: _task_record(task, Path(study.folder), place) for task in study.tasks},
         tables=dict(tables),
     )
 
 
-def _task_record(task: Task, folder: Path) -> TaskRecord:
+def _task_record(task: Task, folder: Path, place: Path) -> TaskRecord:
     return TaskRecord.model_validate(
         {
             "kind": task.kind,
             "language": task.language,
             "collection": {
-                kind: FileRecord(path=str(folder / file["path"]), sha256=file["sha256"])
+                kind: FileRecord(path=shown_from(folder / file["path"], place), sha256=file["sha256"])
                 for kind, file in task.files.items()
             },
             "systems": {
-                system.name: FileRecord(path=str(folder / system.path), sha256=system.sha256)
+                system.name: FileRecord(path=shown_from(folder / system.path, place), sha256=system.sha256)
                 for system in task.systems
             },
             "protocol": {key: value for key, value in task.config.items() if key not in _NOT_PROTOCOL},
@@ -274,14 +280,17 @@ def export_study(
         If ``folder`` holds anything that no export wrote, or cannot be written.
     """
     with fresh_folder(Path(folder), is_ours=_is_ours) as new:
-        return _write(session, study, new, now=now, raw=raw)
+        return _write(session, study, new, Path(folder), now=now, raw=raw)
 
 
 def _is_ours(name: str) -> bool:
     return name in FILES or NAME.fullmatch(name) is not None
 
 
-def _write(session: Session, study: LoadedStudy, folder: Path, *, now: datetime, raw: bool) -> ExportSummary:
+def _write(
+    session: Session, study: LoadedStudy, folder: Path, place: Path, *, now: datetime, raw: bool
+) -> ExportSummary:
+    """Write everything into ``folder``, which will stand at ``place``."""
     plan = read_plan(session, study.id)
     preferences, searches = preferences_table(session, study.id), searches_by_task(session, study.id)
     repeated = validations(preferences)
@@ -302,7 +311,7 @@ def _write(session: Session, study: LoadedStudy, folder: Path, *, now: datetime,
     end = ended_at(session, study, now=now)
     rows |= _write_logs(session, plan, folder, names, now=end)
     written = table_records(folder, rows)
-    write_study(study_record(session, study, ended_at=end, tables=written), folder)
+    write_study(study_record(session, study, place, ended_at=end, tables=written), folder)
     write_consents(session, study.id, folder)
     missing = missing_logs(session, study.id)
     if raw:

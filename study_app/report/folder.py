@@ -31,6 +31,8 @@ from calibration.user_model.model import ParameterEntry, UserModel, read_user_mo
 from metrics.errors import input_fault
 from metrics.sweep.parts import MANIFEST
 from metrics.sweep.result import MSUSweep, read_sweep
+from metrics.budget import MAX_DOCUMENT_BYTES, check_bytes
+from metrics.errors import InputError, input_fault
 
 TABLES, MODEL, TRUTH = "tables", "user-model.json", "truth.json"
 
@@ -150,8 +152,8 @@ def read_material(folder: str | Path) -> ReportMaterial:
 
 
 def _first_there(beside: Path, recorded: object) -> Path:
-    """Return what lies in the folder, else what the agreement was made from, if it is still there."""
-    used = Path(recorded) if isinstance(recorded, str) else beside
+    """Return what lies in the folder, else what the agreement was made from, as it is seen from there, if it is still there."""
+    used = beside.parent / recorded if isinstance(recorded, str) else beside
     return beside if beside.exists() or not used.exists() else used
 
 
@@ -159,7 +161,10 @@ def _record(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
+        check_bytes(path, path.stat().st_size, most=MAX_DOCUMENT_BYTES)
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
         raise input_fault(f"not JSON ({error})", path=path, cure="run prefcal agree again") from None
     return content if isinstance(content, dict) else {}

@@ -9,6 +9,7 @@ backup's version had them, and every row is put into them with its number, so th
 stay good. Both kinds store times as whole numbers and structures as JSON; truth and bytes they write differently.
 """
 
+import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -144,6 +145,9 @@ KINDS: dict[str, ModuleType] = {
     "PostgreSQL": backup_postgres,
 }
 MAGIC_BYTES = 16
+SEAL = b"\nprefcal backup, sha256 "
+SEAL_BYTES = len(SEAL) + 64 + 1
+PIECE_BYTES = 2**20
 
 
 def back_up(database: Database, file: Path, *, force: bool = False) -> None:
@@ -173,6 +177,7 @@ def back_up(database: Database, file: Path, *, force: bool = False) -> None:
         )
     with appearing(file) as part:
         KINDS[_kind_of(database)].copy_into(database, part)
+        _seal(part)
 
 
 def restore(database: Database, file: Path, *, force: bool = False) -> str:
@@ -181,11 +186,12 @@ def restore(database: Database, file: Path, *, force: bool = False) -> str:
     Raises
     ------
     InputError
-        If the file is no intact backup, the database has studies and ``force`` is off, or somebody uses it.
+        If the file is no intact backup (its seal is that of other bytes), the database has studies and ``force`` is off, or somebody uses it.
     PrefcalError
         If the file or the database was written by a newer prefcal.
     """
     kind = _kind_of_file(file)
+    _check_seal(file)
     if not is_empty(database):
         _refuse_to_replace(database, shown_address(database.engine.url), force=force)
     with KINDS[kind].checked(file) as (version, content):
@@ -195,6 +201,37 @@ def restore(database: Database, file: Path, *, force: bool = False) -> str:
         else:
             put_across(database, version, partial(KINDS[kind].rows, content))
         return str(version)
+
+
+def _seal(file: Path) -> None:
+    """Write the checksum of a backup at its end, where neither SQLite nor PostgreSQL's programs look."""
+    digest = _sha256(file, file.stat().st_size)
+    with file.open("ab") as stream:
+        stream.write(SEAL + digest.encode() + b"\n")
+
+
+def _check_seal(file: Path) -> None:
+    """Raise `InputError` if a backup has a seal and is not what was sealed."""
+    content = file.stat().st_size - SEAL_BYTES
+    if content < 0:
+        return
+    with file.open("rb") as stream:
+        stream.seek(content)
+        seal = stream.read()
+    if seal.startswith(SEAL) and seal != SEAL + _sha256(file, content).encode() + b"\n":
+        raise input_fault(
+            "is not as it was written: its checksum is another one", path=file, cure="use another backup"
+        )
+
+
+def _sha256(file: Path, size: int) -> str:
+    """Return the checksum of the first bytes of a file."""
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        while size > 0 and (piece := stream.read(min(size, PIECE_BYTES))):
+            digest.update(piece)
+            size -= len(piece)
+    return digest.hexdigest()
 
 
 def _refuse_to_replace(database: Database, address: str, *, force: bool) -> None:

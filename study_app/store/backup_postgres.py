@@ -96,10 +96,10 @@ def put_back(database: Database, script: Path) -> None:
 
 def _version_in(script: Path, file: Path) -> str:
     """Return the row of the version table: the line after its COPY."""
-    with script.open(encoding="utf-8") as lines:
+    with script.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             if line.startswith("COPY ") and f".{VERSION_TABLE} " in line:
-                return next(lines).strip()
+                return next(lines, "").strip()
     raise input_fault(
         "is a dump, but of no database of prefcal's", path=file, cure="use a backup of prefcal's"
     )
@@ -143,6 +143,7 @@ def _run(program: str, *arguments: str, database: Database | None = None) -> Non
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        errors="replace",  # it quotes the file, which may hold anything
         check=False,
     )
     if done.returncode:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from metrics.errors import input_fault
+from metrics.files import sync, sync_names, unfinished
 from study_app.store.database import BUSY_TIMEOUT_MS, Database
 from study_app.store.file_turns import serving_lock
 
@@ -25,27 +26,16 @@ def appearing(file: Path) -> Iterator[Path]:
     InputError
         If it cannot be written; what stood under the name is then as it was.
     """
-    part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
-        part.touch(mode=0o600)
-        try:
+        with unfinished(file) as part:
+            part.touch(mode=0o600)
             yield part
-            _sync(part)
+            sync(part)
             part.replace(file)
-            _sync(file.parent)
-        finally:
-            part.unlink(missing_ok=True)
+            sync_names(file.parent)
     except OSError as error:
         problem = f"cannot be written ({error.strerror})"
         raise input_fault(problem, path=file, cure="choose another place, or make room there") from error
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 MAGIC = b"SQLite format 3\x00"

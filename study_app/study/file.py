@@ -11,7 +11,8 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from metrics.errors import FaultLog, input_fault
+from metrics.budget import MAX_DOCUMENT_BYTES, check_bytes
+from metrics.errors import FaultLog, InputError, input_fault
 from study_app.study.entries import JudgingTask, Kinds, StudyEntry, read_study_entry
 from study_app.study.faults import note_contradictions, note_faults, note_missing_files
 
@@ -57,6 +58,7 @@ def read_study_file(path: str | Path, kinds: Kinds) -> StudyFile:
     """Read and check one study file with tasks of these kinds; raises `InputError` with every fault and its line."""
     path = Path(path)
     try:
+        check_bytes(path, path.stat().st_size, most=MAX_DOCUMENT_BYTES)
         content = path.read_bytes()
         source = content.decode("utf-8-sig")
         _check_depth(source)
@@ -65,6 +67,8 @@ def read_study_file(path: str | Path, kinds: Kinds) -> StudyFile:
         plain = yaml.load(source, Loader=yaml.CSafeLoader)
     except UnicodeDecodeError as error:
         raise input_fault("not UTF-8", path=path, cure="save the file as UTF-8") from error
+    except InputError:
+        raise
     except ValueError as error:
         problem, cure = "a number or date that cannot be one", "mend it, or put it in quotes"
         raise input_fault(problem, path=path, line=_impossible(node), cure=cure) from error

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from metrics.budget import SMALL_BYTES, check_bytes
 from metrics.errors import FaultLog, input_fault
 from metrics.wording import listed
 from study_app.study.platforms import Platform
@@ -122,6 +123,7 @@ def read_platform_list(
 def _rows(path: str | Path) -> list[tuple[int, list[str]]]:
     """Return the rows that are not blank, each with the line on which it ends."""
     try:
+        check_bytes(path, Path(path).stat().st_size, most=SMALL_BYTES)
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise input_fault(
@@ -130,7 +132,12 @@ def _rows(path: str | Path) -> list[tuple[int, list[str]]]:
     except UnicodeDecodeError as error:
         raise input_fault("not UTF-8", path=path, cure="save it as CSV in UTF-8") from error
     reader = csv.reader(io.StringIO(text, newline=""))
-    return [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
+    try:
+        return [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise input_fault(
+            f"not CSV ({error})", path=path, line=reader.line_num, cure="download the list again, as CSV"
+        ) from error
 
 
 def _places(

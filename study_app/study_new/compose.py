@@ -5,12 +5,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import yaml
 from pydantic_core import PydanticUndefined
 
 from metrics.errors import Fault, InputError, input_fault
+from metrics.files import sync, unfinished
 from study_app.estimate.content import read_whole_study
 from study_app.protocol.domain import MIN_VALIDATIONS
 from study_app.study.entries import Entry
@@ -285,14 +287,14 @@ def write_study(folder: Path, answers: Answers, tasks: list[PossibleTask]) -> Pa
     """
     path = study_place(folder)
     was_there = folder.exists()
-    part = folder / f".{FILE}.{os.getpid()}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        part.write_text(study_text(answers, tasks, folder), encoding="utf-8")
-        read_whole_study(part)
-        os.link(part, path)
-    except InputError as error:
-        raise InputError([_in_place(fault, part, path) for fault in error.faults]) from None
+        text = study_text(answers, tasks, folder)
+        _check(text, path)
+        with unfinished(path) as part:
+            part.write_text(text, encoding="utf-8")
+            sync(part)
+            os.link(part, path)
     except FileExistsError:
         raise input_fault("there is a study already", path=path, cure="name another folder") from None
     except OSError as error:
@@ -300,10 +302,20 @@ def write_study(folder: Path, answers: Answers, tasks: list[PossibleTask]) -> Pa
             f"cannot be written ({error.strerror})", path=path, cure="choose another place"
         ) from None
     finally:
-        part.unlink(missing_ok=True)
         if not was_there and folder.is_dir() and not path.exists():
             folder.rmdir()
     return path
+
+
+def _check(text: str, path: Path) -> None:
+    """Read a study file before it is there; from a file beside its place, since the files that it names are seen from there."""
+    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.") as draft:
+        draft.write(text.encode())
+        draft.flush()
+        try:
+            read_whole_study(Path(draft.name))
+        except InputError as error:
+            raise InputError([_in_place(fault, Path(draft.name), path) for fault in error.faults]) from None
 
 
 def _in_place(fault: Fault, part: Path, path: Path) -> Fault:

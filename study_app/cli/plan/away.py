@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from study_app.cli.output import MOST
 from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
 from study_app.cli.plan.people import POSITIVE, AskedSizes
 
@@ -46,11 +47,15 @@ SIZES = AskedSizes({"workers": ("worker", "workers"), "days": ("day", "days")})
     help="A value that the study shall tell the true one from. For --power.",
 )
 @click.option(
-    "--workers", type=click.IntRange(min=2), default=60, show_default=True, help="People who follow a stream."
+    "--workers",
+    type=click.IntRange(2, MOST),
+    default=60,
+    show_default=True,
+    help="People who follow a stream.",
 )
 @click.option(
     "--days",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST),
     default=10,
     show_default=True,
     help="Days of the stream that each follows it.",

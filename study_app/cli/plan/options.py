@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from study_app.cli.output import FORMATS, OutFile
+from study_app.cli.output import FORMATS, MOST, Number, OutFile
 
 if TYPE_CHECKING:
     from calibration.plan.search import Wish
@@ -99,19 +99,19 @@ def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> 
         *study_options(kinds),
         click.option(
             "--width",
-            type=click.FloatRange(min=0, min_open=True),
+            type=Number(min=0, min_open=True),
             help="Find the size at which the 95 % interval is at most so wide, from end to end.",
         ),
         click.option(
             "--sure",
-            type=click.FloatRange(0, 1, min_open=True),
+            type=Number(0, 1, min_open=True),
             default=0.5,
             show_default=True,
             help="With --width: the share of studies whose interval is to be that narrow. 0.5 is a typical study.",
         ),
         click.option(
             "--power",
-            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            type=Number(0, 1, min_open=True, max_open=True),
             help="Find the size at which so large a share of studies finds what is true.",
         ),
         click.option(
@@ -123,7 +123,7 @@ def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> 
         ),
         click.option(
             "--studies",
-            type=click.IntRange(min=20),
+            type=click.IntRange(20, MOST),
             default=studies,
             show_default=True,
             help="Simulated studies of each size: more is slower and steadier.",

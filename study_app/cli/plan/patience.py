@@ -2,6 +2,7 @@
 
 import click
 
+from study_app.cli.output import Number
 from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
 from study_app.cli.plan.people import HELPFUL, PAIR_SIZES, POSITIVE, size_options, study_words
 
@@ -43,7 +44,7 @@ LEAST_TEXT = 0.5
 )
 @click.option(
     "--unexplained",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=0.4,
     show_default=True,
     help="How much else matters: standard deviation, in log odds, of what people like about a summary beyond its score.",

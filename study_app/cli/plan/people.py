@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from study_app.cli.output import MOST, Number
+
 if TYPE_CHECKING:
     from calibration.plan.votes import People
 
 Command: TypeAlias = Callable[..., None]
 
-SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
-POSITIVE = click.FloatRange(min=0, min_open=True)
+SHARE = Number(0, 1, min_open=True, max_open=True)
+POSITIVE = Number(min=0, min_open=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,25 +68,25 @@ def size_options(command: Command) -> Command:
     """Add ``--queries``, ``--pairs`` and ``--workers``, which come as one argument ``sizes``."""
     options = (
         click.option(
-            "--queries", type=click.IntRange(min=2), default=25, show_default=True, help="How many queries."
+            "--queries", type=click.IntRange(2, MOST), default=25, show_default=True, help="How many queries."
         ),
         click.option(
             "--pairs",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, MOST),
             default=21,
             show_default=True,
             help="Pairs of systems judged in each query: 21 is every pair of 7 systems.",
         ),
         click.option(
             "--workers",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, MOST),
             default=14,
             show_default=True,
             help="People who judge each pair; everyone judges all pairs of a query.",
         ),
         click.option(
             "--queries-a-worker",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, MOST),
             default=1,
             show_default=True,
             help="How many queries one person judges; a number above --queries is all of them. It takes fewer people.",
@@ -125,27 +127,27 @@ def judged_options(command: Command) -> Command:
         ),
         click.option(
             "--query-spread",
-            type=click.FloatRange(min=0),
+            type=Number(min=0),
             default=0.2,
             show_default=True,
             help="How much better a measure does on some queries than on others; 0: alike on all.",
         ),
         click.option(
             "--taste",
-            type=click.FloatRange(min=0),
+            type=Number(min=0),
             help="How much more a person likes a system than others do, in all queries that they judge: standard deviation, "
             f"where what everybody likes has 1. Default: {TASTE:g} where one person judges several queries, else 0.",
         ),
         click.option(
             "--drop-out",
-            type=click.FloatRange(0, 1, max_open=True),
+            type=Number(0, 1, max_open=True),
             default=0.0,
             show_default=True,
             help="Share of people who leave somewhere on their way, without anybody in their place.",
         ),
         click.option(
             "--fewest-pairs",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, MOST),
             metavar="N",
             help="Queries have between N and --pairs pairs, each number as likely. Default: all have --pairs.",
         ),

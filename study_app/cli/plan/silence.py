@@ -2,6 +2,7 @@
 
 import click
 
+from study_app.cli.output import MOST, Number
 from study_app.cli.plan.options import PlanOptions, answer, plan_options
 from study_app.cli.plan.people import POSITIVE, AskedSizes
 
@@ -26,28 +27,28 @@ SIZES = AskedSizes(
     "pushes. With 0, and --width, the chance is that of a false find.",
 )
 @click.option(
-    "--workers", type=click.IntRange(min=2), default=100, show_default=True, help="People who judge."
+    "--workers", type=click.IntRange(2, MOST), default=100, show_default=True, help="People who judge."
 )
 @click.option(
     "--pairs",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST),
     default=20,
     show_default=True,
     help="Pairs of streams that each judges.",
 )
 @click.option(
-    "--topics", type=click.IntRange(min=2), default=40, show_default=True, help="Interest profiles."
+    "--topics", type=click.IntRange(2, MOST), default=40, show_default=True, help="Interest profiles."
 )
 @click.option(
     "--days",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST),
     default=10,
     show_default=True,
     help="Days that a pair of streams shows.",
 )
 @click.option(
     "--silent",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.25,
     show_default=True,
     help="Share of silent days: 0.25 in TREC 2015.",
@@ -62,7 +63,7 @@ SIZES = AskedSizes(
 )
 @click.option(
     "--unexplained",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=0.0,
     show_default=True,
     help="How much else matters: standard deviation, in log odds, of what people like about a stream beyond its cells.",

@@ -1,13 +1,12 @@
 """`prefcal agree`, how well metrics agree with the preferences, and `prefcal report`, what it found as one page."""
 
 from functools import partial
-from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import Output, folder_option, format_option, typed_options
+from study_app.cli.output import MOST, Output, folder_option, format_option, typed_options
 
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
@@ -32,7 +31,7 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
 @click.option("--model", metavar="FILE", help="User model, as prefcal fit writes it: adds fitted parameters.")
 @click.option(
     "--draws",
-    type=click.IntRange(min=2),
+    type=click.IntRange(2, MOST),
     metavar="N",
     help="Draw the fitted parameters N times: how far the agreement spreads.",
 )
@@ -109,7 +108,7 @@ def agree(
 
     check_draws(model, draws)
     check_folder(folder, tables)
-    evidence, record = _evidence(tables, model, scores, collection, runs, draws=draws, seed=seed)
+    evidence, record = _evidence(tables, model, scores, collection, runs, folder, draws=draws, seed=seed)
     results = agree(evidence, wanted=_wanted(primary, compare), complete_only=complete_only, seed=seed)
     for note in (*results.notes, *results.warnings):
         click.echo(note, err=True)
@@ -160,6 +159,7 @@ def _evidence(
     scores: str | None,
     collection: dict[str, Path],
     runs: dict[str, Path],
+    folder: str,
     *,
     draws: int | None,
     seed: int,
@@ -171,6 +171,7 @@ def _evidence(
     from calibration.tables.files import tables_sha256
     from calibration.tables.sources import study_sources
     from calibration.user_model.model import read_user_model
+    from metrics.files import shown_from
     from study_app.cli.tables.folder import read_with_warnings
 
     read = read_with_warnings(tables)
@@ -189,12 +190,12 @@ def _evidence(
         scores_place=scores or "scores",
     )
     return evidence, {
-        "tables": tables,
+        "tables": shown_from(tables, folder),
         "tables_sha256": digest,
-        "model": file_record(model),
-        "scores": file_record(scores),
-        "collection": {kind: str(path) for kind, path in collection.items()},
-        "runs": {name: str(path) for name, path in runs.items()},
+        "model": file_record(model, folder),
+        "scores": file_record(scores, folder),
+        "collection": {kind: shown_from(path, folder) for kind, path in collection.items()},
+        "runs": {name: shown_from(path, folder) for name, path in runs.items()},
     }
 
 
@@ -227,16 +228,19 @@ def _streams(
 def _commands(folder: str) -> dict[str, list[str]]:
     """Return the command as it was typed, and as one would type it in the folder of the results."""
     context = click.get_current_context()
-    again = {name: _seen_from(folder, name, value) for name, value in context.params.items()}
-    words = (["prefcal", "agree", *typed_options(context, each)] for each in (context.params, again))
+    typed = {name: _seen_from(Path.cwd(), name, value) for name, value in context.params.items()}
+    again = {name: _seen_from(Path(folder), name, value) for name, value in context.params.items()}
+    words = (["prefcal", "agree", *typed_options(context, each)] for each in (typed, again))
     return dict(zip(("command", "again"), words, strict=True))
 
 
-def _seen_from(folder: str, name: str, value: Any) -> Any:
+def _seen_from(folder: Path, name: str, value: Any) -> Any:
     """Return an option with its paths, if it has any, as they are seen from a folder."""
+    from metrics.files import shown_from
+
     if name in {"collection", "runs"}:
-        return {kind: relpath(path, folder) for kind, path in value.items()}
-    return relpath(value, folder) if name in {"tables", "model", "scores", "folder"} and value else value
+        return {kind: shown_from(path, folder) for kind, path in value.items()}
+    return shown_from(value, folder) if name in {"tables", "model", "scores", "folder"} and value else value
 
 
 @click.command()

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import Output, folder_option, format_option, table_text, typed_options
+from study_app.cli.output import Number, Output, folder_option, format_option, table_text, typed_options
 from study_app.cli.results.agree_table import interval, number
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--task", metavar="TASK", help="Only this task of the study; else every task of pairs.")
 @click.option(
     "--level",
-    type=click.FloatRange(min=0.5, max=1, min_open=True, max_open=True),
+    type=Number(min=0.5, max=1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Of every interval, and of all ranks of a task at once.",

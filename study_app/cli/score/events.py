@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from study_app.cli.output import Output, score_output_options
+from study_app.cli.output import MOST, Output, score_output_options
 from study_app.cli.score.options import (
     check_draws,
     model_options,
@@ -116,7 +116,7 @@ def decay(text: str) -> float:
 @click.option(
     "--users",
     "count",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST),
     metavar="N",
     help="How many users are simulated.  [default: 1000]",
 )

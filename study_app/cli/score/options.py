@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from study_app.cli.output import MOST
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -53,7 +55,7 @@ def model_options(command: Callable[..., None]) -> Callable[..., None]:
     )
     draws = click.option(
         "--draws",
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, MOST),
         metavar="N",
         help="Draw what the model gives N times; adds the columns low and high (95 %).",
     )

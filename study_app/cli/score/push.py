@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, score_output_options
+from study_app.cli.output import Number, Output, score_output_options
 from study_app.cli.score.options import (
     check_draws,
     model_options,
@@ -58,7 +58,7 @@ def days(text: str) -> tuple[str, ...]:
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     metavar="A",
     help="T11U's weight of gain against pain.  [default: the model's, else 0.66]",
 )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, score_output_options
+from study_app.cli.output import MOST, Number, Output, score_output_options
 from study_app.cli.score.options import check_draws, model_options, say_left_out, say_of_runs, topics_option
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ FITTED = "fitted"
     "-k",
     "depths",
     multiple=True,
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST),
     metavar="K",
     help="Depth of the list; repeatable.  [default: 10]",
 )
@@ -78,7 +78,7 @@ FITTED = "fitted"
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.5,
     show_default=True,
     metavar="A",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import OutFile, OutFolder, Output, format_option, typed_options
+from study_app.cli.output import MOST, Number, OutFile, OutFolder, Output, format_option, typed_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -71,13 +71,13 @@ NOT_OPTIONS = ("tables", "model_file", "plots", "seed", "format_", "debug")
 )
 @click.option(
     "--idle-threshold",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="SECONDS",
     help="Cut visits anew from table activity, at silences longer than that.",
 )
 @click.option(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Confidence level of the intervals.",
@@ -85,7 +85,7 @@ NOT_OPTIONS = ("tables", "model_file", "plots", "seed", "format_", "debug")
 @click.option(
     "--bootstrap",
     "resamples",
-    type=click.IntRange(min=2),
+    type=click.IntRange(2, MOST),
     metavar="N",
     help="Samples of every bootstrap; where a fit has one over workers, its intervals are from it.",
 )

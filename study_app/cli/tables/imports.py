@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import folder_option
+from study_app.cli.output import Number, folder_option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,7 +128,7 @@ def _answers() -> tuple[str, ...]:
 )
 @click.option(
     "--visit-gap",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     metavar="SECONDS",
     help="Make tables follows and visits too, of when people worked: a longer pause ends a visit. Needs both times.",
 )

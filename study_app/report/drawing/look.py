@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from metrics.budget import MAX_DOCUMENT_BYTES, check_bytes
 from metrics.errors import FaultLog, input_fault, raise_all
 from metrics.wording import listed, nearest
 
@@ -141,6 +142,7 @@ def read_look(path: str | Path) -> ReportLook:
 
 def _composed(path: Path) -> yaml.Node:
     try:
+        check_bytes(path, path.stat().st_size, most=MAX_DOCUMENT_BYTES)
         node = yaml.compose(path.read_bytes().decode("utf-8-sig"), Loader=yaml.SafeLoader)
     except OSError as error:
         raise input_fault(

@@ -92,16 +92,6 @@ def test_an_entity_in_topics_written_as_text_is_text(tmp_path):
     assert read_profiles(tmp_path / "topics")["MB1"].title == "&xxe;"
 
 
-def test_a_small_packed_file_cannot_fill_the_memory(tmp_path, monkeypatch):
-    """Packed data are unpacked up to a limit, and no further to see how much there is."""
-    monkeypatch.setattr(lines, "MAX_UNPACKED_BYTES", 2**20)
-    (tmp_path / "fits").write_bytes(gzip.compress(b"x" * 2**20))
-    (tmp_path / "bomb").write_bytes(gzip.compress(b"x" * 2**24))
-    assert len(lines.read_bytes(tmp_path / "fits")) == 2**20
-    with pytest.raises(InputError, match="unpack to more than 1 MiB"):
-        lines.read_bytes(tmp_path / "bomb")
-
-
 def test_a_packed_file_in_a_packed_file_is_unpacked_once(tmp_path):
     """The limit would else be one for each layer."""
     (tmp_path / "twice").write_bytes(gzip.compress(gzip.compress(b"x")))

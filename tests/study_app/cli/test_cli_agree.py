@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 
 import pandas as pd
 import pytest
@@ -126,14 +127,18 @@ def test_one_of_a_kind_is_no_plural(agree, tmp_path):
     assert "6 judgments by 1 worker on 6 pairs of 1 query" in printed
 
 
-def test_how_it_was_made_is_written_down(agree, tables, tmp_path):
-    """Hashes, seed, version and the command as one would type it."""
+def test_how_it_was_made_is_written_down(agree, tables, tmp_path, monkeypatch):
+    """Hashes, seed, version and the command as one would type it; no folder of this machine is named."""
+    monkeypatch.chdir(tmp_path)
     agree(tables, "--seed", 5, "-o", tmp_path)
 
     record = json.loads((tmp_path / "agree.json").read_text())
     assert record["tables_sha256"] == tables_sha256(tables)
     assert record["seed"] == 5
-    assert record["command"] == ["prefcal", "agree", str(tables), "--seed", "5", "--output", str(tmp_path)]
+    beside = os.path.relpath(tables, tmp_path)
+    assert record["command"] == ["prefcal", "agree", beside, "--seed", "5", "--output", "."]
+    assert record["tables"] == beside
+    assert str(tmp_path.parent) not in (tmp_path / "agree.json").read_text()
 
 
 def test_the_command_can_be_given_again_in_the_folder_of_the_results(agree, tables, tmp_path, monkeypatch):

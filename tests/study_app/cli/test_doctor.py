@@ -7,6 +7,7 @@ import pytest
 from filelock import FileLock
 from sqlalchemy import create_engine, text
 
+from study_app.cli.database_link import database_link
 from study_app.cli.doctor import (
     FAULT,
     NOTE,
@@ -201,3 +202,27 @@ def test_a_database_server_with_another_time_is_a_warning(loaded, monkeypatch):
         assert server_clock(connection).state == WARNING
         assert postgresql_durability(connection).state == FAULT
     database.engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("host", "encrypted", "mode", "state", "said"),
+    [
+        ("/var/run/postgresql", False, "prefer", OK, "on this machine"),
+        ("localhost", False, "prefer", OK, "on this machine"),
+        ("db.example.org", False, "prefer", WARNING, "not encrypted: everybody on the way"),
+        ("db.example.org", True, "require", WARNING, "nobody checks that it is the right server"),
+        ("db.example.org", True, "verify-full", OK, "has shown its certificate"),
+    ],
+)
+def test_a_database_on_another_machine_is_reached_encrypted(host, encrypted, mode, state, said):
+    """Answers and keys go over that line."""
+    finding = database_link(host, is_encrypted=encrypted, mode=mode)
+    assert (finding.state, said in finding.found) == (state, True)
+    assert ("sslmode=verify-full" in finding.cure) == (state == WARNING)
+
+
+@ON_POSTGRESQL
+def test_the_line_to_a_database_server_is_looked_at(loaded):
+    """The tests' server is on this machine."""
+    [finding] = [one for one in examine(loaded.url) if one.what == "database link"]
+    assert finding.state == OK

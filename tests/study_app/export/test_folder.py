@@ -1,12 +1,14 @@
 """Folders appear whole or not at all, and replace only what an export wrote."""
 
+import stat
+
 import pandas as pd
 import pytest
 
 from calibration.tables.files import read_table, write_tables
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError
-from study_app.export.folder import TableStream, fresh_folder
+from study_app.export.folder import OLD, TableStream, fresh_folder
 
 
 def fill(folder, text="new", ours=("a.csv", "raw/b.csv")):
@@ -68,6 +70,28 @@ def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(tmp_path):
         new.rmdir()
 
     assert (folder / "a.csv").read_text() == "old"
+    assert names(tmp_path) == ["tables"]
+
+
+def test_an_export_is_for_its_owner_alone(tmp_path):
+    """It holds what people answered and when; whoever shares it says so with chmod."""
+    fill(tmp_path / "tables")
+
+    assert stat.S_IMODE((tmp_path / "tables").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "tables" / "a.csv").stat().st_mode) == 0o600
+
+
+def test_an_export_that_a_kill_took_away_is_put_back_and_the_rest_cleared(tmp_path):
+    """Between moving the old away and the new in; the next run finds it, whatever becomes of its own work."""
+    room = tmp_path / ".tables.x1.part"
+    (room / "tables").mkdir(parents=True)
+    (room / OLD).mkdir()
+    (room / OLD / "a.csv").write_text("old")
+
+    with pytest.raises(RuntimeError), fresh_folder(tmp_path / "tables", is_ours={"a.csv"}.__contains__):
+        raise RuntimeError
+
+    assert (tmp_path / "tables" / "a.csv").read_text() == "old"
     assert names(tmp_path) == ["tables"]
 
 

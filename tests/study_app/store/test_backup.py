@@ -359,3 +359,32 @@ def test_the_commands_say_what_they_did(judged, tmp_path, monkeypatch, capsys):
     assert upgraded.out == f"{tmp_path / 'copy.sqlite3'}: is at version 0004 already\n"
     whole = run_here(monkeypatch, capsys, "db", "check", "--database", copy)
     assert whole.out == f"{tmp_path / 'copy.sqlite3'} is whole\n"
+
+
+@pytest.mark.both_databases
+def test_a_backup_that_lost_a_bit_is_refused(judged, new_url, tmp_path):
+    """On a disk, or on its way to another machine; SQLite itself would not see it inside an answer."""
+    file = tmp_path / "backup"
+    back_up(judged.database, file)
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+    with pytest.raises(InputError, match="is not as it was written: its checksum is another one"):
+        restore(judged.database, file, force=True)
+    assert count(judged.database, Worker.id) == 1
+
+
+def test_what_postgresqls_programs_say_of_a_strange_file_is_shown_whatever_bytes_it_quotes(
+    open_one, tmp_path
+):
+    """They quote the file, which need not be UTF-8."""
+    program = tmp_path / "pg_restore"
+    program.write_text("#!/bin/sh\nprintf 'pg_restore: error: \\377\\376 is wrong\\n' >&2\nexit 1\n")
+    program.chmod(0o700)
+    (tmp_path / "file").write_bytes(b"PGDMP\xff\xfe")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+        with pytest.raises(InputError, match="pg_restore failed"):
+            restore(open_one(f"sqlite:///{tmp_path / 'new.sqlite3'}"), tmp_path / "file")

@@ -1,0 +1,43 @@
+"""Whether the line to a database server is encrypted, and leads to the right one: a finding of `prefcal doctor`."""
+
+from typing import TYPE_CHECKING, cast
+
+from sqlalchemy import Connection
+
+from study_app.cli.finding import OK, WARNING, Finding
+
+if TYPE_CHECKING:
+    import psycopg
+
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+
+
+def link_of(connection: Connection) -> Finding:
+    """Look at the line that a connection to PostgreSQL goes over."""
+    driver = cast("psycopg.Connection", connection.connection.dbapi_connection)
+    mode = driver.info.get_parameters().get("sslmode", "")
+    return database_link(driver.info.host, is_encrypted=driver.pgconn.ssl_in_use, mode=mode)
+
+
+def database_link(host: str, *, is_encrypted: bool, mode: str) -> Finding:
+    """Look whether somebody between here and the database server can read answers and keys.
+
+    Parameters
+    ----------
+    host : str
+        The server's, or the folder of its socket.
+    is_encrypted : bool
+        Whether this connection is.
+    mode : str
+        The ``sslmode`` that was asked for; only ``verify-full`` makes sure of whose server it is.
+    """
+    cure = "add ?sslmode=verify-full to the database's address (docs/deploy.md, PostgreSQL)"
+    if not host or host.startswith("/") or host in LOCAL_HOSTS:
+        return Finding(what="database link", state=OK, found="the database server is on this machine")
+    if not is_encrypted:
+        found = f"the connection to {host} is not encrypted: everybody on the way can read answers and keys"
+        return Finding(what="database link", state=WARNING, found=found, cure=cure)
+    if mode != "verify-full":
+        found = f"the connection to {host} is encrypted, but nobody checks that it is the right server"
+        return Finding(what="database link", state=WARNING, found=found, cure=cure)
+    return Finding(what="database link", state=OK, found=f"encrypted, and {host} has shown its certificate")
