@@ -208,7 +208,7 @@ def _errors(
 ) -> tuple[Extended | None, Mapping[str, Uncertainty]]:
     """Return the model whose numbers are published, None for the plain one, and how far they may be off."""
     held = causes.held.error() if causes.held else None
-    others = tuple(error for law in causes.doubted if (error := law.error()) is not None)
+    others = tuple(one for one in (law.error() for law in causes.doubted) if one is not None)
     found = dict(plain)
     if held is not None:
         found = {"delta": held}
