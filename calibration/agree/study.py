@@ -31,6 +31,7 @@ from calibration.agree.task_agreement import (
     sweep_rows,
     task_agreement,
 )
+from calibration.raters.careless import note_on_clickers, random_clickers
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.errors import input_fault
@@ -201,8 +202,12 @@ def _known(scored: _Scored, evidence: Evidence) -> tuple[Diagnostic, ...]:
     crossing = scored.task.votes().crossing
     judges = set(scored.task.judgments["worker"])
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
+    preferences = evidence.tables["preferences"]
+    ours = preferences["worker"].isin(judges) & (preferences["task"] == scored.task.task)
+    clickers = random_clickers(preferences[ours])
     return (
         *diagnostics(crossing),
+        *([note_on_clickers(clickers[1])] if clickers else []),
         *same_people(scored.measured.variants, judges, crossing, fitted_to),
     )
 

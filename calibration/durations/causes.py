@@ -20,16 +20,16 @@ from calibration.durations.maximum import DurationMaximum
 from calibration.inference.results import GoodnessOfFit
 from metrics.agreement.comparison import holm
 
+WITHIN, FADES, LEFT, DAYS, HOURS, TOPICS, LAW = "within", "fades", "left", "days", "hours", "topics", "law"
+
 JOINT_LEVEL = 0.025
 """Share of right studies in which any cause but the law between workers is named."""
 CLEAR_RATIO = {"window": 5.02, "count": 6.63}
 """Likelihood ratio beyond which another law between workers is named: one right study in forty, and in a hundred."""
 CLEAR_TAILS = {"window": 2.71, "count": 5.41}
 """The same for heavier tails, a parameter at its bound: one right study in twenty, and in a hundred."""
-BETTER_RATIO = 1.0
-"""Likelihood ratio beyond which intervals hold a law with a shorter tail too: one-sided, one right study in six."""
-LEFT_RATIO = 2.71
-"""The same for drop-outs: one right study in twenty."""
+BETTER_RATIO = {GENERALISED_GAMMA: 0.0, LOG_T: 0.1, LEFT: 1.0}
+"""Likelihood ratio beyond which the intervals hold a law with a shorter tail, or a heavier one, or drop-outs too."""
 TWO_RATIO = 9.2
 DECISIVE_AIC = 10.0
 STRAIGHT = 0.05
@@ -38,8 +38,6 @@ BY_ITSELF = 1e-4
 """A p-value below it names uneven days beside uneven intervals that are more evident."""
 MANY_PIECES = 200_000
 MANY_WORKERS = 5000
-
-WITHIN, FADES, LEFT, DAYS, HOURS, TOPICS, LAW = "within", "fades", "left", "days", "hours", "topics", "law"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,8 +50,8 @@ class Causes:
         The causes that are told.
     held : Extended or None
         The model that has the numbers; None: the plain one.
-    doubted : Extended or None
-        A model with a shorter tail, or with drop-outs, from which the plain one cannot be told: the intervals hold both.
+    doubted : tuple of Extended
+        Models with a shorter or a heavier tail, or with drop-outs, from which the plain one cannot be told: the intervals hold all.
     within : GoodnessOfFit or None
         The test of an exponential law within workers.
     laws : tuple of Alternative
@@ -74,7 +72,7 @@ class Causes:
 
     named: frozenset[str]
     held: Extended | None
-    doubted: Extended | None
+    doubted: tuple[Extended, ...]
     within: GoodnessOfFit | None
     laws: tuple[Alternative, ...] = ()
     fade: Fade | None = None
@@ -145,7 +143,7 @@ def find_causes(exposure: Exposure, top: DurationMaximum) -> Causes:
     return Causes(
         named=named,
         held=held,
-        doubted=_doubted(found, named) if held is None else None,
+        doubted=_doubted(found, named) if held is None else (),
         within=within,
         laws=laws,
         fade=fading,
@@ -221,14 +219,14 @@ def _held(
     )
 
 
-def _doubted(found: _Evidence, named: frozenset[str]) -> Extended | None:
-    """Return a model that explains the data a little better, so that the plain one cannot be told from it."""
-    if not found.models or named - {TOPICS, LAW}:
-        return None
-    gamma = found.models[GENERALISED_GAMMA]
-    better = {}
-    if gamma.point[2] > 0 and found.gain[GENERALISED_GAMMA] > BETTER_RATIO:
-        better[GENERALISED_GAMMA] = found.gain[GENERALISED_GAMMA]
-    if LAW not in named and found.gain.get(LEFT, 0.0) > LEFT_RATIO:
-        better[LEFT] = found.gain[LEFT]
-    return found.models[max(better, key=better.__getitem__)] if better else None
+def _doubted(found: _Evidence, named: frozenset[str]) -> tuple[Extended, ...]:
+    """Return the models that explain the data as well as the plain one, or a little better, with other numbers."""
+    if named - {TOPICS, LAW}:
+        return ()
+    short = GENERALISED_GAMMA in found.models and found.models[GENERALISED_GAMMA].point[2] > 0
+    asked = {GENERALISED_GAMMA: short, LOG_T: True, LEFT: LAW not in named}
+    return tuple(
+        found.models[name]
+        for name, may in asked.items()
+        if may and found.gain.get(name, 0.0) > BETTER_RATIO[name]
+    )

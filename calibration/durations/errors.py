@@ -271,11 +271,25 @@ def _further(end: float | None, centre: float, reach: float) -> float | None:
     return centre * math.exp(math.copysign(math.hypot(math.log(end / centre), reach), reach))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EitherLaw(AnyForm):
-    """Laws that the data cannot tell apart, with errors on the log scale; the covariance is of draws from all of them."""
+    """Laws that the data cannot tell apart, with errors on the log scale; the covariance is of draws from all of them.
+
+    Attributes
+    ----------
+    heavy : bool
+        One of them has a heavy tail: no data of such people bound S, so its interval has no upper end.
+    """
+
+    heavy: bool = False
 
     @property
     def cov(self) -> Floats:
         """(5, 5) covariance of the logarithms of draws."""
         draws = np.log(np.maximum(self.draws(10_000, np.random.default_rng(1)), math.exp(-MOST_LOG)))
         return np.asarray(np.cov(draws, rowvar=False), dtype=np.float64)
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """Return the hull of the intervals under all laws."""
+        mean, (low, high), *quantiles = AnyForm.intervals(self, level)
+        return mean, (low, None if self.heavy else high), *quantiles

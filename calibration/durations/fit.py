@@ -16,6 +16,7 @@ from calibration.durations.checks import many_cut
 from calibration.durations.errors import CommonScale, DurationProfile, EitherLaw, WorkerBootstrap
 from calibration.durations.exposures import Dropout, Inclusion, Unit, Window, away_exposure, session_exposure
 from calibration.durations.extended import Extended, log_normal_values
+from calibration.durations.laws import LOG_T
 from calibration.durations.likelihood import Exposure, Totals
 from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.durations.notes import diagnose
@@ -174,7 +175,7 @@ def fit_exposure(
     top = fit_durations(totals)
     causes = find_causes(exposure, top)
     if together is not None and together.p_value < LINKED and not causes.named:
-        causes = replace(causes, held=together.model, doubted=None)
+        causes = replace(causes, held=together.model, doubted=())
     seed = int((rng or np.random.default_rng(1)).integers(2**32))
     plain = interval_methods(totals, top, rejected=WITHIN in causes.named, resamples=resamples, seed=seed)
     held, uncertainty = _errors(causes, plain)
@@ -207,12 +208,16 @@ def _errors(
 ) -> tuple[Extended | None, Mapping[str, Uncertainty]]:
     """Return the model whose numbers are published, None for the plain one, and how far they may be off."""
     held = causes.held.error() if causes.held else None
-    doubted = causes.doubted.error() if causes.doubted else None
+    others = tuple(one for one in (law.error() for law in causes.doubted) if one is not None)
     found = dict(plain)
     if held is not None:
         found = {"delta": held}
-    elif doubted is not None:
-        found = {"either_law": EitherLaw(plain=next(iter(plain.values())), others=(doubted,)), **plain}
+    elif others:
+        heavy = any(law.name == LOG_T for law in causes.doubted)
+        found = {
+            "either_law": EitherLaw(plain=next(iter(plain.values())), others=others, heavy=heavy),
+            **plain,
+        }
     if DAYS in causes.named and causes.days is not None:
         error, df = causes.days.log_error, causes.days.n_days - 1
         found = {name: CommonScale(inner=one, error=error, df=df) for name, one in found.items()}

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import expit
 
-from calibration.durations.extended import ANYWHERE, Extended, highest, law_values
+from calibration.durations.extended import ANYWHERE, Extended, Population, highest, law_values
 from calibration.durations.likelihood import Totals
 from calibration.durations.maximum import DurationMaximum
 from metrics.arrays import Floats
@@ -32,6 +32,8 @@ _TINY = 1e-300
 _LEAST_SPREAD = 0.2
 _NEARLY_ZERO = 1e-4
 _SIGMA = (math.log(0.1), math.log(4.0))
+FURTHEST_MEAN = math.log(100.0)
+"""A heavy tail has no mean of its own: it ends at a hundred times the median."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,19 +115,31 @@ def population_laws(totals: Totals, top: DurationMaximum) -> Iterator[Extended]:
     )
     apart = (top.mu - 0.7 * sigma, math.log(0.6 * sigma), math.log(1.5 * sigma), 0.0)
     yield _fitted(TWO_KINDS, grid, two_kinds, apart, (*free, _SIGMA, (-4.0, 4.0)))
-    yield _fitted(LOG_T, grid, log_t, (*start, 1.0), (*free, (-3.0, 4.0)))
+    near = (np.abs(grid.log_mean - top.mu) <= FURTHEST_MEAN).astype(np.float64)
+    yield _fitted(LOG_T, grid, log_t, (*start, 1.0), (*free, (-3.0, 4.0)), near)
 
 
 def _fitted(
-    name: str, grid: Grid, density: Density, start: tuple[float, ...], bounds: Sequence[tuple[float, float]]
+    name: str,
+    grid: Grid,
+    density: Density,
+    start: tuple[float, ...],
+    bounds: Sequence[tuple[float, float]],
+    near: Floats | float = 1.0,
 ) -> Extended:
+    """Find a law's maximum; its population is what is ``near`` of it, (g,) 0 or 1."""
     each = partial(grid.each, density)
     point, loglik = highest(each, start, bounds)
+
+    def population(point: Floats) -> Population:
+        share = masses(grid.log_mean, density, point) * near
+        return grid.log_mean, share / share.sum()
+
     return Extended(
         name=name,
         point=point,
         loglik=loglik,
         each=each,
-        values=lambda point: law_values(grid.log_mean, masses(grid.log_mean, density, point)),
-        population=lambda point: (grid.log_mean, masses(grid.log_mean, density, point)),
+        values=lambda point: law_values(*population(point)),
+        population=population,
     )

@@ -8,7 +8,6 @@ average of both likelihoods, so that who came often counts no more than others, 
 import math
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc
@@ -20,7 +19,7 @@ from calibration.durations.extended import (
     log_normal_population,
     log_normal_values,
 )
-from calibration.durations.likelihood import Exposure, Posterior, Totals, log_likelihoods, posterior
+from calibration.durations.likelihood import Exposure, Totals, log_likelihoods, posterior
 from calibration.durations.maximum import DurationMaximum
 from calibration.inference.clusters import sandwich
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info
@@ -37,13 +36,6 @@ MOST_CORRELATION = 0.99
 _LEAST_SPREAD = 0.2
 
 
-class _Pair(NamedTuple):
-    """n and T of the sessions of everybody who was watched (0 and 0 without one), and the posterior of the mean time away."""
-
-    sessions: Totals
-    away: Posterior
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Together:
     """Sessions fitted together with times away.
@@ -51,7 +43,7 @@ class Together:
     Attributes
     ----------
     model : Extended
-        mu, log sigma of the sessions' means, and arctanh of the correlation; one row a worker who was watched.
+        mu, log sigma of the mean times away, the same of the sessions' means, and arctanh of the correlation; one row a worker who was watched.
     correlation : float
         Of log A and log D over people.
     error : float
@@ -94,7 +86,7 @@ class Together:
             n_workers=self.workers,
             n_rows=self.workers,
             loglik=self.model.loglik,
-            n_free=3,
+            n_free=5,
             diagnostics=(note,),
         )
 
@@ -102,7 +94,7 @@ class Together:
 def fit_together(
     away: Exposure, away_top: DurationMaximum, session: Exposure, session_top: DurationMaximum
 ) -> Together:
-    """Fit sessions, given the fit of times away, with a correlation between people's means.
+    """Fit sessions and times away with a correlation between people's means; the error of one is then in the other.
 
     L_u = INT L_away(n, T | A) L_session(n, T | D) N(log A, log D), log D given log A being normal again.
 
@@ -122,53 +114,52 @@ def fit_together(
         raise NotIdentifiedError(f"there are fewer than {LEAST_WORKERS} workers with visits")
     if not (away_top.sigma and session_top.sigma):
         raise NotIdentifiedError("workers do not differ more than chance explains, in one of both")
-    pair = _pair(away, away_top, session)
+    times, sessions = away.totals(), _beside(away, session)
 
     def each(point: Floats) -> Floats:
-        mu, sigma, r = point[0], math.exp(point[1]), math.tanh(point[2])
-        at = mu + r * sigma * pair.away.z
-        rest = sigma * math.sqrt(1 - r * r)
-        own = _given(pair.sessions, at, rest)
+        mu, sigma, r = point[2], math.exp(point[3]), math.tanh(point[4])
+        coming = posterior(times.events, times.seconds, float(point[0]), math.exp(point[1]))
+        own = _given(sessions, mu + r * sigma * coming.z, sigma * math.sqrt(1 - r * r))
         most = own.max(axis=1)
-        share = (pair.away.weights * np.exp(own - most[:, None])).sum(axis=1)
-        return np.asarray(np.log(share) + most)
+        share = (coming.weights * np.exp(own - most[:, None])).sum(axis=1)
+        return np.asarray(coming.loglik + np.log(share) + most)
 
-    end = math.atanh(MOST_CORRELATION)
-    point, loglik = highest(
-        each,
-        (session_top.mu, math.log(max(session_top.sigma, _LEAST_SPREAD)), 0.0),
-        (ANYWHERE, (math.log(0.05), math.log(4.0)), (-end, end)),
+    end, spreads = math.atanh(MOST_CORRELATION), (math.log(0.05), math.log(4.0))
+    tops = away_top, session_top
+    start = [value for top in tops for value in (top.mu, math.log(max(top.sigma, _LEAST_SPREAD)))]
+    point, loglik = highest(each, (*start, 0.0), (ANYWHERE, spreads, ANYWHERE, spreads, (-end, end)))
+    plain = sum(
+        float(log_likelihoods(one, top.mu, top.sigma).sum())
+        for one, top in zip((times, session.totals()), tops, strict=True)
     )
-    plain = float(log_likelihoods(session.totals(), session_top.mu, session_top.sigma).sum())
     model = Extended(
         name=TOGETHER,
         point=point,
         loglik=loglik,
         each=each,
-        values=lambda point: log_normal_values(point[0], math.exp(point[1])),
-        population=lambda point: log_normal_population(point[0], math.exp(point[1])),
+        values=lambda point: log_normal_values(point[2], math.exp(point[3])),
+        population=lambda point: log_normal_population(point[2], math.exp(point[3])),
     )
     scores, information = model.curvature()
     if not np.isfinite(information).all() or np.linalg.eigvalsh(information)[0] <= 0:
         raise NotIdentifiedError("the likelihood of times away and sessions together has no top")
     return Together(
         model=model,
-        correlation=math.tanh(float(point[2])),
-        error=math.sqrt(float(sandwich(scores, information)[2, 2])),
+        correlation=math.tanh(float(point[4])),
+        error=math.sqrt(float(sandwich(scores, information)[4, 4])),
         p_value=float(chdtrc(1, max(2 * (model.loglik - plain), 0.0))),
         workers=away.units,
     )
 
 
-def _pair(away: Exposure, top: DurationMaximum, session: Exposure) -> _Pair:
-    """Bring the sessions to the workers of the times away; a worker's number differs, the follows' is the same."""
-    totals, stays = away.totals(), session.totals()
+def _beside(away: Exposure, session: Exposure) -> Totals:
+    """Return n and T of the sessions of everybody who was watched, 0 and 0 without one; a worker's number differs, the follows' is the same."""
+    stays = session.totals()
     both = (away.follow_unit >= 0) & (session.follow_unit >= 0)
-    events, seconds = np.zeros(len(totals)), np.zeros(len(totals))
+    events, seconds = np.zeros((2, away.units))
     events[away.follow_unit[both]] = stays.events[session.follow_unit[both]]
     seconds[away.follow_unit[both]] = stays.seconds[session.follow_unit[both]]
-    known = posterior(totals.events, totals.seconds, top.mu, top.sigma)
-    return _Pair(Totals(events=events, seconds=seconds), known)
+    return Totals(events=events, seconds=seconds)
 
 
 def _given(sessions: Totals, at: Floats, sigma: float) -> Floats:

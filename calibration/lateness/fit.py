@@ -35,6 +35,7 @@ from calibration.lateness.shape import plot_shares, shape_test
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import PARAMETERS
+from metrics.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -203,15 +204,32 @@ def _uncertainty(
 
 
 def _bootstrap(counts: LatenessCounts, rng: np.random.Generator, resamples: int) -> Replicates:
-    """Draw workers with replacement; a sample that cannot tell the decay is left out."""
-    times = cluster_counts(counts.workers, resamples, rng)
-    asked, useful = times @ counts.asked, times @ counts.useful
+    """Draw workers with replacement, and nuggets too where they are shared; a sample that cannot tell the decay is left out."""
+    asked, useful = _resampled(counts, rng, resamples)
     usable = (asked[:, 0] > 0) & (asked[:, 1:].sum(axis=1) > 0) & (useful.sum(axis=1) > 0)
     fits = []
     for n, s in zip(asked[usable], useful[usable], strict=True):
         asked_at = n > 0
         fits.append(maximum(counts.level[asked_at], n[asked_at], s[asked_at]))
-    return Replicates(values=np.array(fits), clusters=counts.workers)
+    return Replicates(values=np.array(fits), clusters=counts.clusters)
+
+
+def _resampled(counts: LatenessCounts, rng: np.random.Generator, resamples: int) -> tuple[Floats, Floats]:
+    """Return the questions and the yeses of each sample, (resamples, k) each.
+
+    An answer counts as often as its worker times as its nugget was drawn: the pigeonhole bootstrap (Owen 2007).
+    """
+    times = cluster_counts(counts.workers, resamples, rng)
+    crossing, by_nugget = counts.crossing, counts.by_nugget
+    if crossing is None or by_nugget is None or by_nugget.workers < 2:
+        return np.asarray(times @ counts.asked), np.asarray(times @ counts.useful)
+    both = [
+        (of_worker[crossing.worker] * of_nugget[crossing.nugget])
+        @ np.hstack([crossing.asked, crossing.useful])
+        for of_worker, of_nugget in zip(times, cluster_counts(by_nugget.workers, resamples, rng), strict=True)
+    ]
+    asked, useful = np.hsplit(np.array(both), 2)
+    return asked, useful
 
 
 def _design_effect(decay: float, p0: float, counts: LatenessCounts) -> float | None:

@@ -49,7 +49,7 @@ def note_on_clickers(kind: CarelessClass) -> Diagnostic:
         "careless_workers",
         f"{kind.count} of {len(kind.posterior)} judges click as if at random: what they prefer has nothing to do with what the others "
         "prefer. They are counted all the same, which draws every number that rests on preferences towards chance: look at them in "
-        "careless.csv, mark them as excluded in workers.csv, fit again, and publish both.",
+        "careless.csv (prefcal fit writes it), mark them as excluded in workers.csv, make the numbers again, and publish both.",
     )
 
 

@@ -51,6 +51,22 @@ def test_of_a_single_person_nothing_is_said_of_others():
     assert "over queries alone and say nothing of other people" in result.warnings[0]
 
 
+def test_who_clicks_at_random_is_said():
+    """Three of twelve; nobody is left out for it, and in a study without them nothing is said."""
+    tables = study(topics=8, workers=12)
+    rng = np.random.default_rng(1)
+    clicked = tables["preferences"]
+    some = clicked["worker"].isin(sorted(clicked["worker"].unique())[:3])
+    clicked = clicked.assign(
+        choice=clicked["choice"].where(~some, rng.choice(["left", "right"], len(clicked)))
+    )
+    said = agree(Evidence(tables=tables | {"preferences": clicked}))
+
+    assert "careless_workers" in names(said)
+    assert said.warnings[0].startswith(f"{TASK}: careless_workers: 3 of 12 judges")
+    assert "careless_workers" not in names(agree(Evidence(tables=tables)))
+
+
 def test_every_comparison_is_made_three_ways():
     """By majorities, by all votes, by a model of the votes; each corrected by itself."""
     rows = found(topics=6, workers=8).comparisons

@@ -98,3 +98,15 @@ def test_counts_by_nugget_hold_the_same_answers(p0):
             assert other is not None
             assert other.total_asked.tolist() == of.total_asked.tolist()
             assert other.total_useful.tolist() == of.total_useful.tolist()
+
+
+def test_the_bootstrap_draws_nuggets_too():
+    """With workers alone the interval of p0 is less than half as long."""
+    counts = lateness_counts(late_by_nugget(1))
+    of_workers = LatenessCounts(level=counts.level, asked=counts.asked, useful=counts.useful)
+    ends = [
+        fit_lateness_counts(one, rng=np.random.default_rng(1), resamples=200).conf_int(method="bootstrap")[P0]
+        for one in (counts, of_workers)
+    ]
+
+    assert ends[0][1] - ends[0][0] > 2 * (ends[1][1] - ends[1][0])
