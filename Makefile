@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 WORKERS ?= 2
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test suite test-postgresql soak lint lock clean
+.PHONY: demo test suite test-postgresql soak lint docs dist lock sbom audit clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/prefcal demo $(ARGS)
@@ -43,7 +43,23 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Both stamps also depend on pyproject.toml: a new entry point or dependency reinstalls.
+# The site, in out/site: needs no network once its libraries are there; a warning is an error.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs out/site
+	@echo "open out/site/index.html"
+
+# What is published, in dist/: built twice, to the same bytes, and checked.
+dist: export SOURCE_DATE_EPOCH = 1767225600
+dist: $(VENV)/.dev
+	rm -rf dist out/dist
+	$(PIP) install twine check-wheel-contents
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m build --no-isolation --outdir out/dist .
+	diff -r dist out/dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+
+# All stamps also depend on pyproject.toml: a new entry point or dependency reinstalls.
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "prefcal needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
@@ -58,6 +74,11 @@ $(VENV)/.dev: requirements-dev.lock pyproject.toml | $(VENV)/bin/python
 	$(PIP) install --no-deps --no-build-isolation -e .
 	touch $(VENV)/.runtime $@
 
+$(VENV)/.docs: requirements-docs.lock pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --require-hashes -r requirements-docs.lock
+	$(PIP) install --no-deps --no-build-isolation -e .
+	touch $@
+
 COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \
 	--no-emit-trusted-host --strip-extras --allow-unsafe --extra build
 
@@ -65,6 +86,28 @@ lock:
 	$(PIP) install pip-tools
 	$(COMPILE) -o requirements.lock pyproject.toml
 	$(COMPILE) --extra test -o requirements-dev.lock pyproject.toml
+	$(COMPILE) --extra docs --constraint requirements-dev.lock -o requirements-docs.lock pyproject.toml
+
+# Tools that ask of the locked runtime what is in it, and what is known against it; they are no part of it.
+$(VENV)/.asking: | $(VENV)/bin/python
+	$(PYTHON) -m venv $(VENV)/asking
+	$(VENV)/asking/bin/pip --disable-pip-version-check --quiet install "cyclonedx-bom>=7,<8" "pip-audit>=2.9,<3"
+	touch $@
+
+# What a server runs, as CycloneDX; needs no network but to install the tool.
+sbom: $(VENV)/.asking
+	$(VENV)/asking/bin/cyclonedx-py requirements requirements.lock --of JSON --output-reproducible -o sbom.json
+	@echo "sbom.json lists what requirements.lock installs"
+
+# Ends with 1 when a weakness of a locked package is known. Whoever cannot be asked says nothing, and that is no fault of the packages.
+audit:
+	@rm -f audit.json; $(MAKE) --no-print-directory $(VENV)/.asking \
+		|| { echo "audit: the tools cannot be installed; nothing was looked at" >&2; exit 0; }; \
+	$(VENV)/asking/bin/pip-audit -r requirements.lock --disable-pip --require-hashes --progress-spinner off -f json -o audit.json; \
+	found=$$?; \
+	if [ ! -s audit.json ]; then echo "audit: nobody could be asked; nothing was looked at" >&2; exit 0; fi; \
+	if [ $$found -ne 0 ]; then echo "audit: audit.json has what is known; mend the bounds in pyproject.toml, then make lock" >&2; fi; \
+	exit $$found
 
 clean:
-	rm -rf $(VENV) out prefcal-demo test-artifacts
+	rm -rf $(VENV) sbom.json audit.json out dist prefcal-demo test-artifacts

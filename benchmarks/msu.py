@@ -28,6 +28,7 @@ import numpy as np
 
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.kernels import read_stream
+from metrics.msu.meetings import worth_of_lateness
 from metrics.msu.reading import ReadingSetting, StreamTopic
 from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores, trails
 from metrics.readers.tempsum import read_events
@@ -87,7 +88,7 @@ def bare_way(collection: EventCollection, runs: list[UpdateRun]) -> Callable[[],
         ]
         for run in runs
     ]
-    worth = np.array([[DECAY]]) ** np.arange(crowd.most_visits + 1.0)
+    worth = worth_of_lateness([(DECAY, 0.0)], crowd.most_visits)
 
     def loop() -> list[float]:
         return [

@@ -19,6 +19,7 @@ __all__ = [
     "NotIdentifiedError",
     "PatienceDesign",
     "Plan",
+    "Ranking",
     "SilenceDesign",
     "Study",
     "UserModel",
@@ -36,6 +37,7 @@ __all__ = [
     "stream_model",
     "summary_model",
     "write_agreement",
+    "write_ranking",
     "write_tables",
     "write_user_model",
 ]
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
         SilenceDesign,
         Wish,
     )
+    from calibration.rank import Ranking, write_ranking
     from calibration.simulate import Study, simulate_study
     from calibration.tables import read_tables, write_tables
     from calibration.user_model import (
@@ -75,6 +78,7 @@ else:
         ".inference.results",
         ".fit",
         ".agree",
+        ".rank",
         ".plan",
         ".patience.simulate",
         ".simulate",

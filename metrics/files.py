@@ -3,13 +3,29 @@
 import os
 import secrets
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from metrics.errors import InputError, input_fault
 
 
 def write_whole(path: str | Path, content: str | bytes, *, private: bool = False) -> None:
-    """Write a file into a temporary one beside it, then rename that once it is on the disk; text is UTF-8. Its folder is made.
+    """Write a file as `written_whole` does; text is UTF-8.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written; an older one is then as it was.
+    """
+    with written_whole(path, private=private) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def written_whole(path: str | Path, *, private: bool = False) -> Iterator[BinaryIO]:
+    """Write a file into a temporary one beside it, then rename that once it is on the disk. Its folder is made.
 
     What is no regular file (a pipe, a terminal) is written to directly. A private file may be read by its owner alone.
 
@@ -19,17 +35,17 @@ def write_whole(path: str | Path, content: str | bytes, *, private: bool = False
         If the file cannot be written; an older one is then as it was.
     """
     path = Path(path)
-    data = content.encode() if isinstance(content, str) else content
     try:
         if path.exists() and not path.is_file():
-            path.write_bytes(data)
+            with path.open("wb") as file:
+                yield file
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
         made = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666)
         try:
             with os.fdopen(made, "wb") as file:
-                file.write(data)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(path)

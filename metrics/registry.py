@@ -197,7 +197,13 @@ def measure(what: str | type[M]) -> Measure | type[M]:
 
 
 def all_measures() -> dict[str, type[Measure]]:
-    """Every measure by the name of its class: the package's families in their order, then what was added."""
+    """Every measure by the name of its class: the package's families in their order, then what was added.
+
+    Examples
+    --------
+    >>> all_measures()["ELG"]().name
+    'ELG'
+    """
     for module in FAMILY_MODULES:
         importlib.import_module(module)
     return dict(_known)

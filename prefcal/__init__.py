@@ -65,6 +65,7 @@ __all__ = [
     "Query",
     "RankedCollection",
     "RankedRun",
+    "Ranking",
     "Run",
     "SilenceDesign",
     "SilencePrecision",
@@ -91,6 +92,7 @@ __all__ = [
     "measure",
     "plan",
     "push_model",
+    "rank",
     "ranked_model",
     "read_events",
     "read_lengths",
@@ -120,6 +122,7 @@ __all__ = [
     "summary_positions",
     "tau_ap",
     "write_agreement",
+    "write_ranking",
     "write_tables",
     "write_user_model",
 ]
@@ -136,6 +139,7 @@ if TYPE_CHECKING:
         NotIdentifiedError,
         PatienceDesign,
         Plan,
+        Ranking,
         SilenceDesign,
         Study,
         UserModel,
@@ -151,6 +155,7 @@ if TYPE_CHECKING:
         stream_model,
         summary_model,
         write_agreement,
+        write_ranking,
         write_tables,
         write_user_model,
     )
@@ -238,7 +243,7 @@ if TYPE_CHECKING:
         summary_positions,
         tau_ap,
     )
-    from prefcal.studies import agree, fit, report, simulate
+    from prefcal.studies import agree, fit, rank, report, simulate
 
 
 def _check_not_hidden() -> None:

@@ -15,6 +15,7 @@ from calibration.agree.study import AgreementTables
 from calibration.agree.study import agree as agree_with
 from calibration.fit.material import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
+from calibration.rank.ranking import LEVEL, Ranking, rank_systems
 from calibration.simulate import Study, simulate_study
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked_tables, read_tables, tables_sha256
@@ -134,6 +135,54 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     kept = drawn.kept if drawn else {}
     return replace(
         found, notes=(*(f"{what} is not drawn, since {why}" for what, why in kept.items()), *found.notes)
+    )
+
+
+def rank(
+    tables: FolderOrFrames,
+    *,
+    task: str | None = None,
+    level: float = LEVEL,
+    exclude: bool = True,
+    complete_only: bool = False,
+    seed: int = 1,
+) -> Ranking:
+    """Say which systems people prefer: win rates, worths, the ranks left open, and duels.
+
+    Parameters
+    ----------
+    tables : str, Path, or mapping of str to DataFrame
+        A folder, or plain frames: preferences, and workers where some are excluded.
+    task : str, optional
+        Only this task.
+    level : float
+        Of every interval, and of all ranks of a task at once.
+    exclude : bool
+        Leave out excluded workers; withdrawn ones never count.
+    complete_only : bool
+        Count only workers who completed the study.
+    seed : int
+        Decides the draws behind the ranks.
+
+    Returns
+    -------
+    Ranking
+        ``frame()``, ``summary()``, and the frames ``ranking`` and ``duels``.
+
+    Raises
+    ------
+    InputError
+        If a file or frame has a fault, no preference counts, or no comparison connects the systems.
+    """
+    folder = _folder(tables)
+    return rank_systems(
+        _tables(tables),
+        task=task,
+        level=level,
+        exclude=exclude,
+        complete_only=complete_only,
+        seed=seed,
+        place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
     )
 
 

@@ -18,9 +18,15 @@ class Config:
     ----------
     database : str
         SQLAlchemy address of the database: ``sqlite:////folder/file`` or ``postgresql://user@host/name``.
+    hosts : tuple of str
+        Names under which the server answers; () for every name.
+    contact : str or None
+        Where to report a weakness, as an address (``mailto:``, ``https:``, ``tel:``); None for no security.txt.
     """
 
     database: str
+    hosts: tuple[str, ...] = ()
+    contact: str | None = None
 
 
 def database_url(given: str | None = None, environment: Mapping[str, str] = os.environ) -> str:

@@ -26,12 +26,26 @@ def test_every_test_that_is_named_exists(file):
     assert {name for named, name in NAMED if named == file} <= functions_of(file)
 
 
+def test_everybody_who_might_want_something_is_named():
+    """A threat that is left out is one that nobody looks at."""
+    table = PAGE.split("## Who might want what")[1].split("\n## ")[0]
+    named = {line.split("|")[1].strip() for line in table.splitlines() if "::test_" in line}
+    assert named == {
+        "a worker",
+        "an outsider",
+        "a co-tenant of the machine",
+        "whoever has a leaked backup",
+        "who wrote a hostile file",
+        "a careless researcher",
+    }
+
+
 def test_every_promise_names_a_test():
     """A row of a table without one would be a claim."""
     rows = [
         line
         for line in PAGE.splitlines()
-        if line.startswith("| ") and "shown by" not in line and "| inputs |" not in line
+        if line.startswith("| ") and "shown by |" not in line and "| inputs |" not in line
     ]
     promises = [row for row in rows if not re.match(r"\| [a-z ]+ \|( +[0-9,]+ \|)+$", row)]
     assert len(promises) >= 35
@@ -75,4 +89,6 @@ def test_the_proxies_of_the_deployment_page_keep_no_addresses_and_pass_on_their_
     assert "proxy_set_header Host $server_name;" in servers[0]
     assert "proxy_set_header X-Forwarded-Proto $scheme;" in servers[0]
     assert "limit_req zone=entry" in servers[0].partition("location /s/")[2]
+    assert "limit_req zone=events" in servers[0].partition("location /e/")[2]
+    assert "max_size 64KiB" in caddy.partition("request_body /e/*")[2]
     assert "exclude http.log.error http.handlers.reverse_proxy" in caddy

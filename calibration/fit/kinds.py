@@ -51,7 +51,7 @@ _ALL = (
     ),
     _Asked(
         "reading times (table reads)",
-        ("summary_pairs", "stream_pairs", "stream_visits", "ranked_pairs"),
+        ("summary_pairs", "stream_pairs", "stream_visits", "ranked_pairs", "answer_pairs"),
         ("reads",),
         ("reading_",),
     ),

@@ -64,11 +64,11 @@ def read_times(
         if usual and cell:
             if not _in_unit(cell, usual):
                 problem = (
-                    f"{column} {cell!r} is no time like the others, which are {_WORDS[usual]} since 1970"
+                    f"{column} {cell!r} is not a time like the others, which are {_WORDS[usual]} since 1970"
                 )
                 log.add(problem, line=line, cure="mend it; is the file cut?")
         elif cell and time is None:
-            log.add(f"{column} {cell!r} is no time", line=line, cure=_cure(cell, time_format))
+            log.add(f"{column} {cell!r} is not a time", line=line, cure=_cure(cell, time_format))
         values.append(time)
     times = pd.Series(values, dtype="datetime64[ms, UTC]", index=cells.index)
     return times, _said(times, column, epoch, is_guess=time_format is None) if epoch else None

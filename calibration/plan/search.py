@@ -32,6 +32,11 @@ class Wish:
         In this share of studies, for ``width``; 0.5 is the typical study.
     power : float or None
         The share of studies that shall tell the truth from the value it is to be told from.
+
+    Examples
+    --------
+    >>> Wish(width=0.1)
+    Wish(width=0.1, sure=0.5, power=None)
     """
 
     width: float | None = None

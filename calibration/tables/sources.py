@@ -53,7 +53,7 @@ COLLECTIONS: Mapping[str, CollectionFiles] = MappingProxyType(
     {
         "summary_pairs": CollectionFiles((("queries", "iunits", "intents"),), ("importance", "probability")),
         "stream_pairs": CollectionFiles((PUSH_FILES, EVENT_FILES), ("texts",)),
-        "ranked_pairs": CollectionFiles((("qrels", "windows"),), ("topics", "intents", "texts")),
+        "ranked_pairs": CollectionFiles((("qrels",),), ("windows", "topics", "intents", "texts")),
     }
 )
 """Kind of task -> the files that its measures are computed from."""

@@ -60,7 +60,7 @@ class TaskRecord(_StudyPart):
     Attributes
     ----------
     kind : str
-        What the worker did: summary_pairs, intent_votes, iunit_importance, stream_pairs, stream_visits, ranked_pairs, questions, or a
+        What the worker did: summary_pairs, intent_votes, iunit_importance, stream_pairs, stream_visits, ranked_pairs, answer_pairs, questions, or a
         kind that somebody added.
     language : {'en', 'ja'} or None
         Language of the texts.

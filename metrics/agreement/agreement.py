@@ -99,7 +99,16 @@ def agreement(
 
 
 def agreements(difference: ArrayLike, share: ArrayLike, query: ArrayLike) -> Mapping[Ties, Agreement]:
-    """Return the agreement under every convention, in the order of `TIES`; parameters as in `agreement`."""
+    """Return the agreement under every convention, in the order of `TIES`; parameters as in `agreement`.
+
+    Examples
+    --------
+    Three pairs of two queries; one is tied in the votes.
+
+    >>> found = agreements([0.3, -0.2, 0.4], [5 / 6, 2 / 6, 3 / 6], ["q1", "q1", "q2"])
+    >>> {ties: round(agreement.value, 3) for ties, agreement in found.items()}
+    {'against': 0.667, 'half': 0.833, 'drop': 1.0, 'weighted': 0.667}
+    """
     return MappingProxyType({ties: agreement(difference, share, query, ties=ties) for ties in TIES})
 
 

@@ -38,6 +38,11 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike) -> float:
     ------
     ValueError
         If the two differ in length or a score is NaN.
+
+    Examples
+    --------
+    >>> kendall_tau_b([1, 2, 3, 5], [1, 3, 2, 5])
+    0.6666666666666666
     """
     x, y = _validated(x, y)
     above_x, above_y = _strictly_above(x), _strictly_above(y)
@@ -75,6 +80,14 @@ def tau_ap(x: ArrayLike, y: ArrayLike) -> float:
     ------
     ValueError
         If the two differ in length or a score is NaN.
+
+    Examples
+    --------
+    A swap among the best systems costs more than one among the worst.
+
+    >>> best, worst = tau_ap([4, 3, 2, 1], [3, 4, 2, 1]), tau_ap([4, 3, 2, 1], [4, 3, 1, 2])
+    >>> round(best, 3), round(worst, 3)
+    (0.333, 0.778)
     """
     x, y = _validated(x, y)
     n = x.size
@@ -175,6 +188,11 @@ def correlate(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
     ------
     ValueError
         If the two differ in length or a score is NaN.
+
+    Examples
+    --------
+    >>> {name: round(value, 3) for name, value in correlate([1, 2, 3, 4], [1, 3, 2, 4]).items()}
+    {'tau-b': 0.667, 'tau-AP': 0.667, 'tau-AP-sym': 0.667, 'pearson': 0.8}
     """
     return {name: coefficient(x, y) for name, coefficient in COEFFICIENTS.items()}
 

@@ -33,23 +33,30 @@ def read_stream(
     worth: FloatArray,
     only_new: bool,  # noqa: FBT001 - numba has no keyword-only arguments
 ) -> tuple[FloatArray, FloatArray]:
-    """Let every user visit and read one stream: the loop of `metrics.msu.reading.read`."""
-    gain = np.zeros((worth.shape[0], users.speed.size))
+    """Let every user visit and read one stream: the loop of `metrics.msu.reading.read`.
+
+    ``worth`` is (late, decays) here and the gain (users, decays), so that many decays lie side by side in memory.
+    """
+    most_late, decays = worth.shape[0] - 1, worth.shape[1]
+    gain = np.zeros((users.speed.size, decays))
     seconds = np.zeros(users.speed.size)
     last_reader = np.full(stream.known.size, -1, np.int64)
     for user in range(users.speed.size):
         shown = closed = 0  # updates that have come, and updates up to the newest that was read
-        last_end = -np.inf
-        for visit in range(users.first_visit[user], users.first_visit[user + 1]):
+        visit, last = users.first_visit[user], users.first_visit[user + 1]
+        while visit < last:
             now, left = users.start[visit], users.duration[visit]
             if now + left > stream.end or closed == stream.emitted.size:
                 break
-            while shown < stream.emitted.size and stream.emitted[shown] <= now:
-                shown += 1
+            shown = come_by(stream.emitted, shown, now)
+            if shown == closed:
+                visit = first_from(users.start, visit + 1, last, stream.emitted[shown])
+                continue
+            last_end = end_before(users, user, visit) if only_new else -np.inf
             oldest = closed
             for update in range(shown - 1, oldest - 1, -1):
                 needed = stream.words[update] / users.speed[user]
-                if needed > left or (only_new and stream.emitted[update] <= last_end):
+                if needed > left or stream.emitted[update] <= last_end:
                     break
                 left -= needed
                 seconds[user] += needed
@@ -58,24 +65,51 @@ def read_stream(
                     nugget = stream.nugget[place]
                     if last_reader[nugget] != user:
                         last_reader[nugget] = user
-                        late = visits_late(users, user, visit, stream.known[nugget])
-                        for decay in range(worth.shape[0]):
-                            gain[decay, user] += worth[decay, late]
-            last_end = now + users.duration[visit]
+                        late = min(visits_late(users, user, visit, stream.known[nugget]), most_late)
+                        for decay in range(decays):
+                            gain[user, decay] += worth[late, decay]
+            visit += 1
     return gain, seconds
+
+
+@compiled
+def come_by(emitted: FloatArray, shown: int, now: float) -> int:
+    """Return how many updates have come by now, of which ``shown`` had come before."""
+    while shown < emitted.size and emitted[shown] <= now:
+        shown += 1
+    return shown
+
+
+@compiled
+def end_before(users: Trails, user: int, visit: int) -> float:
+    """Return when a user's visit before this one ended; -inf before the first."""
+    if visit == users.first_visit[user]:
+        return -np.inf
+    end: float = users.start[visit - 1] + users.duration[visit - 1]
+    return end
+
+
+@compiled
+def first_from(times: FloatArray, low: int, high: int, time: float) -> int:
+    """Return the first place in [low, high) of ascending times that is no earlier than a time; ``high`` if none is."""
+    step = 1
+    while low + step < high and times[low + step] < time:
+        step *= 2
+    high = min(high, low + step + 1)
+    while low < high:
+        middle = (low + high) // 2
+        if times[middle] < time:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @compiled
 def visits_late(users: Trails, user: int, visit: int, known: float) -> int:
     """Return how many visits ago a nugget could have been read: 0 if it became known after this visit began."""
-    low, high = users.first_visit[user], visit
-    if low == high or users.start[visit - 1] < known:
+    low = users.first_visit[user]
+    if low == visit or users.start[visit - 1] < known:
         return 0
-    while low < high:
-        middle = (low + high) // 2
-        if users.start[middle] < known:
-            low = middle + 1
-        else:
-            high = middle
-    late: int = visit - low
+    late: int = visit - first_from(users.start, low, visit, known)
     return late

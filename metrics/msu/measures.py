@@ -158,6 +158,13 @@ class MSU(StreamMeasure):
     """Mean gain of a user.
 
     MSU = mean over users of mean over topics of sum over nuggets read of L^lambda(n)
+
+    Examples
+    --------
+    The name says the lateness.
+
+    >>> MSU(lateness=0.9)
+    MSU(lateness=0.9)
     """
 
     name: ClassVar[str] = "MSU"

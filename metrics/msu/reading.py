@@ -98,8 +98,8 @@ def read(
         What there is to read.
     users : Trails
         Who reads when.
-    worth : (decays, late) ndarray of float64
-        What a nugget that comes ``late`` visits late is worth; ``late`` reaches at least to the most visits of a user.
+    worth : (late, decays) ndarray of float64
+        What a nugget that comes ``late`` visits late is worth; the last row is for all that come later still.
     window : {'since_last_read', 'since_last_session'}
         See `ReadingSetting`.
     ends_with_topic : bool
@@ -115,7 +115,8 @@ def read(
     from metrics.msu.kernels import read_stream  # noqa: PLC0415 - half a second that other measures do not pay
 
     within = one if ends_with_topic else one._replace(end=math.inf)
-    return read_stream(users, within, worth, window == "since_last_session")
+    gain, seconds = read_stream(users, within, worth, window == "since_last_session")
+    return gain.T, seconds
 
 
 def _unlisted_words(event: Event, lengths: Mapping[str, float], setting: ReadingSetting) -> float:

@@ -128,6 +128,16 @@ class Population:
     ------
     ValueError
         If a value is not in its range, see `RANGES`, the correlation not from -1 to 1, or a law falls.
+
+    Examples
+    --------
+    People who come every eight hours in the mean and stay for a minute and a half:
+
+    >>> people = Population(
+    ...     away_mean_seconds=28_800, away_sd_seconds=14_400, session_mean_seconds=90, session_sd_seconds=45
+    ... )
+    >>> people.reading_speed_mu
+    1.29
     """
 
     away_mean_seconds: float

@@ -139,6 +139,13 @@ class ELG(DailyMeasure):
     """Expected latency-discounted gain: what a day's pushes gain, divided by their number.
 
     ELG = (1/N) sum G(t);  0 on an eventful day without pushes
+
+    Examples
+    --------
+    ELG-0, by which a silent day without pushes is worth nothing:
+
+    >>> ELG(silent_days=0)
+    ELG(silent_days=0)
     """
 
     name: ClassVar[str] = "ELG"
@@ -180,6 +187,11 @@ class T11U(PushMeasure):
         Weight of gain against pain, in [0, 1].
     redundant : {'ignored', 'pain'}
         Whether N_x counts redundant pushes besides non-relevant ones; the paper leaves it open.
+
+    Examples
+    --------
+    >>> T11U(alpha=0.5)
+    T11U(alpha=0.5)
     """
 
     name: ClassVar[str] = "T11U"

@@ -45,6 +45,7 @@ class TSBR(MeasureAtDepth):
         What covers a window: a relevant document in it, or any. Windows without relevant documents never count.
     """
 
+    timed: ClassVar[bool] = True
     name: ClassVar[str] = "T-SBR"
     source: ClassVar[str] = f"{SOURCE}, T-SBR"
     definition: ClassVar[str] = "Share of subtopics and windows, taken as one set, that the list covers."

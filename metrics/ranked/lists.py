@@ -37,6 +37,8 @@ class RankedCollection:
         Topics, as written, that have a probability and that nobody judged.
     calendar_unit : {'year', 'month', 'week', 'day'}, optional
         What timestamps were cut into windows by; None where windows were named.
+    is_timed : bool
+        Whether anything is known of time; else there are no windows, and only measures without them are defined.
 
     Raises
     ------
@@ -50,6 +52,7 @@ class RankedCollection:
     probability: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     strange_intents: tuple[str, ...] = ()
     calendar_unit: CalendarUnit | None = None
+    is_timed: bool = True
 
     def __repr__(self) -> str:
         """``RankedCollection('qrels.txt', topics=4, windows=60)``."""
@@ -61,7 +64,7 @@ class RankedCollection:
             if not self.subtopics(topic):
                 raise ValueError(f"topic {topic} has no subtopic")
             for document in self.relevant(topic):
-                if document not in self.windows:
+                if self.is_timed and document not in self.windows:
                     raise ValueError(f"document {document}, relevant to topic {topic}, has no window")
             if not all(0 <= share < math.inf for share in self.probability.get(topic, {}).values()):
                 raise ValueError(f"a probability of topic {topic} is negative or not finite")
@@ -156,7 +159,7 @@ def ranked_left_out(
             cause=f"the qrels may be of another collection, or the columns swapped ({COLUMNS})",
         ),
         *left_out_names(
-            [one for _, one in listed if one not in collection.windows],
+            [one for _, one in listed if collection.is_timed and one not in collection.windows],
             len(listed),
             noun=noun,
             says="have no window",

@@ -36,6 +36,8 @@ class RankedMeasure(Measure, ABC):
     """What the measures of ranked lists share. A topic without relevant documents scores 0 in all of them."""
 
     family: ClassVar[str] = "ranked"
+    timed: ClassVar[bool] = False
+    """Whether it is defined only where documents have windows."""
 
     @property
     def largest_grade(self) -> int | None:
@@ -91,8 +93,14 @@ class TIAP(MeasureAtDepth):
     """Precision in each window, weighted by P(t|q).
 
     TIA-P@k = sum_t P(t|q) 1/|C| sum_c 1/k sum_{j<=k} rel(j|c,t)
+
+    Examples
+    --------
+    >>> TIAP(k=5)
+    TIAP(k=5)
     """
 
+    timed: ClassVar[bool] = True
     name: ClassVar[str] = "TIA-P"
     source: ClassVar[str] = f"{SOURCE}, TIA-Precision"
     definition: ClassVar[str] = (
@@ -114,6 +122,11 @@ class IANDCG(MeasureAtDepth):
     ----------
     gains : {'binary', 'graded'}
         2^1 - 1 for every relevant document, or 2^g - 1 (grades up to 50).
+
+    Examples
+    --------
+    >>> IANDCG(k=5, gains="graded")
+    IANDCG(k=5, gains='graded')
     """
 
     name: ClassVar[str] = "IA-nDCG"
@@ -149,6 +162,7 @@ class TIANDCG(IANDCG):
         list scores 1. Otherwise a cell without documents counts as 0.
     """
 
+    timed: ClassVar[bool] = True
     name: ClassVar[str] = "TIA-nDCG"
     source: ClassVar[str] = f"{SOURCE}, TIA-NDCG"
     definition: ClassVar[str] = (
@@ -222,6 +236,7 @@ class TIAERR(IAERR):
         text's TIA-ERR is IA-ERR.
     """
 
+    timed: ClassVar[bool] = True
     name: ClassVar[str] = "TIA-ERR"
     source: ClassVar[str] = f"{SOURCE}, TIA-ERR"
     definition: ClassVar[str] = (
@@ -259,6 +274,7 @@ class TIAAP(RankedMeasure):
         Cut the sum at this depth, from 1; None: the whole list.
     """
 
+    timed: ClassVar[bool] = True
     name: ClassVar[str] = "TIA-AP"
     source: ClassVar[str] = f"{SOURCE}, TIA-AvgPrecision"
     definition: ClassVar[str] = "TIA-P averaged over the relevant documents; its mean over topics is TIA-MAP."

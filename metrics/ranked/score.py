@@ -25,6 +25,7 @@ from metrics.ranked.measures import (
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, listing
 from metrics.results import Score, Topics, labelled, score_frame, with_means
 from metrics.taking_part import warn_of_most
+from metrics.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +61,7 @@ def ranked_scores(
     """Score runs; parameters as in `score_ranked`, the result without pandas."""
     labels = labelled(measures)
     judged = judged_topics(collection, within)
+    _check_windows(collection, labels)
     _check_grades(judged, labels.values())
     scores: list[Score] = []
     over: dict[str, set[str]] | None = {} if topics == "run" else None
@@ -106,7 +108,7 @@ def score_ranked(
     Raises
     ------
     InputError
-        If a grade is larger than a measure is defined for.
+        If a grade is larger than a measure is defined for, or a measure needs windows and there are none.
     ValueError
         If two measures would have one label, or P(c|q,t) is needed and not given.
 
@@ -125,6 +127,21 @@ def score_ranked(
 def largest_grade(measures: Iterable[RankedMeasure]) -> int | None:
     """Return the largest grade that all of these measures are defined for; None: any."""
     return min((one.largest_grade for one in measures if one.largest_grade is not None), default=None)
+
+
+def _check_windows(collection: RankedCollection, measures: Mapping[str, RankedMeasure]) -> None:
+    """Raise when a measure needs windows that there are not."""
+    timed = [] if collection.is_timed else [label for label, one in measures.items() if one.timed]
+    if timed:
+        raise InputError(
+            [
+                Fault(
+                    problem=f"{listed(timed)} {'needs' if len(timed) == 1 else 'need'} to know when documents are from",
+                    cure="give a file of windows too, or leave them out",
+                    path=collection.name,
+                )
+            ]
+        )
 
 
 def _check_grades(topics: Iterable[RankedTopic], measures: Iterable[RankedMeasure]) -> None:

@@ -152,9 +152,9 @@ def summed(values: NDArray[np.generic], group: Ints, groups: int) -> Floats:
 def _judged_topic(collection: RankedCollection, topic: str, within: Shares | None) -> RankedTopic:
     """Turn the judgments of one topic into arrays."""
     relevant, subtopics = collection.relevant(topic), collection.subtopics(topic)
-    windows = sorted({collection.windows[one] for one in relevant})
+    windows = sorted({_window(collection, one) for one in relevant})
     index = {window: place for place, window in enumerate(windows)}
-    window = np.array([index[collection.windows[one]] for one in relevant], dtype=np.int64)
+    window = np.array([index[_window(collection, one)] for one in relevant], dtype=np.int64)
     judged = [collection.grades[topic].get(subtopic, {}) for subtopic in subtopics]
     grades = [[of.get(one, 0) for of in judged] for one in relevant]
     return RankedTopic(
@@ -168,6 +168,11 @@ def _judged_topic(collection: RankedCollection, topic: str, within: Shares | Non
         p_window=np.bincount(window, minlength=len(windows)) / max(len(relevant), 1),
         p_within=None if within is None else _p_within(topic, windows, subtopics, within),
     )
+
+
+def _window(collection: RankedCollection, document: str) -> str:
+    """Return the window of a relevant document; one without a name where nothing is known of time."""
+    return collection.windows[document] if collection.is_timed else ""
 
 
 def _p_subtopic(collection: RankedCollection, topic: str, subtopics: tuple[str, ...]) -> Floats:

@@ -198,6 +198,18 @@ def read_csv_columns(
     )
 
 
+def csv_header(path: str | Path, log: FaultLog) -> list[str]:
+    """Return the names of the columns of a CSV file in UTF-8; none of an empty one.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be opened or is not UTF-8.
+    """
+    rows = _numbered_rows(_text(path, log), ",", log)
+    return [name.strip() for name in rows[0][1]] if rows else []
+
+
 def check_any_row(found: CsvColumns, log: FaultLog) -> None:
     """Raise `InputError` where a file without any other fault has a header and no row."""
     if not found.lines and not log.faults:

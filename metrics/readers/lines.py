@@ -191,7 +191,7 @@ def whole_number(text: str, what: str, line: int, log: FaultLog) -> int:
 
 
 R = TypeVar("R")
-ENDINGS = (".xml", ".txt", ".tsv")
+ENDINGS = (".xml", ".txt", ".tsv", ".jsonl")
 RUN_ENDING = ".run"
 """Stays in the column ``run`` of scores, whose names scripts depend on; the systems of a study go without it."""
 
@@ -202,7 +202,7 @@ def system_name(run: str) -> str:
 
 
 def run_name(path: str | Path) -> str:
-    """Return the file's name without folder, without ``.gz``, and without a last ``.xml``, ``.txt`` or ``.tsv``."""
+    """Return the file's name without folder, without ``.gz``, and without a last ``.xml``, ``.txt``, ``.tsv`` or ``.jsonl``."""
     name = Path(path).name.removesuffix(".gz")
     ending = next((ending for ending in ENDINGS if name.endswith(ending) and name != ending), "")
     return name.removesuffix(ending)

@@ -3,7 +3,7 @@ r"""Judgments, time windows and runs of ranked documents.
 | file | content |
 |---|---|
 | qrels | ``topic subtopic docid grade`` a line; a whole number, relevant from 1 |
-| windows | ``docid window`` a line, or ``docid timestamp`` |
+| windows | ``docid window`` a line, or ``docid timestamp``; none where nothing is known of time |
 | intents | ``topic subtopic P`` a line: P(c\|q), for topics where it is not uniform |
 | run | ``topic Q0 docid rank score tag`` a line, as in TREC |
 
@@ -78,7 +78,7 @@ Probabilities: TypeAlias = dict[str, dict[str, float]]
 def read_ranked_collection(
     *,
     qrels: str | Path,
-    windows: str | Path,
+    windows: str | Path | None = None,
     intents: str | Path | None = None,
     unit: CalendarUnit | None = None,
     max_grade: int | None = None,
@@ -87,8 +87,10 @@ def read_ranked_collection(
 
     Parameters
     ----------
-    qrels, windows : str or Path
-        The files.
+    qrels : str or Path
+        The judgments; ordinary ones, ``topic 0 docid grade``, have one subtopic.
+    windows : str or Path, optional
+        When documents are from; without it the collection has no windows.
     intents : str or Path, optional
         File of P(c|q); without it, and for topics that it leaves out, P(c|q) is uniform. Rows of topics that nobody
         judged are checked and left out, and their topics named.
@@ -104,13 +106,15 @@ def read_ranked_collection(
         none; P is negative, or those of a topic differ from 1 in sum by more than 0.01; a grade is too large; two lines
         contradict each other; there are no judgments; a relevant document has no window.
     """
-    judged, placed = FaultLog(qrels), FaultLog(windows)
+    judged = FaultLog(qrels)
     columns = _read(judged, QRELS)
     grades = _grades(columns, max_grade, judged)
-    window_of, unit = _read_windows(placed, unit)
-    if not placed.faults:
-        _check_windows(columns, grades, window_of, judged, placed.path)
-    logs, probability = [judged, placed], {}
+    logs, probability, window_of = [judged], dict[str, dict[str, float]](), dict[str, str]()
+    if windows is not None:
+        logs.append(FaultLog(windows))
+        window_of, unit = _read_windows(logs[-1], unit)
+        if not logs[-1].faults:
+            _check_windows(columns, grades, window_of, judged, logs[-1].path)
     if intents is not None:
         logs.append(FaultLog(intents))
         probability = _read_probabilities(TopicNames(grades), logs[-1])
@@ -122,6 +126,7 @@ def read_ranked_collection(
         probability={topic: of for topic, of in probability.items() if topic in grades},
         strange_intents=tuple(topic for topic in probability if topic not in grades),
         calendar_unit=unit,
+        is_timed=windows is not None,
     )
 
 
@@ -209,11 +214,19 @@ def _read_windows(log: FaultLog, unit: CalendarUnit | None) -> tuple[dict[str, s
         window = text if unit is None else cut[text]
         if window is None:
             cure = "write a date such as 2001-09-11, or seconds since 1970 with nine digits or more"
-            log.add(f"{text!r} is no timestamp", line=line, cure=cure)
+            log.add(f"{text!r} is not a timestamp", line=line, cure=cure)
         elif window_of.setdefault(document, window) != window:
             problem = f"document {document} is in window {window_of[document]} above, in {window} here"
             log.add(problem, line=line, cure="delete one of the two lines")
     return window_of, unit
+
+
+def read_windows(path: str | Path) -> dict[str, str]:
+    """Read document -> window of a file; timestamps are cut into days. Raises `InputError` with every fault of it."""
+    log = FaultLog(path)
+    window_of, _ = _read_windows(log, None)
+    log.raise_if_any()
+    return window_of
 
 
 def _check_windows(

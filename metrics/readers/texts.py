@@ -4,7 +4,7 @@
 |---|---|
 | tweets | ``tweet_id<TAB>text`` a line |
 | topics | ``topic<TAB>text`` a line, or ``topic<TAB>text<TAB>asked_at``: the day on which the query was asked |
-| texts | ``docid<TAB>title<TAB>text`` a line; title and text may be empty |
+| texts | ``docid<TAB>title<TAB>text`` a line; title and text may be empty; or ``docid<TAB>text`` on every line |
 | profiles | ``<top>`` blocks with ``<num>``, ``<title>``, ``<desc>``, ``<narr>``, as in TREC Microblog, such as 2015 |
 | profiles | JSON list of objects with ``topid``, ``title``, ``description``, ``narrative``, as in TREC Real-Time Summarization, such as 2016 |
 
@@ -95,7 +95,7 @@ def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
 
 
 def read_document_texts(path: str | Path) -> dict[str, DocumentText]:
-    """Read title and text of each document, in the order of the file.
+    """Read title and text of each document, in the order of the file; the first line says whether there are titles.
 
     Raises
     ------
@@ -104,7 +104,10 @@ def read_document_texts(path: str | Path) -> dict[str, DocumentText]:
     """
     log = FaultLog(path)
     texts: dict[str, DocumentText] = {}
-    for line, (document, title, text) in rows(path, DOCUMENT, log):
+    first = next(iter(read_bytes(path).splitlines()), b"")
+    columns = (DOCUMENT[0], DOCUMENT[2]) if first.count(b"\t") == 1 else DOCUMENT
+    for line, (document, *titled, text) in rows(path, columns, log):
+        title = "".join(titled)
         if document in texts:
             log.add(f"document {document} stands twice", line=line, cure="delete one of the two lines")
         texts[document] = DocumentText(title=title.strip(), text=text.strip())

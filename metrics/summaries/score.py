@@ -46,6 +46,11 @@ class UMeasure(Measure):
         Cut each layer to this many counted characters first, >= 0.
     layers : {'both', 'first', 'second'}
         Ablations, see `metrics.summaries.trailtext.trailtext`.
+
+    Examples
+    --------
+    >>> UMeasure(patience=840)
+    UMeasure(patience=840)
     """
 
     name: ClassVar[str] = "U"
@@ -89,6 +94,13 @@ class MMeasure(UMeasure):
     ----------
     intents : {'given', 'uniform', 'fitted'}
         P(i|q): the collection's, as given; equal over the query's intents; or those passed to the scoring function.
+
+    Examples
+    --------
+    What a measure prints as, `prefcal.measure` reads.
+
+    >>> MMeasure(patience=840, intents="uniform")
+    MMeasure(patience=840, intents='uniform')
     """
 
     name: ClassVar[str] = "M"

@@ -65,6 +65,9 @@ SCORE = {
     "msu": ("study_app.cli.score.events:msu", "Modeled Stream Utility of updates about events."),
     "ranked": ("study_app.cli.score.ranked", "Time-aware and intent-aware measures of ranked lists."),
 }
+SWEEP = {
+    "msu": ("study_app.cli.sweep.msu:msu", "Modeled Stream Utility for many populations of people."),
+}
 STUDY = {
     "new": ("study_app.cli.study.new:new", "Write a first study file about a collection and runs."),
     "check": (
@@ -119,7 +122,7 @@ COMMANDS = {
     "simulate": ("study_app.cli.simulate:simulate", "Let a simulated crowd go through a study."),
     "status": ("study_app.cli.status:status", "Show how far each study is."),
     "remind": (
-        "study_app.cli.platform_lists:remind",
+        "study_app.cli.remind:remind",
         "List the followers of streams to remind, with their addresses.",
     ),
     "reconcile": (
@@ -158,10 +161,12 @@ COMMANDS = {
         "study_app.cli.results.measures:measures",
         "List every measure with its parameters and source.",
     ),
+    "sweep": ("study_app.cli:sweep_group", "Score runs for many populations of people."),
     "correlate": (
         "study_app.cli.results.measures:correlate",
         "Correlate two columns of scores of the same systems.",
     ),
+    "rank": ("study_app.cli.results.rank:rank", "Say which system people prefer."),
     "agree": ("study_app.cli.results.agree:agree", "Measure how well metrics agree with the preferences."),
     "report": ("study_app.cli.results.agree:report", "Write the report page of an agreement folder."),
 }
@@ -188,6 +193,11 @@ def study_group() -> None:
     A study is one YAML file beside the collection and the runs that it names; docs/study-file.md says what stands in it. The commands
     below have the order of use; after load comes prefcal serve.
     """
+
+
+@click.group(cls=LazyGroup, modules=SWEEP, name="sweep")
+def sweep_group() -> None:
+    """Score runs for many populations of people at once: who is best for whom, and who is a measure for."""
 
 
 @click.group(cls=LazyGroup, modules=PLAN, name="plan")

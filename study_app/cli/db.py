@@ -98,18 +98,29 @@ def check(database: str | None) -> None:
 
 
 @click.command(name="rekey")
+@click.option(
+    "--keep-old",
+    type=click.FloatRange(0, 24 * 366, min_open=True),
+    metavar="HOURS",
+    help="Let workers' addresses of the old key be good for so many hours more. Not when it leaked.",
+)
 @database_option
-def rekey(database: str | None) -> None:
+def rekey(database: str | None, *, keep_old: float | None) -> None:
     """Make new keys: every address that was given out is void from then on, the workers' and the researcher's.
 
     For when a key leaked, or a backup, which holds both. Nobody may be serving the database. No answer is touched: workers
     who come by the platform's address again go on where they were; list followers of streams anew (prefcal remind).
+
+    To change keys without a leak, --keep-old lets who comes by an old address within that time go on, at a new one. Whoever has the old key
+    can still make addresses until then.
     """
+    from datetime import timedelta
+
     from study_app.services.researcher.studies import replace_keys
     from study_app.store.backup_postgres import refuse_when_used
     from study_app.store.database import shown_address, transaction
     from study_app.store.file_turns import serving_lock
-    from study_app.store.tokens import secret_token
+    from study_app.store.tokens import secret_token, utc_now
 
     store = opened(database)
     address = shown_address(store.engine.url)
@@ -117,7 +128,10 @@ def rekey(database: str | None) -> None:
         if not store.is_sqlite:
             refuse_when_used(store)
         with serving_lock(str(store.engine.url)), transaction(store, write=True) as session:
-            replace_keys(session, new_token=secret_token)
+            until = None if keep_old is None else utc_now() + timedelta(hours=keep_old)
+            replace_keys(session, new_token=secret_token, keep_until=until)
     finally:
         store.engine.dispose()
     click.echo(f"{address} has new keys; prefcal serve prints the addresses that are good now")
+    if until is not None:
+        click.echo(f"workers' old addresses are good until {until:%Y-%m-%d %H:%M} UTC")

@@ -150,16 +150,21 @@ def file_option(command: F) -> F:
 
 
 def folder_option(
-    meaning: str, *, path_type: type[str | Path] = Path, name: str = "folder", metavar: str = "DIR"
+    meaning: str,
+    *,
+    path_type: type[str | Path] = Path,
+    name: str = "folder",
+    metavar: str = "DIR",
+    required: bool = True,
 ) -> Callable[[F], F]:
-    """Add `-o` for a folder of results, which the command gets as ``name``."""
+    """Add `-o` for a folder of results, which the command gets as ``name``; None where it may be left out and is."""
     return click.option(
         "-o",
         "--output",
         name,
         type=OutFolder(path_type=path_type),
         metavar=metavar,
-        required=True,
+        required=required,
         help=meaning,
     )
 

@@ -1,4 +1,4 @@
-"""Lists by platform id: `prefcal reconcile` reads the platform's, `bonus` and `remind` write those that it takes."""
+"""Lists by platform id: `prefcal reconcile` reads the platform's, `bonus` writes the one that it takes."""
 
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
@@ -9,7 +9,6 @@ from study_app.cli.output import OutFile, database_option, opened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from sqlalchemy.orm import Session
 
@@ -168,13 +167,27 @@ CENT = Decimal("0.01")
     metavar="LIST",
     help="Write the list into LIST, not on the terminal.",
 )
+@click.option(
+    "--even-unlisted",
+    is_flag=True,
+    help="Also for ids that no list of the platform has; they may be made up.",
+)
 @database_option
-def bonus(study: str, file: str | None, each: str | None, output: str | None, database: str | None) -> None:
+def bonus(
+    study: str,
+    file: str | None,
+    each: str | None,
+    output: str | None,
+    database: str | None,
+    *,
+    even_unlisted: bool,
+) -> None:
     """Write a line `participant_id,amount` for each worker who gets a bonus.
 
     FILE is a CSV with the columns worker (the pseudonym of the exported tables) and amount; with --each everybody gets the same who
-    has complete data and did not withdraw. Paste the list where the platform takes bonuses in bulk. Amounts are in the study's
-    currency, with two decimals.
+    has complete data and did not withdraw. Only ids get one that a list of the platform has: let `prefcal reconcile` read one before.
+    On platform generic, which may have no list, that holds once one was read. Paste the list where the platform takes bonuses in
+    bulk. Amounts are in the study's currency, with two decimals.
     """
     from metrics.files import write_whole
     from study_app.services.researcher.reconcile import bonus_lines, completed, identities
@@ -189,15 +202,17 @@ def bonus(study: str, file: str | None, each: str | None, output: str | None, da
             chosen = chosen_study(session, study)
             ids = identities(session, chosen.id)
             whole = completed(session, chosen.id)
+            unlisted = set() if even_unlisted else _unlisted(session, chosen, ids)
             amounts = (
                 {worker: _same(each) for worker in whole if worker in ids}
                 if each is not None
-                else _listed(session, chosen.id, str(file), ids)
+                else _listed(session, chosen.id, str(file), ids, unlisted)
             )
     finally:
         store.engine.dispose()
     if each is not None:
         _note_nameless(len(whole), len(amounts))
+        amounts = _without_unlisted(amounts, unlisted)
     lines = bonus_lines(ids, amounts)
     if output is None:
         click.echo(lines, nl=False)
@@ -207,6 +222,33 @@ def bonus(study: str, file: str | None, each: str | None, output: str | None, da
         f"{len(amounts)} {'bonus' if len(amounts) == 1 else 'bonuses'}, {sum(amounts.values(), Decimal(0)):.2f} in all",
         err=True,
     )
+
+
+def _unlisted(session: "Session", study: "LoadedStudy", ids: "Mapping[str, str]") -> set[str]:
+    """Return the workers whose id no list of the platform has; nobody where the platform may have no list and none was read."""
+    from study_app.services.researcher.reconcile import in_a_list
+
+    known = in_a_list(session, study.id)
+    return ids.keys() - known if known or study.config["platform"] != "generic" else set()
+
+
+def _without_unlisted(amounts: dict[str, Decimal], unlisted: set[str]) -> dict[str, Decimal]:
+    """Leave out those whose id no list has, and say how many; raise `InputError` when that is everybody."""
+    from metrics.errors import input_fault
+
+    left = {worker: amount for worker, amount in amounts.items() if worker not in unlisted}
+    if amounts and not left:
+        raise input_fault(
+            "no list of the platform that was read has the id of anybody with complete data",
+            cure="read one (prefcal reconcile STUDY LIST), or say --even-unlisted",
+        )
+    if len(left) < len(amounts):
+        click.echo(
+            f"note: {len(amounts) - len(left)} more have complete data, but no list of the platform has their ids, which may be "
+            "made up; ask there before you say --even-unlisted",
+            err=True,
+        )
+    return left
 
 
 def _note_nameless(whole: int, named: int) -> None:
@@ -235,7 +277,9 @@ def _same(text: str) -> Decimal:
     return amount
 
 
-def _listed(session: "Session", study: int, file: str, ids: "Mapping[str, str]") -> dict[str, Decimal]:
+def _listed(
+    session: "Session", study: int, file: str, ids: "Mapping[str, str]", unlisted: set[str]
+) -> dict[str, Decimal]:
     """Read worker -> amount; every fault of the file at once."""
     from metrics.errors import FaultLog
     from metrics.readers.columns import read_csv_columns
@@ -255,6 +299,12 @@ def _listed(session: "Session", study: int, file: str, ids: "Mapping[str, str]")
             )
         elif worker not in ids:
             log.add(f"the platform id of {worker} was deleted", line=line, cure="remove the line")
+        elif worker in unlisted:
+            log.add(
+                f"no list of the platform that was read has the id of {worker}",
+                line=line,
+                cure="ask the platform, then read a newer list (prefcal reconcile) or say --even-unlisted",
+            )
         elif worker in amounts:
             log.add(f"worker {worker} stands here twice", line=line, cure="add the amounts up in one line")
         if amount is None:
@@ -274,78 +324,3 @@ def _amount(text: str) -> Decimal | None:
     except InvalidOperation:
         return None
     return amount if is_money else None
-
-
-REMINDER_COLUMNS = ("platform_id", "topic", "address")
-
-
-@click.command()
-@click.argument("study", metavar="STUDY", required=False)
-@click.option(
-    "-o",
-    "--output",
-    "file",
-    type=OutFile(path_type=str),
-    metavar="FILE",
-    required=True,
-    help="Write the list into FILE.",
-)
-@click.option(
-    "--base",
-    metavar="URL",
-    required=True,
-    help="The address under which workers reach the server, such as https://study.example.org.",
-)
-@click.option(
-    "--quiet-hours",
-    type=click.FloatRange(min=0),
-    metavar="H",
-    help="Leave out who was there in the last H hours, by the stream's own clock.",
-)
-@database_option
-def remind(study: str | None, file: str, base: str, quiet_hours: float | None, database: str | None) -> None:
-    """List everybody who follows a stream of STUDY: platform id, event, and the address that leads them back.
-
-    Send the messages by the platform's own means. Each line is recorded as a reminder of this moment, so make the list
-    when you are about to send it. STUDY may be left out when only one study is loaded.
-    """
-    from metrics.errors import input_fault
-    from metrics.files import write_whole
-    from study_app.cli.output import csv_text
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.store.database import transaction
-    from study_app.store.tokens import utc_now
-
-    if not base.startswith(("http://", "https://")):
-        raise input_fault(f"not an address: {base}", cure="write --base https://HOST")
-    store = opened(database)
-    try:
-        with transaction(store, write=True) as session:
-            chosen = chosen_study(session, study)
-            rows = _reminder_rows(session, chosen, base.rstrip("/"), quiet_hours, now=utc_now())
-            write_whole(file, csv_text(REMINDER_COLUMNS, rows), private=True)
-    finally:
-        store.engine.dispose()
-    click.echo(f"{chosen.name}: {len(rows)} to remind, in {file}")
-
-
-def _reminder_rows(
-    session: "Session", study: "LoadedStudy", base: str, quiet_hours: float | None, *, now: "datetime"
-) -> list[tuple[str, str, str]]:
-    """Return the lines of the list, and note that everybody on it is reminded now."""
-    from study_app.cli.output import plain_cell
-    from study_app.services.researcher.reconcile import remind as reminded
-    from study_app.services.researcher.studies import SIGNING_KEY, setting
-    from study_app.store.plan import Plans
-    from study_app.store.tokens import Signer
-
-    plan = Plans().of(session, study.id, study.version)
-    signer = Signer(setting(session, SIGNING_KEY) or "")
-    return [
-        (
-            plain_cell(follower.platform_worker),
-            plain_cell(follower.title),
-            f"{base}/w/{signer.worker_token(follower.worker)}/?via=reminder",
-        )
-        for follower in reminded(session, plan, quiet_hours=quiet_hours, now=now)
-    ]

@@ -108,4 +108,6 @@ def _handover(states: "Handover") -> list[str]:
         lines.append(f"  ended early: {ended}")
     if states.visit_codes:
         lines.append(f"  codes for visits shown: {states.visit_codes}")
+    if states.shared:
+        lines.append(f"  came under a submission of the platform that another id has too: {states.shared}")
     return lines

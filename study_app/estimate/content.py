@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metrics.errors import Fault, FaultLog, InputError
+from study_app.study.allowed_ids import with_ids
 from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
 from study_app.study.words import UNWRITTEN
 from study_app.tasks.content import TaskContent
+from study_app.tasks.couples import with_pairs
 from study_app.tasks.kinds import KINDS, kind_of
 
 
@@ -35,8 +37,9 @@ def read_study_content(file: StudyFile) -> StudyContent:
     _check_files_exist(file)
     faults: list[Fault] = []
     folder = file.path.parent
-    read = [kind_of(task).read(folder, task, faults) for task in file.entry.tasks]
-    tasks = tuple(task for task in read if task is not None)
+    read = (kind_of(task).read(folder, task, faults) for task in file.entry.tasks)
+    judged = [None if task is None else with_pairs(folder, task, faults) for task in read]
+    tasks = tuple(task for task in judged if task is not None)
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
     _check_events(file, tasks)
@@ -55,13 +58,13 @@ def read_ready_study(path: str | Path) -> StudyContent:
     Raises
     ------
     InputError
-        As `read_study_file` and `read_study_content` do, and where its consent is not written yet.
+        As `read_study_file`, `with_ids` and `read_study_content` do, and where its consent is not written yet.
     """
     file = read_study_file(path, KINDS)
     log = FaultLog(file.path)
     _note_unwritten(file, log)
     try:
-        content = read_study_content(file)
+        content = read_study_content(with_ids(file))
     except InputError as error:
         raise InputError([*log.faults, *error.faults]) from None
     log.raise_if_any()

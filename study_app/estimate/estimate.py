@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
 
 from calibration.agree.measures.names import is_name, nearest_name
 from metrics.wording import counted
@@ -207,8 +206,8 @@ def _too_much(content: TaskContent) -> Iterator[str]:
     if kind.wanted(entry) > units:
         yield f"{kind.wanted_key} is {kind.wanted(entry)}, but there are no more than {units} {called}"
     if isinstance(entry, ChosenPairs):
-        pairs, repeats = entry.pairs_and_repeats
-        if entry.pairs not in {"all", pairs}:
+        pairs, repeats = entry.pairs_and_repeats(max(content.pairs_of_topics))
+        if entry.pairs_each not in {None, pairs}:
             yield f"pairs is {entry.pairs}, but a query has no more than {pairs}"
         if entry.validation_pairs > repeats:
             yield f"validation_pairs is {entry.validation_pairs}, but no more than {repeats} of {pairs} pairs can be repeated"
@@ -216,9 +215,9 @@ def _too_much(content: TaskContent) -> Iterator[str]:
 
 def _units(content: TaskContent) -> tuple[int, str]:
     """Return of how many things a worker could do some, and what they are called."""
-    kind, entry, topics = kind_of(content.entry), content.entry, len(content.topics)
-    if kind.unit == "pair" and isinstance(entry, JudgingTask):
-        return topics * entry.pairs_of_a_topic, "pairs"
+    kind, topics = kind_of(content.entry), len(content.topics)
+    if kind.unit == "pair":
+        return sum(content.pairs_of_topics), "pairs"
     if kind.unit == "intent":
         return sum(len(topic.intents) for topic in content.topics), "intents"
     return topics, "events" if kind.page == "stream" else "queries"
@@ -238,7 +237,7 @@ def _repeats(content: TaskContent) -> int:
     entry = content.entry
     if not isinstance(entry, JudgingTask) or not entry.min_consistency:
         return 0
-    return entry.repeats_of_a_worker(len(content.topics))
+    return entry.repeats_of_a_worker(content.pairs_of_topics)
 
 
 def _language(content: TaskContent) -> Iterator[str]:
@@ -253,17 +252,15 @@ def _same(content: TaskContent) -> Iterator[str]:
     """Say which systems show the same, so that there is nothing to choose."""
     if not isinstance(content.entry, JudgingTask):
         return
-    shown = content.shown
-    topics = list(dict.fromkeys(topic for topic, _ in shown))
-    systems = list(dict.fromkeys(system for _, system in shown))
+    judged = [(topic, couple) for topic, couples in content.couples.items() for couple in couples]
     alike = Counter(
         (one, other)
-        for one, other in combinations(systems, 2)
-        for topic in topics
-        if shown[topic, one] == shown[topic, other]
+        for topic, (one, other) in judged
+        if content.shown[topic, one] == content.shown[topic, other]
     )
+    of = Counter(couple for _, couple in judged)
     for (one, other), number in alike.items():
-        yield f"{one} and {other} show the same of {number} of {len(topics)} topics"
+        yield f"{one} and {other} show the same of {number} of {of[one, other]} topics"
 
 
 def _measures(content: TaskContent) -> Iterator[str]:

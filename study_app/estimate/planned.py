@@ -53,7 +53,7 @@ def planned_study(content: StudyContent, kinds: Sequence[str], name: str | None)
     held, estimated = kind_of(task.entry).capacity(task), estimate(content)
     sizes = {option: value for option, value in _sizes(task, held).items() if value is not None}
     entry = task.entry
-    pairs = entry.pairs_and_repeats[0] if isinstance(entry, ChosenPairs) else None
+    pairs = entry.pairs_and_repeats(max(task.pairs_of_topics))[0] if isinstance(entry, ChosenPairs) else None
     return PlannedStudy(
         task=str(entry.name),
         sizes=MappingProxyType(sizes),
@@ -88,7 +88,7 @@ def _sizes(task: TaskContent, held: Capacity | None) -> dict[str, int | None]:
         case ChosenPairs() as entry:
             return {
                 "queries": topics,
-                "pairs": entry.pairs_of_a_topic,
+                "pairs": max(task.pairs_of_topics),
                 "workers": None if held is None or held.each is None else held.each[0],
                 "queries_a_worker": min(entry.queries_per_worker, topics),
             }

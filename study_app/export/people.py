@@ -11,11 +11,20 @@ from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.orm import Session
 
 from calibration.tables.tables import TABLES
-from study_app.protocol.domain import EXCLUSION_RULE, FLAGS, exclusion_reasons, flags_by_worker, is_consistent
+from study_app.protocol.domain import (
+    EXCLUSION_RULE,
+    FLAGS,
+    SHARED,
+    exclusion_reasons,
+    flags_by_worker,
+    is_consistent,
+)
 from study_app.store.models import PlatformIdentity, Worker
 from study_app.store.plan import StudyPlan
+from study_app.store.submissions import sharers
 from study_app.store.task_models import ConsentText
 from study_app.study.entries import JudgingTask, SearchedTask
+from study_app.study.platforms import platform_of
 
 WORKERS_AT_ONCE = 25
 
@@ -91,6 +100,7 @@ def workers_table(
     """
     stored = session.execute(
         select(
+            Worker.id,
             Worker.pseudonym,
             PlatformIdentity.platform,
             Worker.consented_at,
@@ -103,17 +113,17 @@ def workers_table(
         .order_by(Worker.number)
     ).all()
     searched, repeated = _searches(plan, searches), _repeats(plan, preferences)
-    flags = flags_by_worker(preferences)
+    flags, shared = flags_by_worker(preferences), sharers(session, plan.id, platform_of(plan.entry))
     rows: list[tuple[object, ...]] = []
-    for worker, platform, consented_at, completed_at, withdrawn_at, stopped_as in stored:
+    for row, worker, platform, consented_at, completed_at, withdrawn_at, stopped_as in stored:
         known = (worker, platform, consented_at, completed_at, withdrawn_at)
         if withdrawn_at is not None:
             rows.append((*known, None, None, None, None, "withdrawn", None))
             continue
         ended_as = "complete" if completed_at is not None else stopped_as
-        up = ", ".join(flag for flag in FLAGS if flags.get(worker, {}).get(flag))
+        up = [flag for flag in FLAGS if flags.get(worker, {}).get(flag)] + [SHARED] * (row in shared)
         figures = _figures(searched.get(worker, ()), repeated.get(worker, ()))
-        rows.append((*known, *figures, ended_as, up or None))
+        rows.append((*known, *figures, ended_as, ", ".join(up) or None))
     return pd.DataFrame(rows, columns=list(TABLES["workers"].column_names))
 
 

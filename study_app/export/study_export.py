@@ -71,7 +71,7 @@ from study_app.store.models import (
 )
 from study_app.store.plan import StudyPlan, read_plan
 from study_app.store.task_models import Follow, Rating, Reply, Sheet, UsefulAnswer, UsefulQuestion
-from study_app.study.platforms import SIMULATED
+from study_app.study.platforms import is_simulated_id
 from study_app.tasks.kinds import kinds_with
 
 RAW_FOLDER = "raw"
@@ -125,7 +125,7 @@ def is_simulated(session: Session, study_id: int) -> bool:
         .order_by(PlatformIdentity.id)
         .limit(1)
     )
-    return (session.scalar(first) or "").startswith(SIMULATED)
+    return is_simulated_id(session.scalar(first) or "")
 
 
 def _goes_on(session: Session, study_id: int, *, now: datetime) -> bool:

@@ -8,6 +8,7 @@ from study_app.preview.copies import Copy, Wanted
 from study_app.simulate.site import Page
 from study_app.study.entries import AskingTask, FollowedTask, JudgingTask, SearchedTask, TaskEntry
 from study_app.study.platforms import platform_of
+from study_app.tasks.content import TaskContent
 from study_app.tasks.kinds import check_of, kind_of
 from study_app.tasks.task_kind import Page as AnswerPage
 
@@ -107,7 +108,7 @@ def _of_task(content: StudyContent, number: int) -> Iterator[Station]:
     part = f"Task {number}: {entry.name}"
     if entry.instructions is not None:
         yield Station(part=part, name="Introduction", lead=_first("intro", number))
-    for name, step, nth in _pages(entry, len(task.topics)):
+    for name, step, nth in _pages(task):
         yield Station(part=part, name=name, lead=_first(step, number, nth))
 
 
@@ -115,8 +116,9 @@ ONE_PAGE: dict[AnswerPage, str] = {"vote": "Votes", "rate": "Ratings", "question
 """Kind of answer pages of which one is enough to look at -> its name."""
 
 
-def _pages(entry: TaskEntry, topics: int) -> Iterator[tuple[str, str, int]]:
+def _pages(task: TaskContent) -> Iterator[tuple[str, str, int]]:
     """Yield (name, kind of page, the how manieth of that kind) of a task's pages after its introduction."""
+    entry, topics = task.entry, len(task.topics)
     kind = kind_of(entry)
     if kind.is_chosen and topics > 1:
         yield "Choice", "choose", 1
@@ -126,7 +128,7 @@ def _pages(entry: TaskEntry, topics: int) -> Iterator[tuple[str, str, int]]:
         yield ONE_PAGE[kind.page], kind.page, 1
     if isinstance(entry, JudgingTask):
         yield "First pair", "pair", 1
-        if entry.pairs_of_a_worker(topics) > 1:
+        if entry.pairs_of_a_worker(task.pairs_of_topics) > 1:
             yield "Second pair", "pair", 2
     if isinstance(entry, FollowedTask):
         yield from _stream_pages(entry, topics)

@@ -176,6 +176,8 @@ HURRIED_SHARE = 0.5
 MIN_STRAIGHT = 8
 """From so many alike on it is a flag: sides are drawn by lot, so all of 8 on one side is one chance in 128."""
 FLAGS = ("dwell", "straight_lining")
+SHARED = "shared_submission"
+"""The flag of those who came under a submission of the platform under which another id came too."""
 
 
 def is_hurried(seconds: Sequence[float]) -> bool | None:

@@ -17,6 +17,7 @@ from study_app.report.parts.agreement import agreement_section, headline, summar
 from study_app.report.parts.curve import ablation_section, curve_sections
 from study_app.report.parts.fit import fit_section
 from study_app.report.parts.methods import methods_section, provenance_section
+from study_app.report.parts.ranking import ranking_sections, ranking_summary
 from study_app.report.parts.streams import stream_sections
 from study_app.report.parts.workers import workers_section
 from study_app.report.results import TaskResult, task_results
@@ -66,15 +67,33 @@ def write_report(
     return folder / PAGE
 
 
+def write_section(section: Section, folder: str | Path, *, look: ReportLook | None = None) -> None:
+    """Write the figures of one section, as SVG and PDF, and its tables, as LaTeX, into a folder that is there.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written.
+    """
+    for figure in section.figures:
+        drawing = drawn(figure.draw, look or ReportLook(), name=figure.name, title=figure.title)
+        write_whole(Path(folder) / f"{figure.name}.svg", drawing.svg)
+        write_whole(Path(folder) / f"{figure.name}.pdf", drawing.pdf)
+    for table in section.tables:
+        write_whole(Path(folder) / f"{table.name}.tex", latex_text(table))
+
+
 def build_report(material: ReportMaterial) -> Report:
     """Put everything that a folder holds into words, tables and figures; nothing is drawn yet."""
     results = list(task_results(material))
     streams = list(stream_sections(material))
+    ranked = list(ranking_sections(material.ranking))
     return Report(
         study=_study_title(material),
-        headline=_headline(material, results, streams),
+        headline=_headline(material, results, [*ranked, *streams]),
         summary=(*((SIMULATED,) if material.simulated else ()), *_summary(material, results)),
         sections=(
+            *ranked,
             *(
                 section
                 for number, result in enumerate(results)
@@ -90,13 +109,14 @@ def build_report(material: ReportMaterial) -> Report:
     )
 
 
-def _headline(material: ReportMaterial, results: list[TaskResult], streams: list[Section]) -> str:
+def _headline(material: ReportMaterial, results: list[TaskResult], others: list[Section]) -> str:
     """Return the main finding; of a simulated crowd it says so."""
-    title = headline(results[0]) if results else streams[0].title if streams else NOTHING_YET
+    title = headline(results[0]) if results else others[0].title if others else NOTHING_YET
     return f"Simulated workers: {title}" if material.simulated else title
 
 
 def _summary(material: ReportMaterial, results: list[TaskResult]) -> Iterator[str]:
+    yield from ranking_summary(material.ranking)
     if not results:
         yield "There is no agreement.csv in this folder; prefcal agree writes it."
     for result in results:

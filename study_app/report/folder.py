@@ -21,6 +21,9 @@ from calibration.agree.folder import (
 from calibration.agree.stream_results import StreamTables
 from calibration.agree.stream_scores import score_streams
 from calibration.fit.kept import FitPlots, read_fit_plots, read_quality
+from calibration.rank.folder import RANKING, read_ranking
+from calibration.rank.folder import RECORD as RANK_RECORD
+from calibration.rank.ranking import Ranking
 from calibration.tables.files import read_tables, tables_sha256
 from calibration.tables.sources import study_sources
 from calibration.tables.study import StudyRecord, read_study
@@ -40,6 +43,8 @@ class ReportMaterial:
         Where it lies.
     agreement, comparisons, curve, pairs, disagreements : DataFrame or None
         As `prefcal agree` wrote them; docs/agreement.md lists the columns.
+    ranking : Ranking or None
+        Which systems people prefer, as `prefcal rank` or `prefcal agree` wrote it.
     record : mapping
         How the agreement was made, from agree.json; empty without one.
     tables_folder : Path
@@ -66,6 +71,7 @@ class ReportMaterial:
     curve: pd.DataFrame | None
     pairs: pd.DataFrame | None
     disagreements: pd.DataFrame | None
+    ranking: Ranking | None
     record: Mapping[str, Any]
     tables_folder: Path
     tables: Mapping[str, pd.DataFrame]
@@ -95,7 +101,8 @@ def read_material(folder: str | Path) -> ReportMaterial:
     if not folder.is_dir():
         raise input_fault("there is no such folder", path=folder, cure="name the folder of prefcal agree")
     record = _record(folder / RECORD)
-    tables = _first_there(folder / TABLES, record.get("tables"))
+    ranked = _record(folder / RANK_RECORD)
+    tables = _first_there(folder / TABLES, record.get("tables", ranked.get("tables")))
     model_file = _first_there(folder / MODEL, (record.get("model") or {}).get("path"))
     model = read_user_model(model_file) if model_file.is_file() else None
     study = read_study(tables)
@@ -107,6 +114,7 @@ def read_material(folder: str | Path) -> ReportMaterial:
         curve=read_result(folder, CURVE),
         pairs=read_result(folder, PAIRS),
         disagreements=read_result(folder, DISAGREEMENTS),
+        ranking=read_ranking(folder),
         record=record,
         tables_folder=tables,
         tables=read_tables(tables) if tables.is_dir() else {},
@@ -120,9 +128,10 @@ def read_material(folder: str | Path) -> ReportMaterial:
         plots=read_fit_plots(model_file),
         quality=read_quality(model_file),
     )
-    if material.agreement is None and not material.tables and material.model is None:
+    nothing = (material.agreement, material.ranking, material.model) == (None, None, None)
+    if nothing and not material.tables:
         raise input_fault(
-            f"nothing to report: no {AGREEMENT}, no {TABLES}, no {MODEL}",
+            f"nothing to report: no {AGREEMENT}, no {RANKING}, no {TABLES}, no {MODEL}",
             path=folder,
             cure="name the folder that prefcal agree or prefcal demo wrote",
         )

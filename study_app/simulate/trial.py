@@ -1,6 +1,5 @@
 """A whole simulated study: load, serve on a virtual clock, and let a crowd go through it; or a crowd for a server that runs."""
 
-import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,7 +27,7 @@ from study_app.store.database import migrate, open_database, shown_address, tran
 from study_app.store.models import LoadedStudy, PlatformIdentity
 from study_app.store.tokens import seeded_tokens
 from study_app.study.entries import StudyEntry
-from study_app.study.platforms import SIMULATED, platform_of
+from study_app.study.platforms import platform_of, simulated_id
 from study_app.web.app import create_app
 
 
@@ -60,8 +59,6 @@ def _close(server: Any, stopped: threading.Event) -> None:
     server.close()
 
 
-FIRST_NUMBER = 1_000_000
-"""From here on simulated workers are counted whose ids must be numbers."""
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 TIMEOUT_SECONDS = 60
 
@@ -186,9 +183,8 @@ def run_on_server(
 def entrance(entry: StudyEntry, number: int) -> str:
     """Return the address at which simulated worker ``number`` arrives, with an id of the form that the platform's ids have."""
     platform = platform_of(entry)
-    named = f"{SIMULATED}{number:05d}"
-    is_word = re.fullmatch(platform.worker_form, named) is not None
-    parameters = {platform.worker_parameter: named if is_word else str(FIRST_NUMBER + number)}
+    named = simulated_id(platform, number)
+    parameters = {platform.worker_parameter: named}
     if platform.takes_form:
         parameters["assignmentId"] = named
     return f"/s/{entry.study}?{urlencode(parameters)}"

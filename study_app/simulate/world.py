@@ -7,7 +7,6 @@ anything else is noticed at once.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -189,8 +188,11 @@ def _world(task: TaskContent, truth: Truth, path: Path) -> AnyWorld:
         return _stream_world(task, task.entry)
     worth_of = kind_of(task.entry).worth
     worth = worth_of(task, truth, path) if worth_of is not None else {}
-    values = [[worth[topic.id, system] for system in task.systems] for topic in task.topics]
-    pairs = [pair for of_topic in values for pair in combinations(of_topic, 2)]
+    pairs = [
+        (worth[topic, one], worth[topic, other])
+        for topic, couples in (task.couples if worth else {}).items()
+        for one, other in couples
+    ]
     spread = float(np.std([a - b for a, b in pairs])) if pairs else 0.0
     text = {topic.id: as_read(topic.text) for topic in task.topics}
     queries = [(text[topic.id], topic.query) for topic in task.topics if topic.query is not None]

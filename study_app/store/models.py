@@ -162,7 +162,8 @@ class StoredSummary(Base):
     ``content`` of a two-layered summary is {"first": [ELEMENT, ...]} where ELEMENT is {"kind": "iunit", "id", "text", "words",
     "chars"} or {"kind": "link", "id", "text", "words", "chars", "second": [iunit ELEMENT, ...]}; of a push stream {"pushes": [{"id",
     "text", "words", "chars", "at": seconds since 1970}, ...]}, oldest first; of a ranked list {"list": [{"id", "title", "text", "words",
-    "chars", "window"}, ...]}.
+    "chars", "window"}, ...]}; of an answer as of a summary, where an iunit ELEMENT of the first layer is a block and has "html" and
+    "list": [number, tag, start] or null besides, and a link ELEMENT leads to the one source below it, which has "url" or null.
     """
 
     __tablename__ = "summary"

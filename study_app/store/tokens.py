@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import Random
 from threading import Lock
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from itsdangerous import BadSignature, URLSafeSerializer
 
@@ -60,13 +60,32 @@ class PageToken:
     served_at: datetime
 
 
-class Signer:
-    """Signs and reads tokens with the installation's key."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyBefore:
+    """The key that signed before this one, and until when what it signed is good."""
 
-    def __init__(self, key: str) -> None:
-        sha256 = {"digest_method": hashlib.sha256}
-        self._workers = URLSafeSerializer(key, salt="worker", signer_kwargs=sha256)
-        self._pages = URLSafeSerializer(key, salt="page", signer_kwargs=sha256)
+    key: str
+    until: datetime
+
+
+class Signer:
+    """Signs and reads tokens with the installation's key.
+
+    Parameters
+    ----------
+    key : str
+        Signs.
+    before : KeyBefore, optional
+        What it signed is read too, until its time is over.
+    now : callable
+        Tells when that is.
+    """
+
+    def __init__(self, key: str, *, before: KeyBefore | None = None, now: Now | None = None) -> None:
+        self._workers, self._pages = _serializers(key)
+        self._before = None if before is None else _serializers(before.key)
+        self._until = None if before is None else before.until
+        self._now = now or utc_now
         self._known: dict[str, int] = {}
 
     def worker_token(self, worker: int) -> str:
@@ -77,15 +96,22 @@ class Signer:
         """Return the worker of a token; raises `BadTokenError`. Good ones are looked at once: they come with every request."""
         worker = self._known.get(token)
         if worker is None:
-            try:
-                worker = int(self._workers.loads(token))
-            except BadSignature as error:
-                raise BadTokenError from error
+            worker = int(self._read(token, place=0))
             if len(self._known) < MOST_KNOWN and token == self.worker_token(
                 worker
             ):  # not every spelling that reads alike
                 self._known[token] = worker
         return worker
+
+    def renewed(self, token: str) -> str | None:
+        """Return a worker's token as this key signs it, for one of the key before; None for any other."""
+        if self._before is None or token in self._known:
+            return None
+        try:
+            new = self.worker_token(self.worker(token))
+        except BadTokenError:
+            return None
+        return None if new == token else new
 
     def page_token(self, page: PageToken) -> str:
         """Return the token of a served page."""
@@ -98,10 +124,7 @@ class Signer:
 
     def page(self, token: str) -> PageToken:
         """Return what a page token says; raises `BadTokenError`."""
-        try:
-            claims = self._pages.loads(token)
-        except BadSignature as error:
-            raise BadTokenError from error
+        claims = self._read(token, place=1)
         return PageToken(
             worker=claims["w"],
             key=claims["k"],
@@ -109,6 +132,25 @@ class Signer:
             showing=claims["h"],
             served_at=EPOCH + claims["t"] * MILLISECOND,
         )
+
+    def _read(self, token: str, *, place: int) -> Any:
+        """Return what was signed by the key of now, else by the one before as long as it is good."""
+        try:
+            return (self._workers, self._pages)[place].loads(token)
+        except BadSignature as error:
+            if self._before is None or self._until is None or self._now() >= self._until:
+                raise BadTokenError from error
+        try:
+            return self._before[place].loads(token)
+        except BadSignature as error:
+            raise BadTokenError from error
+
+
+def _serializers(key: str) -> tuple[URLSafeSerializer, URLSafeSerializer]:
+    """Return what signs workers and what signs pages with a key."""
+    sha256 = {"digest_method": hashlib.sha256}
+    workers, pages = (URLSafeSerializer(key, salt=salt, signer_kwargs=sha256) for salt in ("worker", "page"))
+    return workers, pages
 
 
 def _text(signed: str | bytes) -> str:

@@ -4,9 +4,11 @@ The entry of each kind of task is in its module in `study_app.tasks`; who reads 
 """
 
 import math
+import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import (
@@ -32,6 +34,11 @@ Seconds = Annotated[float, Field(ge=0, le=86_400)]
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Repeats = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
+BEFORE_FIRST_ANSWER = timedelta(minutes=15)
+"""So long a place is held for the first answer; what is looked for first comes on top."""
+
+ALL: Literal["all"] = "all"
+"""What a study file writes for the pairs that all systems of a topic make up."""
 
 
 class Entry(BaseModel):
@@ -88,8 +95,14 @@ class JudgingTask(TaskEntry):
 
     @property
     def pairs_of_a_topic(self) -> int:
-        """How many pairs the systems make up."""
+        """How many pairs all its systems make up."""
         return math.comb(len(self.systems), 2)
+
+    @property
+    def pairs_file(self) -> str | None:
+        """The file that names the pairs to judge, relative to the study file; None where those of all systems are judged."""
+        pairs = getattr(self, "pairs", ALL)
+        return pairs if isinstance(pairs, str) and pairs != ALL else None
 
     @property
     def revealed(self) -> Literal["random"] | bool | None:
@@ -97,11 +110,11 @@ class JudgingTask(TaskEntry):
         return None
 
     @abstractmethod
-    def pairs_of_a_worker(self, topics: int) -> int:
-        """Return how many pairs a worker judges where there are so many topics, repeats aside."""
+    def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
+        """Return how many pairs a worker judges at most, repeats aside; ``of_topics``: how many pairs each topic has."""
 
     @abstractmethod
-    def repeats_of_a_worker(self, topics: int) -> int:
+    def repeats_of_a_worker(self, of_topics: Sequence[int]) -> int:
         """Return how many of these are to be judged once more."""
 
 
@@ -109,23 +122,30 @@ class ChosenPairs(JudgingTask):
     """What every task has whose workers choose a topic, and judge its pairs."""
 
     queries_per_worker: Count = 1
-    pairs: Literal["all"] | Count = "all"
+    pairs: Literal["all"] | Count | Text = ALL
     validation_pairs: Repeats = 3
 
     @property
-    def pairs_and_repeats(self) -> tuple[int, int]:
-        """How many pairs of a topic a worker judges, and how many of these once more."""
-        possible = self.pairs_of_a_topic
-        pairs = possible if self.pairs == "all" else min(self.pairs, possible)
+    def pairs_each(self) -> int | None:
+        """How many pairs of a topic a worker judges; None for all that it has."""
+        return self.pairs if isinstance(self.pairs, int) else None
+
+    def pairs_and_repeats(self, possible: int) -> tuple[int, int]:
+        """Return how many pairs a worker judges of a topic that has so many, and how many of these once more."""
+        pairs = possible if self.pairs_each is None else min(self.pairs_each, possible)
         return pairs, min(self.validation_pairs, pairs if pairs > 1 else 0)
 
-    def pairs_of_a_worker(self, topics: int) -> int:
-        """Return how many pairs a worker judges where there are so many topics, repeats aside."""
-        return self.pairs_and_repeats[0] * min(self.queries_per_worker, topics)
+    def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
+        """Return how many pairs a worker judges at most, repeats aside; ``of_topics``: how many pairs each topic has."""
+        return sum(self.pairs_and_repeats(pairs)[0] for pairs in self._most(of_topics))
 
-    def repeats_of_a_worker(self, topics: int) -> int:
+    def repeats_of_a_worker(self, of_topics: Sequence[int]) -> int:
         """Return how many of these are to be judged once more."""
-        return self.pairs_and_repeats[1] * min(self.queries_per_worker, topics)
+        return sum(self.pairs_and_repeats(pairs)[1] for pairs in self._most(of_topics))
+
+    def _most(self, of_topics: Sequence[int]) -> list[int]:
+        """Return the pairs of as many topics as a worker chooses: of those that have most."""
+        return sorted(of_topics, reverse=True)[: self.queries_per_worker]
 
 
 class TakenPairs(JudgingTask):
@@ -133,12 +153,13 @@ class TakenPairs(JudgingTask):
 
     judgments_per_pair: Count | None = 10
     pairs_per_worker: Count = 10
+    pairs: Literal["all"] | Text = ALL
 
-    def pairs_of_a_worker(self, topics: int) -> int:
-        """Return how many pairs a worker judges where there are so many topics, repeats aside."""
-        return min(self.pairs_per_worker, topics * self.pairs_of_a_topic)
+    def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
+        """Return how many pairs a worker judges at most, repeats aside; ``of_topics``: how many pairs each topic has."""
+        return min(self.pairs_per_worker, sum(of_topics))
 
-    def repeats_of_a_worker(self, topics: int) -> int:  # noqa: ARG002 - as many whatever there is
+    def repeats_of_a_worker(self, of_topics: Sequence[int]) -> int:  # noqa: ARG002 - as many whatever there is
         """Return how many of these are to be judged once more."""
         return self.validation_pairs
 
@@ -271,8 +292,23 @@ def _known_platform(name: str) -> str:
     return name
 
 
+def _ids(value: Any) -> str | tuple[str, ...] | None:
+    """Take the name of a file, or the digests of what stood in it as a database has them."""
+    if value is None or (isinstance(value, str) and _FILE_NAME.fullmatch(value)):
+        return value
+    if isinstance(value, list | tuple) and all(_DIGEST.fullmatch(str(one)) for one in value):
+        return tuple(value)
+    raise PydanticCustomError(
+        "literal_error", "must be {expected}", {"expected": "the name of a file of ids"}
+    )
+
+
+_FILE_NAME = re.compile(r"[^<>&\"'\s][^<>&\"'\n]{0,999}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
 class StudyEntry(Entry):
-    """A whole study file."""
+    """A whole study file; ``ids``: the file of the ids that are let in, once loaded their digests, None for everybody."""
 
     study: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
     title: Text
@@ -280,6 +316,7 @@ class StudyEntry(Entry):
     platform: Annotated[str, AfterValidator(_known_platform)] = "generic"
     id_parameter: Name = "id"
     extra_parameters: Annotated[tuple[Name, ...], Field(max_length=20, strict=False)] = ("session", "batch")
+    ids: Annotated[Any, PlainValidator(_ids)] = None
     submit_hosts: Annotated[tuple[Host, ...], Field(strict=False)] = (
         "www.mturk.com",
         "workersandbox.mturk.com",
@@ -297,6 +334,21 @@ class StudyEntry(Entry):
     platform_fee: Share = 0
     lease_minutes: Annotated[int, Field(ge=1, le=1440)] = 45
     tasks: Annotated[tuple[Task, ...], Field(min_length=1, strict=False)]
+
+    @property
+    def lease(self) -> timedelta:
+        """How long a place is held without a sign of life, by who has answered something."""
+        return timedelta(minutes=self.lease_minutes)
+
+    @property
+    def first_lease(self) -> timedelta:
+        """How long a place is held by who has answered nothing yet, whatever signs of life there are: the search, and a while."""
+        searches = [
+            task.whole_search_seconds
+            for task in self.tasks
+            if isinstance(task, SearchedTask) and task.search_seconds
+        ]
+        return min(self.lease, BEFORE_FIRST_ANSWER + timedelta(seconds=max(searches, default=0)))
 
 
 def read_study_entry(plain: Any, kinds: Kinds) -> StudyEntry:

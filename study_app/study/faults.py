@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from metrics.errors import FaultLog
 from metrics.wording import listed, nearest
 from study_app.study.entries import (
+    ALL,
     CheckQuestion,
     Codes,
     Contradiction,
@@ -44,7 +45,7 @@ CURES = {
     "answer": "write the number of the right option, counted from 1",
     "options": "write a list of options",
     "questions": "write a list of questions, each beginning with - id: ...",
-    "pairs": "write all, or how many pairs a worker judges",
+    "pairs": "write all, how many pairs a worker judges, or a file with `topic a b` on each line",
     "systems": "write NAME: RUN.xml, one line a system, two at least",
     "collection": "write queries: FILE, iunits: FILE and intents: FILE below it",
     "tasks": "write a list of tasks, each beginning with - kind: ...",
@@ -269,7 +270,7 @@ def _check(task: TaskEntry) -> Iterator[Contradiction]:
 def note_missing_files(
     plain: Mapping[str, Any], folder: Path, lines: Mapping[Place, int], log: FaultLog
 ) -> None:
-    """Note every file of a collection or system that is not there; what has not the form of one is passed over.
+    """Note every file of a collection, system or pairs that is not there; what has not the form of one is passed over.
 
     Parameters
     ----------
@@ -288,7 +289,9 @@ def note_missing_files(
             log.add(
                 f"{'.'.join(map(str, place[2:]))}: there is no file {path}",
                 line=next((lines[outer] for outer in around if outer in lines), 1),
-                cure="correct the path; it is relative to the study file",
+                cure=CURES["pairs"]
+                if "pairs" in place
+                else "correct the path; it is relative to the study file",
             )
 
 
@@ -307,3 +310,6 @@ def _named(plain: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
             for key, path in named.items() if isinstance(named, dict) else []:
                 if isinstance(path, str) and path.strip():
                     yield ("tasks", number, group, key), path.strip()
+        pairs = task.get("pairs") if isinstance(task, dict) else None
+        if isinstance(pairs, str) and pairs.strip() and pairs != ALL:
+            yield ("tasks", number, "pairs"), pairs.strip()

@@ -15,8 +15,13 @@ PLACEHOLDER = "WORKER-ID"
 UNFILLED = re.compile(rf"\{{\{{|\}}\}}|\$\{{|%[A-Za-z_]+%|^{PLACEHOLDER}$")
 """What stands where a platform should have put a value: an id that everybody would share."""
 
+TRIAL_IDS = ("test-1", "12345", f"{1:024x}")
+"""Ids of a researcher who tries a study; each platform has one that it takes."""
+
 SIMULATED = "simulated-"
-"""How the ids of simulated workers begin, where ids may be words."""
+"""How the ids of simulated workers begin, where ids may be words; as hexadecimal digits where they are such."""
+
+_FIRST_NUMBER = 1_000_000
 
 NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
 SUBMIT_PATH = "/mturk/externalSubmit"
@@ -46,6 +51,8 @@ class Platform:
         Keys of the study file that are for this platform alone.
     worker_form : str
         Regular expression of a worker's id.
+    submission_parameter : str or None
+        The one of ``other_parameters`` that the platform gives to one worker only; None where it has none.
     takes_form : bool
         The code is handed in by a form that the browser posts to the platform; pages then stand in its frames.
     frame_hosts : tuple of str
@@ -61,6 +68,7 @@ class Platform:
     fixed_code: bool = False
     own_keys: tuple[str, ...] = ()
     worker_form: str = r"[A-Za-z0-9_-]+"
+    submission_parameter: str | None = None
     takes_form: bool = False
     frame_hosts: tuple[str, ...] = ()
 
@@ -90,6 +98,8 @@ PLATFORMS = {
         entrance_query="PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
         return_url="https://app.prolific.com/submissions/complete?cc={code}",
         fixed_code=True,
+        worker_form=r"[0-9a-f]{24}",
+        submission_parameter="SESSION_ID",
     ),
     "connect": Platform(
         name="connect",
@@ -97,6 +107,7 @@ PLATFORMS = {
         other_parameters=("assignmentId", "projectId"),
         entrance_query="",
         fixed_code=True,
+        submission_parameter="assignmentId",
     ),
     "sona": Platform(
         name="sona",
@@ -113,6 +124,7 @@ PLATFORMS = {
         entrance_query="",
         takes_form=True,
         own_keys=("submit_hosts",),
+        submission_parameter="assignmentId",
         frame_hosts=("worker.mturk.com",),
     ),
 }
@@ -135,6 +147,21 @@ def worker_id(platform: Platform, parameters: Mapping[str, str]) -> str | None:
     """Return the worker's id at the platform; None when it is missing or cannot be one."""
     given = parameters.get(platform.worker_parameter, "").strip()
     return given if _is_plain(given) and re.fullmatch(platform.worker_form, given) else None
+
+
+def simulated_id(platform: Platform, number: int) -> str:
+    """Return an id of the platform's form for a simulated worker."""
+    forms = (
+        f"{SIMULATED}{number:05d}",
+        str(_FIRST_NUMBER + number),
+        f"{SIMULATED.encode().hex()}{number:04x}",
+    )
+    return next(name for name in forms if re.fullmatch(platform.worker_form, name))
+
+
+def is_simulated_id(name: str) -> bool:
+    """Say whether an id is one of `simulated_id`, where its form allows to tell."""
+    return name.startswith((SIMULATED, SIMULATED.encode().hex()))
 
 
 def visit_parameters(platform: Platform, parameters: Mapping[str, str]) -> dict[str, str]:

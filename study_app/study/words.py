@@ -30,6 +30,10 @@ CONSENT = {
             "your answers and is never published. Your name, your e-mail address and your network address are not stored."
         ),
         (
+            "Before you agree, only that number is stored, what the site from which you come says of this visit (such as the number "
+            "of your submission), when you came, and that this page was opened; nothing of what you do on it."
+        ),
+        (
             "What happens with it: your answers, without the participant number, may be published together with those of "
             "others, so that other researchers can check the results. {keep}"
         ),
@@ -45,6 +49,10 @@ CONSENT = {
             "保存するもの：回答、ページを開いた時刻と離れた時刻、ページの各部分が画面に表示されていた時間、開いた箇所、"
             "スクロールした範囲、参加時の参加者番号。参加者番号は回答とは別に保管し、公開しません。"
             "氏名、メールアドレス、ネットワークアドレスは保存しません。"
+        ),
+        (
+            "同意される前に保存するのは、参加者番号、参加元のサイトが伝える今回の訪問の情報（提出番号など）、来られた時刻、"
+            "このページが開かれたことだけです。このページでの操作は保存しません。"
         ),
         (
             "利用のしかた：参加者番号を除いた回答は、他の研究者が結果を確かめられるように、"

@@ -14,12 +14,15 @@ ENOUGH = 0.5
 ID_LIKE = 0.95
 """Share of entries without a space that make a column one of ids."""
 
+LEAST_TEXTS = 3
+"""Files ``id TAB text`` that are questions and two systems that answer them, where no other form tells answers."""
+
 Choice = Callable[[Recognised], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundCollection:
-    """A whole collection: ``family`` (summaries, events, pushes, ranked), key of the study file -> file, and the runs."""
+    """A whole collection: ``family`` (summaries, events, pushes, ranked, answers), key of the study file -> file, and the runs."""
 
     family: str
     files: Mapping[str, Recognised]
@@ -63,7 +66,7 @@ def collections(pool: Sequence[Recognised]) -> tuple[list[FoundCollection], list
     whole: list[FoundCollection] = []
     partial: list[Search] = []
     left = list(pool)
-    for find in (_pushes, _summaries, _ranked, _events):
+    for find in (_pushes, _summaries, _ranked, _events, _answers):
         search, runs = find(left)
         if not search.files and not search.doubtful and not runs:
             continue
@@ -211,22 +214,23 @@ def _ranked(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
     listed = frozenset().union(*(run.ids(2) for run in runs))
     qrels = search.take(
         "qrels",
-        search.of("id id id number"),
+        search.of("id id id number", "push qrels"),
         by=lambda file: _shared(file.ids(2), listed),
-        looks="lines `topic subtopic docid grade`",
+        looks=None,
     )
-    topics, documents = (qrels.ids(0), qrels.ids(2)) if qrels is not None else (frozenset(), listed)
+    asked = frozenset().union(*(run.ids(0) for run in runs))
+    topics, documents = (qrels.ids(0), qrels.ids(2)) if qrels is not None else (asked, listed)
     search.take(
         "windows",
         search.of("windows", "id word"),
         by=lambda file: _shared(file.ids(0), documents),
-        looks="lines `docid window` or `docid timestamp`",
+        looks=None,
     )
     search.take(
         "texts",
-        search.of("id id text"),
+        search.of("id id text", "id text"),
         by=lambda file: _shared(file.ids(0), documents),
-        looks="lines `docid TAB title TAB text`",
+        looks="lines `docid TAB title TAB text` or `docid TAB text`",
     )
     search.take(
         "topics",
@@ -239,6 +243,24 @@ def _ranked(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
         "intents", search.of("id id number"), by=lambda file: _shared(file.ids(0, 1), parts), looks=None
     )
     return search, runs
+
+
+def _answers(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
+    """Find questions and what answers them: JSON lines, or files that look like the questions and are longer."""
+    search = Search("answers", pool)
+    texts = search.of("id text")
+    runs = search.of("answers")
+    if not runs and len(texts) < LEAST_TEXTS:
+        return search, []
+    answered = frozenset().union(*(file.ids(0) for file in runs or texts))
+    about = [file for file in texts if _shared(file.ids(0), answered) > ENOUGH]
+    questions = min(about, key=_mean_chars, default=None)
+    search.take("topics", [] if questions is None else [questions], looks="lines `topic TAB question`")
+    return search, runs + [file for file in about if file is not questions]
+
+
+def _mean_chars(file: Recognised) -> float:
+    return sum(len(row[1]) for row in file.rows) / len(file.rows)
 
 
 def _shared(some: frozenset[tuple[str, ...]], others: frozenset[tuple[str, ...]]) -> float:

@@ -18,7 +18,7 @@ from study_app.study.platforms import PLATFORMS
 from study_app.study.words import consent_of, looks_japanese
 from study_app.study_new.collections import FoundCollection, Search, collections, faults_of, system_names
 from study_app.study_new.recognise import files_in, recognise
-from study_app.tasks.content import EventFiles, PushFiles, RankedFiles, SummaryFiles
+from study_app.tasks.content import AnswerFiles, EventFiles, PushFiles, RankedFiles, SummaryFiles
 from study_app.tasks.kinds import KINDS
 from study_app.tasks.task_kind import NewTask, TaskKind
 
@@ -110,6 +110,7 @@ FILES_OF_FAMILY: dict[str, type[Entry]] = {
     "events": EventFiles,
     "pushes": PushFiles,
     "ranked": RankedFiles,
+    "answers": AnswerFiles,
 }
 
 HEAD = """\
@@ -258,7 +259,7 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
     raise input_fault(
         f"nothing of a collection among {len(paths)} files",
         path=places[0],
-        cure="name the folder with a MobileClick, Temporal Summarization, Microblog or ranked collection and its runs",
+        cure="name the folder with a MobileClick, Temporal Summarization, Microblog or ranked collection and its runs, or with answers",
     )
 
 

@@ -7,6 +7,7 @@ ids they have.
 
 import codecs
 import gzip
+import json
 import re
 import zlib
 from collections.abc import Callable, Sequence
@@ -90,7 +91,27 @@ def _of_markup(path: Path, text: str) -> Recognised | None:
 def _of_json(path: Path, text: str) -> Recognised | None:
     if text.lstrip().startswith("[") and '"topid"' in text:
         return Recognised(path=path, form="profiles")
+    answers = _answers(text)
+    if answers:
+        return Recognised(path=path, form="answers", rows=answers)
     return Recognised(path=path, form="clusters") if '"clusters"' in text and '"topics"' in text else None
+
+
+def _answers(text: str) -> tuple[Row, ...]:
+    """Return (topic, text) of JSON lines with answers; nothing of other JSON."""
+    rows = []
+    for line in text.splitlines():
+        try:
+            plain = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if (
+            isinstance(plain, dict)
+            and isinstance(plain.get("topic"), str)
+            and isinstance(plain.get("text"), str)
+        ):
+            rows.append((plain["topic"], plain["text"]))
+    return tuple(rows)
 
 
 def _of_table(path: Path, text: str) -> Recognised | None:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from metrics.summaries.two_layered import Query
 
 T = TypeVar("T")
+
+Couple: TypeAlias = tuple[str, str]
+"""Two systems, in the order of the study file."""
 
 Shown: TypeAlias = dict[str, Any]
 """What a system shows of a topic, as `study_app.store.models.StoredSummary` or `study_app.store.task_models.StoredStream` describes it."""
@@ -48,13 +52,19 @@ class PushFiles(Entry):
 
 
 class RankedFiles(Entry):
-    """Files of a collection of documents with time windows, relative to the study file."""
+    """Files of a collection of documents, judged or not, with time windows or without, relative to the study file."""
 
     topics: Text
-    qrels: Text
-    windows: Text
+    qrels: Text | None = None
+    windows: Text | None = None
     texts: Text
     intents: Text | None = None
+
+
+class AnswerFiles(Entry):
+    """The questions, relative to the study file; what answers them are the systems."""
+
+    topics: Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +145,8 @@ class TaskContent:
         Name -> table derived from collection and runs, as Parquet, without the column ``task``.
     notes : tuple of str
         One line for each thing that the files say and no worker will see.
+    chosen : mapping of str to tuple of couples, or None
+        Topic -> the couples of systems to judge; None for all that show something of it.
     """
 
     entry: TaskEntry
@@ -144,3 +156,19 @@ class TaskContent:
     shown: Mapping[tuple[str, str], Shown]
     tables: Mapping[str, bytes]
     notes: tuple[str, ...] = ()
+    chosen: Mapping[str, tuple[Couple, ...]] | None = None
+
+    @property
+    def couples(self) -> Mapping[str, tuple[Couple, ...]]:
+        """Topic -> the couples of systems that are judged, in the order of the study file; empty without pairs."""
+        if self.chosen is not None:
+            return self.chosen
+        return {
+            topic.id: tuple(combinations((one for one in self.systems if (topic.id, one) in self.shown), 2))
+            for topic in self.topics
+        }
+
+    @property
+    def pairs_of_topics(self) -> tuple[int, ...]:
+        """How many couples are judged of each topic."""
+        return tuple(map(len, self.couples.values()))

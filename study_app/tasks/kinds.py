@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from study_app.study.entries import TaskEntry
 from study_app.tasks import (
+    answer_pairs,
     intent_votes,
     iunit_importance,
     questions,
@@ -24,6 +25,7 @@ KINDS: Mapping[str, TaskKind] = {
         stream_visits.KIND,
         stream_pairs.KIND,
         ranked_pairs.KIND,
+        answer_pairs.KIND,
         questions.KIND,
     )
 }

@@ -1,6 +1,9 @@
-"""`ranked_pairs`: workers judge pairs of ranked lists for a historical query, time windows shown (time-aware-measures)."""
+"""`ranked_pairs`: workers judge pairs of ranked lists; those of historical queries with time windows (time-aware-measures).
 
-from collections.abc import Mapping
+Without windows nothing about time is shown. Without judgments the study runs, and no measure that needs them is there.
+"""
+
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -8,8 +11,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from metrics.errors import Fault
-from study_app.study.entries import ChosenPairs, Count, collection_paths, of_form
+from study_app.study.entries import ChosenPairs, Contradiction, Count, collection_paths, of_form
 from study_app.tasks.content import RankedFiles, Shown, TaskContent
+from study_app.tasks.drawn_worth import drawn_worth
 from study_app.tasks.items import Item, list_items
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind, Tastes
 from study_app.tasks.workload import (
@@ -21,6 +25,7 @@ from study_app.tasks.workload import (
     Span,
     choosing,
     chosen_capacity,
+    chosen_only,
     chosen_seconds,
     judging,
     slots_for_judgments,
@@ -28,12 +33,17 @@ from study_app.tasks.workload import (
 
 
 class RankedPairs(ChosenPairs):
-    """Judge pairs of ranked lists for a historical query."""
+    """Judge pairs of ranked lists."""
 
     kind: Literal["ranked_pairs"]
     collection: RankedFiles
     judgments_per_pair: Count | None = 10
     depth: Annotated[int, Field(ge=1, le=100)] = 10
+
+
+def _rules(task: RankedPairs) -> Iterator[Contradiction]:
+    if task.collection.intents is not None and task.collection.qrels is None:
+        yield ("collection",), "intents without qrels", "add qrels: FILE, or remove intents"
 
 
 def _read(folder: Path, task: RankedPairs, faults: list[Fault]) -> TaskContent | None:
@@ -44,7 +54,7 @@ def _read(folder: Path, task: RankedPairs, faults: list[Fault]) -> TaskContent |
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownEntry:
-    """A result: its title and text, either of which may be empty, and the time that it is about, None where that is unknown."""
+    """A result: its title and text, either of which may be empty, and the time that it is about, None where nothing says it."""
 
     key: str
     title: str
@@ -77,30 +87,37 @@ def _capacity(content: TaskContent) -> Capacity:
 def _work(content: TaskContent) -> str:
     entry = of_form(content.entry, RankedPairs)
     chosen = choosing(len(content.topics), entry.queries_per_worker)
-    return f"{chosen} and {judging(entry)}, {entry.depth} entries a list"
+    return f"{chosen} and {judging(content, entry)}, {entry.depth} entries a list"
 
 
 def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[str, str], float]:  # noqa: ARG001 - alike for all
-    """Return the lists' TIA-nDCG at the depth that is shown (Singh et al., CHIIR 2016); the judgments are read again."""
-    from metrics.ranked.measures import TIANDCG  # noqa: PLC0415 - slow to import, and only a simulation needs it
+    """Return the lists' TIA-nDCG at the depth that is shown (Singh et al., CHIIR 2016), without windows nDCG; else drawn worths.
+
+    The judgments are read again.
+    """
+    from metrics.ranked.measures import IANDCG, TIANDCG  # noqa: PLC0415 - slow to import, and only a simulation needs it
     from metrics.ranked.score import ranked_scores  # noqa: PLC0415 - as above
     from metrics.readers.ranked import read_ranked_collection, read_ranked_run  # noqa: PLC0415 - as above
 
     entry = of_form(content.entry, RankedPairs)
     paths = {kind: path.parent / name for kind, name in collection_paths(entry).items()}
+    if "qrels" not in paths:
+        return drawn_worth(content)
     collection = read_ranked_collection(
-        qrels=paths["qrels"], windows=paths["windows"], intents=paths.get("intents")
+        qrels=paths["qrels"], windows=paths.get("windows"), intents=paths.get("intents")
     )
+    measure = TIANDCG(k=entry.depth) if collection.is_timed else IANDCG(k=entry.depth)
     runs = [
         read_ranked_run(path.parent / run, collection.grades, name=name)
         for name, run in entry.systems.items()
     ]
-    scores = ranked_scores(collection, runs, {"worth": TIANDCG(k=entry.depth)})
+    scores = ranked_scores(collection, runs, {"worth": measure})
     return {(score.topic, score.run): score.value for score in scores}
 
 
 def _methods(task: FinishedTask) -> str:
-    return f"a worker judged two ranked lists for a query, of {task.systems}, time windows shown: {OPTIONS}."
+    shown = ", time windows shown" if "windows" in task.files else ""
+    return f"a worker judged two ranked lists for a query, of {task.systems}{shown}{chosen_only(task.protocol)}: {OPTIONS}."
 
 
 KIND = TaskKind(
@@ -114,15 +131,22 @@ KIND = TaskKind(
     },
     cures={
         "systems": "write NAME: RUN, one line a system, two at least",
-        "collection": "write topics: FILE, qrels: FILE, windows: FILE and texts: FILE below it",
+        "collection": "write topics: FILE and texts: FILE below it, and qrels: FILE and windows: FILE if you have them",
     },
+    rules=_rules,
+    guide=lambda entry: entry.kind if "windows" in collection_paths(entry) else "plain_lists",
     page="pair",
     unit="topic",
     wanted_key="queries_per_worker",
     limit_key="judgments_per_pair",
     places=slots_for_judgments,
     read=_read,
-    side=SideForm(name="ranking", value=lambda shown, _detail, _reveals: shown_ranking(shown), items=_items),
+    side=SideForm(
+        name="ranking",
+        value=lambda shown, _detail, _reveals: shown_ranking(shown),
+        items=_items,
+        help=lambda detail: "help" if "windows" in detail else "plain_help",
+    ),
     check=(1, 2),
     seconds=_seconds,
     assumed=PAIRS_ASSUMED,
@@ -144,7 +168,7 @@ KIND = TaskKind(
             "depth": "so many entries of each list are shown",
             "judgments_per_pair": "so many workers judge a pair; null is no limit",
             "queries_per_worker": "a worker judges the pairs of so many queries",
-            "pairs": "all pairs of a query, or a number: those judged least so far",
+            "pairs": "all pairs of a query, a number: those judged least so far, or a file with `topic a b` on each line",
             "validation_pairs": "so many of these are shown once more",
             **REPEATED_COMMENTS,
             **JUDGED_COMMENTS,

@@ -25,10 +25,12 @@ from study_app.tasks.workload import (
     OPTIONS,
     PAIRS_ASSUMED,
     REPEATED_COMMENTS,
+    chosen_only,
     counted,
     from_to,
     taken_capacity,
     taken_seconds,
+    taking,
 )
 
 MOST_DAYS = 100
@@ -141,14 +143,10 @@ def _items(content: Shown, language: str) -> tuple[Item, ...]:
 
 
 def _work(content: TaskContent) -> str:
-    entry, topics = of_form(content.entry, StreamPairs), len(content.topics)
-    wanted, possible = entry.pairs_of_a_worker(topics), topics * entry.pairs_of_a_topic
+    entry = of_form(content.entry, StreamPairs)
     days = [len((topic.detail or {}).get("days", ())) for topic in content.topics]
-    again = f", {min(entry.validation_pairs, wanted)} of them twice" if entry.validation_pairs else ""
-    return (
-        f"judges {wanted} of {counted(possible, 'pair')}{again}: {len(entry.systems)} systems, "
-        f"{counted(topics, 'profile')}, {from_to(days)} days"
-    )
+    topics = counted(len(content.topics), "profile")
+    return f"{taking(content, entry)}: {len(entry.systems)} systems, {topics}, {from_to(days)} days"
 
 
 def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[str, str], float]:
@@ -182,7 +180,8 @@ def _methods(task: FinishedTask) -> str:
     shown = {True: "was shown", "random": "was shown to a random half of the workers"}
     silent = shown.get(task.protocol.get("reveal_silent_days", False), "was not shown")
     return (
-        f"a worker read an interest profile and what two systems had pushed on the same days, for {task.systems}, and"
+        f"a worker read an interest profile and what two systems had pushed on the same days, for {task.systems}"
+        f"{chosen_only(task.protocol)}, and"
         f" judged: {OPTIONS}. Quiet days were seen as quiet; whether a day had nothing relevant {silent}."
     )
 
@@ -211,6 +210,7 @@ KIND = TaskKind(
         ),
     },
     cures={
+        "pairs": "write all, or a file with `topic a b` on each line",
         "systems": "write NAME: RUN, one line a system, two at least",
         "collection": "write topics: FILE, qrels: FILE, clusters: FILE, epochs: FILE and texts: FILE below it",
         "days": "write days: [YYYYMMDD, YYYYMMDD], the first and the last",
@@ -249,6 +249,7 @@ KIND = TaskKind(
         comments={
             "days": "the first and the last day; what is pushed on other days is not shown",
             "judgments_per_pair": "so many workers judge a pair; null is no limit",
+            "pairs": "all pairs of a profile, or a file with `topic a b` on each line: exactly these",
             "pairs_per_worker": "a worker judges so many, of one profile as far as there is room",
             "reveal_silent_days": "true: days without anything relevant say so; random: for half of the workers",
             "validation_pairs": "so many of a worker's pairs are shown once more",

@@ -22,6 +22,7 @@ from study_app.tasks.workload import (
     Span,
     choosing,
     chosen_capacity,
+    chosen_only,
     chosen_seconds,
     judging,
 )
@@ -82,7 +83,7 @@ def _capacity(content: TaskContent) -> Capacity:
 def _work(content: TaskContent) -> str:
     entry = of_form(content.entry, SummaryPairs)
     search = f", looks it up for {entry.whole_search_seconds:g} s," if entry.search_seconds else ""
-    return f"{choosing(len(content.topics), entry.queries_per_worker)}{search} and {judging(entry)}"
+    return f"{choosing(len(content.topics), entry.queries_per_worker)}{search} and {judging(content, entry)}"
 
 
 def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[str, str], float]:
@@ -109,7 +110,7 @@ def _methods(task: FinishedTask) -> str:
     which = task.amount(pairs, "pair") if isinstance(pairs, int) else "all pairs"
     return (
         "a worker chose the query that interested them most, searched for it on their own"
-        f"{_searched(task)}, and judged {which} of two-layered summaries by {task.systems}: {OPTIONS}."
+        f"{_searched(task)}, and judged {which} of two-layered summaries by {task.systems}{chosen_only(task.protocol)}: {OPTIONS}."
     )
 
 

@@ -47,11 +47,14 @@ class SideForm:
         template's macro takes.
     items : callable
         From what is shown and its language to what can be read of it, in reading order, by the keys that the template gives it.
+    help : callable
+        From the topic's detail to the word that ends the key of what stands above a worker's first pair: ``NAME.help``.
     """
 
     name: str
     value: Callable[[Shown, Mapping[str, Any], bool], object]
     items: Callable[[Shown, str], tuple[Item, ...]]
+    help: Callable[[Mapping[str, Any]], str] = lambda _detail: "help"
 
 
 class Collected(Protocol):
@@ -108,12 +111,15 @@ class FinishedTask:
         How many, in words: "3 systems".
     protocol : mapping
         The numbers of the study file.
+    files : frozenset of str
+        Which files the collection had.
     number, amount : callable
         Write a number, and so many of something, as the report does: ``200``, ``1 day``.
     """
 
     systems: str
     protocol: Mapping[str, Any]
+    files: frozenset[str]
     number: Callable[[float], str]
     amount: Callable[[Any, str], str]
 
@@ -139,6 +145,8 @@ class TaskKind(EntryKind):
         From the study file's folder, an entry and a list that gets faults to what the task shows; None where there are faults.
     side : SideForm or None
         How a pair page shows a side; None without pairs.
+    guide : callable
+        From an entry to what its introduction is called: words ``guide.NAME`` and template ``examples/NAME.html``; by default as the kind.
     check : (int, int)
         Which of the three options of each question of the standard check is right, from 1.
     words : mapping of str to mapping of str to str
@@ -178,6 +186,7 @@ class TaskKind(EntryKind):
     limit_key: str | None = None
     places: Callable[[Any, int], int] = lambda _entry, limit: limit
     topic: str = "Query"
+    guide: Callable[[Any], str] = lambda entry: str(entry.kind)
     free_keys: frozenset[str] = frozenset()
     side: SideForm | None = None
     worth: Callable[[TaskContent, Tastes, Path], Mapping[tuple[str, str], float]] | None = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from metrics.summaries.trailtext import counted_chars
-from study_app.study.entries import ChosenPairs, FollowedTask, JudgingTask, TakenPairs
+from study_app.study.entries import ALL, ChosenPairs, FollowedTask, JudgingTask, TakenPairs
 from study_app.tasks.content import TaskContent
 
 WORDS_PER_SECOND = 4.0
@@ -220,21 +220,21 @@ def choosing(topics: int, wanted: int) -> str:
 
 def chosen_seconds(content: TaskContent, entry: ChosenPairs, *, before: Span = NOTHING) -> Span:
     """Return for how long a worker is busy with the topics they choose; ``before``: with each before its pairs."""
-    pairs, repeats = entry.pairs_and_repeats
-    each = [
-        before + _pair_pages(_sides(content, entry, topic.id), pairs=pairs, pages=pairs + repeats)
-        for topic in content.topics
-    ]
+    each = []
+    for topic, couples in content.couples.items():
+        pairs, repeats = entry.pairs_and_repeats(len(couples))
+        sides = _sides(content, entry, topic)
+        each.append(before + _pair_pages(sides, pairs=pairs, pages=pairs + repeats))
     return of_chosen_topics(each, entry.queries_per_worker)
 
 
 def taken_seconds(content: TaskContent, entry: TakenPairs) -> Span:
     """Return for how long a worker is busy with the pairs they get: topic after topic, all its pairs."""
-    possible, wanted = entry.pairs_of_a_topic, entry.pairs_of_a_worker(len(content.topics))
+    wanted = entry.pairs_of_a_worker(content.pairs_of_topics)
     repeats = min(entry.validation_pairs, wanted if wanted > 1 else 0)
-    size = min(possible, wanted)
     each = []
-    for topic in content.topics:
+    for topic, possible in zip(content.topics, content.pairs_of_topics, strict=True):
+        size = min(possible, wanted)
         profile = " ".join([topic.text, str((topic.detail or {}).get("description", ""))])
         whole = read_once(reading_seconds(profile, entry.language)) + _pair_pages(
             _sides(content, entry, topic.id), pairs=size, pages=size
@@ -247,8 +247,9 @@ def taken_seconds(content: TaskContent, entry: TakenPairs) -> Span:
 
 
 def _sides(content: TaskContent, entry: JudgingTask, topic: str) -> list[float]:
-    """Return the seconds that each system's side of a topic takes to read."""
-    return [shown_seconds(content.shown[topic, system], entry.language) for system in entry.systems]
+    """Return the seconds that each system's side of a topic takes to read, of those in some pair of it."""
+    systems = dict.fromkeys(system for couple in content.couples[topic] for system in couple)
+    return [shown_seconds(content.shown[topic, system], entry.language) for system in systems]
 
 
 def _pair_pages(texts: Sequence[float], *, pairs: int, pages: int) -> Span:
@@ -270,38 +271,54 @@ def _pair_pages(texts: Sequence[float], *, pairs: int, pages: int) -> Span:
 
 def slots_for_judgments(entry: ChosenPairs, judgments: int) -> int:
     """Return how many workers must take a topic so that each of its pairs has so many judgments on average."""
-    return math.ceil(judgments * entry.pairs_of_a_topic / entry.pairs_and_repeats[0])
+    pairs, _ = entry.pairs_and_repeats(entry.pairs_of_a_topic)
+    return math.ceil(judgments * entry.pairs_of_a_topic / pairs)
 
 
 def chosen_capacity(content: TaskContent, entry: ChosenPairs, slots: int | None) -> Capacity:
     """Return what is collected where so many workers may take a topic (None for no limit)."""
-    topics, of_topic = len(content.topics), entry.pairs_of_a_topic
-    pairs, _ = entry.pairs_and_repeats
+    shares = [entry.pairs_and_repeats(pairs)[0] / pairs for pairs in content.pairs_of_topics]
+    each = None if slots is None else (math.floor(slots * min(shares)), math.ceil(slots * max(shares)))
     return Capacity(
         answers="judgments of",
         thing="pair",
-        things=topics * of_topic,
-        each=None if slots is None else (slots * pairs // of_topic, math.ceil(slots * pairs / of_topic)),
-        workers=workers_to_fill(topics, slots, entry.queries_per_worker),
-        a_worker=entry.pairs_of_a_worker(topics),
+        things=sum(content.pairs_of_topics),
+        each=each,
+        workers=workers_to_fill(len(content.topics), slots, entry.queries_per_worker),
+        a_worker=entry.pairs_of_a_worker(content.pairs_of_topics),
     )
 
 
 def taken_capacity(content: TaskContent, entry: TakenPairs) -> Capacity:
     """Return what is collected where workers get one pair after another."""
-    pairs = len(content.topics) * entry.pairs_of_a_topic
+    pairs = sum(content.pairs_of_topics)
     return Capacity(
         answers="judgments of",
         thing="pair",
         things=pairs,
         each=exactly(entry.judgments_per_pair),
         workers=workers_to_fill(pairs, entry.judgments_per_pair, entry.pairs_per_worker),
-        a_worker=entry.pairs_of_a_worker(len(content.topics)),
+        a_worker=entry.pairs_of_a_worker(content.pairs_of_topics),
     )
 
 
-def judging(entry: ChosenPairs) -> str:
+def judging(content: TaskContent, entry: ChosenPairs) -> str:
     """Say how many pairs of a topic a worker judges."""
-    pairs, repeats = entry.pairs_and_repeats
-    again = f", {repeats} of them twice" if repeats else ""
-    return f"judges {counted(pairs, 'pair')} of {len(entry.systems)} systems{again}"
+    each = [entry.pairs_and_repeats(possible) for possible in content.pairs_of_topics]
+    pairs, repeats = (sorted(set(numbers)) for numbers in zip(*each, strict=True))
+    again = f", {from_to(repeats)} of them twice" if repeats[-1] else ""
+    judged = counted(pairs[0], "pair") if len(pairs) == 1 else f"{from_to(pairs)} pairs"
+    return f"judges {judged} of {len(entry.systems)} systems{again}"
+
+
+def taking(content: TaskContent, entry: TakenPairs) -> str:
+    """Say how many pairs a worker gets, of how many."""
+    wanted = entry.pairs_of_a_worker(content.pairs_of_topics)
+    again = f", {min(entry.validation_pairs, wanted)} of them twice" if entry.validation_pairs else ""
+    return f"judges {wanted} of {counted(sum(content.pairs_of_topics), 'pair')}{again}"
+
+
+def chosen_only(protocol: Mapping[str, Any]) -> str:
+    """Say for the report that a file named the pairs; nothing where none did."""
+    pairs = protocol.get("pairs", ALL)
+    return ", only pairs that the study file names" if isinstance(pairs, str) and pairs != ALL else ""

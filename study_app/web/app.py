@@ -16,7 +16,7 @@ from functools import lru_cache
 from flask import Flask, Response, jsonify, request
 from sqlalchemy.exc import DBAPIError, InternalError, OperationalError
 from werkzeug.datastructures import Accept
-from werkzeug.exceptions import BadHost, HTTPException
+from werkzeug.exceptions import BadHost, HTTPException, MethodNotAllowed, SecurityError
 from werkzeug.http import parse_accept_header
 
 from study_app.config import Config, resource_folder
@@ -65,11 +65,16 @@ def bad_address(error: Exception) -> Response:  # noqa: ARG001 - Flask's signatu
 
 
 def http_error(error: HTTPException) -> Response:
-    """Answer what Flask refuses by itself: unknown pages, wrong methods, forms too large, hosts that are none."""
-    if isinstance(error, BadHost):  # no page can be made without knowing where this server is
+    """Answer what Flask refuses by itself: unknown pages, wrong methods, forms too large, hosts that are none or not this server's."""
+    if isinstance(
+        error, (BadHost, SecurityError)
+    ):  # no page can be made without knowing where this server is
         return Response("Bad request\n", status=400, mimetype="text/plain")
     known = {404: "not_found" if request.path != "/" else "bare_address", 413: "too_large"}
-    return _answer(known.get(error.code or 500, "bad_request"), error.code or 500)
+    response = _answer(known.get(error.code or 500, "bad_request"), error.code or 500)
+    if isinstance(error, MethodNotAllowed):
+        response.allow.update(error.valid_methods or ())
+    return response
 
 
 def unavailable(error: Exception) -> Response:
@@ -159,10 +164,11 @@ def create_app(config: Config, *, now: Now | None = None, new_token: NewToken | 
     app.extensions[serving.NAME] = serving.open_server(
         config, now or tokens.utc_now, new_token or tokens.secret_token
     )
-    serving.configure(app)
+    serving.configure(app, config)
     serving.install_log(app)
     install_errors(app)
     app.before_request(serving.refuse_what_was_cut)
+    app.before_request(serving.lead_to_new_address)
     serving.install_headers(app)
     install_compression(app)
     for blueprint in BLUEPRINTS:

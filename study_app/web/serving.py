@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import yaml
-from flask import Flask, Response, current_app, g, make_response, render_template, request
+from flask import Flask, Response, current_app, g, make_response, redirect, render_template, request
 from jinja2 import BaseLoader, ChoiceLoader, DictLoader, StrictUndefined
 from markupsafe import Markup
 from werkzeug.exceptions import BadRequest
 
 from metrics.errors import InputError, input_fault
 from study_app.config import Config, resource_folder
-from study_app.services.researcher.studies import SIGNING_KEY, setting
+from study_app.services.researcher.studies import SIGNING_KEY, key_before, setting
 from study_app.store.database import Database, is_empty, migrate, open_database, shown_address, transaction
 from study_app.store.plan import Plans
 from study_app.store.tokens import NewToken, Now, Signer
@@ -107,6 +107,7 @@ class Server:
     messages: Messages
     now: Now
     new_token: NewToken
+    contact: str | None
 
 
 def server() -> Server:
@@ -160,16 +161,17 @@ def open_server(config: Config, now: Now, new_token: NewToken) -> Server:
         raise nothing_loaded(config)
     migrate(database)
     with transaction(database, write=False) as session:
-        key = setting(session, SIGNING_KEY)
+        key, before = setting(session, SIGNING_KEY), key_before(session)
     if key is None:
         raise nothing_loaded(config)
     return Server(
         database=database,
         plans=Plans(),
-        signer=Signer(key),
+        signer=Signer(key, before=before, now=now),
         messages=Messages(resource_folder("templates") / "locale", [kind.words for kind in KINDS.values()]),
         now=now,
         new_token=new_token,
+        contact=config.contact,
     )
 
 
@@ -181,15 +183,26 @@ def nothing_loaded(config: Config) -> InputError:
     )
 
 
-def configure(app: Flask) -> None:
-    """Set limits and caching, make templates fail on names that do not exist, and take those that kinds of task bring."""
+def configure(app: Flask, config: Config) -> None:
+    """Set limits, caching and the names that are answered to, make templates fail on names that do not exist, and take those that kinds of task bring."""
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
+    app.config["TRUSTED_HOSTS"] = list(config.hosts) or None
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_MAX_AGE_SECONDS
     brought = [DictLoader(kind.templates) for kind in KINDS.values() if kind.templates]
     app.jinja_loader = ChoiceLoader([cast("BaseLoader", app.jinja_loader), *brought])
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.globals["side_html"] = side_html
     app.url_map.merge_slashes = False  # else `//` leads to the host that the request names
+
+
+def lead_to_new_address() -> Response | None:
+    """Lead who asks for a page by an address of the key before to the same page by the key of now; None for everybody else."""
+    token = (request.view_args or {}).get("token", "")
+    renewed = server().signer.renewed(token) if request.method == "GET" and token else None
+    if renewed is None:
+        return None
+    address = request.full_path.rstrip("?").replace(token, renewed, 1)
+    return cast("Response", redirect(address, code=303))
 
 
 def refuse_what_was_cut() -> None:

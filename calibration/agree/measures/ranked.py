@@ -57,7 +57,7 @@ def ranked_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Meas
     if sources is None:
         return FixedScorer(found=Measured())
     if sources.problems:
-        note = f"{task.task}: no time-aware measures, since {'; '.join(sources.problems)}"
+        note = f"{task.task}: no measures of ranked lists, since {'; '.join(sources.problems)}"
         return FixedScorer(found=Measured(notes=(note,)))
     collection = _collection(sources)
     runs = [
@@ -80,7 +80,7 @@ def ranked_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Meas
 def _collection(sources: TaskSources) -> RankedCollection:
     return read_ranked_collection(
         qrels=sources.path("qrels"),
-        windows=sources.path("windows"),
+        windows=sources.path("windows") if "windows" in sources.collection else None,
         intents=sources.path("intents") if "intents" in sources.collection else None,
     )
 
@@ -118,7 +118,8 @@ class _Lists:
             TIASBR(k=k),
         ]
         plain: list[RankedMeasure] = [IANDCG(k=k), IAP(k=k), IAERR(k=k), SBR(k=k)]
-        for measures, role in ((time_aware, Role.DEFAULT), (plain, Role.ABLATION)):
+        timed = ((time_aware, Role.DEFAULT), (plain, Role.ABLATION))
+        for measures, role in timed if self.collection.is_timed else ((plain, Role.DEFAULT),):
             scores = self._scores(self.collection, measures)
             for name in scores.columns:
                 yield _variant(name, scores[name], role, Fit.NONE)
@@ -144,7 +145,8 @@ class _Lists:
     def _with_shares_of(self, model: UserModel) -> pd.DataFrame:
         shares = {**self.collection.probability, **_shares(model, self.collection)}
         k = self.depth
-        measures: list[RankedMeasure] = [TIANDCG(k=k), TIAERR(k=k), TIASBR(k=k)]
+        timed: list[RankedMeasure] = [TIANDCG(k=k), TIAERR(k=k), TIASBR(k=k)]
+        measures = timed if self.collection.is_timed else []
         return self._scores(replace(self.collection, probability=shares), measures)
 
     def _scores(
@@ -170,9 +172,14 @@ def _variant(
     return Variant(measure=measure, family="ranked", role=role, fit=fit, scores=scores, drawn=drawn)
 
 
+def _when(collection: RankedCollection, document: str) -> str:
+    """Return the window of a document as it stands behind its title; nothing where no document has one."""
+    return f" [{collection.windows.get(document, '?')}]" if collection.is_timed else ""
+
+
 def ranked_texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
-    """Return the titles of each list's documents with their windows, best first; one without a text was not shown."""
-    collection = read_ranked_collection(qrels=sources.path("qrels"), windows=sources.path("windows"))
+    """Return the titles of each list's documents with their windows, if any, best first; one without a text was not shown."""
+    collection = _collection(sources)
     texts = read_document_texts(sources.path("texts")) if "texts" in sources.collection else {}
     judged = TopicNames(task.topics.tolist())
     sides: dict[str, dict[str, str]] = {}
@@ -181,7 +188,7 @@ def ranked_texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
         for topic, ranking in run.rankings.items():
             if judged.find(topic):
                 lines = [
-                    f"{rank}. {texts[one].title if texts else one} [{collection.windows.get(one, '?')}]"
+                    f"{rank}. {(texts[one].title or texts[one].text) if texts else one}{_when(collection, one)}"
                     for rank, one in enumerate(ranking[: sources.depth], start=1)
                     if one in texts or not texts
                 ]

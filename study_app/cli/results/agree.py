@@ -89,7 +89,8 @@ def agree(
     """Say how well measures agree with the preferences in TABLES, a folder as prefcal export writes it.
 
     Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
-    stream_scores.csv and stream_correlations.csv for a study of streams, and prints the agreement.
+    stream_scores.csv and stream_correlations.csv for a study of streams, and prints the agreement. Which system people
+    prefer stands there too (ranking.csv, duels.csv, rank.json), as prefcal rank finds it.
 
     A MEASURE is called as the printed table calls it, or as prefcal measures prints it, with any value of its
     parameters; one that the table lacks is added to it. For example:
@@ -107,13 +108,14 @@ def agree(
     from study_app.cli.score.options import check_draws
 
     check_draws(model, draws)
-    _check_folder(folder, tables)
+    check_folder(folder, tables)
     evidence, record = _evidence(tables, model, scores, collection, runs, draws=draws, seed=seed)
     results = agree(evidence, wanted=_wanted(primary, compare), complete_only=complete_only, seed=seed)
     for note in (*results.notes, *results.warnings):
         click.echo(note, err=True)
     record |= {"draws": draws, "complete_only": complete_only, "seed": seed, **_commands(folder)}
     write_agreement(results, Path(folder), record, _streams(tables, evidence.model, collection, runs))
+    _rank(evidence, folder, record, complete_only=complete_only, seed=seed)
     if format_ == "table":
         click.echo(agreement_text(results), nl=False)
     else:
@@ -121,10 +123,28 @@ def agree(
         Output(format=format_).rows(list(frame.columns), frame.to_numpy().tolist())
 
 
-def _check_folder(folder: str, tables: str) -> None:
+def check_folder(folder: str, tables: str) -> None:
     """Refuse to write among the tables: the next export there would be refused."""
     if Path(folder).resolve() == Path(tables).resolve():
         raise click.UsageError(f"-o {folder} is the folder of the tables; name another for the results")
+
+
+def _rank(
+    evidence: "Evidence", folder: str, record: dict[str, Any], *, complete_only: bool, seed: int
+) -> None:
+    """Write which systems people prefer; say why where that cannot be told, and delete what an earlier run wrote."""
+    from calibration.rank.folder import remove_ranking, write_ranking
+    from calibration.rank.ranking import rank_systems
+    from metrics.errors import InputError
+
+    try:
+        ranking = rank_systems(evidence.tables, complete_only=complete_only, seed=seed, place=evidence.place)
+    except InputError as error:
+        click.echo(f"no ranking: {error}", err=True)
+        remove_ranking(folder)
+        return
+    kept = ("tables", "tables_sha256", "complete_only", "seed", "command")
+    write_ranking(ranking, folder, {key: record[key] for key in kept})
 
 
 def _wanted(primary: tuple[str, str] | None, compare: tuple[str, ...]) -> "Wanted | None":
@@ -232,8 +252,8 @@ def report(folder: str, *, style: str | None) -> None:
 
     Every figure is written into DIR/figures too, as SVG and PDF, and every table into DIR/report-tables, as CSV and LaTeX.
 
-    Reads agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv, agree.json, user-model.json,
-    truth.json and the folder tables; what is missing is left out of the page with a sentence.
+    Reads agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv, agree.json, ranking.csv, duels.csv,
+    rank.json, user-model.json, truth.json and the folder tables; what is missing is left out of the page with a sentence.
     """
     from study_app.report.build import write_report
 

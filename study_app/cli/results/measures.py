@@ -54,27 +54,57 @@ def _for_people(rows: list[tuple[str, ...]]) -> list[str]:
 
 @click.command()
 @click.argument("table", type=click.Path())
-@click.option("--x", metavar="COLUMN", required=True, help="The reference ranking, for tau-AP.")
-@click.option("--y", metavar="COLUMN", required=True, help="The ranking under test, for tau-AP.")
+@click.option("--x", metavar="COLUMN", help="The reference ranking, for tau-AP.")
+@click.option(
+    "--y",
+    "others",
+    metavar="COLUMN",
+    multiple=True,
+    help="The ranking under test, for tau-AP; repeatable.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Decides the topics drawn anew."
+)
 @output_options
-def correlate(table: str, *, x: str, y: str, output: Output) -> None:
-    """Correlate two columns of TABLE, a CSV with a header and one row a system; larger scores are better.
+def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, output: Output) -> None:
+    """Correlate columns of scores in TABLE, a CSV with a header; larger scores are better.
+
+    TABLE is wide, a row a system and a column a measure (with columns run and topic: a row a system and topic), or long,
+    with the columns run, metric and value, and maybe topic. Without --x every two measures are correlated.
 
     Prints tau-b; tau-AP of Y with the reference X (with ties in Y the mean over their orders, undefined with ties
-    in X); tau-AP-sym, its symmetric form for ties anywhere; and Pearson's coefficient.
+    in X); tau-AP-sym, its symmetric form for ties anywhere; and Pearson's coefficient, each with an interval of 95 %: over topics where
+    the table has any, else over systems (tau-b and Pearson's, from 10 systems on).
     """
-    from metrics.agreement import correlate
-    from metrics.errors import FaultLog
-    from metrics.readers.columns import read_csv_columns
-    from metrics.readers.lines import run_name
-    from metrics.results import ALL, Score
+    from itertools import combinations
 
-    log = FaultLog(table)
-    columns = read_csv_columns(table, [x, y], log)
-    reference, tested = columns.numbers(x, log), columns.numbers(y, log)
-    if not log.faults and len(columns.lines) < 2:
-        log.add("fewer than two rows", line=1, cure="write one row a system, two at least")
-    log.raise_if_any()
-    output.scores(
-        [Score(run_name(table), ALL, name, value) for name, value in correlate(reference, tested).items()]
-    )
+    import numpy as np
+
+    from metrics.agreement.correlation_intervals import MOST_SYSTEMS, Correlation, correlations
+    from metrics.errors import input_fault
+    from metrics.readers.score_table import read_score_table
+
+    if bool(others) > bool(x):
+        raise click.UsageError("--y needs --x COLUMN, the reference")
+    scores = read_score_table(table, [x, *others] if x and others else [])
+    if x is not None and x not in scores:
+        raise input_fault(
+            f"there is no column {x!r}", path=table, line=1, cure=f"name one of {', '.join(scores)}"
+        )
+    systems = len(next(iter(scores.values())))
+    if systems > MOST_SYSTEMS:
+        raise input_fault(
+            f"{systems:,} systems, and every two are compared",
+            path=table,
+            cure=f"give at most {MOST_SYSTEMS:,}",
+        )
+    pairs = combinations(scores, 2) if x is None else ((x, name) for name in scores if name != x)
+    rng = np.random.default_rng(seed)
+    rows = [
+        row
+        for one, other in pairs
+        for row in correlations((one, scores[one]), (other, scores[other]), rng=rng)
+    ]
+    if not rows:
+        raise input_fault("only one column of scores", path=table, cure="give two measures at least")
+    output.rows(Correlation._fields, rows)

@@ -25,7 +25,9 @@ FITTED = "fitted"
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--qrels", required=True, metavar="F", help="Judgments: topic subtopic docid grade.")
 @click.option(
-    "--windows", required=True, metavar="F", help="When documents are from: docid window, or docid timestamp."
+    "--windows",
+    metavar="F",
+    help="When documents are from: docid window, or docid timestamp.  [default: unknown; only plain measures then]",
 )
 @click.option(
     "--window-unit",
@@ -89,7 +91,7 @@ def command(
     *,
     runs: tuple[str, ...],
     qrels: str,
-    windows: str,
+    windows: str | None,
     unit: "CalendarUnit | None",
     intents: str | None,
     depths: tuple[int, ...],
@@ -112,9 +114,13 @@ def command(
 
     is_fitted = intents == FITTED
     _check_usage(model, draws, is_fitted=is_fitted)
+    if unit is not None and windows is None:
+        raise click.UsageError("--window-unit needs --windows FILE")
     measures = _measures(
         depths or (DEFAULT_DEPTH,), reading=reading, err=err, gains=gains, covered=covered, alpha=alpha
     )
+    if windows is None:
+        measures = _without_time(measures)
     judged = read_ranked_collection(
         qrels=qrels,
         windows=windows,
@@ -170,6 +176,13 @@ def _measures(
     ]
 
 
+def _without_time(measures: "list[RankedMeasure]") -> "list[RankedMeasure]":
+    """Keep the measures that need no windows, and name the others in one line on stderr."""
+    left_out = ", ".join(one.column for one in measures if one.timed)
+    sys.stderr.write(f"without --windows FILE there are no {left_out}\n")
+    return [one for one in measures if not one.timed]
+
+
 def _read_model(path: str, judged: "RankedCollection", *, is_fitted: bool) -> "RankedModel | None":
     """Read the user model; None, and a line on stderr, where nothing of it is asked for."""
     if is_fitted:
@@ -184,7 +197,7 @@ def _read_model(path: str, judged: "RankedCollection", *, is_fitted: bool) -> "R
 
 
 def _say_what_was_decided(
-    windows: str, judged: "RankedCollection", unit: "CalendarUnit | None", reading: "Reading"
+    windows: str | None, judged: "RankedCollection", unit: "CalendarUnit | None", reading: "Reading"
 ) -> None:
     """Say on stderr what a user could take for something else."""
     if unit is None and judged.calendar_unit is not None:

@@ -19,7 +19,7 @@ from study_app.cli.output import database_option
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
 from study_app.store.plan import Plans
-from study_app.study.platforms import Platform, platform_of
+from study_app.study.platforms import TRIAL_IDS, Platform, platform_of
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -56,7 +56,7 @@ def _trial(platform: Platform, entrance: str) -> list[str]:
     """Return an address to try the study at, as a worker of that name; none where the platform opens the pages itself."""
     if platform.takes_form:
         return []
-    name = next(name for name in ("test-1", "12345") if re.fullmatch(platform.worker_form, name))
+    name = next(name for name in TRIAL_IDS if re.fullmatch(platform.worker_form, name))
     return [f"  try it:     {entrance}?{platform.worker_parameter}={name}"]
 
 
@@ -151,6 +151,23 @@ MOST_BY_DEFAULT = 2
 """So many processes at most where nobody says how many: a small server has other things to do."""
 
 
+def _host_names(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG001 - click's signature
+    """Take names of hosts only: no address with a path, no port."""
+    for name in names:
+        if not re.fullmatch(r"\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", name):
+            raise click.BadParameter(f"{name!r} is no name of a host; write it without https:// and port")
+    return names
+
+
+def _contact(context: click.Context, option: click.Parameter, given: str | None) -> str | None:  # noqa: ARG001 - click's signature
+    """Take what can stand in a security.txt, a mail address by itself too."""
+    if given is None or re.fullmatch(r"(mailto:|https://|tel:)\S+", given):
+        return given
+    if re.fullmatch(r"[^\s@:/]+@[^\s@:/]+", given):
+        return f"mailto:{given}"
+    raise click.BadParameter("write a mail address, or one that begins with https:// or tel:")
+
+
 @click.command()
 @click.option(
     "--host",
@@ -173,12 +190,35 @@ MOST_BY_DEFAULT = 2
     f" [default: one a core on Linux, at most {MOST_BY_DEFAULT}; else 1]",
 )
 @click.option(
+    "--allow-host",
+    "hosts",
+    metavar="NAME",
+    multiple=True,
+    callback=_host_names,
+    help="Answer only who asks for this name, such as study.example.org; 400 for any other. Repeatable.",
+)
+@click.option(
+    "--contact",
+    metavar="ADDRESS",
+    callback=_contact,
+    help="Where to report a weakness, shown at /.well-known/security.txt: mail address, https:// or tel:.",
+)
+@click.option(
     "--debug",
     is_flag=True,
     help="Use Flask's development server: for those who change prefcal, not for studies.",
 )
 @database_option
-def serve(host: str, port: int, processes: int | None, database: str | None, *, debug: bool) -> None:
+def serve(
+    host: str,
+    port: int,
+    processes: int | None,
+    hosts: tuple[str, ...],
+    contact: str | None,
+    database: str | None,
+    *,
+    debug: bool,
+) -> None:
     """Serve every loaded study until stopped (Ctrl-C).
 
     Load a study first: prefcal study load FILE. Printed are, for each study, the address for workers and the one that shows you how
@@ -198,7 +238,7 @@ def serve(host: str, port: int, processes: int | None, database: str | None, *, 
     url = database_url(database)
     wanted = processes or usual_processes()
     with serving_lock(url):
-        app = create_app(Config(database=url))
+        app = create_app(Config(database=url, hosts=hosts, contact=contact))
         sys.stderr.write(f"database: {shown_address(url)}\n")
         logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
         logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no line says them

@@ -208,7 +208,7 @@ def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> da
     try:
         time = datetime.fromisoformat(value)
     except ValueError:
-        wrong = f"{value!r} is no time in ISO 8601, such as 2026-03-01T09:30:00Z"
+        wrong = f"{value!r} is not a time in ISO 8601, such as 2026-03-01T09:30:00Z"
         raise click.BadParameter(wrong, ctx=ctx, param=param) from None
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time
 

@@ -122,7 +122,13 @@ def _tasks(material: ReportMaterial) -> Iterator[str]:
         if task.kind in KINDS:
             numbers = task.protocol
             systems = counted(len(task.systems), "system")
-            finished = FinishedTask(systems=systems, protocol=numbers, number=quantity, amount=_amount)
+            finished = FinishedTask(
+                systems=systems,
+                protocol=numbers,
+                files=frozenset(task.collection),
+                number=quantity,
+                amount=_amount,
+            )
             text = f"{KINDS[task.kind].methods(finished)} {_criteria(numbers)}{_repeats(numbers)}"
             yield f"Task {name}: {text.strip()}"
 

@@ -39,7 +39,11 @@ QUALITIES = {
 NO_QUALITY = (
     "There is no quality.json beside a user model, so sides and repeats are not shown; prefcal fit writes it."
 )
-FLAGS = {"dwell": "answers too quick for reading", "straight_lining": "always the same answer or side"}
+FLAGS = {
+    "dwell": "answers too quick for reading",
+    "straight_lining": "always the same answer or side",
+    "shared_submission": "came under a submission of another worker",
+}
 """What a flag is called in table workers -> in words."""
 
 
@@ -185,7 +189,14 @@ def _search_table(material: ReportMaterial, key: str) -> tuple[ReportTable, ...]
         ReportTable(
             name=f"{key}-search",
             caption="Search time before judging, in seconds",
-            columns=("Workers", "Number", "Mean", "Quarter below", "Half below", "Three quarters below"),
+            columns=(
+                "Workers",
+                "Number",
+                "Mean",
+                "A quarter is below",
+                "Half is below",
+                "Three quarters are below",
+            ),
             rows=tuple(rows),
         ),
     )
@@ -215,7 +226,7 @@ def _quality_table(entries: Mapping[str, ParameterEntry], key: str) -> tuple[Rep
     return (
         ReportTable(
             name=f"{key}-quality",
-            caption="Care and consent, by chance and beyond it",
+            caption="How steady workers are, and how well they agree",
             columns=("What", "Estimate", f"{LEVEL} interval", "Workers", "Rows", "Method"),
             rows=rows,
             note=" ".join(

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from itertools import combinations
 from typing import Any, TypeAlias
 
 from sqlalchemy import delete, exists, or_, select
@@ -36,7 +35,7 @@ Place: TypeAlias = tuple[str | int, ...]
 Leaf: TypeAlias = tuple[Place, Any]
 FREE_OF_STUDY = {
     *("title", "consent", "completion_code", "codes", "visit_code", "return_url", "early_return_url"),
-    *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder"),
+    *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder", "ids"),
     *("reward", "currency", "platform_fee"),
 }
 FREE_OF_TASK = {"min_consistency", "compare", "primary"}
@@ -144,7 +143,10 @@ def _given(content: StudyContent) -> Iterator[Leaf]:
 
 
 def _study_leaves(config: Mapping[str, Any], folder: str) -> Iterator[Leaf]:
-    yield from (((key,), value) for key, value in config.items() if key != "tasks")
+    yield from (((key,), value) for key, value in config.items() if key not in {"tasks", "ids"})
+    ids = config["ids"]
+    content = hashlib.sha256("".join(ids).encode()).hexdigest() if isinstance(ids, list | tuple) else ""
+    yield ("ids",), f"{len(ids)} in all, content {content[:8]}" if content else ids
     yield ("folder",), folder
 
 
@@ -344,9 +346,10 @@ def _parts_of(content: TopicContent, topic: int, given: TaskContent, systems: di
             topic_id=topic, system_id=row, content=given.shown[content.id, name]
         )
         for name, row in systems.items()
+        if (content.id, name) in given.shown
     ]
     pairs = [
         Pair(topic_id=topic, system_a_id=systems[a], system_b_id=systems[b], name=f"{content.id}:{a}~{b}")
-        for a, b in combinations(systems if page == "pair" else (), 2)
+        for a, b in (given.couples[content.id] if page == "pair" else ())
     ]
     return [*intents, *shown, *pairs]

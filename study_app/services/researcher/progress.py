@@ -31,6 +31,7 @@ from study_app.services.worker.whereabouts import counts, pair_tallies, taken_un
 from study_app.store.models import Assignment, LoadedStudy, PageLoad, Pair, Showing, Slot, Topic, Worker
 from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
 from study_app.store.task_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.study.platforms import platform_of
 
 CHECKS = {
     "search": ("search time", "the mean search was shorter than min_search_seconds"),
@@ -233,7 +234,7 @@ def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> Study
         completed=completed,
         withdrawn=withdrawn,
         paused_at=session.scalar(select(LoadedStudy.paused_at).where(LoadedStudy.id == plan.id)),
-        handover=handover(session, plan.id),
+        handover=handover(session, plan.id, platform_of(plan.entry)),
         tasks=tuple(_task_progress(session, task, now=now) for task in plan.tasks),
         rule=EXCLUSION_RULE,
         checks=check_rates(session, plan, preferences),

@@ -1,15 +1,13 @@
 """What a platform's list and the stored data say together: who is to be paid, and who handed in what.
 
 A missing code is never a ground for rejecting anybody: whoever has complete data is to be paid.
-
-And whom to remind of a stream they follow; sending is up to the platform's own means.
 """
 
 import csv
 import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
@@ -21,24 +19,24 @@ from study_app.services.worker.whereabouts import locate
 from study_app.store.models import (
     Assignment,
     LoadedStudy,
-    PageLoad,
     PlatformEntry,
     PlatformIdentity,
     Slot,
-    StoredEvent,
-    Topic,
     Worker,
 )
 from study_app.store.plan import Plans, StudyPlan
-from study_app.store.task_models import CodeShown, Follow, PlatformRecord, Prompt, StreamView
-from study_app.study.entries import FollowedTask
+from study_app.store.submissions import sharers
+from study_app.store.task_models import CodeShown, Follow, PlatformRecord
 from study_app.study.platform_list import Submission
+from study_app.study.platforms import Platform, platform_of
 
 Finding: TypeAlias = Literal[
     "pay_without_code",
     "pay",
     "unknown_state",
     "not_handed_in",
+    "not_listed",
+    "shared_submission",
     "ended_early",
     "no_data",
     "wrong_code",
@@ -51,6 +49,8 @@ FINDINGS: dict[Finding, str] = {
     "pay": "complete data and the right code, not paid yet: pay",
     "unknown_state": "the platform's word for its state is not known: look there before you pay or ask",
     "not_handed_in": "complete data, but nothing handed in: pay by a bonus, or ask the platform",
+    "not_listed": "complete data, but the list does not have this id, which may be made up: ask the platform, pay no bonus",
+    "shared_submission": "complete data under a submission that the list has for another id: pay that one only",
     "ended_early": "ended early and handed in the code for that: pay what was agreed",
     "wrong_code": "handed in a code that the study did not give them, and there are no complete data: ask them",
     "no_data": "handed in without complete data: ask them what went wrong",
@@ -109,8 +109,15 @@ def reconcile(
         finding = _finding(session, plan, person, one) if one.known else "unknown_state"
         reconciled.append(_row(one, _ended(person), finding))
     listed = {one.worker for one in submissions}
+    taken = {one.submission for one in submissions if one.submission}
     reconciled += [
-        Reconciled(worker=name, submission="", status="", ended=_ended(person), finding="not_handed_in")
+        Reconciled(
+            worker=name,
+            submission="",
+            status="",
+            ended=_ended(person),
+            finding=_unlisted(plan, person, taken),
+        )
         for name, person in known.items()
         if name not in listed and person.is_complete
     ]
@@ -179,6 +186,13 @@ def _finding(session: Session, plan: StudyPlan, person: _Known, one: Submission)
     return "no_data" if one.code is None or ended else "wrong_code"
 
 
+def _unlisted(plan: StudyPlan, person: _Known, taken: Collection[str]) -> Finding:
+    """Say what it means that a platform's list does not have a worker; ``taken`` are the submissions that it has."""
+    name = platform_of(plan.entry).submission_parameter
+    came_under = {entry.parameters.get(name or "") for entry in person.entries}
+    return "not_listed" if came_under.isdisjoint(taken) else "shared_submission"
+
+
 def _due(session: Session, plan: StudyPlan, person: _Known, one: Submission) -> set[str]:
     """Return the codes that stand for complete data of a submission: empty while the data are not complete.
 
@@ -245,6 +259,17 @@ def without_identity(session: Session, study: int) -> set[str]:
     return pseudonyms(session, study) - identities(session, study).keys()
 
 
+def in_a_list(session: Session, study: int) -> set[str]:
+    """Return the pseudonyms of the workers whose id some list of the platform had that was read."""
+    query = (
+        select(Worker.pseudonym)
+        .join(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
+        .join(PlatformRecord, PlatformRecord.identity_id == PlatformIdentity.id)
+        .where(Worker.study_id == study)
+    )
+    return set(session.scalars(query))
+
+
 def completed(session: Session, study: int) -> list[str]:
     """Return the pseudonyms of those with complete data who have not withdrawn, in order of arrival."""
     query = select(Worker.pseudonym).where(
@@ -283,6 +308,8 @@ class Handover:
         How a part ended that was not completed -> workers.
     visit_codes : int
         Codes for single visits that were shown.
+    shared : int
+        Workers who came under a submission of the platform under which another one came too.
     """
 
     complete: int
@@ -291,9 +318,10 @@ class Handover:
     paid: int
     early: dict[str, int]
     visit_codes: int
+    shared: int
 
 
-def handover(session: Session, study: int) -> Handover:
+def handover(session: Session, study: int, platform: Platform) -> Handover:
     """Count the workers of a study by what they and the platform know."""
     mine = select(Worker.id).where(Worker.study_id == study)
     codes = select(CodeShown.worker_id).where(CodeShown.worker_id.in_(mine))
@@ -310,75 +338,9 @@ def handover(session: Session, study: int) -> Handover:
         paid=_count(session, listed.where(PlatformRecord.paid)),
         early={end: _count(session, mine.where(Worker.stopped_as == end)) for end in ENDS},
         visit_codes=_count(session, codes.where(CodeShown.kind == "visit")),
+        shared=len(sharers(session, study, platform)),
     )
 
 
 def _count(session: Session, query: Select[int]) -> int:
     return session.scalar(select(func.count()).select_from(query.subquery())) or 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reminder:
-    """One stream that somebody follows: who they are on the platform, the event's title, and the row of the worker."""
-
-    platform_worker: str
-    title: str
-    worker: int
-
-
-def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now: datetime) -> list[Reminder]:
-    """Return every stream whose days are not over, by worker, and note that its follower is reminded now.
-
-    Parameters
-    ----------
-    quiet_hours : float or None
-        Leave out who gave a sign of life in the stream's last so many hours, by its own clock; enrolling is one.
-    """
-    follows = session.execute(
-        select(Follow, Assignment.task_id, Worker.id, PlatformIdentity.platform_worker, Topic.text)
-        .join(Follow.slot)
-        .join(Slot.assignment)
-        .join(Slot.topic)
-        .join(Assignment.worker)
-        .join(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
-        .where(
-            Worker.study_id == plan.id,
-            Worker.withdrawn_at.is_(None),
-            Worker.completed_at.is_(None),
-            Worker.stopped_at.is_(None),
-            Follow.ends_at > now,
-        )
-        .order_by(Worker.number, Follow.id)
-    ).all()
-    signs = _last_signs(session)
-    reminders = []
-    for follow, task, worker, platform_worker, title in follows:
-        entry = plan.task(task).following
-        if quiet_hours is None or not _was_here(
-            signs.get(follow.id, follow.started_at), quiet_hours, entry, now=now
-        ):
-            session.add(Prompt(follow_id=follow.id, sent_at=now))
-            reminders.append(Reminder(platform_worker=platform_worker, title=title, worker=worker))
-    session.flush()
-    return reminders
-
-
-def _was_here(last_sign: datetime, hours: float, entry: FollowedTask, *, now: datetime) -> bool:
-    return now - last_sign < timedelta(hours=hours / entry.clock_factor)
-
-
-def _last_signs(session: Session) -> dict[int, datetime]:
-    """Return follow -> its last sign of life: an event received or a form sent. Those without any are missing."""
-    sent = select(StreamView.follow_id, func.max(StreamView.left_at)).group_by(StreamView.follow_id)
-    received = (
-        select(StreamView.follow_id, func.max(StoredEvent.received_at))
-        .join(PageLoad, PageLoad.key == StreamView.key)
-        .join(StoredEvent, StoredEvent.page_load_id == PageLoad.id)
-        .group_by(StreamView.follow_id)
-    )
-    last: dict[int, datetime] = {}
-    for wanted in (sent, received):
-        for follow, moment in session.execute(wanted):
-            if moment is not None:
-                last[follow] = max(moment, last.get(follow, moment))
-    return last

@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from metrics.errors import input_fault
 from metrics.wording import listed, nearest
 from study_app.store.models import LoadedStudy, Setting
-from study_app.store.tokens import NewToken
+from study_app.store.tokens import KeyBefore, NewToken
 
 
 def chosen_study(session: Session, name: str | None) -> LoadedStudy:
@@ -63,7 +63,9 @@ def is_paused(session: Session, study: int) -> bool:
 
 SIGNING_KEY = "signing_key"
 RESEARCHER_KEY = "researcher_key"
-KEY_LETTERS = {SIGNING_KEY: 52, RESEARCHER_KEY: 24}
+KEY_BEFORE = "signing_key_before"
+KEY_LETTERS = {SIGNING_KEY: 52, RESEARCHER_KEY: 26}
+"""More than 128 bits each: a letter has nearly five."""
 
 
 def create_keys(session: Session, *, new_token: NewToken) -> None:
@@ -74,11 +76,28 @@ def create_keys(session: Session, *, new_token: NewToken) -> None:
     session.flush()
 
 
-def replace_keys(session: Session, *, new_token: NewToken) -> None:
-    """Make every key anew: whatever was signed with the old ones, or carries one, opens nothing any more."""
+def replace_keys(session: Session, *, new_token: NewToken, keep_until: datetime | None = None) -> None:
+    """Make every key anew: whatever was signed with the old ones, or carries one, opens nothing any more.
+
+    With ``keep_until`` what the key before has signed is good until then, and no longer; the researcher's key never.
+    """
+    before = setting(session, SIGNING_KEY)
+    if keep_until is None or before is None:
+        session.execute(delete(Setting).where(Setting.name == KEY_BEFORE))
+    else:
+        session.merge(Setting(name=KEY_BEFORE, value=f"{keep_until.isoformat()} {before}"))
     for name, letters in KEY_LETTERS.items():
         session.merge(Setting(name=name, value=new_token(letters)))
     session.flush()
+
+
+def key_before(session: Session) -> KeyBefore | None:
+    """Return the signing key before this one, and until when it is good; None where it is not."""
+    value = setting(session, KEY_BEFORE)
+    if value is None:
+        return None
+    until, _, key = value.partition(" ")
+    return KeyBefore(key=key, until=datetime.fromisoformat(until))
 
 
 def setting(session: Session, name: str) -> str | None:

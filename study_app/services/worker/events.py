@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import BigInteger, Connection, bindparam, func, select, type_coerce, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -13,9 +13,19 @@ from study_app.logs.page_events import PageEvent
 from study_app.protocol.steps import CONSENT
 from study_app.services.worker.slots import keep_alive
 from study_app.services.worker.whereabouts import UnknownWorkerError, locate
-from study_app.store.models import Assignment, Base, LoadedStudy, PageLoad, Slot, StoredEvent, Worker
+from study_app.store.models import (
+    MILLISECOND,
+    Assignment,
+    Base,
+    LoadedStudy,
+    PageLoad,
+    Slot,
+    StoredEvent,
+    Worker,
+)
 from study_app.store.plan import Plans
 from study_app.store.tokens import PageToken
+from study_app.study.entries import StudyEntry
 
 MOST_OF_A_PAGE, MOST_OF_A_WORKER = 20_000, 200_000
 """So many events are kept of a page load, and of a worker's when another page begins: a day of reading, and weeks of it."""
@@ -50,7 +60,10 @@ _NUMBERS_ABOVE = (
 _UNFINISHED = (
     Slot.assignment_id.in_(select(Assignment.id).where(Assignment.worker_id == bindparam("worker_id"))),
     Slot.done_at.is_(None),
+    type_coerce(Slot.expires_at, BigInteger) - type_coerce(Slot.leased_at, BigInteger)
+    > bindparam("first_ms"),
 )
+"""What a worker holds and has not done; not what waits for their first answer, which no sign of life prolongs."""
 _AN_EXPIRED_SLOT = select(Slot.id).where(*_UNFINISHED, Slot.expires_at <= bindparam("now")).limit(1)
 _SEEN = update(Worker).where(Worker.id == bindparam("worker_id")).values(last_seen_at=bindparam("now"))
 _PROLONGED = update(Slot).where(*_UNFINISHED).values(expires_at=bindparam("until"))
@@ -97,8 +110,7 @@ def store_events(
     if upto != stored:
         connection.execute(_STORED_UPTO, {"load": load, "reached": upto})
     if row.stopped_at is None:
-        lease = timedelta(minutes=plans.of(session, row.id, row.version).entry.lease_minutes)
-        _keep_lease(session, plans, page.worker, lease, now=now)
+        _keep_lease(session, plans, page.worker, plans.of(session, row.id, row.version).entry, now=now)
     return Receipt(worker=row.pseudonym, upto=upto)
 
 
@@ -155,15 +167,16 @@ def _contiguous(connection: Connection, load: int, stored: int) -> int:
     return upto
 
 
-def _keep_lease(session: Session, plans: Plans, worker: int, lease: timedelta, *, now: datetime) -> None:
+def _keep_lease(session: Session, plans: Plans, worker: int, entry: StudyEntry, *, now: datetime) -> None:
     """Prolong the worker's live slot by one statement; an expired one takes the longer way.
 
     The worker's row comes before the slot's, as where forms are taken: else the two would wait for each other.
     """
     connection = session.connection()
-    held = {"worker_id": worker, "now": now}
-    if connection.execute(_AN_EXPIRED_SLOT, held).first() is not None:
+    first_ms = entry.first_lease // MILLISECOND if entry.first_lease < entry.lease else -1
+    held = {"worker_id": worker, "first_ms": first_ms}
+    if connection.execute(_AN_EXPIRED_SLOT, held | {"now": now}).first() is not None:
         keep_alive(session, locate(session, plans, worker, now=now, lock=True), now=now)
         return
-    connection.execute(_SEEN, held)
-    connection.execute(_PROLONGED, {"worker_id": worker, "until": now + lease})
+    connection.execute(_SEEN, {"worker_id": worker, "now": now})
+    connection.execute(_PROLONGED, held | {"until": now + entry.lease})

@@ -15,6 +15,7 @@ from study_app.protocol.domain import (
     planned_showings,
     topic_order,
 )
+from study_app.services.worker.ends import has_answer
 from study_app.services.worker.whereabouts import (
     Whereabouts,
     open_topics,
@@ -64,7 +65,7 @@ def _draw_query(
 ) -> None:
     planned = planned_showings(
         pair_tallies(session, slot.topic_id, now=now),
-        pairs=None if entry.pairs == "all" else entry.pairs,
+        pairs=entry.pairs_each,
         validation=entry.validation_pairs,
         swapped=entry.validation_swapped,
         rng=drawn(here.plan.entry.seed, here.worker.number, f"pairs {task.number}.{slot.position}"),
@@ -237,7 +238,7 @@ def _hold(
         "topic_id": topic,
         "unit": unit,
         "position": len(here.slots[task.number]) + 1,
-        "expires_at": now + lease(here),
+        "expires_at": now + (lease(here) if has_answer(here) else here.plan.entry.first_lease),
         "late": False,
         "search_shown_at": None,
         "search_left_at": None,
@@ -263,14 +264,17 @@ def take_next(session: Session, here: Whereabouts, *, now: datetime) -> bool:
     return False
 
 
-def keep_alive(session: Session, here: Whereabouts, *, now: datetime) -> None:
-    """Note a sign of life: prolong what the worker holds.
+def keep_alive(session: Session, here: Whereabouts, *, now: datetime, answers: bool = False) -> None:
+    """Note a sign of life: prolong what the worker holds, from their first answer on; ``answers``: this is one.
 
     Who comes back to a slot that has expired goes on all the same: it is renewed when the query has room for it
     once more, and late when somebody else has taken the place.
     """
     if now - here.worker.last_seen_at >= SIGN_OF_LIFE_EVERY:
         change(session, here.worker, last_seen_at=now)
+    entry = here.plan.entry
+    if entry.first_lease < entry.lease and not answers and not has_answer(here):
+        return
     for task in here.plan.tasks:
         for slot in here.slots[task.number]:
             if slot.done_at is None:
@@ -294,7 +298,7 @@ def renew(session: Session, slot: SlotRow, task: TaskPlan, *, until: datetime, n
 
 def lease(here: Whereabouts) -> timedelta:
     """Return how long a slot is held without a sign of life."""
-    return timedelta(minutes=here.plan.entry.lease_minutes)
+    return here.plan.entry.lease
 
 
 def queue_for(session: Session, task: TaskPlan) -> None:

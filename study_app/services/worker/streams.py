@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 
-from sqlalchemy import BigInteger, func, or_, select, type_coerce
+from sqlalchemy import BigInteger, exists, func, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
 from study_app.logs.dwell import LoggedEvent, read_page, server_times
@@ -30,6 +30,12 @@ from study_app.store.plan import Plans, TaskPlan, change
 from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
 from study_app.study.entries import FollowedTask
 from study_app.tasks.items import SIDE, UpdateStream, places_of
+
+MOST_LOADS = 100
+"""So many loads of a stream's page are looked at for what was read; who loads it oftener in a visit may see as new what they read before."""
+
+_WAS_USED = or_(StreamView.left_at.is_not(None), exists().where(PageLoad.key == StreamView.key))
+"""A page logged something, or its form was sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,13 +127,13 @@ def open_view(
         Show what is older than this place, if it is a place of the visit that goes on.
     """
     latest = _latest_view(session, one)
-    newer = _views_above(session, one, latest) if latest else []
+    newer = _views_above(session, one, latest) if latest else ()
     read = places_read(session, one, newer)
     view = StreamView(follow_id=one.follow.id, key=key, served_at=now, read=[], left_at=None)
     view.upto = one.upto(now)
     if latest is None:
         view.visit, view.after, view.entry = 1, 0, entry
-    elif is_same_visit(_last_sign(session, [v for v in newer if v.visit == latest.visit]), now):
+    elif is_same_visit(_last_sign(session, [latest, *(v for v in newer if v.visit == latest.visit)]), now):
         view.visit, view.after, view.entry = latest.visit, latest.after, latest.entry
         below = below if below and latest.after + 1 < below <= view.upto else None
     else:
@@ -152,12 +158,18 @@ def _latest_view(session: Session, one: Followed) -> StreamView | None:
 
 
 def _views_above(session: Session, one: Followed, latest: StreamView) -> Sequence[StreamView]:
-    """Return the views of the latest visit, and earlier ones that showed something above what had been read before it."""
+    """Return the views of the latest visit, and earlier ones that showed something above what had been read before it.
+
+    Only those of which something is known but that they were served, and the newest of these: the page costs the same however often
+    it was loaded.
+    """
     wanted = select(StreamView).where(
         StreamView.follow_id == one.follow.id,
         or_(StreamView.visit == latest.visit, StreamView.last > latest.after),
+        _WAS_USED,
     )
-    return session.scalars(wanted.order_by(StreamView.id)).all()
+    newest = session.scalars(wanted.order_by(StreamView.id.desc()).limit(MOST_LOADS)).all()
+    return newest[::-1]
 
 
 def _last_sign(session: Session, views: Sequence[StreamView]) -> datetime:

@@ -3,6 +3,7 @@
  * leaves the rest running.
  */
 
+import { Citations } from './citations.js';
 import { Dwell } from './dwell.js';
 import { Layers } from './layers.js';
 import { Layout } from './layout.js';
@@ -39,6 +40,7 @@ if (log) {
 }
 if (pair) {
   start(() => new Pair(pair, log, layout));
+  start(() => new Citations(pair));
   if (log) {
     start(() => new Layers(pair, log));
     start(() => new Dwell(pair, log));

@@ -1,6 +1,6 @@
-"""What a task with ranked lists needs: the queries with their time windows, and each system's list ready to show.
+"""What a task with ranked lists needs: the queries, with time windows where there are any, and each system's list ready to show.
 
-The queries are those of the topics file that are judged, in its order. Of a run's ranking the first ``depth`` entries are shown,
+The queries are those of the topics file that are judged, without judgments all of them, in its order. Of a run's ranking the first ``depth`` entries are shown,
 so that people judge what a measure at that depth scores; an entry without a text is left out and counted, and nothing from
 below takes its place.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 from metrics.errors import Fault, FaultLog, input_fault
 from metrics.ranked.lists import RankedCollection, RankedRun
-from metrics.readers.ranked import read_ranked_collection, read_ranked_run
+from metrics.readers.ranked import read_ranked_collection, read_ranked_run, read_windows
 from metrics.readers.texts import AskedTopic, DocumentText, read_document_texts, read_ranked_topics
 from metrics.summaries.trailtext import counted_chars
 from metrics.topics import TopicNames
@@ -25,11 +25,17 @@ from study_app.tasks.ranked_pairs import RankedPairs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Collection:
-    """The files of a collection as read: queries in words, documents in words, judgments and windows."""
+    """The files of a collection as read: queries in words, documents in words, judgments and windows, None where there are none."""
 
     asked: Mapping[str, AskedTopic]
     texts: Mapping[str, DocumentText]
-    judged: RankedCollection
+    judged: RankedCollection | None
+    windows: Mapping[str, str] | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The topics as the judgments name them, without judgments as the topics file does."""
+        return tuple(self.asked if self.judged is None else self.judged.grades)
 
     def has_text(self, document: str) -> bool:
         """Say whether there is anything to show of a document."""
@@ -71,24 +77,27 @@ def read_ranked_content(folder: Path, task: RankedPairs, faults: list[Fault]) ->
 def _collection(paths: Mapping[str, Path], faults: list[Fault]) -> _Collection | None:
     asked = tried(faults, partial(read_ranked_topics, paths["topics"]))
     texts = tried(faults, partial(read_document_texts, paths["texts"]))
-    judged = tried(
-        faults,
-        partial(
-            read_ranked_collection,
-            qrels=paths["qrels"],
-            windows=paths["windows"],
-            intents=paths.get("intents"),
-        ),
-    )
-    if asked is None or texts is None or judged is None:
+    before, judged, windows = len(faults), None, None
+    if "qrels" in paths:
+        judged = tried(
+            faults,
+            partial(
+                read_ranked_collection,
+                qrels=paths["qrels"],
+                windows=paths.get("windows"),
+                intents=paths.get("intents"),
+            ),
+        )
+    if "windows" in paths:
+        windows = tried(faults, partial(read_windows, paths["windows"])) if judged is None else judged.windows
+    if asked is None or texts is None or len(faults) > before:
         return None
-    return _Collection(asked=asked, texts=texts, judged=judged)
+    return _Collection(asked=asked, texts=texts, judged=judged, windows=windows)
 
 
 def _topics(path: Path, collection: _Collection) -> tuple[TopicContent, ...]:
-    """Return the judged queries, each with the windows in which something relevant lies, in the order of their names."""
-    judged = collection.judged
-    names = TopicNames(judged.grades)
+    """Return the queries to show, each with the windows in which something relevant lies, in the order of their names."""
+    names = TopicNames(collection.names)
     topics: dict[str, TopicContent] = {}
     log = FaultLog(path)
     for written, topic in collection.asked.items():
@@ -100,24 +109,27 @@ def _topics(path: Path, collection: _Collection) -> tuple[TopicContent, ...]:
                 cure="delete one of the two lines",
             )
         elif name is not None:
-            topics[name] = TopicContent(id=name, text=topic.text, detail=_detail(name, topic, judged))
+            topics[name] = TopicContent(id=name, text=topic.text, detail=_detail(name, topic, collection))
     if not topics:
-        cure = f"name topics as the judgments do, such as {next(iter(judged.grades))!r}"
+        cure = f"name topics as the judgments do, such as {collection.names[0]!r}"
         log.add("none of these topics is judged", line=1, cure=cure)
     log.raise_if_any()
     return tuple(topics.values())
 
 
-def _detail(name: str, topic: AskedTopic, judged: RankedCollection) -> dict[str, Any]:
-    windows = sorted({judged.windows[document] for document in judged.relevant(name)})
-    return (
-        {"windows": windows} if topic.asked_at is None else {"windows": windows, "asked_at": topic.asked_at}
-    )
+def _detail(name: str, topic: AskedTopic, collection: _Collection) -> dict[str, Any] | None:
+    """Return what the page says of time; None where documents have no windows."""
+    judged, windows = collection.judged, collection.windows
+    if windows is None:
+        return None
+    relevant = () if judged is None else judged.relevant(name)
+    shown = {"windows": sorted({windows[document] for document in relevant})}
+    return shown if topic.asked_at is None else {**shown, "asked_at": topic.asked_at}
 
 
 def _run(path: Path, name: str, collection: _Collection) -> RankedRun:
     """Read a run; one of which nothing at all can be shown is surely of another collection."""
-    run = read_ranked_run(path, collection.judged.grades, name=name)
+    run = read_ranked_run(path, collection.names, name=name)
     if not any(collection.has_text(document) for ranking in run.rankings.values() for document in ranking):
         raise input_fault(
             "no entry of this run has a text in the collection",
@@ -143,7 +155,7 @@ def _shown(ranking: tuple[str, ...], collection: _Collection) -> list[dict[str, 
                 "text": text,
                 "words": len(title.split()) + len(text.split()),
                 "chars": counted_chars(title) + counted_chars(text),
-                "window": collection.judged.windows.get(document),
+                "window": (collection.windows or {}).get(document),
             }
         )
     return entries
@@ -153,6 +165,8 @@ def _notes_of_topics(
     names: Mapping[str, str], collection: _Collection, topics: tuple[TopicContent, ...]
 ) -> list[str]:
     """Say which queries are in one file only."""
+    if collection.judged is None:
+        return []
     asked, judged = collection.asked, collection.judged.grades
     known, shown = TopicNames(judged), {topic.id for topic in topics}
     strange = [written for written in asked if known.find(written) is None]
@@ -188,7 +202,7 @@ def _notes_of_run(run: RankedRun, topics: list[str], collection: _Collection, de
             )
         if not with_text:
             notes.append(f"{run.name}, {topic}: there is nothing to show; workers will find this list empty")
-    placeless = sum(document not in collection.judged.windows for document in shown)
-    if placeless:
+    placeless = sum(document not in (collection.windows or {}) for document in shown)
+    if placeless and collection.windows is not None:
         notes.append(f"{run.name}: {placeless} of {len(shown)} entries shown have no time window")
     return notes

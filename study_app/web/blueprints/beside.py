@@ -1,11 +1,13 @@
 """What stands beside the pages of workers: the events of a page, how far a study is, and whether the server is well.
 
 /e/TOKEN takes what happened in a page, in numbered batches. /r/STUDY?key=KEY says how far a study is, to who has the key. /healthz: the
-process answers, and by which address it believes to be asked. /readyz: it can also write into its database.
+process answers, and by which address it believes to be asked. /readyz: it can also write into its database. /.well-known/security.txt:
+where to report a weakness.
 """
 
 import hmac
 import sqlite3
+from datetime import timedelta
 
 from flask import Blueprint, Response, jsonify, make_response, render_template, request
 from sqlalchemy import update
@@ -23,6 +25,8 @@ from study_app.web.blueprints.walk import home
 from study_app.web.serving import note_worker, said, server
 
 blueprint = Blueprint("beside", __name__)
+GOOD_DAYS = 180
+"""So long may be relied on what security.txt says; it is made anew with every request."""
 
 
 @blueprint.get("/healthz")
@@ -40,6 +44,17 @@ def ready() -> tuple[Response, int]:
     except (SQLAlchemyError, sqlite3.Error):
         return jsonify(status="the database does not answer"), 503
     return jsonify(status="ok"), 200
+
+
+@blueprint.get("/.well-known/security.txt")
+def security_contact() -> Response:
+    """Say where to report a weakness (RFC 9116), where whoever serves said so."""
+    app = server()
+    if app.contact is None:
+        return said("not_found", status=404)
+    expires = (app.now() + timedelta(days=GOOD_DAYS)).replace(microsecond=0)
+    lines = f"Contact: {app.contact}\nExpires: {expires:%Y-%m-%dT%H:%M:%SZ}\nPreferred-Languages: en\n"
+    return Response(lines, mimetype="text/plain")
 
 
 @blueprint.post("/e/<token>")

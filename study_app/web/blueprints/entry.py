@@ -1,5 +1,7 @@
 """/s/STUDY: where workers arrive from their platform."""
 
+import logging
+
 from flask import Blueprint, redirect, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
@@ -9,6 +11,8 @@ from study_app.services.researcher.studies import is_paused
 from study_app.services.worker.entry import Visitor, arrive, find_study, is_full, known_worker
 from study_app.store.database import is_nearly_full, transaction
 from study_app.store.plan import StudyPlan
+from study_app.store.submissions import other_of_submission
+from study_app.study.allowed_ids import lets_in
 from study_app.study.platforms import (
     frame_hosts,
     is_phone,
@@ -20,9 +24,10 @@ from study_app.study.platforms import (
 )
 from study_app.web.blueprints.walk import to_step
 from study_app.web.pages.pages import PreviewPage
-from study_app.web.serving import note_worker, permit, rendered, said, server
+from study_app.web.serving import note_worker, permit, reference, rendered, said, server
 from study_app.web.show.show import consent_paragraphs
 
+LOGGER = logging.getLogger("prefcal.door")
 blueprint = Blueprint("entry", __name__)
 
 
@@ -47,7 +52,8 @@ def enter(study: str) -> Response:
             platform=platform.name, worker=given, parameters=visit_parameters(platform, request.args)
         )
         refusal = _refusal(session, plan, visitor)
-    return refusal or _let_in(plan, visitor)
+        other = None if refusal else _other_id(session, plan, visitor)
+    return refusal or _let_in(plan, visitor, other)
 
 
 def _preview(plan: StudyPlan) -> Response:
@@ -62,23 +68,41 @@ def _refusal(session: Session, plan: StudyPlan, visitor: Visitor) -> Response | 
     """Return the page that says why a visitor cannot come in, before being asked for anything; None if they can."""
     known = known_worker(session, plan, visitor)
     if (known is None or known.consented_at is None) and is_paused(session, plan.id):
-        return said("paused", status=503, language=plan.language)
-    if known is not None:
+        key, status = "paused", 503
+    elif known is not None:
         return None
-    if not _fits_device(plan):
-        return said(f"device_{plan.entry.device}", status=403, language=plan.language)
-    if is_nearly_full(server().database):
-        return said("no_room", status=503, language=plan.language)
-    if is_full(session, plan, now=server().now()):
-        return said("full", status=409, language=plan.language)
-    return None
+    elif not lets_in(plan.entry, visitor.worker):
+        key, status = "not_invited", 403
+    elif not _fits_device(plan):
+        key, status = f"device_{plan.entry.device}", 403
+    elif is_nearly_full(server().database):
+        key, status = "no_room", 503
+    elif is_full(session, plan, now=server().now()):
+        key, status = "full", 409
+    else:
+        return None
+    return said(key, status=status, language=plan.language)
 
 
-def _let_in(plan: StudyPlan, visitor: Visitor) -> Response:
+def _other_id(session: Session, plan: StudyPlan, visitor: Visitor) -> str | None:
+    """Return who came under the visitor's submission with another id, if anybody did."""
+    platform = platform_of(plan.entry)
+    submission = visitor.parameters.get(platform.submission_parameter or "")
+    return other_of_submission(session, plan.id, platform, worker=visitor.worker, submission=submission)
+
+
+def _let_in(plan: StudyPlan, visitor: Visitor, other: str | None) -> Response:
+    """Let a visitor in, and log it where ``other`` came under the same submission.
+
+    They are let in all the same: who came first may be the one with the made-up id, and only the platform's list knows whose
+    submission it is. Payment goes by that list.
+    """
     app = server()
     with transaction(app.database, write=True) as session:
         arrived = arrive(session, plan, visitor, now=app.now(), new_token=app.new_token)
     note_worker(arrived.pseudonym)
+    if other is not None:
+        LOGGER.warning("request %s: %s came under a submission of %s", reference(), arrived.pseudonym, other)
     token = app.signer.worker_token(arrived.worker_id)
     if arrived.is_new:
         return to_step(token, CONSENT)

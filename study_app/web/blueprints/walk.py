@@ -28,6 +28,9 @@ RECENT_MS = 60_000
 JUST_FINISHED = "just=1"
 """The query of the last page when the form before it was the last."""
 
+ANSWERED = {"pair", "rate", "vote", "questions"}
+"""Kinds of steps whose form is an answer."""
+
 NUMBERED = {"pair", "rate"}
 """Kinds of steps of which a slot has several."""
 
@@ -126,7 +129,7 @@ def take(token: str, step: Step, act: Act) -> Response:
         note_worker(here.worker.pseudonym)
         if step not in open_steps(here.state):
             return to_step(token, current_step(here.state))
-        keep_alive(session, here, now=now)
+        keep_alive(session, here, now=now, answers=step.kind in ANSWERED)
         onward = act(session, here, served) or Onward(_following(session, here, step, now=now))
     if isinstance(onward, Onward):
         return to_step(token, onward.step, JUST_FINISHED if onward.step == DONE else onward.query)

@@ -108,8 +108,8 @@ class IntroPage:
 
     Attributes
     ----------
-    kind : str
-        Of the task; template ``examples/KIND.html`` is its example.
+    guide : str
+        What it is called: words ``guide.NAME`` and, as its example, template ``examples/NAME.html``.
     paragraphs : tuple of str
         The researcher's own instructions; () for prefcal's.
     example : bool
@@ -127,7 +127,7 @@ class IntroPage:
     """
 
     language: str
-    kind: str
+    guide: str
     paragraphs: tuple[str, ...]
     example: bool
     wide: bool

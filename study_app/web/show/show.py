@@ -238,6 +238,7 @@ def pair_page(look: Look) -> PairPage:
         number=number,
         total=total,
         form=form.name,
+        help=f"{form.name}.{form.help(topic.detail)}",
         left=left,
         right=right,
         criteria=of_form(task.entry, JudgingTask).criteria or (),  # type: ignore[type-abstract]

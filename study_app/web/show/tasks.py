@@ -139,7 +139,7 @@ def introduction(
     own = (entry.instructions or "").split("\n\n") if entry.instructions != STANDARD else ()
     return IntroPage(
         language=language,
-        kind=entry.kind,
+        guide=kind_of(entry).guide(entry),
         paragraphs=tuple(text for text in map(str.strip, own) if text),
         example=entry.example,
         wide=entry.example and kind_of(entry).page == "pair",

@@ -139,9 +139,9 @@ def test_texts_are_titles_with_their_windows(ranked_study):
 def test_without_usable_files_there_are_no_scores(ranked_study):
     """The reason is said; another task of the study may go on."""
     sources, _ = ranked_study
-    few = {kind: file for kind, file in sources.collection.items() if kind != "windows"}
+    few = {kind: file for kind, file in sources.collection.items() if kind != "qrels"}
 
-    with pytest.raises(InputError, match=r"nothing scores the systems .*no file of windows is named"):
+    with pytest.raises(InputError, match=r"nothing scores the systems .*no file of qrels is named"):
         run_agree(ranked_study, collection=few)
 
 
@@ -154,7 +154,7 @@ def test_a_run_that_is_not_there_is_said_once_with_the_option_that_names_it(rank
 
     text = str(caught.value)
     assert text.startswith(
-        "nothing scores the systems that were judged (lists: no time-aware measures, since"
+        "nothing scores the systems that were judged (lists: no measures of ranked lists, since"
     )
     assert text.count("none.txt is not there") == 1
     assert text.count("nothing scores") == 1

@@ -103,7 +103,7 @@ def test_times_that_are_none_or_run_backwards_are_faults(tmp_path):
         columns=TIMED,
     )
 
-    assert said[0].startswith("2: from 'noon' is no time; write it as ISO 8601")
+    assert said[0].startswith("2: from 'noon' is not a time; write it as ISO 8601")
     assert said[1] == (
         "3: to (--decided-at) is before from (--shown-at); see whether the two are swapped, or not in one time zone"
     )

@@ -52,7 +52,7 @@ def test_numbers_that_may_be_anything_are_faults_and_not_guessed(cells):
 
     assert said is None
     assert faults[0] == (
-        f"2: at {cells[0]!r} is no time; say with --time-format what the numbers of this column are: epoch-s, "
+        f"2: at {cells[0]!r} is not a time; say with --time-format what the numbers of this column are: epoch-s, "
         "epoch-ms, or a form such as %Y%m%d%H%M"
     )
     assert len(faults) == len(cells)
@@ -75,19 +75,19 @@ def test_a_number_that_is_too_large_for_the_unit_one_says_is_a_fault():
     """Milliseconds, most likely."""
     assert read("1772355600000", time_format="epoch-s")[2] == [
         (
-            "2: at '1772355600000' is no time; write seconds since 1970, before the year 2100; are these milliseconds? "
+            "2: at '1772355600000' is not a time; write seconds since 1970, before the year 2100; are these milliseconds? "
             "Then give --time-format epoch-ms"
         )
     ]
     assert read("noon", time_format="epoch-s")[2] == [
-        "2: at 'noon' is no time; write seconds since 1970, before the year 2100"
+        "2: at 'noon' is not a time; write seconds since 1970, before the year 2100"
     ]
 
 
 def test_a_few_numbers_that_are_no_times_among_many_are_named_alone():
     """A log that was cut inside its last number; the others are fine, and their unit is not asked for."""
     assert read(*["1772355600"] * 20, "17723556")[2] == [
-        "22: at '17723556' is no time like the others, which are seconds since 1970; mend it; is the file cut?"
+        "22: at '17723556' is not a time like the others, which are seconds since 1970; mend it; is the file cut?"
     ]
 
 

@@ -74,7 +74,7 @@ def test_every_row_that_cannot_be_read_is_named_with_its_line(tmp_path):
     assert [line.partition(";")[0] for line in said] == [
         "2: who is empty",
         "2: to is empty",
-        "3: to 'noon' is no time",
+        "3: to 'noon' is not a time",
         "4: why: what 'ran out' means is not known",
     ]
     assert said[3].endswith(

@@ -119,7 +119,7 @@ def test_one_name_among_timestamps_makes_all_of_them_names(tmp_path, other):
 def test_with_a_unit_every_value_must_be_a_timestamp(tmp_path):
     """Who asks for months has no names."""
     assert faults(tmp_path, {"unit": "month"}, windows="d1 2001-09-11\nd2 1990\nd3 -999999999\n") == [
-        f"windows.txt:2: '1990' is no timestamp; {WRITE_TIMESTAMPS}"
+        f"windows.txt:2: '1990' is not a timestamp; {WRITE_TIMESTAMPS}"
     ]
 
 

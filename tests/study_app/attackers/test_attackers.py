@@ -257,6 +257,28 @@ def test_new_keys_end_every_address_and_workers_come_back_to_where_they_were(cam
     assert again.client.post(again.path, data=form).status_code == 403
 
 
+def test_old_addresses_are_good_for_the_stated_time_when_keys_change_without_a_leak(
+    campaign, monkeypatch, capsys
+):
+    """They lead to new ones meanwhile, with a form that was open too; the researcher's old key opens nothing."""
+    study = campaign(tasks=[votes_task()])
+    ann = study.arrive().send()
+    [(researcher,)] = study.rows(select(Setting.value).where(Setting.name == RESEARCHER_KEY))
+    study.database.engine.dispose()
+    monkeypatch.setattr("study_app.store.tokens.utc_now", study.clock)
+    rekey = ("db", "rekey", "--keep-old", "48", "--database", study.url)
+    assert "old addresses are good until 2026-03-03 12:00 UTC" in run_here(monkeypatch, capsys, *rekey).out
+    study.serve()
+    old, ann.client = ann.token, study.visitor().client
+    assert ann.send(topic="1").step == "1/1/vote"
+    assert old not in ann.path
+    assert study.visitor().open(f"/w/{old}/").path == ann.path
+    assert ann.client.get(f"/r/small?key={researcher}").status_code == 404
+    study.clock.forward(48 * 3600)
+    assert ann.client.get(f"/w/{old}/").status_code == 404
+    assert ann.send(intent="1").status == 200
+
+
 @pytest.mark.both_databases
 def test_keys_are_not_changed_under_a_server(campaign, monkeypatch, capsys):
     """It would go on with the old ones, and sign with them what nobody takes afterwards."""

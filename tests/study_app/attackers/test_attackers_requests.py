@@ -15,8 +15,10 @@ from waitress import create_server, wasyncore
 
 from metrics.errors import InputError
 from study_app.cli.serve.command import MAX_REQUEST_BYTES, THREADS, serve
+from study_app.config import Config
 from study_app.store.database import migrate, open_database
 from study_app.store.models import LoadedStudy, PlatformEntry, PlatformIdentity
+from study_app.web.app import create_app
 from study_app.web.serving import MAX_BODY_BYTES
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_study import votes_task
@@ -131,6 +133,31 @@ def test_a_host_that_is_none_is_answered_plainly(study, host):
         assert answer.status_code in {200, 303, 400, 404}
         assert "<script>" not in answer.text
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_server_answers_to_its_own_names_only_and_says_where_to_report_a_weakness(study):
+    """Where `prefcal serve` was told them; any other name is 400 for every address, without a page that would repeat it."""
+    named = Config(database=study.url, hosts=("study.example.org",), contact="mailto:a@example.org")
+    client = create_app(named, now=study.clock).test_client()
+    for path in ("/s/small?id=x", "/nothing", "/healthz", "/.well-known/security.txt"):
+        assert client.get(path, headers={"Host": "evil.example"}).status_code == 400
+    ours = {"Host": "study.example.org:8443"}
+    assert client.get("/s/small", headers=ours).status_code == 400  # no id
+    assert client.get("/healthz", headers=ours).status_code == 200
+    said = client.get("/.well-known/security.txt", headers=ours)
+    assert said.text.splitlines()[:2] == ["Contact: mailto:a@example.org", "Expires: 2026-08-28T12:00:00Z"]
+    assert study.app.test_client().get("/.well-known/security.txt").status_code == 404
+    for option, given in (("--allow-host", "https://x.org/"), ("--contact", "nobody"), ("--contact", "a\nb")):
+        refused = CliRunner().invoke(serve, [option, given])
+        assert (refused.exit_code, "write" in refused.output) == (2, True)
+
+
+def test_a_method_that_an_address_does_not_have_is_refused_with_those_it_has(study):
+    """TRACE, which would repeat what was sent, among them."""
+    for path, allowed in (("/withdraw", {"GET", "HEAD", "OPTIONS", "POST"}), ("/e/x", {"OPTIONS", "POST"})):
+        for method in ("TRACE", "PUT", "DELETE"):
+            answer = study.app.test_client().open(path, method=method)
+            assert (answer.status_code, set(answer.allow)) == (405, allowed)
 
 
 def test_no_part_of_a_request_gets_into_a_header(study):

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 
+import numpy as np
 import pytest
 
 from metrics.agreement.correlation import kendall_tau_b, pearson, tau_ap, tau_ap_b
@@ -45,9 +46,9 @@ def test_csv_has_one_row_a_coefficient_with_thirteen_digits(correlate, table):
 
     lines = out.splitlines()
     assert (code, err) == (0, "")
-    assert lines[0] == "run,topic,metric,value"
+    assert lines[0] == "x,y,metric,value,low,high"
     assert [line.split(",")[:3] for line in lines[1:]] == [
-        ["scores.csv", "all", metric] for metric in ("tau-b", "tau-AP", "tau-AP-sym", "pearson")
+        ["elg", "msu", metric] for metric in ("tau-b", "tau-AP", "tau-AP-sym", "pearson")
     ]
     assert values(out) == pytest.approx(
         {
@@ -64,7 +65,7 @@ def test_with_ties_in_the_reference_tau_ap_is_nan_in_csv_and_null_in_json(correl
     """Undefined is said, not left out."""
     arguments = (table, "--x", "msu", "--y", "elg", "--format")
 
-    assert "scores.csv,all,tau-AP,nan" in correlate(*arguments, "csv")[1]
+    assert "msu,elg,tau-AP,nan" in correlate(*arguments, "csv")[1]
     assert json.loads(correlate(*arguments, "json")[1])[1]["value"] is None
 
 
@@ -123,4 +124,46 @@ def test_every_fault_is_one_line_with_place_and_cure(correlate, tmp_path, text, 
 
 def test_a_column_that_is_not_named_is_wrong_usage(correlate, table):
     """Exit 2 is for the command line itself."""
-    assert correlate(table, "--x", "elg")[0] == 2
+    assert correlate(table, "--y", "elg")[0] == 2
+
+
+def test_wide_and_long_tables_of_topics_give_the_same_intervals_and_every_two_measures(correlate, tmp_path):
+    """Topics are drawn anew; rows of topic `all` are means and left out."""
+    rng = np.random.default_rng(1)
+    rows = [(run, topic, *rng.normal(run, 1, 3)) for run in range(6) for topic in range(8)]
+    wide, long = tmp_path / "wide.csv", tmp_path / "long.csv"
+    wide.write_text("run,topic,a,b,c\n" + "".join(f"s{r},q{t},{a},{b},{c}\n" for r, t, a, b, c in rows))
+    long.write_text(
+        "run,topic,metric,value\n"
+        + "".join(f"s{r},q{t},{m},{v}\n" for r, t, *of in rows for m, v in zip("abc", of, strict=True))
+        + "".join(f"s{run},all,{m},{run}\n" for run in range(6) for m in "abc")
+    )
+    found = [
+        list(csv.DictReader(io.StringIO(correlate(path, "--format", "csv")[1]))) for path in (wide, long)
+    ]
+
+    assert found[0] == found[1]
+    assert [(row["x"], row["y"]) for row in found[0][::4]] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in found[0][::4])
+
+
+def test_without_topics_the_interval_is_fishers_over_systems(correlate, tmp_path):
+    """tanh(atanh(r) +- 1.96 / sqrt(n - 3)), as in any textbook; AP correlations have none."""
+    path = tmp_path / "scores.csv"
+    path.write_text("a,b\n" + "".join(f"{n},{(n * 7) % 12}\n" for n in range(12)))
+    rows = {row["metric"]: row for row in csv.DictReader(io.StringIO(correlate(path, "--format", "csv")[1]))}
+
+    r = float(rows["pearson"]["value"])
+    assert float(rows["pearson"]["high"]) == pytest.approx(np.tanh(np.arctanh(r) + 1.959964 / 3), abs=1e-6)
+    assert rows["tau-AP"]["low"] == "nan"
+
+
+def test_millions_of_systems_are_refused_before_any_memory_is_asked(correlate, tmp_path):
+    """Every two systems are compared."""
+    path = tmp_path / "scores.csv"
+    path.write_text("a,b\n" + "".join(f"{n},{n % 7}\n" for n in range(6000)))
+
+    assert correlate(path, "--x", "a", "--y", "b")[::2] == (
+        1,
+        f"{path}:1: 6,000 systems, and every two are compared; give at most 5,000\n",
+    )

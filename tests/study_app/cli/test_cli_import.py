@@ -104,7 +104,7 @@ def test_other_tables_of_the_folder_and_its_study_stay(run, tmp_path):
         ),
         ((*VISITED, "--delimiter", ";;"), "';;' is no single character"),
         ((*VISITED, "--time-format", "ISO"), "'ISO' is neither epoch-s nor epoch-ms, nor has it a %"),
-        ((*VISITED, "--study-end", "soon"), "'soon' is no time in ISO 8601, such as 2026-03-01T09:30:00Z"),
+        ((*VISITED, "--study-end", "soon"), "'soon' is not a time in ISO 8601, such as 2026-03-01T09:30:00Z"),
         (
             (*VISITED, "--study-end", "2026-03-01"),
             "--study-end is before the end of the last visit, 2026-03-01T11:01",

@@ -167,7 +167,7 @@ def test_serve_prints_where_to_enter_and_serves(campaign, tmp_path):
         title, workers, trial, researcher = (server.stdout.readline() for _ in range(4))
         assert title == "small: A small study\n"
         assert workers.split("?")[1].startswith("PROLIFIC_PID={{%PROLIFIC_PID%}}")
-        assert trial.strip().endswith("?PROLIFIC_PID=test-1")
+        assert trial.strip().endswith("?PROLIFIC_PID=000000000000000000000001")
         with urllib.request.urlopen(researcher.split()[1]) as answer:
             assert "A small study" in answer.read().decode()
         server.terminate()

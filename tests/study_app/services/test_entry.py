@@ -3,9 +3,11 @@
 import pytest
 from sqlalchemy import select
 
-from study_app.store.models import EPOCH, PlatformEntry, PlatformIdentity, Worker
+from study_app.store.models import EPOCH, LoadedStudy, PlatformEntry, PlatformIdentity, Worker
 from study_app.store.tokens import BadTokenError, PageToken, Signer
 from study_app.study.platforms import PLATFORMS, is_phone, visit_parameters, worker_id
+from tests.study_app.prefcal_command import run_here
+from tests.study_app.small_study import write_small_study
 from tests.study_app.visitor import DESKTOP, PHONE
 
 IPAD = "Mozilla/5.0 (iPad; CPU OS 16_0 like Mac OS X) AppleWebKit/605.1.15 Version/16.0 Mobile/15E148 Safari/604.1"
@@ -24,7 +26,9 @@ def test_every_arrival_is_kept_with_what_the_platform_said(campaign):
     """A second submission of the same person is still the same person."""
     study = campaign(platform="prolific")
     for submission in ("s1", "s2"):
-        study.visitor().open(f"/s/small?PROLIFIC_PID=p1&STUDY_ID=x&SESSION_ID={submission}&secret=1")
+        study.visitor().open(
+            f"/s/small?PROLIFIC_PID=5e9088a8a4b6ed018b45ba7b&STUDY_ID=x&SESSION_ID={submission}&secret=1"
+        )
     entries = [entry for (entry,) in study.rows(select(PlatformEntry.parameters).order_by(PlatformEntry.id))]
     assert entries == [{"STUDY_ID": "x", "SESSION_ID": "s1"}, {"STUDY_ID": "x", "SESSION_ID": "s2"}]
     assert len(study.rows(select(Worker))) == 1
@@ -92,8 +96,13 @@ def test_a_phone_is_told_by_hint_then_by_name():
 def test_only_known_and_plain_parameters_are_kept():
     """What else stands in the address is nobody's business."""
     prolific = PLATFORMS["prolific"]
-    given = {"PROLIFIC_PID": " p ", "STUDY_ID": "s", "SESSION_ID": "x" * 256, "email": "a@b.example"}
-    assert worker_id(prolific, given) == "p"
+    given = {
+        "PROLIFIC_PID": " 5e9088a8a4b6ed018b45ba7b ",
+        "STUDY_ID": "s",
+        "SESSION_ID": "x" * 256,
+        "email": "a@b.example",
+    }
+    assert worker_id(prolific, given) == "5e9088a8a4b6ed018b45ba7b"
     assert visit_parameters(prolific, given) == {"STUDY_ID": "s"}
 
 
@@ -154,3 +163,24 @@ def test_an_unknown_address_and_a_wrong_method_are_clear_pages(campaign):
     assert study.app.test_client().post("/s/small?id=ann").status_code == 405
     ann = study.arrive()
     assert ann.client.post(ann.path, data={"page": "x" * 70_000}).status_code == 413
+
+
+def test_only_listed_ids_are_let_in_where_a_study_has_a_list(campaign, monkeypatch, capsys):
+    """What is kept of the list are digests; loading it again takes a changed one, and who has begun goes on."""
+    study = campaign()
+    listed, file = study.folder / "invited.txt", write_small_study(study.folder, ids="invited.txt")
+    for text in ("ann\n", "\nbob\n"):
+        listed.write_text(text)
+        loaded = run_here(monkeypatch, capsys, "study", "load", file, "--database", study.url)
+        assert loaded.code == 0, loaded.err
+        if text == "ann\n":
+            assert study.arrive("ann").step == "consent"
+            stranger = study.arrive("bob")
+            assert (stranger.status, "invited people only" in stranger.html.h1.get_text()) == (403, True)
+    assert "ids: 1 in all" in loaded.out
+    assert study.arrive("bob").step == study.arrive("ann").step == "consent"
+    [(config,)] = study.rows(select(LoadedStudy.config))
+    assert "bob" not in str(config)
+    listed.write_text("ann\na\x07b\n")
+    refused = run_here(monkeypatch, capsys, "study", "load", file, "--database", study.url)
+    assert f"{listed}:2: no id of platform generic; write one id a line" in refused.err

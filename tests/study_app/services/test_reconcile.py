@@ -42,7 +42,7 @@ FOUND = {
     "stranger": "unknown",
     "ida": "no_data",
     "jo": "pay",
-    "hal": "not_handed_in",
+    "hal": "not_listed",
 }
 
 
@@ -50,10 +50,10 @@ FOUND = {
 def study(campaign):
     """Ann, Cleo and Ida are at work, Bob has stopped, six have answered everything; of these Jo did not press the last button."""
     one = campaign(
-        platform="prolific", tasks=[votes_task()], completion_code="CDONE", codes={"partial": "CPART"}
+        platform="connect", tasks=[votes_task()], completion_code="CDONE", codes={"partial": "CPART"}
     )
     for name in ("ann", "bob", "cleo", "ida", "jo", *sorted(DONE)):
-        person = one.visitor().open(f"/s/small?PROLIFIC_PID={name}&STUDY_ID=x&SESSION_ID={name}").send()
+        person = one.visitor().open(f"/s/small?participantId={name}&projectId=x&assignmentId={name}").send()
         person.send(topic="1")
         if name in DONE | {"bob", "jo"}:
             person.send(intent=["1"])
@@ -83,7 +83,7 @@ def written(study, text, header=PROLIFIC):
 
 def states(study):
     with transaction(study.database, write=False) as session:
-        return handover(session, 1)
+        return handover(session, 1, PLATFORMS["connect"])
 
 
 def test_everybody_is_found_by_id_and_told_what_to_do(study, run):
@@ -105,8 +105,8 @@ def test_everybody_is_found_by_id_and_told_what_to_do(study, run):
 
 def test_no_code_is_not_the_code_of_an_end_that_has_none(campaign, run):
     """Kim stopped before anything was answered, and got no code: there is nothing to pay for."""
-    study = campaign(platform="prolific", tasks=[votes_task()], completion_code="CDONE")
-    kim = study.visitor().open("/s/small?PROLIFIC_PID=kim&STUDY_ID=x&SESSION_ID=y").send()
+    study = campaign(platform="connect", tasks=[votes_task()], completion_code="CDONE")
+    kim = study.visitor().open("/s/small?participantId=kim&projectId=x&assignmentId=y").send()
     kim.open(kim.home + "stop").send()
     said = run(study, "reconcile", "small", written(study, "s1,kim,AWAITING REVIEW,2026,NOCODE\n")).out
     assert "1  no_data" in said
@@ -141,13 +141,36 @@ def test_status_and_the_researchers_page_show_the_four_states(study, run):
     assert run(study, "study", "resume", "small").out == "small lets new workers in again\n"
 
 
+def test_one_submission_under_two_ids_is_flagged_and_paid_to_the_one_the_list_names(campaign, run, caplog):
+    """Zoe opens Ann's address with an id she made up. She is let in: only the list can tell which of the two is the platform's."""
+    study = campaign(platform="connect", tasks=[votes_task()], completion_code="CDONE")
+    for name, submission in (("ann", "s1"), ("zoe", "s1"), ("bob", "s2")):
+        person = study.visitor().open(f"/s/small?participantId={name}&assignmentId={submission}").send()
+        person.send(topic="1").send(intent=["1"]).send()
+    [record] = [record for record in caplog.records if record.name == "prefcal.door"]
+    assert "came under a submission of" in record.getMessage()
+    listed = written(study, "s1,ann,AWAITING REVIEW,2026,CDONE\ns2,bob,AWAITING REVIEW,2026,CDONE\n")
+    run(study, "reconcile", "small", listed, "-o", study.folder / "out.csv")
+    with (study.folder / "out.csv").open(encoding="utf-8") as file:
+        found = {row["platform_id"]: row["finding"] for row in csv.DictReader(file)}
+    assert found == {"ann": "pay", "bob": "pay", "zoe": "shared_submission"}
+    assert "under a submission of the platform that another id has too: 2\n" in run(study, "status").out
+    run(study, "export", study.folder / "tables")
+    with (study.folder / "tables" / "workers.csv").open(encoding="utf-8") as file:
+        assert [row["flags"] for row in csv.DictReader(file)] == [
+            "shared_submission",
+            "shared_submission",
+            "",
+        ]
+
+
 def test_a_visit_is_paid_by_its_own_submission(campaign, run):
     """A diary: three submissions of one worker; for the first and the third they came and read nothing."""
-    study = stream_study(campaign, platform="prolific", visit_code="CVISIT")
-    ann = study.visitor().open("/s/small?PROLIFIC_PID=ann&STUDY_ID=d0&SESSION_ID=s0").send().send()
+    study = stream_study(campaign, platform="connect", visit_code="CVISIT")
+    ann = study.visitor().open("/s/small?participantId=ann&projectId=d0&assignmentId=s0").send().send()
     for day in (1, 2):
         study.clock.forward(24 * HOUR)
-        ann.open(f"/s/small?PROLIFIC_PID=ann&STUDY_ID=d{day}&SESSION_ID=s{day}")
+        ann.open(f"/s/small?participantId=ann&projectId=d{day}&assignmentId=s{day}")
         if day == 1:
             ann.send(done="1")
     codes = {"s0": "NOCODE", "s1": "NOCODE", "s2": "CVISIT"}
@@ -226,7 +249,7 @@ def test_a_bonus_list_says_who_is_missing_from_it(study, run):
             select(PlatformIdentity).where(PlatformIdentity.platform_worker == "finn")
         ).one()
         delete_rows(session, identity_parts([identity.worker_id]))
-    ended = run(study, "bonus", "small", "--each", "1")
+    ended = run(study, "bonus", "small", "--each", "1", "--even-unlisted")
     assert ended.out.count("\n") == 4
     assert "note: 1 more have complete data, but their platform ids were deleted" in ended.err
 
@@ -244,15 +267,20 @@ def test_a_list_that_cannot_be_read_stores_nothing(study, run):
 
 
 def test_a_bonus_for_all_is_a_line_for_each_who_finished(study, run):
-    """In the form that is pasted into the platform's page; nobody who withdrew."""
+    """In the form that is pasted into the platform's page; nobody who withdrew, and nobody whose id may be made up."""
     with transaction(study.database, write=True) as session:
         identity = session.scalars(
             select(PlatformIdentity).where(PlatformIdentity.platform_worker == "finn")
         ).one()
         session.get_one(Worker, identity.worker_id).withdrawn_at = study.clock()
+    assert (
+        "no list of the platform that was read has the id" in run(study, "bonus", "small", "--each", "1").err
+    )
+    run(study, "reconcile", "small", written(study, LIST))
     ended = run(study, "bonus", "small", "--each", "0.5")
-    assert ended.out == "dora,0.50\neve,0.50\ngus,0.50\nhal,0.50\n"
-    assert ended.err.endswith("4 bonuses, 2.00 in all\n")
+    assert ended.out == "dora,0.50\neve,0.50\ngus,0.50\n"
+    assert "note: 1 more have complete data, but no list of the platform has their ids" in ended.err
+    assert ended.err.endswith("3 bonuses, 1.50 in all\n")
 
 
 def test_bonuses_by_pseudonym_become_bonuses_by_platform_id(study, run):
@@ -261,6 +289,9 @@ def test_bonuses_by_pseudonym_become_bonuses_by_platform_id(study, run):
     path = study.folder / "bonus.csv"
     path.write_text(f"worker,why,amount\n{bob},fast,1.25\n{ann},good,2\n")
     listed = study.folder / "list.txt"
+    ended = run(study, "bonus", "small", path)
+    assert ended.err.count("no list of the platform that was read has the id of") == 2
+    run(study, "reconcile", "small", written(study, LIST))
     ended = run(study, "bonus", "small", path, "-o", listed)
     assert ended.code == 0, ended.err
     assert listed.read_text() == "bob,1.25\nann,2.00\n"
@@ -272,7 +303,7 @@ def test_faults_of_a_list_of_bonuses_come_all_at_once(study, run):
     [(ann,)] = study.rows(select(Worker.pseudonym).where(Worker.number == 1))
     path = study.folder / "bonus.csv"
     path.write_text(f"worker,amount\n{ann},1.255\nnobody,1\n{ann},-1\n{ann},1E+99\n")
-    ended = run(study, "bonus", "small", path)
+    ended = run(study, "bonus", "small", path, "--even-unlisted")
     assert (ended.code, ended.out) == (1, "")
     assert [line.split(":", 2)[1] for line in ended.err.splitlines()[1:]] == ["2", "3", "4", "4", "5", "5"]
     assert run(study, "bonus", "small", "--each", "much").code == 1

@@ -96,6 +96,22 @@ def test_answers_keep_the_lease_alive(tight):
     assert list(bob.options("topic").values()) == [TEA]
 
 
+def test_a_place_is_held_for_a_quarter_of_an_hour_for_the_first_answer(campaign):
+    """An open page alone keeps it no longer; from the first answer on it does. Who answers later goes on where there is room."""
+    study = campaign(tasks=[pairs_task(workers_per_query=1)])
+    ann, bob = study.at_pairs("ann", topic=FUJI), study.at_pairs("bob", topic=TEA)
+    bob.send(choice="left")
+    for _ in range(2):
+        study.clock.forward(451)
+        beat = {"n": 1, "ms": 0, "wall": 0, "kind": "beat"}
+        for one in (ann, bob):
+            body = {"page": one.page_token, "sent_ms": 0, "sent_wall_ms": 0, "events": [beat]}
+            assert one.client.post(f"/e/{one.token}", json=body).status_code == 200
+    assert list(study.arrive("cleo").send().options("topic").values()) == [FUJI]
+    study.judge_all(ann)
+    assert study.rows(select(Slot.late).distinct()) == [(False,)]
+
+
 def test_a_done_slot_counts_for_ever(tight):
     """Its answers are there."""
     tight.judge_all(tight.at_pairs("ann", topic=FUJI))

@@ -21,7 +21,9 @@ def diary(campaign):
 
 def come(study, *, part, session):
     """Arrive from the platform's study for one time-point."""
-    return study.visitor().open(f"/s/small?PROLIFIC_PID=p1&STUDY_ID={part}&SESSION_ID={session}")
+    return study.visitor().open(
+        f"/s/small?PROLIFIC_PID=5e9088a8a4b6ed018b45ba7b&STUDY_ID={part}&SESSION_ID={session}"
+    )
 
 
 def codes(study):

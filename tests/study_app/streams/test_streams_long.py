@@ -1,10 +1,14 @@
 """Long streams and long follows: a page stays small, and asks the database no more than the first one did."""
 
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, select
 
+from study_app.services.worker import streams
+from study_app.store.database import transaction
+from study_app.store.task_models import Follow
 from tests.study_app.small_streams import Told
 from tests.study_app.stream_visits import HOUR, come_back, follow, keys, log, stream_study
 
@@ -45,6 +49,7 @@ def test_a_page_is_small_however_much_is_new(long):
 def test_a_page_asks_the_database_no_more_after_many_visits(long):
     """The second page and the thirtieth send as many statements, and none of them reads the stream again."""
     ann = come_back(long, follow(long), after_hours=1)
+    log(ann, keys(ann)[:3])
     long.clock.forward(HOUR)
     with counted(long) as first:
         ann.open(f"{ann.home}1/1/stream")
@@ -58,3 +63,23 @@ def test_a_page_asks_the_database_no_more_after_many_visits(long):
         ann.open(f"{ann.home}1/1/stream")
     assert len(last) <= len(first) <= 11
     assert not [statement for statement in last if "stream.content" in statement]
+
+
+def test_a_page_that_was_loaded_often_reads_no_more_than_so_many_loads(campaign, monkeypatch):
+    """Who keeps loading it makes it no slower: of loads that told nothing nothing is read, of others the newest."""
+    monkeypatch.setattr("study_app.services.worker.streams.MOST_LOADS", 5)
+    study = stream_study(campaign)
+    ann = come_back(study, follow(study), after_hours=1)
+    for number in range(14):
+        study.clock.forward(5)
+        ann.open(f"{ann.home}1/1/stream")
+        if number % 2:
+            log(ann, keys(ann)[:1])
+    with transaction(study.database, write=False) as session:
+        [follows] = session.scalars(select(Follow)).all()
+        one = SimpleNamespace(follow=follows)
+        latest = streams._latest_view(session, one)
+        used = streams._views_above(session, one, latest)
+    assert len(used) == 5
+    assert latest.visit == used[-1].visit
+    assert used[-1].id == max(view.id for view in used)

@@ -15,6 +15,7 @@ from study_app.study.platforms import (
     WayBack,
     frame_hosts,
     is_preview,
+    is_simulated_id,
     platform_of,
     submit_host,
     visit_parameters,
@@ -89,6 +90,8 @@ def test_each_platform_names_the_worker_in_its_own_parameter(platform, given, wo
     [
         ("prolific", "{{%PROLIFIC_PID%}}"),
         ("prolific", "a b"),
+        ("prolific", "5e9088a8a4b6ed018b45ba7"),
+        ("prolific", "5E9088A8A4B6ED018B45BA7B"),
         ("prolific", "<script>"),
         ("connect", "${participantId}"),
         ("sona", "%SURVEY_CODE%"),
@@ -222,6 +225,7 @@ def test_a_simulated_worker_is_let_in_on_every_platform(platform):
     assert path == "/s/s"
     assert worker_id(platform_of(entry), given)
     assert not is_preview(platform_of(entry), given)
+    assert is_simulated_id(worker_id(platform_of(entry), given)) == (platform != "sona")
 
 
 def policy(answer):
@@ -296,7 +300,7 @@ def test_a_second_assignment_of_a_turker_hands_in_that_one(turk):
     [
         (
             "prolific",
-            "PROLIFIC_PID=p1&STUDY_ID=s&SESSION_ID=z",
+            "PROLIFIC_PID=5e9088a8a4b6ed018b45ba7b&STUDY_ID=s&SESSION_ID=z",
             {"completion_code": "CDONE"},
             "https://app.prolific.com/submissions/complete?cc=CDONE",
         ),

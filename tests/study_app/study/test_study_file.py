@@ -143,7 +143,7 @@ def test_all_faults_come_at_once_in_the_order_of_the_file(faults):
         "9: tasks.1.collection.quereis is not known; did you mean 'queries'?",
         f"12: tasks.1.systems.bad one has a form that is not allowed, got 'bad one'; write {names}",
         "13: tasks.1.search_seconds must be at least 0, got '-1'; correct it",
-        "14: tasks.1.pairs must be 'all', got 'some'; write all, or how many pairs a worker judges",
+        "14: pairs: there is no file some; write all, how many pairs a worker judges, or a file with `topic a b` on each line",
         "15: tasks.1.languge is not known; did you mean 'language'?",
         "16: tasks.1.validation_swapped must be true or false, got '1'; correct it",
         "17: lease_minutes must be at least 1, got '0'; correct it",

@@ -17,7 +17,7 @@ from study_app.study.entries import (
     TaskEntry,
 )
 from study_app.tasks import workload
-from study_app.tasks.content import EventFiles, PushFiles, RankedFiles, SummaryFiles
+from study_app.tasks.content import AnswerFiles, EventFiles, PushFiles, RankedFiles, SummaryFiles
 from study_app.tasks.kinds import KINDS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "study-file.md").read_text(encoding="utf-8")
@@ -35,12 +35,14 @@ MODELS: dict[str, type[Entry]] = {
     "### Events": EventFiles,
     "### Pushes": PushFiles,
     "### Documents": RankedFiles,
+    "### Answers": AnswerFiles,
     "### Judged pairs": JudgingTask,
     "### Question": Question,
     **{f"## {name}": kind.entry for name, kind in KINDS.items()},
 }
 IN_WORDS = {
     "completion_code": "one per worker",
+    "ids": "everybody",
     "return_url": "Prolific's own; no button for `generic`",
     "name": "its kind",
     "criteria": "the kind's own, in the task's language",

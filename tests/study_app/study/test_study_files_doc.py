@@ -17,6 +17,7 @@ KINDS = {
     "### Events": ("stream_visits", "stream_pairs"),
     "### Pushes": ("stream_pairs",),
     "### Documents": ("ranked_pairs",),
+    "### Answers": ("answer_pairs",),
 }
 """Section -> the kinds of tasks that take its files."""
 

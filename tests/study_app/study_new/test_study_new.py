@@ -190,7 +190,7 @@ def test_a_fault_of_the_collection_leaves_nothing_behind(summaries, tmp_path):
             "queries.tsv",
             "summaries: no file that could be queries; add one, lines `query TAB text`",
         ),
-        ("ranked", "windows.txt", "ranked: no file that could be windows; add one"),
+        ("ranked", "texts.tsv", "ranked: no file that could be texts; add one"),
         ("pushes", "texts.tsv", "pushes: no file that could be texts; add one, lines `tweet_id TAB text`"),
         ("pushes", "sys*", "pushes: there is no run; name the files of your systems too"),
     ],

@@ -14,7 +14,17 @@ from tests.study_app.stream_visits import HOUR, log, stream_study
 
 TEMPLATES = resource_folder("templates")
 MESSAGE_PAGES = (
-    *("full", "withdrawn", "paused", "bad_host", "device_phone", "device_desktop", "no_study", "no_id"),
+    *(
+        "full",
+        "withdrawn",
+        "paused",
+        "bad_host",
+        "device_phone",
+        "device_desktop",
+        "no_study",
+        "no_id",
+        "not_invited",
+    ),
     *(
         "bad_address",
         "bad_form",
@@ -27,7 +37,7 @@ MESSAGE_PAGES = (
     ),
     "no_room",
 )
-EXAMPLES = ("example", "example_pushes", "example_ranking")
+EXAMPLES = ("example", "example_pushes", "example_ranking", "example_answer")
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +82,7 @@ def test_templates_and_code_use_what_is_there_and_nothing_is_left_over(messages)
     code += [path.read_text() for path in (TEMPLATES.parent / "study_app").rglob("*.py")]
     forms = {kind.side.name for kind in KINDS.values() if kind.side is not None}
     built = {f"{form}.{part}" for form in forms for part in ("heading", "topic", "help", "left", "right")}
+    built |= {"ranking.plain_help", "guide.plain_lists"}
     built |= {f"pushes.{part}_{side}" for part in ("letter", "same_day") for side in ("left", "right")}
     built |= {f"pair.choice_{choice}" for choice in ("left", "right", "equally_good", "equally_bad")}
     built |= {f"{page}.{part}" for page in MESSAGE_PAGES for part in ("heading", "text")}

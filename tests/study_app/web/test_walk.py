@@ -161,7 +161,12 @@ def test_finishing_itself_counts_the_rows(campaign):
 def test_the_studys_own_code_and_the_platforms_return_button(campaign):
     """Prolific takes a fixed code by a link; the button is there at once."""
     study = campaign(platform="prolific", completion_code="C1ABC")
-    ann = study.visitor().open("/s/small?PROLIFIC_PID=p1&STUDY_ID=s1&SESSION_ID=x1").send().send(topic="1")
+    ann = (
+        study.visitor()
+        .open("/s/small?PROLIFIC_PID=5e9088a8a4b6ed018b45ba7b&STUDY_ID=s1&SESSION_ID=x1")
+        .send()
+        .send(topic="1")
+    )
     study.clock.forward(100)
     study.judge_all(ann.send()).send()
     assert ann.html.select_one("[data-code]").get_text() == "C1ABC"

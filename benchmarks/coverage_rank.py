@@ -1,0 +1,220 @@
+"""How often the intervals and the ranks of `prefcal rank` hold the truth, in many sorts of studies, beside bootstraps of votes.
+
+    python benchmarks/coverage_rank.py [STUDIES [REGIME ...]]
+
+People vote by Davidson's model; systems are better or worse by topic and by person than they are on the whole, drawn here. The true win
+rates are means over such topics and people, the true worths those of one very large study of the same sort. `votes` is the
+percentile interval of 200 bootstrap samples of the votes, as if votes were independent; `choix`, where it is installed, that of
+choix's ilsr_pairwise (ties left out), over at most 100 studies. docs/rank.md quotes the table.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.rank.judgments import JudgedSystems
+from calibration.rank.ranking import ranks_left_open
+from calibration.rank.win_rates import win_rates
+from calibration.rank.worths import fit_worths, no_worths
+
+try:
+    import choix
+except ImportError:
+    choix = None
+
+Floats: TypeAlias = NDArray[np.float64]
+Rng: TypeAlias = np.random.Generator
+RESAMPLES, CHOIX_STUDIES = 200, 100
+TIE_WEIGHT, SIDE = 0.5, 0.15
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regime:
+    """A sort of study.
+
+    Attributes
+    ----------
+    topics, systems : int
+        How many.
+    votes : int
+        JudgedSystems of each couple on each topic.
+    people : int or None
+        Who judge all topics; None: as many people of its own for every topic as a couple has votes.
+    spread : float
+        The log worths go from minus to plus this.
+    by_topic, by_person : float
+        Standard deviations of a system's log worth over topics, and of what a person adds to it.
+    lost : float
+        Share of the couples of a topic that nobody judges.
+    uneven : bool
+        Votes of a couple on a topic are from 1 to twice ``votes``.
+    """
+
+    topics: int = 20
+    systems: int = 6
+    votes: int = 6
+    people: int | None = None
+    spread: float = 0.5
+    by_topic: float = 0.5
+    by_person: float = 0.4
+    lost: float = 0.0
+    uneven: bool = False
+
+
+REGIMES = {
+    "own people a topic": Regime(),
+    "same 12 people": Regime(people=12),
+    "same 12 people, all alike": Regime(people=12, spread=0.0),
+    "6 topics, own people": Regime(topics=6),
+    "6 topics, same 12 people": Regime(topics=6, people=12),
+    "6 people, 20 topics": Regime(people=6, by_person=0.6),
+    "unbalanced couples": Regime(people=20, lost=0.4, uneven=True),
+    "2 systems, 12 people": Regime(systems=2, people=12, spread=0.2),
+    "20 systems, 30 people": Regime(systems=20, people=30, votes=2),
+    "15 systems alike, 6 topics": Regime(systems=15, topics=6, spread=0.0, votes=3),
+}
+
+
+def worths(regime: Regime) -> Floats:
+    return np.linspace(-regime.spread, regime.spread, regime.systems)
+
+
+def drawn_study(regime: Regime, rng: Rng) -> JudgedSystems:
+    """Draw the judgments of one study."""
+    first, second = np.triu_indices(regime.systems, 1)
+    couples = len(first)
+    votes = np.full((regime.topics, couples), regime.votes)
+    if regime.uneven:
+        votes = rng.integers(1, 2 * regime.votes + 1, size=votes.shape)
+    votes[rng.random(votes.shape) < regime.lost] = 0
+    topic, couple = (np.repeat(place.ravel(), votes.ravel()) for place in np.indices(votes.shape))
+    number = np.concatenate([np.arange(many) for many in votes.ravel()])
+    if regime.people is None:
+        worker, people = topic * votes.max() + number, regime.topics * int(votes.max())
+    else:
+        turn = rng.permuted(np.tile(np.arange(regime.people), (votes.size, 1)), axis=1)
+        worker, people = turn[topic * couples + couple, number], regime.people
+    own = worths(regime)
+    on_topic = rng.normal(0, regime.by_topic, (regime.topics, regime.systems))
+    of_person = rng.normal(0, regime.by_person, (people, regime.systems))
+    is_turned = rng.random(len(topic)) < 0.5
+    left = np.where(is_turned, second[couple], first[couple])
+    right = np.where(is_turned, first[couple], second[couple])
+    value = [own[side] + on_topic[topic, side] + of_person[worker, side] for side in (left, right)]
+    return JudgedSystems(
+        task="drawn",
+        systems=tuple(f"s{number:02d}" for number in range(regime.systems)),
+        left=left,
+        right=right,
+        for_left=votes_for_left(value[0] - value[1] + SIDE, rng),
+        topic=topic,
+        worker=np.unique(worker, return_inverse=True)[1],
+    )
+
+
+def votes_for_left(log_odds: Floats, rng: Rng) -> Floats:
+    """Draw votes by Davidson's model: 1, 0 or 0.5."""
+    left, right = np.exp(log_odds / 2), np.exp(-log_odds / 2)
+    total = left + right + TIE_WEIGHT
+    chance = rng.random(len(log_odds))
+    return np.where(chance < left / total, 1.0, np.where(chance < (left + right) / total, 0.0, 0.5))
+
+
+def true_win_rates(regime: Regime, rng: Rng) -> Floats:
+    """Return the mean over topics, people and sides of the share that prefers each system, over all opponents."""
+    own = worths(regime)
+    noise = rng.normal(0, np.sqrt(2 * (regime.by_topic**2 + regime.by_person**2)), 400_000)
+    rates = np.zeros(regime.systems)
+    for place in range(regime.systems):
+        for other in {*range(regime.systems)} - {place}:
+            for side in (SIDE, -SIDE):
+                half = (own[place] - own[other] + noise + side) / 2
+                up, down = np.exp(half), np.exp(-half)
+                rates[place] += ((up + TIE_WEIGHT / 2) / (up + down + TIE_WEIGHT)).mean() / 2
+    return rates / (regime.systems - 1)
+
+
+def true_worths(regime: Regime, rng: Rng) -> Floats:
+    couples = regime.systems * (regime.systems - 1) // 2
+    large = replace(regime, topics=600_000 // (couples * 3), votes=3, people=None, uneven=False)
+    return fit_worths(drawn_study(large, rng)).worth
+
+
+def without_ties(study: JudgedSystems) -> list[tuple[int, int]]:
+    won = np.where(study.for_left == 1, study.left, study.right)
+    lost = np.where(study.for_left == 1, study.right, study.left)
+    return list(zip(won[~study.is_tie].tolist(), lost[~study.is_tie].tolist(), strict=True))
+
+
+def of_votes(study: JudgedSystems, rng: Rng) -> tuple[Floats, Floats]:
+    """Return the percentile intervals of win rates over bootstrap samples of votes: over couples, topics pooled."""
+    systems = len(study.systems)
+    cell, many = study.left * systems + study.right, systems**2
+    counts = np.stack([np.bincount(cell[study.for_left == vote], minlength=many) for vote in (1, 0, 0.5)])
+    n = int(counts.sum())
+    drawn = rng.multinomial(n, counts.ravel() / n, size=RESAMPLES).reshape(RESAMPLES, 3, systems, systems)
+    won = drawn[:, 0] + drawn[:, 1].transpose(0, 2, 1) + (drawn[:, 2] + drawn[:, 2].transpose(0, 2, 1)) / 2
+    met = (drawn.sum(axis=1) + drawn.sum(axis=1).transpose(0, 2, 1)).astype(float)
+    with np.errstate(invalid="ignore"):
+        rates = np.nanmean(won / met, axis=2)
+    low, high = np.quantile(rates, [0.025, 0.975], axis=0)
+    return low, high
+
+
+def of_choix(study: JudgedSystems, truth: Floats, rng: Rng) -> Floats:
+    """Return whether choix's bootstrap of votes holds the true worths."""
+    votes = np.array(without_ties(study))
+    replicates = [
+        choix.ilsr_pairwise(len(study.systems), votes[rng.integers(len(votes), size=len(votes))], alpha=1e-6)
+        for _ in range(RESAMPLES)
+    ]
+    low, high = np.quantile(replicates, [0.025, 0.975], axis=0)
+    return (low <= truth) & (truth <= high)
+
+
+def covered(regime: Regime, studies: int, rng: Rng) -> Iterator[tuple[str, float]]:
+    """Yield how often the truth was held: of single systems, and of all ranks of a study at once."""
+    rates, worth = true_win_rates(regime, rng), true_worths(regime, rng)
+    choix_worth = None
+    if choix is not None:
+        large = replace(regime, topics=200, votes=20, people=None, lost=0.0, uneven=False)
+        choix_worth = choix.ilsr_pairwise(regime.systems, without_ties(drawn_study(large, rng)), alpha=1e-6)
+    own = worths(regime)
+    best = 1 + (own[:, None] < own[None] - 1e-9).sum(axis=1)
+    worst = regime.systems - (own[:, None] > own[None] + 1e-9).sum(axis=1)
+    held: dict[str, list[float]] = {}
+    for number in range(studies):
+        study = drawn_study(regime, rng)
+        shares = win_rates(study)
+        variances = shares.influence.covariances()
+        reach = variances.of_one_each().errors().reach(0.95)
+        held.setdefault("win rate", []).append(float((np.abs(shares.value - rates) <= reach).mean()))
+        if not no_worths(study):
+            fitted = fit_worths(study)
+            reach = fitted.variances.errors().reach(0.95)
+            held.setdefault("worth", []).append(float((np.abs(fitted.worth - worth) <= reach).mean()))
+        low, high = ranks_left_open(shares.value, variances, 0.95, rng)
+        held.setdefault("all ranks", []).append(float(((low <= best) & (high >= worst)).all()))
+        held.setdefault("mean ranks open", []).append(float((high - low + 1).mean()))
+        low, high = of_votes(study, rng)
+        held.setdefault("votes: win rate", []).append(float(((low <= rates) & (rates <= high)).mean()))
+        if choix_worth is not None and number < CHOIX_STUDIES:
+            held.setdefault("choix: worth", []).append(float(of_choix(study, choix_worth, rng).mean()))
+    for what, shares_held in held.items():
+        yield what, float(np.mean(shares_held))
+
+
+def main() -> None:
+    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    chosen = sys.argv[2:] or list(REGIMES)
+    for number, name in enumerate(chosen):
+        values = dict(covered(REGIMES[name], studies, np.random.default_rng(number)))
+        print(f"{name:<28}" + "  ".join(f"{what} {value:.3f}" for what, value in values.items()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+"""Which system people prefer: win rates, worths, duels, and the ranks that they leave open.
+
+In comes the table preferences, with workers where some are excluded; out goes a `Ranking`, whose frames `folder` writes and reads.
+`crossed` says how far many estimates may be off at once when topics and people are both samples. Uses `calibration.inference` and
+`calibration.tables`; knows nothing of measures.
+"""
+
+from typing import TYPE_CHECKING
+
+from metrics.exports import lazily
+
+__all__ = ["Ranking", "rank_systems", "read_ranking", "write_ranking"]
+
+if TYPE_CHECKING:
+    from calibration.rank.folder import read_ranking, write_ranking
+    from calibration.rank.ranking import Ranking, rank_systems
+else:
+    __getattr__, __dir__ = lazily(__name__, __all__, ".ranking", ".folder")

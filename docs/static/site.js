@@ -1,0 +1,7 @@
+// What the theme leaves out for people who use a keyboard or a screen reader.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const caption of document.querySelectorAll('.caption[role="heading"]')) caption.setAttribute("aria-level", "2");
+  document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "All pages");
+  document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
+  for (const block of document.querySelectorAll("article pre")) block.tabIndex = 0;
+});

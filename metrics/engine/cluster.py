@@ -1,0 +1,65 @@
+"""The way to a Dask cluster that is running; the only module that needs the extra `prefcal[cluster]`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from metrics.errors import PrefcalError
+from metrics.wording import listed
+
+SECONDS = 10
+"""So long is waited for a scheduler, and for its first worker."""
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """Yield a client of the cluster.
+
+    Raises
+    ------
+    PrefcalError
+        If Dask is not installed here, the scheduler does not answer, it has no workers, or they have another prefcal.
+    """
+    try:
+        from distributed import Client  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise PrefcalError(
+            "--scheduler needs Dask: pip install 'prefcal[cluster]', here and on the workers"
+        ) from None
+    try:
+        client = Client(address, timeout=SECONDS, set_as_default=False)
+    except (OSError, ValueError):
+        raise PrefcalError(
+            f"no Dask scheduler answers at {address}: start one (dask scheduler), or name the address that it prints"
+        ) from None
+    try:
+        _check_workers(client, address)
+        yield client
+    finally:
+        client.close()
+
+
+def _check_workers(client: Any, address: str) -> None:
+    """Raise `PrefcalError` unless there are workers, all with this prefcal: another one may give other numbers."""
+    try:
+        client.wait_for_workers(1, timeout=SECONDS)
+        found = client.run(_own_version)
+    except TimeoutError:
+        raise PrefcalError(
+            f"the cluster at {address} has no workers: start some (dask worker {address})"
+        ) from None
+    except ModuleNotFoundError:
+        found = {"": "no prefcal"}
+    if set(found.values()) != {_own_version()}:
+        others = listed(sorted({str(one) for one in found.values()} - {_own_version()}))
+        raise PrefcalError(
+            f"the workers at {address} have {others}, and here is {_own_version()}: install the same prefcal everywhere"
+        )
+
+
+def _own_version() -> str:
+    try:
+        return f"prefcal {version('prefcal')}"
+    except PackageNotFoundError:
+        return "prefcal of no version"

@@ -1,0 +1,195 @@
+"""Work in pieces, done in this process, in several processes, or on a Dask cluster.
+
+A piece of work is a function of what all pieces share and of one item. What is shared (judgments, runs) is sent to each worker
+once. Pieces come back in the order in which they are ready, with their items; who wants another order sorts them.
+
+What a piece returns must depend on its arguments alone: then the results are the same, to the last digit, however many
+workers there are, and a piece whose worker died can be done again elsewhere.
+"""
+
+import signal
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from itertools import islice
+from multiprocessing import connection, get_context, parent_process
+from os import _exit
+from typing import Any, TypeAlias, TypeVar
+
+from metrics.errors import PrefcalError
+
+Shared = TypeVar("Shared")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Work: TypeAlias = Callable[[Shared, Item], Result]
+
+AHEAD = 2
+"""So many pieces a worker are handed out, so that nobody waits for the next one."""
+
+
+class Engine(ABC):
+    """Who does the work.
+
+    Attributes
+    ----------
+    workers : int
+        How many pieces are done at a time.
+    """
+
+    workers: int = 1
+
+    @abstractmethod
+    def results(
+        self, work: Work[Shared, Item, Result], shared: Shared, items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Result]]:
+        """Do the work for every item.
+
+        Parameters
+        ----------
+        work : callable
+            ``work(shared, item)``; a function of a module, so that other processes find it.
+        shared : object
+            What all pieces need.
+        items : iterable
+            One a piece; taken as they are needed.
+
+        Yields
+        ------
+        (item, result)
+            As they become ready.
+
+        Raises
+        ------
+        PrefcalError
+            If the workers are lost. What was yielded before is whole.
+        """
+
+
+class _HereEngine(Engine):
+    """The process that asks, alone."""
+
+    def results(
+        self, work: Work[Shared, Item, Result], shared: Shared, items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Result]]:
+        """Do one piece after the other."""
+        return ((item, work(shared, item)) for item in items)
+
+
+class _ProcessEngine(Engine):
+    """Several processes on this machine."""
+
+    def __init__(self, jobs: int) -> None:
+        self.workers = jobs
+
+    def results(
+        self, work: Work[Shared, Item, Result], shared: Shared, items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Result]]:
+        """Do as many pieces at a time as there are processes."""
+        pool = ProcessPoolExecutor(
+            self.workers, get_context("spawn"), initializer=_begin, initargs=(work, shared)
+        )
+        try:
+            yield from _in_flight(lambda item: pool.submit(_piece, item), items, AHEAD * self.workers)
+        except BrokenProcessPool:
+            raise PrefcalError(
+                "a worker process died, perhaps for want of memory: run the same command again, or with fewer --jobs"
+            ) from None
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+class _ClusterEngine(Engine):
+    """The workers of a Dask cluster."""
+
+    def __init__(self, client: Any, address: str) -> None:
+        self._client = client
+        self._address = address
+        self.workers = max(1, sum(client.nthreads().values()))
+
+    def results(
+        self, work: Work[Shared, Item, Result], shared: Shared, items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Result]]:
+        """Do as many pieces at a time as the cluster has threads; a piece whose worker dies is done by another."""
+        from distributed import KilledWorker  # noqa: PLC0415 - only a cluster needs it
+        from distributed.client import FutureCancelledError  # noqa: PLC0415
+
+        pool = self._client.get_executor(pure=False)
+        try:
+            sent = self._client.scatter(shared, broadcast=True, hash=False)
+            yield from _in_flight(
+                lambda item: pool.submit(work, sent, item), items, max(16, AHEAD * self.workers)
+            )
+        except (KilledWorker, FutureCancelledError, OSError):
+            raise PrefcalError(
+                f"the cluster at {self._address} lost its workers: start them, then run the same command again"
+            ) from None
+        finally:
+            pool.shutdown(wait=False)
+
+
+@contextmanager
+def open_engine(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Engine]:
+    """Open an engine for a while.
+
+    Parameters
+    ----------
+    jobs : int
+        Processes on this machine; 1 is this process alone.
+    scheduler : str, optional
+        Address of the scheduler of a Dask cluster, such as ``tcp://10.0.0.1:8786``; ``jobs`` is then not looked at.
+
+    Raises
+    ------
+    PrefcalError
+        If the cluster cannot be used.
+    """
+    if scheduler is None:
+        yield _HereEngine() if jobs == 1 else _ProcessEngine(jobs)
+        return
+    from metrics.engine.cluster import connected  # noqa: PLC0415 - only a cluster needs it
+
+    with connected(scheduler) as client:
+        yield _ClusterEngine(client, scheduler)
+
+
+def _in_flight(
+    submit: Callable[[Item], "Future[Result]"], items: Iterable[Item], most: int
+) -> Iterator[tuple[Item, Result]]:
+    """Hand out items, at most so many at a time, and yield each with its result as it becomes ready."""
+    ahead = iter(items)
+    running = {submit(item): item for item in islice(ahead, most)}
+    while running:
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            item = running.pop(future)
+            yield item, future.result()
+            running |= {submit(following): following for following in islice(ahead, 1)}
+
+
+_own: tuple[Work[Any, Any, Any], Any] | None = None
+"""In a worker process: the work, and what its pieces share."""
+
+
+def _begin(work: Work[Any, Any, Any], shared: object) -> None:
+    """Make a process ready to work: it ends at once when it is interrupted, and with the process that started it."""
+    global _own  # noqa: PLW0603 - a worker process has one work
+    _own = (work, shared)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        _exit(1)
+
+
+def _piece(item: object) -> Any:
+    """Do one piece in a worker process."""
+    if _own is None:
+        raise RuntimeError("this process was given no work")
+    work, shared = _own
+    return work(shared, item)

@@ -1,0 +1,14 @@
+"""MSU for many populations at once: the points of a sweep, its parts, its tables, and whom it is like another measure for."""
+
+from typing import TYPE_CHECKING
+
+from metrics.exports import lazily
+
+__all__ = ["MSUSweep", "SweepGrid", "read_sweep", "sweep_msu"]
+
+if TYPE_CHECKING:
+    from metrics.sweep.grid import SweepGrid
+    from metrics.sweep.result import MSUSweep, read_sweep
+    from metrics.sweep.sweep import sweep_msu
+else:
+    __getattr__, __dir__ = lazily(__name__, __all__, ".grid", ".result", ".sweep")

@@ -1,0 +1,124 @@
+"""A sweep that is done: its tables as frames, and what they say in a few lines."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metrics.errors import input_fault
+from metrics.results import Summarised
+from metrics.sweep.parts import SweepFolder, read_manifest
+from metrics.sweep.tables import BEST, CORRELATION, POPULATION, SWEEP, SYSTEM
+from metrics.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
+
+
+class MSUSweep(Summarised):
+    """The tables of a sweep. It prints as the first lines of its `summary`.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they lie.
+
+    Attributes
+    ----------
+    runs, topics : tuple of str
+        The names of both, in order.
+    parts : SweepFolder
+        What every population gained.
+
+    Raises
+    ------
+    InputError
+        If there is no sweep in the folder, or it is not done.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        manifest = read_manifest(folder)
+        self.folder = folder
+        self.runs = tuple(manifest["runs"])
+        self.topics = tuple(manifest["topics"])
+        self.users = int(manifest["users"])
+        self.parts = SweepFolder(folder, manifest)
+        missing = next((name for name in (SWEEP, BEST, CORRELATION) if not (folder / name).exists()), None)
+        if missing is not None:
+            raise input_fault(
+                "the sweep is not done",
+                path=folder / missing,
+                cure="run the same prefcal sweep again: it goes on",
+            )
+
+    def frame(self) -> "pd.DataFrame":
+        """Return a row a point and run: MSU, its standard error, MSU per second."""
+        import pandas as pd  # noqa: PLC0415 - slow to load
+
+        return pd.read_parquet(self.folder / SWEEP)
+
+    def best(self) -> "pd.DataFrame":
+        """Return the best system of each point, then the best point of each system; column ``of`` tells which."""
+        import pandas as pd  # noqa: PLC0415
+
+        return pd.read_csv(self.folder / BEST, dtype={"run": "str"}, keep_default_na=False)
+
+    def correlation(self) -> "pd.DataFrame":
+        """Return a row a point, metric (MSU, MSU/s) and other measure: tau-b and tau-AP."""
+        import pandas as pd  # noqa: PLC0415
+
+        return pd.read_csv(self.folder / CORRELATION, dtype={"metric": "str", "against": "str"})
+
+    def summary(self) -> str:
+        """Return how large the sweep is, who leads for how many points, and where MSU is closest to other measures."""
+        best, taus = self.best(), self.correlation()
+        led = best[best["of"] == POPULATION]["run"].value_counts()
+        lines = [
+            ", ".join(
+                [
+                    counted(len(self.parts.grid), "point"),
+                    counted(len(self.runs), "run"),
+                    counted(len(self.topics), "topic"),
+                    f"{counted(self.users, 'user')} of each population",
+                ]
+            ),
+            *(f"{run} leads for {counted(int(count), 'point')}" for run, count in led.head(3).items()),
+        ]
+        if len(led) > 3:
+            lines.append(
+                f"{counted(len(led) - 3, 'other run')} lead for some; {SYSTEM}s' best points: {BEST}"
+            )
+        for (metric, against), rows in taus.dropna(subset="tau-b").groupby(["metric", "against"], sort=False):
+            closest = rows.loc[rows["tau-b"].idxmax()]
+            lines.append(
+                f"{metric} ranks most like {against} for {in_words(closest)}: tau-b {closest['tau-b']:.3f}"
+            )
+        return "\n".join(lines)
+
+
+def read_sweep(folder: str | Path) -> MSUSweep:
+    """Read the folder of a sweep that is done.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    return MSUSweep(Path(folder))
+
+
+def in_words(point: "pd.Series[float]") -> str:
+    """Name a point: ``away 3 h (sd 90 min), there 2 min (sd 1 min), L = 0.5``."""
+    away, session = (
+        f"{_brief(point[f'{what}_mean_seconds'])} (sd {_brief(point[f'{what}_sd_seconds'])})"
+        for what in ("away", "session")
+    )
+    return f"away {away}, there {session}, L = {point['lateness']:g}"
+
+
+def _brief(seconds: float) -> str:
+    """Return a time in the largest unit of which it is a whole or a half number."""
+    size, name = next(
+        (unit for unit in UNITS if seconds >= unit[0] and 2 * seconds % unit[0] == 0), UNITS[-1]
+    )
+    return f"{seconds / size:g} {name}"

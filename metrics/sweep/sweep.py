@@ -1,0 +1,122 @@
+"""Sweeping MSU over populations: plan, compute what is missing, write the tables.
+
+Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015), section 4.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from metrics.engine.engines import open_engine
+from metrics.errors import input_fault
+from metrics.events import EventCollection, UpdateRun
+from metrics.msu.measures import MSU
+from metrics.msu.meetings import Lengths, PreparedRuns
+from metrics.results import Score
+from metrics.sweep.grid import SweepGrid
+from metrics.sweep.parts import PopulationTotals, SweepFolder, SweepWork, population_totals
+from metrics.sweep.plan import SweepPlan, planned
+from metrics.sweep.references import own_references, references
+from metrics.sweep.result import MSUSweep
+from metrics.sweep.tables import write_tables
+from metrics.wording import counted, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Part: TypeAlias = tuple[int, PopulationTotals]
+Watch: TypeAlias = Callable[[SweepPlan, Iterator[Part]], Iterator[Part]]
+"""Is given the plan before anything is computed, and goes through the parts while it shows somebody how far."""
+
+
+def unwatched(plan: SweepPlan, parts: Iterator[Part]) -> Iterator[Part]:  # noqa: ARG001 - as Watch
+    """Show nobody anything: the default `Watch`."""
+    return parts
+
+
+def sweep_msu(  # noqa: PLR0913 - one argument an option of the command
+    collection: EventCollection,
+    runs: Iterable[UpdateRun],
+    folder: str | Path,
+    *,
+    grid: SweepGrid | None = None,
+    users: int = 1000,
+    seed: int = 1,
+    lengths: Lengths | None = None,
+    scores: "pd.DataFrame | Iterable[Score] | None" = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    watch: Watch = unwatched,
+) -> MSUSweep:
+    """Score runs by MSU for every population of a grid, and hold each ranking against other measures.
+
+    At every point the numbers are those of `metrics.msu.score.score_msu` for the same population, users, seed and lateness: the
+    users of every population are drawn with one seed, and differ by the population alone. Every lateness comes from one
+    simulation. What is computed is kept in the folder at once; a sweep that was stopped goes on where it was.
+
+    Parameters
+    ----------
+    collection : EventCollection
+        Judgments.
+    runs : iterable of UpdateRun
+        Of different names.
+    folder : str or Path
+        Where its parts and tables are; docs/sweep.md says what they hold.
+    grid : SweepGrid, optional
+        The points; those of the paper by default.
+    users, seed : int
+        How many users each population has, and the seed that they are drawn with.
+    lengths : mapping of topic to mapping of update to float, optional
+        Words of updates; of others the words in their texts are counted.
+    scores : DataFrame or iterable of Score, optional
+        Run, topic, metric, value: further measures that MSU is held against, besides ELG and LC.
+    jobs, scheduler
+        Who computes, see `metrics.engine.open_engine`. The result is the same.
+    watch : callable
+        As `Watch`.
+
+    Raises
+    ------
+    InputError
+        If a run has no update about a judged topic, the folder has parts of another sweep, something in it is damaged, a
+        file cannot be written, or a run lacks a score.
+    PrefcalError
+        If the workers are lost. Parts that are whole stay.
+    ValueError
+        If there are no users.
+    """
+    if users < 1:
+        raise ValueError(f"a population needs at least one user, got {users}")
+    runs, grid = list(runs), grid or SweepGrid()
+    _check_runs(collection, runs)
+    names, topics = [run.name for run in runs], list(collection.topics)
+    against = own_references(collection, runs)
+    if scores is not None:
+        further = scores if not hasattr(scores, "itertuples") else _rows(scores)
+        against += references(further, names, topics)
+    measures = [MSU(lateness=decay) for decay in grid.lateness]
+    work = SweepWork(PreparedRuns(collection, runs, measures, lengths or {}, "judged"), grid, users, seed)
+    kept = SweepFolder(folder, work.manifest())
+    with open_engine(jobs=jobs, scheduler=scheduler) as engine:
+        missing = kept.missing()
+        plan = planned(work, missing, engine.workers)
+        kept.begin()
+        for place, totals in watch(plan, engine.results(population_totals, work, missing)):
+            kept.write(place, totals)
+    write_tables(kept, names, against)
+    return MSUSweep(kept.folder)
+
+
+def _rows(frame: "pd.DataFrame") -> Iterator[Score]:
+    return (
+        Score(str(row.run), str(row.topic), str(row.metric), float(row.value)) for row in frame.itertuples()
+    )
+
+
+def _check_runs(collection: EventCollection, runs: list[UpdateRun]) -> None:
+    """Raise `InputError` where there is nothing to sweep."""
+    empty = [run.name for run in runs if not run.entries(collection.topics)]
+    if empty or not runs:
+        what = "there is no run" if not runs else f"no update about a judged topic: {listed(empty)}"
+        number = counted(len(collection.topics), "judged topic")
+        raise input_fault(what, path=collection.name, cure=f"give runs with updates about the {number}")

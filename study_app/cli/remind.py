@@ -1,0 +1,89 @@
+"""`prefcal remind`: whom to remind of a stream, by platform id."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from study_app.cli.output import OutFile, database_option, opened
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+    from study_app.store.models import LoadedStudy
+
+
+REMINDER_COLUMNS = ("platform_id", "topic", "address")
+
+
+@click.command()
+@click.argument("study", metavar="STUDY", required=False)
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=OutFile(path_type=str),
+    metavar="FILE",
+    required=True,
+    help="Write the list into FILE.",
+)
+@click.option(
+    "--base",
+    metavar="URL",
+    required=True,
+    help="The address under which workers reach the server, such as https://study.example.org.",
+)
+@click.option(
+    "--quiet-hours",
+    type=click.FloatRange(min=0),
+    metavar="H",
+    help="Leave out who was there in the last H hours, by the stream's own clock.",
+)
+@database_option
+def remind(study: str | None, file: str, base: str, quiet_hours: float | None, database: str | None) -> None:
+    """List everybody who follows a stream of STUDY: platform id, event, and the address that leads them back.
+
+    Send the messages by the platform's own means. Each line is recorded as a reminder of this moment, so make the list
+    when you are about to send it. STUDY may be left out when only one study is loaded.
+    """
+    from metrics.errors import input_fault
+    from metrics.files import write_whole
+    from study_app.cli.output import csv_text
+    from study_app.services.researcher.studies import chosen_study
+    from study_app.store.database import transaction
+    from study_app.store.tokens import utc_now
+
+    if not base.startswith(("http://", "https://")):
+        raise input_fault(f"not an address: {base}", cure="write --base https://HOST")
+    store = opened(database)
+    try:
+        with transaction(store, write=True) as session:
+            chosen = chosen_study(session, study)
+            rows = _reminder_rows(session, chosen, base.rstrip("/"), quiet_hours, now=utc_now())
+            write_whole(file, csv_text(REMINDER_COLUMNS, rows), private=True)
+    finally:
+        store.engine.dispose()
+    click.echo(f"{chosen.name}: {len(rows)} to remind, in {file}")
+
+
+def _reminder_rows(
+    session: "Session", study: "LoadedStudy", base: str, quiet_hours: float | None, *, now: "datetime"
+) -> list[tuple[str, str, str]]:
+    """Return the lines of the list, and note that everybody on it is reminded now."""
+    from study_app.cli.output import plain_cell
+    from study_app.services.researcher.remind import remind as reminded
+    from study_app.services.researcher.studies import SIGNING_KEY, setting
+    from study_app.store.plan import Plans
+    from study_app.store.tokens import Signer
+
+    plan = Plans().of(session, study.id, study.version)
+    signer = Signer(setting(session, SIGNING_KEY) or "")
+    return [
+        (
+            plain_cell(follower.platform_worker),
+            plain_cell(follower.title),
+            f"{base}/w/{signer.worker_token(follower.worker)}/?via=reminder",
+        )
+        for follower in reminded(session, plan, quiet_hours=quiet_hours, now=now)
+    ]

@@ -1,0 +1,1 @@
+"""`prefcal sweep`: one measure at many points; one command a measure family."""

@@ -1,0 +1,249 @@
+"""`prefcal sweep msu`: MSU for every population of a grid."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from study_app.cli.engine import engine_options
+from study_app.cli.output import folder_option
+from study_app.cli.score.events import (
+    DEFAULT_USERS,
+    DURATION,
+    SECONDS,
+    decay,
+    event_options,
+    read_judged_events,
+    read_update_runs,
+)
+
+if TYPE_CHECKING:
+    from metrics.sweep.grid import SweepGrid
+    from metrics.sweep.references import ReferenceMeasure
+    from metrics.sweep.result import MSUSweep
+    from metrics.sweep.sweep import Part, SweepPlan
+
+LIKE = "like.csv"
+SHOWN = 10
+Numbers = tuple[float, ...]
+
+
+def _list_of(read: Callable[[str], float]) -> Callable[[str], Numbers]:
+    """Return what reads values with commas between them; anything else is wrong usage."""
+
+    def numbers(text: str) -> Numbers:
+        return tuple(read(part.strip()) for part in text.split(","))
+
+    return numbers
+
+
+def _duration(text: str) -> float:
+    """Read a duration such as ``3h``, ``90m`` or ``120s``, in seconds; anything else is wrong usage."""
+    found = DURATION.fullmatch(text)
+    if found is None:
+        raise click.BadParameter(f"{text!r} is no duration; write some such as 30m,1h,3h")
+    return float(found[1]) * SECONDS[found[2]]
+
+
+def _multiple(text: str) -> float:
+    """Read a number, 0 or more; anything else is wrong usage."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise click.BadParameter(f"{text!r} is no multiple of the mean; write some such as .5,1,2")
+    return number
+
+
+def grid_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add `--preset` and the lists `--away`, `--session`, `--spread` and `--lateness`."""
+    options = [
+        click.option("--preset", type=click.Choice(["paper"]), help="The 2,646 points of the MSU paper; lists that are given win."),
+        click.option("--away", type=_list_of(_duration), metavar="M,...", help="Mean times away, like 30m,1h,3h."),
+        click.option("--session", type=_list_of(_duration), metavar="M,...", help="Mean session lengths, like 30s,2m."),
+        click.option("--spread", type=_list_of(_multiple), metavar="R,...", help="Standard deviations over users, in multiples of the mean.  [default: 0.5,1,2]"),
+        click.option("--lateness", type=_list_of(decay), metavar="L,...", help="Worth of a nugget one visit late.  [default: 0,0.1,0.25,0.5,0.75,0.9,1]"),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command("msu")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@event_options
+@click.option(
+    "--lengths", metavar="F", help="Words of updates; of others the words in their texts are counted."
+)
+@grid_options
+@click.option(
+    "--users",
+    type=click.IntRange(min=1),
+    default=DEFAULT_USERS,
+    show_default=True,
+    metavar="N",
+    help="How many users of each population are simulated.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Seed of the users, the same for every population: as prefcal score msu --seed.",
+)
+@click.option(
+    "--scores",
+    metavar="FILE",
+    help="Other measures of the runs that MSU is held against, besides ELG and LC: a CSV with run and a column a measure, or run,topic,metric,value.",
+)
+@click.option(
+    "--like",
+    metavar="FILE",
+    help="Scores by another measure, likewise: list the populations for whom MSU ranks the runs as it does. Needs --column.",
+)
+@click.option("--column", metavar="NAME", help="Which measure of --like.")
+@engine_options
+@folder_option("Where everything is written; a sweep that was stopped goes on there.")
+def msu(
+    *,
+    runs: tuple[str, ...],
+    lengths: str | None,
+    preset: str | None,
+    users: int,
+    seed: int,
+    scores: str | None,
+    like: str | None,
+    column: str | None,
+    jobs: int,
+    scheduler: str | None,
+    folder: Path,
+    **options: Any,
+) -> None:
+    """Score runs by MSU for every population of a grid, and hold each ranking against ELG, LC and others.
+
+    Writes into DIR: sweep.parquet, a row a point and run; best.csv, who is best for whom; correlation.csv, how alike MSU and other
+    measures rank the runs at each point; report.html and its figures. Stopped in any way, the same command goes on where it was.
+    """
+    from metrics.readers.score_table import read_score_table
+    from metrics.readers.tempsum import read_lengths
+    from metrics.sweep.sweep import sweep_msu
+
+    lists = {name: options.pop(name) for name in ("away", "session", "spread", "lateness")}
+    grid = _grid(preset, lists)
+    if (like is None) != (column is None):
+        raise click.UsageError("--like FILE and --column NAME go together")
+    judged = read_judged_events(**options)
+    words = None if lengths is None else read_lengths(lengths, judged.topics)
+    systems = read_update_runs(runs, judged, words)
+    names = [run.name for run in systems]
+    wanted = None if like is None else _reference(like, str(column), names, list(judged.topics))
+    further = None if scores is None else read_score_table(scores)
+    watched = _Watched()
+    try:
+        found = sweep_msu(
+            judged,
+            systems,
+            folder,
+            grid=grid,
+            users=users,
+            seed=seed,
+            lengths=words,
+            scores=further,
+            jobs=jobs,
+            scheduler=scheduler,
+            watch=watched,
+        )
+    except KeyboardInterrupt:
+        watched.say_stopped(folder)
+        raise SystemExit(130) from None
+    click.echo(found.summary())
+    if wanted is not None:
+        _say_like(found, wanted, str(like))
+    _report(folder)
+
+
+def _grid(preset: str | None, lists: dict[str, Numbers | None]) -> "SweepGrid":
+    from metrics.sweep.grid import SweepGrid
+
+    if preset is None and (lists["away"] is None or lists["session"] is None):
+        raise click.UsageError("say which people: --preset paper, or --away M,... and --session M,...")
+    names = {"away": "away_seconds", "session": "session_seconds"}
+    given = {names.get(name, name): values for name, values in lists.items() if values is not None}
+    try:
+        return SweepGrid(**given)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+class _Watched:
+    """Says the plan, then shows a bar on a terminal."""
+
+    def __init__(self) -> None:
+        self._done = 0
+        self._of = 0
+
+    def __call__(self, plan: "SweepPlan", parts: "Iterator[Part]") -> "Iterator[Part]":
+        from tqdm import tqdm
+
+        click.echo(str(plan), err=True)
+        self._done, self._of = plan.populations - plan.missing, plan.populations
+        bar = tqdm(parts, total=plan.missing, desc="sweep", unit="population", leave=False, disable=None)
+        for part in bar:
+            yield part
+            self._done += 1
+
+    def say_stopped(self, folder: Path) -> None:
+        """Say what is kept of a sweep that was interrupted."""
+        kept = f"{self._done:,} of {self._of:,} populations are kept" if self._of else "nothing was begun"
+        click.echo(f"\n{folder}: stopped; {kept}; the same command goes on", err=True)
+
+
+def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "ReferenceMeasure":
+    """Read the measure of `--like`."""
+    from metrics.errors import input_fault
+    from metrics.readers.score_table import read_score_table
+    from metrics.sweep.references import references
+    from metrics.wording import listed
+
+    scores = read_score_table(path)
+    known = list(dict.fromkeys(score.metric for score in scores))
+    if column not in known:
+        raise input_fault(
+            f"there is no measure {column!r}", path=path, line=1, cure=f"the measures are {listed(known)}"
+        )
+    [found] = references([score for score in scores if score.metric == column], runs, topics, path=path)
+    return found
+
+
+def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
+    """Write like.csv, and print the points that come first in it."""
+    from metrics.files import write_whole
+    from metrics.sweep.like import as_close, points_like
+    from metrics.sweep.result import in_words
+    from study_app.cli.output import csv_text, table_text
+
+    table = points_like(found, wanted)
+    write_whole(found.folder / LIKE, csv_text(list(table), table.itertuples(index=False)))
+    shown = ["tau-b", "low", "high", "tau-AP"]
+    rows = [[in_words(row), *row[shown].tolist()] for _, row in table.head(SHOWN).iterrows()]
+    click.echo(f"\nMSU ranks most like {wanted.name} for\n{table_text(['people', *shown], rows)}", nl=False)
+    if wanted.by_topic is None:
+        click.echo(
+            f"{path}: no scores by topic, so there are no intervals; write rows of run,topic,metric,value",
+            err=True,
+        )
+    else:
+        click.echo(
+            f"These topics cannot tell {len(as_close(table)):,} of {len(table):,} points from the first."
+        )
+
+
+def _report(folder: Path) -> None:
+    """Write the report of the folder, with its figures."""
+    from functools import partial
+
+    from study_app.report.build import write_report
+
+    click.echo(write_report(folder, tell=partial(click.echo, err=True)))

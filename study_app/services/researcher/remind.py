@@ -1,0 +1,79 @@
+"""Whom to remind of a stream they follow; sending is up to the platform's own means."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from study_app.store.models import Assignment, PageLoad, PlatformIdentity, Slot, StoredEvent, Topic, Worker
+from study_app.store.plan import StudyPlan
+from study_app.store.task_models import Follow, Prompt, StreamView
+from study_app.study.entries import FollowedTask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reminder:
+    """One stream that somebody follows: who they are on the platform, the event's title, and the row of the worker."""
+
+    platform_worker: str
+    title: str
+    worker: int
+
+
+def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now: datetime) -> list[Reminder]:
+    """Return every stream whose days are not over, by worker, and note that its follower is reminded now.
+
+    Parameters
+    ----------
+    quiet_hours : float or None
+        Leave out who gave a sign of life in the stream's last so many hours, by its own clock; enrolling is one.
+    """
+    follows = session.execute(
+        select(Follow, Assignment.task_id, Worker.id, PlatformIdentity.platform_worker, Topic.text)
+        .join(Follow.slot)
+        .join(Slot.assignment)
+        .join(Slot.topic)
+        .join(Assignment.worker)
+        .join(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
+        .where(
+            Worker.study_id == plan.id,
+            Worker.withdrawn_at.is_(None),
+            Worker.completed_at.is_(None),
+            Worker.stopped_at.is_(None),
+            Follow.ends_at > now,
+        )
+        .order_by(Worker.number, Follow.id)
+    ).all()
+    signs = _last_signs(session)
+    reminders = []
+    for follow, task, worker, platform_worker, title in follows:
+        entry = plan.task(task).following
+        if quiet_hours is None or not _was_here(
+            signs.get(follow.id, follow.started_at), quiet_hours, entry, now=now
+        ):
+            session.add(Prompt(follow_id=follow.id, sent_at=now))
+            reminders.append(Reminder(platform_worker=platform_worker, title=title, worker=worker))
+    session.flush()
+    return reminders
+
+
+def _was_here(last_sign: datetime, hours: float, entry: FollowedTask, *, now: datetime) -> bool:
+    return now - last_sign < timedelta(hours=hours / entry.clock_factor)
+
+
+def _last_signs(session: Session) -> dict[int, datetime]:
+    """Return follow -> its last sign of life: an event received or a form sent. Those without any are missing."""
+    sent = select(StreamView.follow_id, func.max(StreamView.left_at)).group_by(StreamView.follow_id)
+    received = (
+        select(StreamView.follow_id, func.max(StoredEvent.received_at))
+        .join(PageLoad, PageLoad.key == StreamView.key)
+        .join(StoredEvent, StoredEvent.page_load_id == PageLoad.id)
+        .group_by(StreamView.follow_id)
+    )
+    last: dict[int, datetime] = {}
+    for wanted in (sent, received):
+        for follow, moment in session.execute(wanted):
+            if moment is not None:
+                last[follow] = max(moment, last.get(follow, moment))
+    return last

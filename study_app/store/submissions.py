@@ -1,0 +1,51 @@
+"""Submissions of a platform under which more than one worker came: one person with several ids, or an address that was passed on."""
+
+from collections import defaultdict
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from study_app.store.models import PlatformEntry, PlatformIdentity, Worker
+from study_app.study.platforms import Platform
+
+
+def submission_of(platform: Platform) -> ColumnElement[str] | None:
+    """Return what an arrival says of its submission, for a question to the database; None where the platform has none."""
+    name = platform.submission_parameter
+    return None if name is None else PlatformEntry.parameters[name].as_string()
+
+
+def sharers(session: Session, study: int, platform: Platform) -> set[int]:
+    """Return the workers (rows) of a study who came under a submission under which another one came too."""
+    submission = submission_of(platform)
+    if submission is None:
+        return set()
+    arrivals = (
+        select(submission, PlatformIdentity.worker_id)
+        .join(PlatformIdentity, PlatformIdentity.id == PlatformEntry.identity_id)
+        .where(PlatformIdentity.study_id == study, submission.is_not(None))
+    )
+    workers = defaultdict(set)
+    for name, worker in session.execute(arrivals):
+        workers[name].add(worker)
+    return {worker for group in workers.values() if len(group) > 1 for worker in group}
+
+
+def other_of_submission(
+    session: Session, study: int, platform: Platform, *, worker: str, submission: str | None
+) -> str | None:
+    """Return the pseudonym of a worker who came under a submission with another id than ``worker``; None for nobody."""
+    said = submission_of(platform)
+    if said is None or submission is None:
+        return None
+    others = (
+        select(Worker.pseudonym)
+        .join(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
+        .join(PlatformEntry, PlatformEntry.identity_id == PlatformIdentity.id)
+        .where(
+            PlatformIdentity.study_id == study,
+            PlatformIdentity.platform_worker != worker,
+            said == submission,
+        )
+    )
+    return session.scalars(others.order_by(Worker.number).limit(1)).one_or_none()

@@ -1,0 +1,113 @@
+"""Which pairs a task judges: those of a file ``topic a b`` a line, else those of all systems that show something of a topic.
+
+Topics without any are left out, with a note. The same for every kind of task whose pages are pairs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from metrics.errors import Fault, FaultLog
+from metrics.readers.columns import read_columns
+from metrics.topics import TopicNames
+from metrics.wording import counted, listed, nearest
+from study_app.study.entries import JudgingTask
+from study_app.tasks.content import Couple, TaskContent, source_files, tried
+
+COLUMNS = ("topic", "a", "b")
+
+
+def with_pairs(folder: Path, content: TaskContent, faults: list[Fault]) -> TaskContent | None:
+    """Return a task with the pairs that its study file chooses, and without the topics of which there is none.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the study file.
+    content : TaskContent
+        As its kind has read it; without pairs it comes back as it is.
+    faults : list of Fault
+        Gets what is wrong with the file of pairs; None comes back then.
+    """
+    if not isinstance(content.entry, JudgingTask):
+        return content
+    name = content.entry.pairs_file
+    if name is None:
+        return _judged_only(content, content.couples)
+    chosen = tried(faults, partial(_read, folder / name, content))
+    if chosen is None:
+        return None
+    files = {**content.files, **source_files(folder, {"pairs": name})}
+    return _judged_only(replace(content, files=files), chosen)
+
+
+def _judged_only(content: TaskContent, couples: Mapping[str, Sequence[Couple]]) -> TaskContent:
+    """Keep the topics of which there are couples."""
+    kept = {topic.id: tuple(couples[topic.id]) for topic in content.topics if couples.get(topic.id)}
+    silent = [topic.id for topic in content.topics if topic.id not in kept]
+    if not silent:
+        return replace(content, chosen=kept)
+    note = f"{counted(len(silent), 'topic')} without a pair, not shown: {listed(silent)}"
+    return replace(
+        content,
+        topics=tuple(topic for topic in content.topics if topic.id in kept),
+        shown={key: shown for key, shown in content.shown.items() if key[0] in kept},
+        chosen=kept,
+        notes=(*content.notes, note),
+    )
+
+
+def _read(path: Path, content: TaskContent) -> dict[str, list[Couple]]:
+    """Read the couples to judge, each in the order in which the study file has its systems; a first line may be a header.
+
+    Raises
+    ------
+    InputError
+        With every line that has not three fields, names a topic or a system that there is not, a system that shows nothing of
+        the topic, one system twice, or a couple that stands above already; or if there is no couple.
+    """
+    log = FaultLog(path)
+    topics = [topic.id for topic in content.topics]
+    names, chosen = TopicNames(topics), dict[str, list[Couple]]()
+    order = {system: place for place, system in enumerate(content.systems)}
+    columns = read_columns(COLUMNS, log)
+    for line, written, one, other in zip(columns.lines.tolist(), *columns.fields, strict=True):
+        topic = names.find(written)
+        if topic is None and line == 1 and written == COLUMNS[0]:
+            continue
+        if topic is None:
+            log.add(f"there is no topic {written}", line=line, cure=_cure(written, topics))
+            continue
+        problem = _problem(content, topic, (one, other), order)
+        if problem is not None:
+            log.add(problem[0], line=line, cure=problem[1])
+            continue
+        first, second = sorted((one, other), key=order.__getitem__)
+        if (first, second) in chosen.setdefault(topic, []):
+            cure = "delete one of the two lines"
+            log.add(f"{first} and {second} of topic {topic} stand above already", line=line, cure=cure)
+        chosen[topic].append((first, second))
+    if not chosen and not log.faults:
+        log.add("there are no pairs", line=1, cure="write topic and two systems on each line")
+    log.raise_if_any()
+    return chosen
+
+
+def _problem(
+    content: TaskContent, topic: str, couple: Couple, order: Mapping[str, int]
+) -> tuple[str, str] | None:
+    """Say why a couple of a topic cannot be judged, and how to mend it; None where it can."""
+    for system in couple:
+        if system not in order:
+            return f"there is no system {system}", _cure(system, order)
+        if (topic, system) not in content.shown:
+            return f"{system} shows nothing of topic {topic}", "delete the line, or add to the system's file"
+    if couple[0] == couple[1]:
+        return f"{couple[0]} stands beside itself", "name two systems"
+    return None
+
+
+def _cure(name: str, known: Sequence[str] | Mapping[str, int]) -> str:
+    near = nearest(name, known)
+    return f"did you mean {near!r}?" if near else f"known here: {listed(known)}"

@@ -1,0 +1,166 @@
+"""Every address of the server as OpenAPI 3.1: made from the routes themselves, with the fields of the forms beside them.
+
+docs/routes.json is its text. Who serves nothing but pages needs no such thing; it is for tools that send what no browser sends.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from flask import Flask
+from werkzeug.routing import Rule
+
+from study_app.logs.page_events import MAX_EVENTS, Batch
+from study_app.web.blueprints import BLUEPRINTS
+from study_app.web.blueprints.work import CHOICES, LAYOUTS
+
+Schema: TypeAlias = Mapping[str, Any]
+
+NUMBER: Schema = {"type": "integer", "minimum": 1}
+WORD: Schema = {"type": "string"}
+YES: Schema = {"const": "yes"}
+PRESSED: Schema = {"const": "1"}
+TEXT: Schema = {"type": "string", "maxLength": 2000}
+PAGE: Schema = {"type": "string", "description": "The token of the page on which the form stood."}
+
+FORMS: Mapping[str, Mapping[str, Schema]] = {
+    "work.post_consent": {"agree": YES, "text": WORD},
+    "work.post_choose": {"topic": NUMBER},
+    "work.post_search": {},
+    "work.post_vote": {"intent": {"type": "array", "items": NUMBER}, "none": PRESSED},
+    "work.post_pair": {
+        "choice": {"enum": sorted(CHOICES)},
+        "decision_ms": {"type": "integer", "minimum": 0},
+        "layout": {"enum": sorted(LAYOUTS)},
+    },
+    "work.post_intro": {r"^check-[1-9][0-9]*$": NUMBER},
+    "work.post_rate": {r"^rating-[1-9][0-9]*$": {"type": "integer", "minimum": 0, "maximum": 4}},
+    "work.post_questions": {r"^q-[A-Za-z0-9][A-Za-z0-9._-]*$": TEXT},
+    "streams.post_enrol": {"start": YES},
+    "streams.post_stream": {
+        "read": {"type": "array", "items": {"type": "string", "pattern": "^u[1-9][0-9]{0,6}$"}},
+        "done": PRESSED,
+        "below": NUMBER,
+    },
+    "streams.post_useful": {r"^useful-[1-9][0-9]*$": {"enum": ["yes", "no"]}, "skip": PRESSED},
+    "ends.post_finish": {},
+    "ends.post_stop": {"stop": YES},
+    "ends.post_withdraw": {"code": {"type": "string", "maxLength": 64}},
+}
+"""Endpoint -> field of its form -> what it may hold; names that begin with ``^`` are patterns of numbered fields."""
+
+ASKED: Mapping[str, Mapping[str, Schema]] = {
+    "entry.enter": {
+        "id": {"type": "string", "minLength": 1, "maxLength": 255},
+        "via": {"enum": ["reminder"]},
+    },
+    "work.resume": {"via": {"enum": ["reminder", "invitation"]}},
+    "streams.stream": {"below": NUMBER, "via": {"enum": ["reminder", "invitation"]}, "at": NUMBER},
+    "ends.done": {"just": PRESSED},
+    "ends.stopped": {"just": PRESSED},
+    "ends.withdraw": {"language": {"enum": ["en", "ja"]}},
+    "ends.post_withdraw": {"language": {"enum": ["en", "ja"]}},
+    "beside.progress": {"key": WORD},
+}
+"""Endpoint -> parameter of its address -> what it may hold. ``id`` stands for the parameter of the study's platform."""
+
+MEANINGS = {
+    "200": "A page, or what was asked for.",
+    "303": "Another page is next.",
+    "400": "Not complete, or no such host.",
+    "403": "Not from the page that the server gave, or the wrong device.",
+    "404": "No such address, or one that this server did not give out.",
+    "409": "All places are taken.",
+    "413": "Larger than any answer.",
+    "422": "The form comes back with the reason.",
+    "503": "The database does not answer, or nobody new is let in now.",
+}
+_JSON = {"beside.healthy", "beside.ready", "beside.take_events"}
+_PLACE = re.compile(r"<(?:(\w+):)?(\w+)>")
+
+
+def routes_description() -> str:
+    """Return the text of docs/routes.json."""
+    return json.dumps(described(), indent=1, ensure_ascii=False) + "\n"
+
+
+def described() -> dict[str, Any]:
+    """Return every route of the server as an OpenAPI document."""
+    app = Flask("study_app")
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)
+    paths: dict[str, dict[str, Any]] = {}
+    for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule):
+        for method in sorted((rule.methods or set()) & {"GET", "POST"}):
+            words = (app.view_functions[rule.endpoint].__doc__ or "A file of the folder static.").strip()
+            operation = _operation(rule, method, words.partition("\n")[0])
+            paths.setdefault(_PLACE.sub(r"{\2}", rule.rule), {})[method.lower()] = operation
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "prefcal's study server", "version": "1"},
+        "paths": paths,
+    }
+
+
+def _operation(rule: Rule, method: str, words: str) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": rule.endpoint.replace(".", "_"),
+        "summary": words,
+        "parameters": [*_places(rule), *_asked(rule.endpoint)],
+        "responses": {status: _answer(rule.endpoint, status) for status in _statuses(rule, method)},
+    }
+    if method == "POST":
+        operation["requestBody"] = {"required": True, "content": _body(rule.endpoint)}
+    return operation
+
+
+def _places(rule: Rule) -> Iterator[dict[str, Any]]:
+    for kind, name in _PLACE.findall(rule.rule):
+        schema = {"type": "integer", "minimum": 0} if kind == "int" else WORD
+        yield {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+def _asked(endpoint: str) -> Iterator[dict[str, Any]]:
+    for name, schema in ASKED.get(endpoint, {}).items():
+        yield {"name": name, "in": "query", "required": False, "schema": schema}
+
+
+def _statuses(rule: Rule, method: str) -> list[str]:
+    if rule.endpoint == "beside.healthy":
+        return ["200", "400"]
+    if rule.endpoint == "beside.ready":
+        return ["200", "400", "503"]
+    if rule.endpoint == "entry.enter":
+        return ["200", "303", "400", "403", "404", "409", "503"]
+    taken = {"413"} if method == "POST" else set[str]()
+    if rule.rule.startswith("/w/"):
+        taken |= {"303", "403", "422"} if method == "POST" else {"303"}
+    if rule.endpoint == "ends.post_withdraw":
+        taken |= {"422"}
+    return sorted({"200", "400", "404", "503"} | taken)
+
+
+def _answer(endpoint: str, status: str) -> dict[str, Any]:
+    kind = {"static": "*/*", "beside.security_contact": "text/plain", "ends.agreed_text": "text/plain"}
+    if status == "303":
+        return {"description": MEANINGS[status]}
+    form = "application/json" if endpoint in _JSON else kind.get(endpoint, "text/html")
+    forms = {form, "text/html"} if status != "200" and endpoint not in _JSON else {form}
+    if status == "400":
+        forms |= {"text/plain"}
+    return {"description": MEANINGS[status], "content": {name: {} for name in sorted(forms)}}
+
+
+def _body(endpoint: str) -> dict[str, Any]:
+    if endpoint == "beside.take_events":
+        batch = {"type": "object", "properties": {"events": {"type": "array", "maxItems": MAX_EVENTS}}}
+        batch["description"] = f"{(Batch.__doc__ or '').partition(chr(10))[0]} See events.schema.json."
+        return {"application/json": {"schema": batch | {"required": ["page", "events"]}}}
+    fields = FORMS[endpoint]
+    schema: dict[str, Any] = {"type": "object", "properties": {}, "patternProperties": {}}
+    for name, held in fields.items():
+        schema["patternProperties" if name.startswith("^") else "properties"][name] = held
+    if endpoint != "ends.post_withdraw":
+        schema["properties"]["page"] = PAGE
+    return {"application/x-www-form-urlencoded": {"schema": schema}}

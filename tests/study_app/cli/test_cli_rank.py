@@ -1,0 +1,75 @@
+"""`prefcal rank`, and the section of the report that it fills."""
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from calibration.rank.ranking import RANKING_COLUMNS
+from study_app.cli import cli
+from study_app.report.folder import read_material
+from study_app.report.parts.ranking import QUESTION, preferred, ranking_sections
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """Three systems on four topics, judged by six people; a is mostly preferred, one couple twice as often tied."""
+    folder = tmp_path_factory.mktemp("tables")
+    rows = [
+        ("t", f"q{topic}", f"w{worker}", *couple, choice)
+        for topic in range(4)
+        for worker in range(6)
+        for couple, choice in (
+            (("a", "b"), "left" if worker + topic != 4 else "right"),
+            (("c", "a"), "right" if worker + topic % 2 else "left"),
+            (("b", "c"), ("left", "right", "equally_bad")[(topic + worker) % 3]),
+        )
+    ]
+    columns = ["task", "topic", "worker", "system_left", "system_right", "choice"]
+    frame = pd.DataFrame(rows, columns=columns).assign(pair=lambda table: table["topic"])
+    frame.to_csv(folder / "preferences.csv", index=False)
+    return folder
+
+
+def run(*words):
+    return CliRunner().invoke(cli, ["rank", *map(str, words)])
+
+
+def test_csv_has_the_columns_that_are_promised_the_best_first(tables):
+    """One row a system."""
+    lines = run(tables, "--format", "csv").stdout.splitlines()
+
+    assert lines[0] == ",".join(RANKING_COLUMNS)
+    assert lines[1].split(",")[:4] == ["t", "a", "4", "48"]
+
+
+def test_a_folder_of_results_has_tables_figure_and_latex_and_fills_the_first_section_of_the_report(
+    tables, tmp_path
+):
+    """The report shows what was written; the title answers the question."""
+    result = run(tables, "-o", tmp_path / "out")
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    material = read_material(tmp_path / "out")
+    (section,) = ranking_sections(material.ranking)
+
+    assert result.exit_code == 0, result.output
+    assert names == {
+        "ranking.csv",
+        "duels.csv",
+        "rank.json",
+        "ranking.svg",
+        "ranking.pdf",
+        "ranking.tex",
+        "duels.tex",
+    }
+    assert section.title == f"{QUESTION}? {preferred(material.ranking.ranking)}"
+    assert len(section.tables[1].rows) == 3
+
+
+def test_a_task_that_is_not_there_is_one_line_that_names_those_that_are(tables):
+    """With place and cure."""
+    result = run(tables, "--task", "nope")
+
+    assert (
+        str(result.exception)
+        == f"{tables}/preferences.csv:1: no preference of task 'nope' counts; name one of t"
+    )

@@ -1,0 +1,167 @@
+"""`answer_pairs` reads questions and answers, and shows texts as blocks from which nothing leads out."""
+
+import json
+
+import pytest
+import yaml
+
+from metrics.errors import InputError
+from study_app.estimate.content import read_whole_study
+from study_app.tasks.answer_pairs import shown_answer
+from study_app.tasks.items import summary_items
+from study_app.tasks.reading.marked_text import marked_blocks, words_of
+
+SOURCE = {"label": "1", "title": "A book", "text": "It says so.", "url": "https://example.org"}
+
+
+def write(folder, *, systems, pairs=None):
+    """Write a study of two questions; ``systems`` are lists of answers, or the text of a file."""
+    (folder / "topics.tsv").write_text("Q1\tWhat is a tram?\nQ2\tWhat is a ferry?\n", encoding="utf-8")
+    for name, answers in systems.items():
+        text = answers if isinstance(answers, str) else "".join(json.dumps(one) + "\n" for one in answers)
+        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    task = {
+        "kind": "answer_pairs",
+        "collection": {"topics": "topics.tsv"},
+        "systems": {name: f"{name}.jsonl" for name in systems},
+    }
+    if pairs is not None:
+        (folder / "pairs.txt").write_text(pairs)
+        task["pairs"] = "pairs.txt"
+    whole = {"study": "small", "title": "Small", "consent": "Please.", "tasks": [task]}
+    (folder / "study.yaml").write_text(yaml.safe_dump(whole, sort_keys=False))
+    return folder / "study.yaml"
+
+
+def read(folder, **what):
+    """Return the content of the only task."""
+    return read_whole_study(write(folder, **what)).tasks[0]
+
+
+def faults(folder, **what):
+    """Return the faults of a study, without the folder."""
+    with pytest.raises(InputError) as caught:
+        read(folder, **what)
+    return [str(fault).removeprefix(f"{folder}/") for fault in caught.value.faults]
+
+
+PLAIN = "Q1\tA vehicle.\nQ2\tA ship.\n"
+
+
+def test_a_system_that_answers_only_some_questions_is_in_their_pairs(tmp_path):
+    """And a question that fewer than two answer is not shown, with a note."""
+    content = read(tmp_path, systems={"a": PLAIN, "b": "Q1\tOn rails.\n", "c": "Q1\tRed.\n"})
+    assert dict(content.couples) == {"Q1": (("a", "b"), ("a", "c"), ("b", "c"))}
+    assert [topic.id for topic in content.topics] == ["Q1"]
+    assert content.notes == (
+        "b: no answer to 1 topic of 2: Q2",
+        "c: no answer to 1 topic of 2: Q2",
+        "1 topic without a pair, not shown: Q2",
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ('{"text": "x"}\n', "a.jsonl:1: the answer has no topic; write"),
+        ('{"topic": "", "text": "x"}\n', "a.jsonl:1: an answer without a topic; say which question it answers"),
+        ("Q1\tx\nQ9\ty\n", "a.jsonl:2: there is no topic Q9; add it to topics.tsv, or delete the answer"),
+        ("Q1\tx\nQ1\ty\n", "a.jsonl:2: topic Q1 is answered twice; delete one of the two lines"),
+        ("Q1\t\n", "a.jsonl:1: the answer to topic Q1 is empty; write one, or delete it"),
+        ("Q1\n", "a.jsonl:1: 2 fields expected, got 1; write topic, text, separated by tabs"),
+        ('{"topic": "Q1",\n', "a.jsonl:1: the line is not JSON; write"),
+        ('{"topic": "Q1", "text": 3}\n', "a.jsonl:1: text of the answer is no text; write it in quotes"),
+        ('{"topic": "Q1", "text": "x", "citation": []}\n', "a.jsonl:1: the answer has 'citation', which is not known; did you mean 'citations'?"),
+        ('{"topic": "Q1", "text": "x", "citations": [{"label": "1", "title": "t"}]}\n', "a.jsonl:1: a citation has no text; write"),
+        (
+            [{"topic": "Q1", "text": "x [1] [2] [sic]", "citations": [SOURCE]}],
+            "a.jsonl:1: the answer to topic Q1 cites [2], which is not among its citations; add it there",
+        ),
+        ([{"topic": "Q1", "text": "x", "citations": [SOURCE, SOURCE]}], "a.jsonl:1: the label '1' stands twice; give"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_answers_is_one_line_with_place_and_cure(tmp_path, answers, said):
+    """Nothing is passed over in silence."""
+    [fault] = faults(tmp_path, systems={"a": answers, "b": PLAIN})
+    assert fault.startswith(said)
+
+
+def test_html_and_scripts_are_text(tmp_path):
+    """What a system wrote is shown as it wrote it, and never run."""
+    evil = '<script>alert(1)</script> <img src=x onerror="alert(1)">'
+    content = read(tmp_path, systems={"a": [{"topic": "Q1", "text": evil}], "b": PLAIN})
+    [block] = content.shown["Q1", "a"]["first"]
+    assert "<script" not in block["html"]
+    assert "<img" not in block["html"]
+    assert block["text"] == evil
+
+
+def test_links_and_images_lead_nowhere():
+    """A link is its words with the address, an image its description."""
+    text = "See [the page](https://example.org/a), <https://example.org> and ![a tram](http://x/y.png)."
+    [block] = marked_blocks(text, ())
+    assert block.html({}) == "<p>See the page (https://example.org/a), https://example.org and a tram.</p>"
+
+
+def test_blocks_are_paragraphs_headings_tables_code_and_items_of_lists():
+    """Each has its own time on the screen."""
+    text = "# Title\n\nOne *two*.\n\n- a\n- b\n  - c\n\n1. d\n\n|x|y|\n|-|-:|\n|1|2|\n\n```py\ncode [1]\n```\n\n> said\n"
+    blocks = marked_blocks(text, {"1"})
+    assert [words_of(block.html({})) for block in blocks] == [
+        *("Title", "One two.", "a", "b c", "d", "x y 1 2", "code [1]", "said")
+    ]
+    assert [block.place.tag if block.place else "" for block in blocks] == [
+        "",
+        "",
+        "ul",
+        "ul",
+        "ol",
+        "",
+        "",
+        "",
+    ]
+    assert blocks[0].html({}) == "<h3>Title</h3>"
+    assert "style" not in blocks[5].html({})
+
+
+def test_a_source_stands_below_the_block_that_cites_it(tmp_path):
+    """Its line is a link with a layer; what nothing cites stands at the end; keys are those of the page."""
+    other = {**SOURCE, "label": "B", "title": ""}
+    answer = {"topic": "Q1", "text": "So it is [1][1].\n\nAnd no more.", "citations": [SOURCE, other]}
+    shown = read(tmp_path, systems={"a": [answer], "b": PLAIN}).shown["Q1", "a"]
+    items = summary_items(shown, "en")
+    assert [(item.key, item.id, item.kind, item.layer) for item in items] == [
+        ("f0", "b1", "iunit", None),
+        ("f1", "b1:1", "link", None),
+        ("s1.0", "b1:1:text", "iunit", "f1"),
+        ("f2", "b2", "iunit", None),
+        ("f3", "end:B", "link", None),
+        ("s3.0", "end:B:text", "iunit", "f3"),
+    ]
+    [run] = shown_answer(shown)
+    assert [[source.title for source in block.sources] for block in run.blocks] == [["[1] A book"], ["[B]"]]
+    assert 'href="#left-f1">[1]</a>' in run.blocks[0].html("left")
+
+
+def test_a_file_of_pairs_says_exactly_which_are_judged(tmp_path):
+    """White space or tabs; the order of the two does not matter; a topic without a line is not shown."""
+    content = read(tmp_path, systems=dict.fromkeys("abc", PLAIN), pairs="topic a b\nQ1 c a\nQ1\tb\tc\n")
+    assert dict(content.couples) == {"Q1": (("a", "c"), ("b", "c"))}
+    assert content.files["pairs"].path == "pairs.txt"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("Q3 a b", "there is no topic Q3; known here: Q1, Q2"),
+        ("Q1 a d", "there is no system d; known here: a, b, c"),
+        ("Q2 a c", "c shows nothing of topic Q2; delete the line, or add to the system's file"),
+        ("Q1 a a", "a stands beside itself; name two systems"),
+        ("Q1 b a", "a and b of topic Q1 stand above already; delete one of the two lines"),
+        ("Q1 a", "3 fields expected, got 2; write topic, a, b, separated by white space"),
+    ],
+)
+def test_a_pair_that_there_is_not_is_one_line_with_place_and_cure(tmp_path, line, said):
+    """The second line of the file."""
+    systems = {"a": PLAIN, "b": PLAIN, "c": "Q1\tx\n"}
+    assert faults(tmp_path, systems=systems, pairs=f"Q1 a b\n{line}\n") == [f"pairs.txt:2: {said}"]

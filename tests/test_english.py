@@ -1,0 +1,50 @@
+"""What people read is English that a reader of a third language gets at once: the worst patterns do not come back."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
+    *sorted((ROOT / "templates").rglob("*.yaml")),
+    *(
+        path
+        for room in ("metrics", "calibration", "study_app")
+        for path in sorted((ROOT / room).rglob("*.py"))
+    ),
+]
+ODD = {
+    "a plural after 1": r"(?<![\w.,@-])1 (?:workers|people|pairs|queries|topics|judgments|systems|runs|studies)\b",
+    "'is no time', where 'is not a time' is meant": r"[}'] is no time(?:stamp)?\b",
+    "'none either'": r"\bis none either\b",
+    "'of the same good use'": r"\bof the same good use\b",
+    "a heading without its verb": r"\"(?:Quarter|Half|Three quarters) below\"",
+    "a clock that says minutes": r"\b\d+:\d\d minutes\b",
+    "'by chance and beyond it'": r"\bby chance and beyond it\b",
+}
+
+
+def found(pattern: str, texts: dict[str, str]) -> list[str]:
+    """Return where a pattern stands, as FILE: words."""
+    return [f"{name}: {match[0]}" for name, text in texts.items() for match in re.finditer(pattern, text)]
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    """Every page, every sentence of the templates, and the code with its messages."""
+    return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in SOURCES}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_nothing_odd_is_said(what, texts):
+    """Read it aloud: what would nobody say?"""
+    assert found(ODD[what], texts) == []
+
+
+def test_a_pattern_finds_what_it_is_for():
+    """The rule above looks at something."""
+    assert found(ODD["a plural after 1"], {"message": "Only 1 workers came"}) == ["message: 1 workers"]
