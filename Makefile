@@ -3,8 +3,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# Test processes: one more than the two cores that the suite is meant for, since browsers and disks make tests wait.
-WORKERS ?= 3
+# Test processes: as many as the cores that the suite is meant for. The types are checked beside them, and browsers are processes
+# of their own; each test process more would only read all tests once more.
+WORKERS ?= 2
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: demo test suite test-postgresql soak lint docs dist lock sbom audit clean

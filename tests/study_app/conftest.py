@@ -15,7 +15,7 @@ from study_app.services.researcher.studies import create_keys
 from study_app.store.database import METADATA, Database, transaction
 from study_app.store.tokens import seeded_tokens
 from study_app.web.serving import NAME
-from tests.study_app.made_once import ready_app, ready_database
+from tests.study_app.made_once import loaded_once, ready_app, ready_database
 from tests.study_app.small_study import write_small_study
 from tests.study_app.visitor import Visitor
 
@@ -47,7 +47,8 @@ class Campaign:
 
     def load(self, **changes: Any) -> LoadReport:
         """Write the small study with some changes and load it; see `write_small_study`."""
-        return self.load_file(write_small_study(self.folder, **changes))
+        path = write_small_study(self.folder, **changes)
+        return loaded_once(self.url, path.absolute().parent, repr(changes), lambda: self.load_file(path))
 
     def load_file(self, path: Path) -> LoadReport:
         """Load a study file."""

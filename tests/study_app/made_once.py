@@ -1,16 +1,22 @@
-"""What is slow to make and alike for all tests, made once a test process: a database's tables, and the templates' code."""
+"""What is slow to make and alike for all tests, made once a test process: a database's tables, and the code of templates and routes."""
 
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from flask import Flask
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 from sqlalchemy.engine import make_url
+from werkzeug.routing import Rule
 
 from study_app import create_app
 from study_app.config import Config
+from study_app.services.researcher.load import LoadReport
 from study_app.store.database import Database, migrate, open_database
 from study_app.store.tokens import Now, seeded_tokens
 
@@ -28,6 +34,26 @@ def ready_database(url: str) -> Database:
     database = open_database(url)
     migrate(database)
     return database
+
+
+def loaded_once(url: str, folder: Path, study: str, load: Callable[[], LoadReport]) -> LoadReport:
+    """Load a study from its folder; ``study`` tells it from others. A new SQLite file is a copy of the first that had it."""
+    file = Path(make_url(url).database or "")
+    if not url.startswith("sqlite") or file.exists():
+        return load()
+    if study not in LOADED:
+        report = load()
+        LOADED[study] = report, file.read_bytes()
+        return report
+    report, content = LOADED[study]
+    file.touch(OWNERS_ALONE)
+    file.write_bytes(content)
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE study SET folder = ?", [str(folder)])
+    return report
+
+
+LOADED: dict[str, tuple[LoadReport, bytes]] = {}
 
 
 @cache
@@ -63,3 +89,20 @@ class _Compiled(BytecodeCache):
 
 
 COMPILED = _Compiled()
+
+
+def _compile_routes_once() -> None:
+    """Let routes of one form share what builds their addresses: werkzeug compiles it anew for each app."""
+    compiled: dict[tuple[Any, ...], Any] = {}
+    compile_one = Rule._compile_builder
+
+    def builder(rule: Rule, append_unknown: bool = True) -> Any:
+        form = rule.rule, rule.subdomain, repr(rule.defaults), append_unknown
+        if form not in compiled:
+            compiled[form] = compile_one(rule, append_unknown)
+        return compiled[form]
+
+    Rule._compile_builder = builder
+
+
+_compile_routes_once()

@@ -3,6 +3,8 @@
 import shlex
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +27,16 @@ def run_here(monkeypatch, capsys, *arguments):
     with pytest.raises(SystemExit) as exit_:
         main()
     return Ended(exit_.value.code or 0, *capsys.readouterr())
+
+
+def run_once(*arguments):
+    """Run the command in this process, for a fixture that several tests look at: it has no streams of one test."""
+    out, err = StringIO(), StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr("sys.argv", ["prefcal", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+    return Ended(exit_.value.code or 0, out.getvalue(), err.getvalue())
 
 
 def run_line(monkeypatch, capsys, line, folder):

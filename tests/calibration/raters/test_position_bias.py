@@ -102,7 +102,7 @@ def test_intervals_hold_the_truth(seeds):
         "left_share"
     ]
     held = []
-    for seed in seeds(100):
+    for seed in seeds(165):
         table = simulate_judgments(8, 10, LEANING, np.random.default_rng([seed, 9]))
         low, high = fit_position_bias(table).conf_int()["left_share"]
         held.append(low <= truth <= high)

@@ -14,7 +14,7 @@ from calibration.simulate import Study, simulate_study
 from calibration.tables.files import read_tables, tables_sha256, write_tables
 from calibration.user_model.model import PARAMETERS, read_user_model, write_user_model
 from tests.calibration.fit.test_fit import study
-from tests.study_app.prefcal_command import run_apart, run_here
+from tests.study_app.prefcal_command import run_apart, run_here, run_once
 
 COLUMNS = ["name", "estimate", "low", "high", "level", "unit", "method", "workers", "rows"]
 PATIENCES = [
@@ -51,10 +51,25 @@ def whole(drawn, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def fitted(tables):
+    """How the command ended on the study of summaries, and its folder, in which the model is."""
+    folder = tables.parent / "fitted"
+    return run_once("fit", tables, "-o", folder / "user-model.json"), folder
+
+
+@pytest.fixture(scope="module")
 def visited(drawn, tmp_path_factory):
     """A folder of what tells times away and sessions, which is soon fitted."""
     folder = tmp_path_factory.mktemp("visited") / "tables"
-    write_tables({name: drawn[name] for name in ("workers", "follows", "visits", "activity")}, folder)
+    write_tables({name: drawn[name] for name in ("workers", "follows", "visits")}, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stopped(drawn, tmp_path_factory):
+    """A folder of stops alone, which are fitted soonest."""
+    folder = tmp_path_factory.mktemp("stopped") / "tables"
+    write_tables({"stops": drawn["stops"]}, folder)
     return folder
 
 
@@ -74,10 +89,10 @@ def prefcal(monkeypatch, capsys):
 # --- fit
 
 
-def test_the_model_is_written_and_shown_to_people(prefcal, tables, tmp_path):
+def test_the_model_is_written_and_shown_to_people(fitted, tables):
     """A table with the intervals, then in words what to know about each number."""
-    ended = prefcal("fit", tables, "-o", tmp_path / "user-model.json")
-    model = read_user_model(tmp_path / "user-model.json")
+    ended, folder = fitted
+    model = read_user_model(folder / "user-model.json")
 
     assert ended.code == 0
     header, _, *rows = ended.out.splitlines()
@@ -85,32 +100,33 @@ def test_the_model_is_written_and_shown_to_people(prefcal, tables, tmp_path):
     assert [row.split()[0] for row in rows[:5]] == PATIENCES
     assert "P(i|q) of 30 intents of 6 topics from" in ended.out
     assert "At this patience M agrees with the majority in" in ended.out
-    written = sorted(str(path) for path in tmp_path.rglob("*.*") if path.is_file())
+    written = sorted(str(path) for path in folder.rglob("*.*") if path.is_file())
     last = ended.out.rstrip().splitlines()[-1]
     assert sorted(re.split(", | and ", last.removeprefix("Written to ").removesuffix("."))) == written
     assert (model.study, model.tables_sha256) == ("drawn", tables_sha256(tables))
 
 
 @pytest.mark.parametrize("format_", ["csv", "json"])
-def test_for_machines_there_is_a_row_a_parameter(format_, prefcal, tables, tmp_path):
+def test_for_machines_there_is_a_row_a_parameter(format_, prefcal, stopped, tmp_path):
     """And nothing else on stdout: it goes into a program."""
-    ended = prefcal("fit", tables, "-o", tmp_path / "m.json", "--format", format_)
+    ended = prefcal("fit", stopped, "-o", tmp_path / "m.json", "--format", format_)
     rows = json.loads(ended.out) if format_ == "json" else list(csv.DictReader(io.StringIO(ended.out)))
     model = read_user_model(tmp_path / "m.json")
 
-    assert [row["name"] for row in rows] == PATIENCES
+    assert [row["name"] for row in rows] == [
+        "patience_chars",
+        "patience_chars_stops",
+        "patience_chars_spread",
+    ]
     assert list(rows[0]) == COLUMNS
     assert float(rows[0]["low"]) == pytest.approx(model.parameters["patience_chars"].interval[0])
 
 
-def test_what_people_voted_and_rated_is_written_for_scoring(prefcal, tables, tmp_path):
+def test_what_people_voted_and_rated_is_written_for_scoring(fitted):
     """Files of a collection beside the model."""
-    prefcal("fit", tables, "-o", tmp_path / "m.json")
+    written = (fitted[1] / "collection").iterdir()
 
-    assert sorted(path.name for path in (tmp_path / "collection").iterdir()) == [
-        "importance.tsv",
-        "probability.tsv",
-    ]
+    assert sorted(path.name for path in written) == ["importance.tsv", "probability.tsv"]
 
 
 def test_kinds_of_study_that_were_not_run_are_one_line_on_stderr(prefcal, tmp_path):
@@ -141,9 +157,9 @@ def test_what_the_tables_could_have_told_is_a_line_of_its_own(prefcal, tmp_path)
     assert last.startswith("away_*, session_*, lateness_*, patience_chars_preferences,")
 
 
-def test_debug_shows_where_an_unexpected_error_came_from(prefcal, drawn, tmp_path, monkeypatch):
+def test_debug_shows_where_an_unexpected_error_came_from(prefcal, tmp_path, monkeypatch):
     """The command ends well, with all else in the model; without --debug there is one line, and no traceback."""
-    write_tables({name: drawn[name] for name in ("stops", "intent_votes")}, tmp_path / "t")
+    write_tables({"stops": study()["stops"], "intent_votes": study()["intent_votes"].head(9)}, tmp_path / "t")
     monkeypatch.setattr("calibration.fit.families.fit_patience", None)
     debug = prefcal("fit", tmp_path / "t", "-o", tmp_path / "m.json", "--debug")
     usual = prefcal("fit", tmp_path / "t", "-o", tmp_path / "m.json")
@@ -195,10 +211,9 @@ def test_faulty_tables_are_one_line_a_fault_and_write_nothing(prefcal, tmp_path)
     assert not (tmp_path / "m.json").exists()
 
 
-def test_the_folder_of_the_model_is_made(prefcal, drawn, tmp_path):
+def test_the_folder_of_the_model_is_made(prefcal, stopped, tmp_path):
     """With all that are missing above it."""
-    write_tables({"stops": drawn["stops"]}, tmp_path / "t")
-    ended = prefcal("fit", tmp_path / "t", "-o", tmp_path / "new" / "deep" / "m.json")
+    ended = prefcal("fit", stopped, "-o", tmp_path / "new" / "deep" / "m.json")
 
     assert ended.code == 0
     assert "patience_chars_stops" in read_user_model(tmp_path / "new" / "deep" / "m.json").parameters
@@ -222,10 +237,10 @@ def _not_reached(*_, **__):
     raise AssertionError("the work has begun")
 
 
-def test_exclusion_is_an_option(prefcal, tables, tmp_path):
+def test_exclusion_is_an_option(prefcal, stopped, tmp_path):
     """The rules by default, none on request; anything else is wrong usage."""
-    assert prefcal("fit", tables, "-o", tmp_path / "m.json", "--exclude", "none").code == 0
-    assert prefcal("fit", tables, "-o", tmp_path / "m.json", "--exclude", "some").code == 2
+    assert prefcal("fit", stopped, "-o", tmp_path / "m.json", "--exclude", "none").code == 0
+    assert prefcal("fit", stopped, "-o", tmp_path / "m.json", "--exclude", "some").code == 2
 
 
 # --- its options
@@ -253,20 +268,18 @@ def test_a_whole_study_gives_every_parameter_in_one_call(prefcal, whole, tmp_pat
     assert "left_share" in quality["measures"]
 
 
-def test_the_same_command_writes_the_same_bytes(prefcal, visited, tmp_path):
+def test_the_same_command_writes_the_same_bytes(fitted, tables, tmp_path):
     """In a process of its own as well; into a pipe it shows no progress, only what was skipped."""
-    first, second = tmp_path / "a.json", tmp_path / "b.json"
-    here = prefcal("fit", visited, "-o", first)
-    apart = run_apart("fit", visited, "-o", second)
+    here, folder = fitted
+    apart = run_apart("fit", tables, "-o", tmp_path / "b.json")
 
-    assert first.read_bytes() == second.read_bytes()
+    assert (folder / "user-model.json").read_bytes() == (tmp_path / "b.json").read_bytes()
     assert here.err == apart.err
 
 
-def test_plots_are_drawn_into_a_folder(prefcal, drawn, tmp_path):
+def test_plots_are_drawn_into_a_folder(prefcal, stopped, tmp_path):
     """Each as PNG for slides and SVG for papers; the folder is made."""
-    write_tables({"stops": drawn["stops"]}, tmp_path / "t")
-    _, ended = model_of(prefcal, tmp_path / "t", tmp_path, "--plots", tmp_path / "plots")
+    _, ended = model_of(prefcal, stopped, tmp_path, "--plots", tmp_path / "plots")
 
     assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == [
         "patience_chars_stops_survival.png",
@@ -294,9 +307,11 @@ def test_naive_estimates_are_shown_beside_the_fitted_ones(prefcal, visited, tmp_
     assert "away_mean_seconds" in model.parameters
 
 
-def test_visits_are_cut_anew_at_a_threshold(prefcal, visited, tmp_path):
+def test_visits_are_cut_anew_at_a_threshold(prefcal, drawn, tmp_path):
     """Which is said, with what other thresholds would give."""
-    model, _ = model_of(prefcal, visited, tmp_path, "--idle-threshold", "120")
+    names = ("workers", "follows", "visits", "activity")
+    write_tables({name: drawn[name] for name in names}, tmp_path / "t")
+    model, _ = model_of(prefcal, tmp_path / "t", tmp_path, "--idle-threshold", "120")
 
     assert "cut from table activity at silences longer than 120 s" in notes(
         model.parameters["away_mean_seconds"]
