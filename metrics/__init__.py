@@ -43,6 +43,7 @@ __all__ = [
     "MMeasure",
     "MSUPerSecond",
     "MSUStandardError",
+    "MSUSweep",
     "Match",
     "Measure",
     "NormalisedGain",
@@ -60,6 +61,7 @@ __all__ = [
     "SilenceRecall",
     "SimulatedUsers",
     "Summary",
+    "SweepGrid",
     "UMeasure",
     "Update",
     "UpdateCount",
@@ -79,6 +81,7 @@ __all__ = [
     "read_ranked_run",
     "read_summary_collection",
     "read_summary_run",
+    "read_sweep",
     "read_trails",
     "read_update_run",
     "score_intents",
@@ -89,6 +92,7 @@ __all__ = [
     "score_summaries",
     "score_updates",
     "summary_positions",
+    "sweep_msu",
     "tau_ap",
 ]
 
@@ -160,6 +164,7 @@ if TYPE_CHECKING:
         score_summaries,
         summary_positions,
     )
+    from metrics.sweep import MSUSweep, SweepGrid, read_sweep, sweep_msu
     from metrics.updates import (
         Comprehensiveness,
         ExpectedGain,
@@ -187,4 +192,5 @@ else:
         ".ranked",
         ".agreement",
         ".readers",
+        ".sweep",
     )
