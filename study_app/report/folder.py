@@ -28,11 +28,10 @@ from calibration.tables.files import read_tables, tables_sha256
 from calibration.tables.sources import study_sources
 from calibration.tables.study import StudyRecord, read_study
 from calibration.user_model.model import ParameterEntry, UserModel, read_user_model
-from metrics.errors import input_fault
-from metrics.sweep.parts import MANIFEST
-from metrics.sweep.result import MSUSweep, read_sweep
 from metrics.budget import MAX_DOCUMENT_BYTES, check_bytes
 from metrics.errors import InputError, input_fault
+from metrics.sweep.parts import MANIFEST
+from metrics.sweep.result import MSUSweep, read_sweep
 
 TABLES, MODEL, TRUTH = "tables", "user-model.json", "truth.json"
 

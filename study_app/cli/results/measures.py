@@ -74,7 +74,8 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
 
     Prints tau-b; tau-AP of Y with the reference X (with ties in Y the mean over their orders, undefined with ties
     in X); tau-AP-sym, its symmetric form for ties anywhere; and Pearson's coefficient, each with an interval of 95 %: over topics where
-    the table has any, else over systems (tau-b and Pearson's, from 10 systems on).
+    the table has any, else over systems (tau-b and Pearson's, from 10 systems on). As csv or json, one X with one Y is printed
+    as scores are: run, topic, metric, value, without the interval.
     """
     from itertools import combinations
 
@@ -82,7 +83,9 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
 
     from metrics.agreement.correlation_intervals import MOST_SYSTEMS, Correlation, correlations
     from metrics.errors import input_fault
+    from metrics.readers.lines import run_name
     from metrics.readers.measure_table import read_measure_table
+    from metrics.results import ALL, Score
 
     if bool(others) > bool(x):
         raise click.UsageError("--y needs --x COLUMN, the reference")
@@ -107,4 +110,7 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
     ]
     if not rows:
         raise input_fault("only one column of scores", path=table, cure="give two measures at least")
-    output.rows(Correlation._fields, rows)
+    if output.format != "table" and len(others) == 1:
+        output.scores([Score(run_name(table), ALL, row.metric, row.value) for row in rows])
+    else:
+        output.rows(Correlation._fields, rows)

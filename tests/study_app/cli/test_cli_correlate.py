@@ -46,9 +46,9 @@ def test_csv_has_one_row_a_coefficient_with_thirteen_digits(correlate, table):
 
     lines = out.splitlines()
     assert (code, err) == (0, "")
-    assert lines[0] == "x,y,metric,value,low,high"
+    assert lines[0] == "run,topic,metric,value"
     assert [line.split(",")[:3] for line in lines[1:]] == [
-        ["elg", "msu", metric] for metric in ("tau-b", "tau-AP", "tau-AP-sym", "pearson")
+        ["scores.csv", "all", metric] for metric in ("tau-b", "tau-AP", "tau-AP-sym", "pearson")
     ]
     assert values(out) == pytest.approx(
         {
@@ -65,7 +65,7 @@ def test_with_ties_in_the_reference_tau_ap_is_nan_in_csv_and_null_in_json(correl
     """Undefined is said, not left out."""
     arguments = (table, "--x", "msu", "--y", "elg", "--format")
 
-    assert "msu,elg,tau-AP,nan" in correlate(*arguments, "csv")[1]
+    assert "scores.csv,all,tau-AP,nan" in correlate(*arguments, "csv")[1]
     assert json.loads(correlate(*arguments, "json")[1])[1]["value"] is None
 
 
