@@ -72,7 +72,7 @@ def held(rows: list[Recovery]) -> float:
 @pytest.mark.parametrize(
     ("seeds", "workers"),
     [
-        pytest.param(FEW, 10, id="two crowds"),
+        pytest.param(FEW, 10, id="two crowds", marks=pytest.mark.soak),
         pytest.param(MANY, 16, id="ten crowds", marks=pytest.mark.soak),
     ],
 )
