@@ -159,7 +159,7 @@ class ListReaders:
     ranks : int
         Entries of a list.
     entry_chars : float
-        Counted characters of an entry; at least 3 of 140 stand on an English screen of 420.
+        Counted characters of an entry; three of 140 stand on an English screen of 420.
     ahead : int
         Entries on the screen below the one that is read.
     people_sd : float
