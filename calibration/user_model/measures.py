@@ -20,7 +20,7 @@ from calibration.user_model.model import (
     SPEED,
     UserModel,
 )
-from metrics.errors import Fault
+from metrics.errors import Fault, input_fault
 from metrics.msu.trails import RANGES, Population
 from metrics.push.contingency import Contingency
 
@@ -116,9 +116,21 @@ def lateness_floor(model: UserModel, language: str | None = None) -> float:
 
 
 def persistence(model: UserModel, language: str | None = None) -> float | None:
-    """Return the probability to go on from one entry of a ranked list to the next, below 1; None where it was not fitted."""
+    """Return the probability to go on from one entry of a ranked list to the next, below 1; None where it was not fitted.
+
+    Raises
+    ------
+    InputError
+        If it is no probability, as a file that was written by hand may have it.
+    """
     entry = model.entry(PERSISTENCE, language)
-    return None if entry is None or entry.estimate is None else min(entry.estimate, MOST_PERSISTENT)
+    if entry is None or entry.estimate is None:
+        return None
+    if not 0 <= entry.estimate <= 1:
+        raise input_fault(
+            f"{PERSISTENCE} is {entry.estimate:g}", cure="write a probability from 0 to 1 into the user model"
+        )
+    return min(entry.estimate, MOST_PERSISTENT)
 
 
 def push_alpha(model: UserModel) -> float | None:
