@@ -1,6 +1,6 @@
-"""How often the intervals of patience and of intents hold the truth: the tables of docs/calibration.md.
+"""How often the intervals of patience, of persistence and of intents hold the truth: the tables of docs/calibration.md.
 
-    python benchmarks/coverage_patience.py [--replications 1000] [--only preferences|grid|stops|intents] [--jackknife]
+    python benchmarks/coverage_patience.py [--replications 1000] [--only preferences|grid|stops|lists|intents] [--jackknife]
 
 Each line is one regime: median relative error and its robust standard deviation, and the share of 95 % intervals that
 hold the truth. The Monte-Carlo error of a share of .95 is .007 at 1000 replications. Judgments are of 100 collections in
@@ -22,9 +22,10 @@ from calibration.inference.uncertainty import Interval
 from calibration.intents.fit import fit_intents
 from calibration.patience.grid import fit_patience_on_grid
 from calibration.patience.pairs import JudgedSummaries, summary_pairs
+from calibration.patience.persistence import fit_persistence
 from calibration.patience.preferences import fit_patience_from_preferences
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries, simulate_votes
-from calibration.patience.simulate_stops import Habits, simulate_stops
+from calibration.patience.simulate_stops import Habits, ListReaders, simulate_list_stops, simulate_stops
 from calibration.patience.stops import fit_patience_from_stops
 from calibration.tables.preferences import pair_votes
 
@@ -49,6 +50,15 @@ STOPS = (
     (60, 20, 0.0, 0.0),
     (100, 4, 0.4, 0.0),
     (100, 4, 0.0, 0.1),
+)
+# persistence, workers, lists each, entries of a list, lists in all
+LISTS = (
+    (0.8, 20, 4, 20, 40),
+    (0.8, 60, 4, 20, 40),
+    (0.8, 60, 20, 20, 40),
+    (0.8, 40, 6, 20, 6),
+    (0.9, 60, 4, 10, 40),
+    (0.95, 20, 4, 10, 40),
 )
 # topics, voters a topic
 VOTES = ((8, 3), (8, 5), (8, 10), (8, 30), (25, 5), (25, 10))
@@ -167,6 +177,19 @@ def stops(replications: int, **_: bool) -> None:
         print(line(label, fits, target), flush=True)
 
 
+def lists(replications: int, **_: bool) -> None:
+    for persistence, workers, each, ranks, of in LISTS:
+        readers = ListReaders(workers=workers, lists_each=each, ranks=ranks, lists=of)
+        drawn = (
+            simulate_list_stops(persistence, np.random.default_rng(seed), readers)
+            for seed in range(replications)
+        )
+        fits = [fit_persistence(table) for table in drawn]
+        found = [(float(fit.estimates[0]), {"default": fit.conf_int()["rbp_p"]}) for fit in fits]
+        label = f"{workers} workers x {each} of {of} lists of {ranks}, p {persistence}"
+        print(line(label, found, persistence), flush=True)
+
+
 def intents(replications: int, **_: bool) -> None:
     for topics, voters in VOTES:
         probabilities = simulate_summaries(topics, np.random.default_rng(topics))[1]
@@ -191,7 +214,7 @@ def intents(replications: int, **_: bool) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=1000)
-    parts = {"preferences": preferences, "grid": grid, "stops": stops, "intents": intents}
+    parts = {"preferences": preferences, "grid": grid, "stops": stops, "lists": lists, "intents": intents}
     parser.add_argument("--only", choices=parts)
     parser.add_argument("--jackknife", action="store_true", help="the jackknife of the preferences too; slow")
     options = parser.parse_args()

@@ -8,7 +8,7 @@ import pandas as pd
 from calibration.durations.simulate import Diary, simulate_visits
 from calibration.lateness.simulate import LatenessRaters, simulate_lateness
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries, simulate_votes
-from calibration.patience.simulate_stops import simulate_stops
+from calibration.patience.simulate_stops import ListReaders, simulate_list_stops, simulate_stops
 from calibration.push.simulate import PushJudges, simulate_push_cells, simulate_push_preferences
 from calibration.raters.simulate import Assessors, simulate_importance
 from calibration.reading.law import Readers, simulate_reads
@@ -42,6 +42,8 @@ class Study:
         Lateness; its workers are the study's.
     patience_chars : float
         Patience of judges and readers.
+    rbp_p : float
+        Persistence of readers of ranked lists.
     pushes : PushJudges
         What pushes are worth; its workers are the study's.
     """
@@ -58,6 +60,7 @@ class Study:
     items: int = 20
     raters: LatenessRaters = field(default_factory=lambda: LatenessRaters(decay=0.6))
     patience_chars: float = 840.0
+    rbp_p: float = 0.8
     pushes: PushJudges = field(default_factory=PushJudges)
 
 
@@ -102,6 +105,8 @@ def simulate_study(study: Study, rng: np.random.Generator, *, activity: bool = T
         "lateness": simulate_lateness(replace(study.raters, workers=study.workers), rng),
         "importance": simulate_importance(study.topics, 20, Assessors(), rng),
     }
+    lists = simulate_list_stops(study.rbp_p, rng, ListReaders(workers=study.workers))
+    tables["stops"] = pd.concat([tables["stops"], lists], ignore_index=True)
     named = {name: _named(table, study.workers) for name, table in tables.items()}
     return named | {"workers": _workers(study.workers)}
 

@@ -19,17 +19,20 @@ from calibration.intents.fit import IntentFit
 from calibration.lateness.fit import RESAMPLES as LATENESS_RESAMPLES
 from calibration.lateness.fit import fit_lateness
 from calibration.patience.fit import fit_patience
+from calibration.patience.persistence import fit_persistence, list_stops
 from calibration.push.alpha import fit_push_alpha
 from calibration.push.fit import RESAMPLES as PUSH_RESAMPLES
 from calibration.push.fit import PushFit, fit_push_weights
 from calibration.reading.fit import fit_reading_speed
-from calibration.user_model.model import CORRELATION
+from calibration.tables.tables import TABLES
+from calibration.user_model.model import CORRELATION, PERSISTENCE
 
 READING = ("reading_speed_mu", "reading_speed_sigma")
 LATENESS = ("lateness_decay", "lateness_p0")
 WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 ALPHA = ("push_alpha",)
 PATIENCE = ("patience_chars",)
+IN_LISTS = (PERSISTENCE,)
 TOGETHER = (CORRELATION,)
 """Names of the parameters of each family."""
 FAMILY_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -40,6 +43,7 @@ FAMILY_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "lateness": LATENESS,
         "push": (*WEIGHTS, *ALPHA),
         "patience": PATIENCE,
+        "persistence": IN_LISTS,
     }
 )
 """Family -> its parameters, in the order in which they are fitted."""
@@ -178,6 +182,27 @@ def patience(material: FitMaterial, intents: IntentFit | None) -> Fitted:
     )
 
 
+def persistence(material: FitMaterial) -> Fitted:
+    """Fit how people go on in ranked lists, language by language."""
+    stops = list_stops(material.tables.get("stops", TABLES["stops"].empty()))
+    if stops.empty:
+        return Fitted(skipped=(Skipped(names=IN_LISTS, reason="table stops has no ranked list"),))
+    found = Fitted()
+    for language, suffix, lists in by_language(stops):
+        one = attempt([f"{PERSISTENCE}{suffix}"], lambda: fit_persistence(lists, language=language))  # noqa: B023 - called at once
+        if suffix and language:
+            one = replace(one, results=tuple(fit.for_language(language) for fit in one.results))
+        found += one
+    return found
+
+
 FAMILIES: Mapping[str, Callable[[FitMaterial], Fitted]] = MappingProxyType(
-    {"away": away, "session": session, "reading": reading, "lateness": lateness, "push": push}
+    {
+        "away": away,
+        "session": session,
+        "reading": reading,
+        "lateness": lateness,
+        "push": push,
+        "persistence": persistence,
+    }
 )

@@ -10,8 +10,10 @@ from typing import NamedTuple
 import pandas as pd
 
 from calibration.inference.results import Skipped
+from calibration.patience.persistence import list_stops
+from calibration.patience.stops import text_stops
 from calibration.tables.study import StudyRecord
-from calibration.user_model.model import plain_name
+from calibration.user_model.model import PERSISTENCE, plain_name
 
 
 class _Asked(NamedTuple):
@@ -35,6 +37,8 @@ class _Asked(NamedTuple):
     parameters: tuple[str, ...]
 
 
+_LISTS = "stops of ranked lists"
+"""Those rows of table stops, beside which the others alone are called stops."""
 _SUMMARIES = _Asked(
     "judged summaries (summary_pairs)",
     ("summary_pairs",),
@@ -62,6 +66,12 @@ _ALL = (
         ("stops",),
         ("patience_chars_stops",),
     ),
+    _Asked(
+        "ranked lists that somebody read (table stops)",
+        ("ranked_pairs",),
+        (_LISTS,),
+        (PERSISTENCE,),
+    ),
     _PUSHES,
     _Asked("votes on intents (intent_votes)", ("intent_votes",), ("intent_votes",), ("intents",)),
 )
@@ -81,6 +91,9 @@ def about_what_was_asked(
     record : StudyRecord or None
         study.json.
     """
+    if "stops" in tables:
+        stops = tables["stops"]
+        tables = {**tables, "stops": text_stops(stops), _LISTS: list_stops(stops)}
     absent = [one for one in _ALL if not _was_asked(one, tables, record)]
     names = tuple(name for one in absent for name in one.parameters)
     unasked = [

@@ -77,7 +77,7 @@ def fit_patience(
     """
     results: list[CalibrationResult] = []
     skipped: list[Skipped] = []
-    tables = _about_summaries(tables)
+    tables = _of_texts(_about_summaries(tables))
     languages = _languages(tables)
     for language in languages:
         suffix = f"[{language}]" if len(languages) > 1 else ""
@@ -113,6 +113,16 @@ def _about_summaries(tables: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.Data
     if tasks.isna().any() or not preferences["task"].isin(tasks).any():
         return tables
     return {**tables, "preferences": preferences[preferences["task"].isin(tasks)]}
+
+
+def _of_texts(tables: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Return the tables without the stops in ranked lists, and without table stops where it has no others."""
+    if "stops" not in tables:
+        return tables
+    stops = patience_stops.text_stops(tables["stops"])
+    if stops.empty and not tables["stops"].empty:
+        return {name: table for name, table in tables.items() if name != "stops"}
+    return {**tables, "stops": stops}
 
 
 def _languages(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:

@@ -1,5 +1,6 @@
-"""Generators of stops: how far texts are read, by the law that is fitted and by people who are not as it says."""
+"""Generators of stops: how far texts and ranked lists are read, by the law that is fitted and by people who are not as it says."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,6 +144,68 @@ def drawn_stops(
         depth = -np.log1p(-depth)
     stop = np.where(finishes | np.isinf(patience_chars), np.inf, depth * np.minimum(patience_chars, 1e300))
     return np.minimum(stop, text_chars), stop >= text_chars
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListReaders:
+    """Who reads how many ranked lists, and how they differ from the geometric law.
+
+    Attributes
+    ----------
+    workers, lists_each : int
+        How much is read.
+    lists : int
+        How many lists there are, read by all in turn.
+    ranks : int
+        Entries of a list.
+    entry_chars : float
+        Counted characters of an entry; three of 140 stand on an English screen of 420.
+    ahead : int
+        Entries on the screen below the one that is read.
+    people_sd : float
+        Standard deviation over workers of the log odds of going on.
+    finishers : float
+        Share of workers who always go to the end.
+    tiring : bool
+        A reader stops somewhere in the list, anywhere with the same chance, instead of geometrically.
+    """
+
+    workers: int = 60
+    lists_each: int = 4
+    lists: int = 40
+    ranks: int = 20
+    entry_chars: float = 140.0
+    ahead: int = 2
+    people_sd: float = 0.0
+    finishers: float = 0.0
+    tiring: bool = False
+
+
+def simulate_list_stops(
+    persistence: float, rng: np.random.Generator, readers: ListReaders | None = None
+) -> pd.DataFrame:
+    """Draw table stops of ranked lists: after each entry a reader goes on to the next with probability ``persistence``."""
+    of = readers or ListReaders()
+    n = of.workers * of.lists_each
+    odds = math.log(persistence / (1 - persistence)) + rng.normal(0, of.people_sd, of.workers)
+    own = (1 / (1 + np.exp(-odds))).repeat(of.lists_each)
+    read = rng.integers(1, of.ranks + 1, n) if of.tiring else rng.geometric(1 - own)
+    read = np.where((rng.random(of.workers) < of.finishers).repeat(of.lists_each), of.ranks, read)
+    seen = np.minimum(read + of.ahead, of.ranks)
+    rows = pd.DataFrame(
+        {
+            "worker": np.repeat([f"W{number}" for number in range(of.workers)], of.lists_each),
+            "topic": [f"L{number % of.lists:03d}" for number in range(n)],
+            "system": "S",
+            "layout": "stacked",
+            "chars_read": seen * of.entry_chars,
+            "text_chars": of.ranks * of.entry_chars,
+            "reached_end": seen == of.ranks,
+            "rank_read": seen,
+            "ranks": of.ranks,
+        }
+    )
+    return checked(rows, TABLES["stops"])
 
 
 def _stops(

@@ -69,7 +69,7 @@ def fit_patience_from_stops(
     ----------
     stops : DataFrame
         Table stops, of one language. Used are texts longer than one screen whose layout is stacked or absent: on a
-        page side by side a stop measures the screen. Visits to streams count where no text was judged.
+        page side by side a stop measures the screen. Ranked lists (with ``ranks``) are no texts. Visits to streams count where no text was judged.
     rng : Generator
         Source of the worker bootstrap.
     language : str, optional
@@ -91,6 +91,7 @@ def fit_patience_from_stops(
         If no text is usable.
     """
     screen = SCREEN_CHARS.get(language or "en", SCREEN_CHARS["en"])
+    stops = text_stops(stops)
     usable, unused = _usable(stops, screen)
     if usable.empty:
         raise NotIdentifiedError(f"no stop on a text longer than one screen, one text at a time ({unused})")
@@ -173,6 +174,11 @@ def _spread_over(stops: Stops, high: Floats, parts: int) -> _ReadingCurve:
     order = np.lexsort((row, ~stopped, read))
     read = read[order]
     return _ReadingCurve(read, stopped[order], row[order], 1 / parts, curve_positions(read))
+
+
+def text_stops(stops: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of table stops that are of texts, and not of ranked lists."""
+    return stops[stops["ranks"].isna()] if "ranks" in stops else stops
 
 
 def _usable(stops: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
@@ -335,6 +341,7 @@ def _diagnostics(kappa: float, curve: Floats, positions: Floats, workers: int) -
 
 def naive_twice_median(stops: pd.DataFrame) -> CalibrationResult:
     """Take twice the median of the stops before a text's end, as if nobody had read on: too short."""
+    stops = text_stops(stops)
     stopped = stops.loc[~stops["reached_end"].astype(bool), "chars_read"].to_numpy(np.float64)
     if not len(stopped):
         raise NotIdentifiedError("nobody stopped before the end of a text")
@@ -345,6 +352,7 @@ def naive_twice_median(stops: pd.DataFrame) -> CalibrationResult:
 
 def naive_largest_stop(stops: pd.DataFrame) -> CalibrationResult:
     """Take the largest stop, the maximum of the likelihood if stops were exact: a single wrong one moves it."""
+    stops = text_stops(stops)
     return _naive(float(stops["chars_read"].max()), "the largest stop", stops)
 
 

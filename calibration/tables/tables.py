@@ -316,7 +316,16 @@ _TABLES = (
     ),
     Table(
         name="stops",
-        doc="One row a text: how far it was read, in counted characters in trailtext order.",
+        doc="One row a text: how far it was read, in counted characters in trailtext order, and in ranks where it is a ranked list.",
+        rules=(
+            RowRule(
+                broken=lambda frame: (frame["rank_read"] > frame["ranks"]).fillna(
+                    frame["rank_read"].isna() != frame["ranks"].isna()
+                ),
+                problem="rank_read is beyond ranks, or one of them is given without the other",
+                cure="write the rank of the last entry seen and the number of entries of a ranked list; of another text neither",
+            ),
+        ),
         columns=(
             _worker(),
             _topic(),
@@ -335,6 +344,11 @@ _TABLES = (
             ),
             _flag("reached_end", "The end of the text was seen: the stop is right-censored.", required=True),
             _integer("opened", "Second layers opened."),
+            _integer(
+                "rank_read",
+                "Of a ranked list: rank of the furthest entry seen, 0 for none; empty for other texts.",
+            ),
+            _integer("ranks", "Of a ranked list: how many entries it has; empty for other texts.", low=1),
             _LANGUAGE,
         ),
     ),

@@ -21,6 +21,7 @@ from calibration.user_model.model import (
     PARAMETERS,
     PATIENCE,
     PATIENCE_SPREAD,
+    PERSISTENCE,
     PUSH_WEIGHTS,
     IntentEntry,
     JointEntry,
@@ -37,7 +38,7 @@ Drawn: TypeAlias = dict[str, Floats]
 """Parameter -> its draws, (count,)."""
 Draw: TypeAlias = Callable[[UserModel, Sequence[str], int, np.random.Generator], Drawn]
 
-Part: TypeAlias = Literal["patience", "alpha", "lateness", "weights", "population", "intents"]
+Part: TypeAlias = Literal["patience", "alpha", "lateness", "weights", "population", "intents", "persistence"]
 PARTS: tuple[Part, ...] = get_args(Part)
 """What a model has that can be drawn, in the order in which a whole one is drawn."""
 PART_OF: Mapping[str, Part] = MappingProxyType(
@@ -46,6 +47,7 @@ PART_OF: Mapping[str, Part] = MappingProxyType(
             (name for name in PARAMETERS if name.startswith(PATIENCE) and name != PATIENCE_SPREAD), "patience"
         ),
         ALPHA: "alpha",
+        PERSISTENCE: "persistence",
         LATENESS: "lateness",
         **dict.fromkeys(PUSH_WEIGHTS, "weights"),
         **dict.fromkeys(RANGES, "population"),
@@ -109,7 +111,7 @@ def draw_model(model: UserModel, count: int, seed: int, *, parts: Iterable[Part]
         As fitted.
     count, seed : int
         How many draws, and their seed.
-    parts : iterable of {'patience', 'alpha', 'lateness', 'weights', 'population', 'intents'}
+    parts : iterable of {'patience', 'alpha', 'lateness', 'weights', 'population', 'intents', 'persistence'}
         What is drawn, in this order; the same parts of the same model give the same draws.
     """
     rng = np.random.default_rng(seed)
@@ -203,8 +205,8 @@ def _joint_log_sd(model: UserModel, name: str) -> float | None:
     return None
 
 
-def _alpha(model: UserModel, names: Sequence[str], count: int, rng: np.random.Generator) -> Drawn:
-    """Draw alpha, in [0, 1].
+def _share(model: UserModel, names: Sequence[str], count: int, rng: np.random.Generator) -> Drawn:
+    """Draw alpha or the persistence, in [0, 1].
 
     Normal on the logit scale with the width of the interval. Where estimate or interval touch 0 or 1, or an end is
     open: normal around the estimate, with the spread that the other end tells, and cut at 0 and 1.
@@ -283,7 +285,8 @@ def _population(model: UserModel, names: Sequence[str], count: int, rng: np.rand
 _LAWS: Mapping[Part, Draw] = MappingProxyType(
     {
         "patience": _patience,
-        "alpha": _alpha,
+        "alpha": _share,
+        "persistence": _share,
         "lateness": _decay,
         "weights": _weights,
         "population": _population,

@@ -15,15 +15,18 @@ from calibration.user_model.model import (
     FLOOR,
     LATENESS,
     PATIENCE,
+    PERSISTENCE,
     PUSH_WEIGHTS,
     SPEED,
     UserModel,
 )
-from metrics.errors import Fault
+from metrics.errors import Fault, input_fault
 from metrics.msu.trails import RANGES, Population
 from metrics.push.contingency import Contingency
 
 SUM_TOLERANCE = 0.01
+MOST_PERSISTENT = 1 - 1e-9
+"""Rank-biased precision is not defined at 1, which a draw may come to."""
 
 
 def patience_chars(model: UserModel, source: str = "", language: str | None = None) -> float | None:
@@ -110,6 +113,24 @@ def lateness_floor(model: UserModel, language: str | None = None) -> float:
     """Return what a nugget is still worth however late it comes; 0 where none was fitted."""
     entry = model.entry(FLOOR, language)
     return 0.0 if entry is None else entry.estimate or 0.0
+
+
+def persistence(model: UserModel, language: str | None = None) -> float | None:
+    """Return the probability to go on from one entry of a ranked list to the next, below 1; None where it was not fitted.
+
+    Raises
+    ------
+    InputError
+        If it is no probability, as a file that was written by hand may have it.
+    """
+    entry = model.entry(PERSISTENCE, language)
+    if entry is None or entry.estimate is None:
+        return None
+    if not 0 <= entry.estimate <= 1:
+        raise input_fault(
+            f"{PERSISTENCE} is {entry.estimate:g}", cure="write a probability from 0 to 1 into the user model"
+        )
+    return min(entry.estimate, MOST_PERSISTENT)
 
 
 def push_alpha(model: UserModel) -> float | None:

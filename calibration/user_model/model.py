@@ -48,6 +48,7 @@ PARAMETERS = MappingProxyType(
         "patience_chars_stops": "counted characters",
         "patience_chars_grid": "counted characters",
         "patience_chars_spread": "coefficient of variation",
+        "rbp_p": "probability",
         "push_P_E": "relative to G_E",
         "push_S_E": "relative to G_E",
         "push_P_0": "relative to G_E",
@@ -60,6 +61,7 @@ PARAMETERS = MappingProxyType(
 PATIENCE = "patience_chars"
 PATIENCE_SPREAD = "patience_chars_spread"
 """No patience, but how much it differs between people."""
+PERSISTENCE = "rbp_p"
 ALPHA = "push_alpha"
 PUSH_WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 """Of the contingency utility, relative to G_E = 1, in the order of the cells after gain."""

@@ -20,7 +20,7 @@ from metrics.ranked.topics import (
     renormalised,
     within_windows,
 )
-from metrics.registry import Measure, measure
+from metrics.registry import Measure, measure, short_number
 
 Reading: TypeAlias = Literal["table", "text"]
 
@@ -296,6 +296,54 @@ class TIAAP(RankedMeasure):
         """Score the list of one topic."""
         ranks = listing.top(self.k).rank
         return float(precision(listing, ranks).sum() / max(len(listing.topic.rows), 1))
+
+
+@measure
+class RBP(RankedMeasure):
+    """Rank-biased precision: what a reader gains in the mean who goes on from each entry to the next with probability p.
+
+    RBP = (1 - p) sum_j p^(j-1) rel(j);  rel(j): relevant to any subtopic (grade above 0), 1 or 0
+
+    Moffat and Zobel, TOIS 2008, eq. 2. The gain of a perfect endless list is 1; nothing is added for what stands below the list.
+
+    Attributes
+    ----------
+    p : float
+        Persistence, from 0 to below 1; that of people is fitted as ``rbp_p``.
+    k : int or None
+        Cut the sum at this depth, from 1; None: the whole list.
+
+    Examples
+    --------
+    >>> RBP(p=0.95).column
+    'RBP@0.95'
+    """
+
+    name: ClassVar[str] = "RBP"
+    source: ClassVar[str] = "Moffat and Zobel, TOIS 2008, eq. 2"
+    definition: ClassVar[str] = (
+        "Relevant documents, each weighted by the chance that a reader of persistence p gets to it."
+    )
+
+    p: float = 0.8
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        Measure.__post_init__(self)
+        if not 0 <= self.p < 1:
+            raise ValueError(f"p must be from 0 to below 1, got {self.p!r}")
+        if self.k is not None:
+            _check_depth(self.k)
+
+    @property
+    def column(self) -> str:
+        """``RBP@0.8``: the persistence is always shown, the depth never."""
+        return f"{self.name}@{short_number(self.p)}"
+
+    def value(self, listing: Listing) -> float:
+        """Score the list of one topic."""
+        return float((1 - self.p) * (self.p ** (listing.top(self.k).rank - 1.0)).sum())
 
 
 def _check_depth(k: int) -> None:

@@ -108,8 +108,8 @@ class TableStream:
     """
 
     def __init__(self, folder: Path, table: Table) -> None:
-        if (table.key or table.rules) and "worker" not in table.key:
-            raise ValueError(f"{table.name} has rules over all its rows and cannot be written in pieces")
+        if table.key and "worker" not in table.key:
+            raise ValueError(f"{table.name} has a key over all its rows and cannot be written in pieces")
         self.rows = 0
         self._folder, self._table = folder, table
         self._open_files = ExitStack()

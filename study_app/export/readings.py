@@ -1,4 +1,4 @@
-"""What pair pages logged: their rows of reads, and of stops where summaries are judged, worked out some people at a time so that memory stays bounded."""
+"""What pair pages logged: their rows of reads, and of stops where summaries or ranked lists are judged, worked out some people at a time so that memory stays bounded."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -135,9 +135,9 @@ def reads_rows(pages: Sequence[PairReading]) -> pd.DataFrame:
 
 
 def stops_rows(pages: Sequence[PairReading]) -> pd.DataFrame:
-    """Return rows of table stops: how far each summary of each judgment was read, over all loads of its page.
+    """Return rows of table stops: how far each summary or ranked list of each judgment was read, over all loads of its page.
 
-    Push streams and ranked lists have none: the stops are what the patience of readers of summaries is fitted to.
+    Other sides have none: the stops are what the patience of readers, and their persistence in lists, is fitted to.
     """
     loads: defaultdict[str, list[PairReading]] = defaultdict(list)
     for page in pages:
@@ -189,6 +189,7 @@ def _stop(loads: Sequence[PairReading], side: str) -> tuple[Any, ...]:
         for layout, seconds in page.reading.layout_seconds.items():
             layouts[layout] += seconds
     last = loads[-1]
+    form = KINDS[last.kind].side
     stop = text_stop(last.texts[side], shares, opened, tops)
     return (
         last.worker,
@@ -203,6 +204,7 @@ def _stop(loads: Sequence[PairReading], side: str) -> tuple[Any, ...]:
         stop.text_chars,
         stop.reached_end,
         stop.opened,
+        *((stop.place_read, stop.places) if form and form.ranked and stop.places else (None, None)),
         last.language,
     )
 

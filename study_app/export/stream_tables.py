@@ -202,6 +202,8 @@ def _stop(follow: FollowLog, views: Sequence[ViewLog]) -> tuple[Any, ...]:
         stop.text_chars,
         stop.reached_end,
         None,
+        None,
+        None,
         follow.clock.language,
     )
 

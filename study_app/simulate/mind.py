@@ -2,7 +2,7 @@
 
 Preferences follow Davidson's model on the difference of M-measure at the person's patience; reading stops after a
 depth drawn evenly from 0 to that patience, so that the share of people still reading at x characters is the decay
-1 - x/L itself; an intent is ticked with a chance proportional to its probability.
+1 - x/L itself, in a ranked list after a geometric number of entries; an intent is ticked with a chance proportional to its probability.
 """
 
 import math
@@ -111,6 +111,12 @@ def looks(
         yield replace(look, last_seconds=look.seconds * own / words)
 
 
+def list_depth(elements: Sequence[Element], persistence: float, rng: np.random.Generator) -> float:
+    """Draw how many counted characters of a ranked list are read: after each entry one goes on with the same chance."""
+    entries = rng.geometric(1 - persistence)
+    return math.fsum(counted_chars(element.text) for element in elements[:entries])
+
+
 def _trail(elements: Sequence[Element], wanted: str) -> Iterator[tuple[Element, bool]]:
     """Elements in the order of reading, and whether each is a link to open."""
     for element in elements:
@@ -171,12 +177,14 @@ class Judge:
         return self._preferred(page, sides)
 
     def _read(self, log: PageLog, page: Page, side: str, elements: tuple[Element, ...]) -> None:
-        """Read a side as deep as patience goes where its topic has intents that one may be after, else to its end."""
+        """Read a side as deep as patience goes where its topic has intents, as persistence goes in a list, else to its end."""
         world, wanted, depth = self._world(page), "", math.inf
         topic = text_of(page.marked("data-query"))
         if topic in world.chances:
             wanted = self._interest(world, topic)
             depth = float(self._rng.uniform(0, self._truth.patience_stops))
+        elif world.rbp_p is not None:
+            depth = list_depth(elements, world.rbp_p, self._rng)
         for look in looks(
             elements, wanted=wanted, depth_chars=depth, words_per_second=self._speed, rng=self._rng
         ):

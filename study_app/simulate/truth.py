@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from calibration.user_model.measures import intent_shares, people_together
+from calibration.user_model.measures import intent_shares, people_together, persistence
 from calibration.user_model.model import LATENESS, PATIENCE, UserModel, read_user_model
 from metrics.errors import input_fault
 from metrics.msu.score import Population
@@ -85,6 +85,8 @@ class Truth:
     ----------
     patience_preferences, patience_stops : float
         Counted characters; how deep M looks in their preferences, and how deep they read.
+    rbp_p : float or None
+        The chance that they go on from one entry of a ranked list to the next; None: they read lists to their end.
     people : Population
         How long they stay away and stay, and how fast they read.
     lateness : Lateness
@@ -97,6 +99,7 @@ class Truth:
 
     patience_preferences: float = DEFAULT_PATIENCE_CHARS
     patience_stops: float = DEFAULT_PATIENCE_CHARS
+    rbp_p: float | None = None
     people: Population = DEFAULT_PEOPLE
     lateness: Lateness = field(default_factory=Lateness)
     push_weights: Mapping[str, float] = field(default_factory=lambda: DEFAULT_PUSH_WEIGHTS)
@@ -122,6 +125,7 @@ def read_truth(path: str | Path) -> Truth:
     return Truth(
         patience_preferences=known.get("patience_chars_preferences", patience),
         patience_stops=known.get("patience_chars_stops", patience),
+        rbp_p=persistence(model),
         people=_people(model, known, path),
         lateness=Lateness(
             decay=known.get(LATENESS, DEFAULT_LATENESS_DECAY),

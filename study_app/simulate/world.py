@@ -141,6 +141,9 @@ class World:
         Topic -> its iUnits.
     importance : mapping
         (topic, intent, iUnit) -> importance, as the collection has it; what is missing has 0.
+    rbp_p : float or None
+        The chance that a person goes on from one entry to the next, where the sides are ranked lists that are not always read to
+        their end.
     """
 
     scores: Mapping[tuple[str, Texts], float]
@@ -149,6 +152,7 @@ class World:
     chances: Mapping[str, Mapping[str, float]]
     iunits: Mapping[str, frozenset[str]]
     importance: Mapping[tuple[str, str, str], float]
+    rbp_p: float | None = None
 
     def score(self, topic: str, elements: Sequence[Element]) -> float:
         """Return what a side as it stands on a page is worth; `PageError` when no system wrote it."""
@@ -186,7 +190,8 @@ def build_worlds(content: StudyContent, truth: Truth) -> Mapping[int, KnownTask]
 def _world(task: TaskContent, truth: Truth, path: Path) -> AnyWorld:
     if isinstance(task.entry, FollowedTask):
         return _stream_world(task, task.entry)
-    worth_of = kind_of(task.entry).worth
+    kind = kind_of(task.entry)
+    worth_of = kind.worth
     worth = worth_of(task, truth, path) if worth_of is not None else {}
     pairs = [
         (worth[topic, one], worth[topic, other])
@@ -216,6 +221,7 @@ def _world(task: TaskContent, truth: Truth, path: Path) -> AnyWorld:
             for topic, query in queries
             for (intent, iunit), value in query.importance.items()
         },
+        rbp_p=truth.rbp_p if kind.side is not None and kind.side.ranked else None,
     )
 
 

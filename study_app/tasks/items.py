@@ -64,6 +64,8 @@ class TextStop:
     text_chars: int
     reached_end: bool
     opened: int
+    place_read: int
+    places: int
 
 
 def list_items(
@@ -160,15 +162,17 @@ def text_stop(
         ``chars_read`` counts everything before the furthest item seen, whether or not that was on screen, and the
         seen share of its own characters. ``chars_least`` counts everything before the furthest of the tops: the reader came at
         least so far; where the furthest item stood alone on the screen it is ``chars_read``, in whole characters. ``text_chars`` is the whole text with the opened layers.
-        ``reached_end``: the last item was fully seen; an empty text is at its end. ``opened`` counts links.
+        ``reached_end``: the last item was fully seen; an empty text is at its end. ``opened`` counts links. ``place_read`` is the
+        place of the furthest item seen, from 1, of ``places``.
     """
     chars_read, least, before, last_share, is_alone = 0.0, 0, 0, 1.0, False
-    for item in reading_order(items, opened):
+    place = place_read = 0
+    for place, item in enumerate(reading_order(items, opened), start=1):
         if item.key in tops:
             least = before
         last_share = shares.get(item.key, 0.0)
         if last_share > 0:
-            chars_read, is_alone = before + last_share * item.chars, item.key in tops
+            chars_read, is_alone, place_read = before + last_share * item.chars, item.key in tops, place
         before += item.chars
     return TextStop(
         chars_read=chars_read,
@@ -176,6 +180,8 @@ def text_stop(
         text_chars=before,
         reached_end=last_share == 1.0,
         opened=len(opened),
+        place_read=place_read,
+        places=place,
     )
 
 

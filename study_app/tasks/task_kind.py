@@ -49,12 +49,15 @@ class SideForm:
         From what is shown and its language to what can be read of it, in reading order, by the keys that the template gives it.
     help : callable
         From the topic's detail to the word that ends the key of what stands above a worker's first pair: ``NAME.help``.
+    ranked : bool
+        Its items are the entries of a ranked list, so that table stops has their ranks.
     """
 
     name: str
     value: Callable[[Shown, Mapping[str, Any], bool], object]
     items: Callable[[Shown, str], tuple[Item, ...]]
     help: Callable[[Mapping[str, Any]], str] = lambda _detail: "help"
+    ranked: bool = False
 
 
 class Collected(Protocol):

@@ -79,12 +79,13 @@ KINDS: Mapping[str, PairKind] = MappingProxyType(
         "ranked_pairs": PairKind(
             classes=(
                 *("TIANDCG", "TIAP", "TIAERR", "TIAAP", "TSBR", "TIASBR"),
-                *("IANDCG", "IAP", "IAERR", "SBR"),
+                *("IANDCG", "IAP", "IAERR", "SBR", "RBP"),
             ),
             names=frozenset(
                 {"TIA-nDCG@10", "TIA-P@10", "TIA-ERR@10", "TIA-AP", "T-SBR@10", "TIA-SBR@10"}
                 | {"IA-nDCG@10", "IA-P@10", "IA-ERR@10", "SBR@10"}
                 | {"TIA-nDCG@10 fitted P", "TIA-ERR@10 fitted P", "TIA-SBR@10 fitted P"}
+                | {"RBP@fitted"}
             ),
             scorer=ranked_scorer,
             texts=ranked_texts,

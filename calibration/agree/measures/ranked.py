@@ -1,4 +1,4 @@
-"""Everything that scores the ranked lists of one task: the time-aware family, the plain one, fitted P(c|q)."""
+"""Everything that scores the ranked lists of one task: the time-aware family, the plain one, fitted P(c|q), fitted persistence."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from calibration.agree.measures.variants import (
 )
 from calibration.agree.score_files import judged_summaries
 from calibration.tables.sources import TaskSources
-from calibration.user_model.measures import intent_shares
+from calibration.user_model.measures import intent_shares, persistence
 from calibration.user_model.model import UserModel
 from metrics.errors import input_fault
 from metrics.ranked.lists import RankedCollection, RankedRun
@@ -25,6 +25,7 @@ from metrics.ranked.score import (
     IAERR,
     IANDCG,
     IAP,
+    RBP,
     SBR,
     TIAAP,
     TIAERR,
@@ -70,11 +71,14 @@ def ranked_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Meas
         runs=runs,
         judged=task.topics.tolist(),
         depth=sources.depth,
+        language=task.language,
         evidence=evidence,
     )
     given = tuple(lists.given())
     more = lists.named(without_known(named, given))
-    return FixedScorer(found=Measured(variants=(*given, *more, *lists.fitted())))
+    return FixedScorer(
+        found=Measured(variants=(*given, *more, *lists.fitted(), *lists.at_fitted_persistence()))
+    )
 
 
 def _collection(sources: TaskSources) -> RankedCollection:
@@ -104,6 +108,7 @@ class _Lists:
     runs: Sequence[RankedRun]
     judged: Sequence[str]
     depth: int
+    language: str
     evidence: Evidence
 
     def given(self) -> Iterator[Variant]:
@@ -141,6 +146,19 @@ class _Lists:
         for name in estimate.columns:
             draws = side_by_side([one[name] for one in drawn])
             yield _variant(f"{name} fitted P", estimate[name], Role.FITTED, Fit.OTHER_DATA, draws)
+
+    def at_fitted_persistence(self) -> Iterator[Variant]:
+        """Yield RBP of what was shown, with the persistence from how deep people read."""
+        model = self.evidence.model
+        p = None if model is None else persistence(model, self.language)
+        if p is None:
+            return
+        drawn = [persistence(one, self.language) for one in self.evidence.drawn]
+        every = {str(place): one for place, one in enumerate((p, *drawn)) if one is not None}
+        measures = {name: RBP(p=one, k=self.depth) for name, one in every.items()}
+        scores = self._scores(self.collection, measures)
+        draws = side_by_side([scores[name] for name in [*measures][1:]])
+        yield _variant("RBP@fitted", scores["0"], Role.FITTED, Fit.OTHER_DATA, draws)
 
     def _with_shares_of(self, model: UserModel) -> pd.DataFrame:
         shares = {**self.collection.probability, **_shares(model, self.collection)}

@@ -9,9 +9,10 @@ from calibration.agree.evidence import Evidence
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.study import agree
 from calibration.tables.sources import NamedFile, TaskSources
-from calibration.user_model.model import IntentEntry, UserModel
+from calibration.user_model.draws import draw_model
+from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel
 from metrics.errors import InputError
-from metrics.ranked.score import score_ranked
+from metrics.ranked.score import RBP, score_ranked
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 from tests.calibration.judged_streams import choices
 from tests.metrics.ranked_example import DEFAULTS
@@ -168,3 +169,18 @@ def test_topics_that_nobody_judged_documents_for_are_named(ranked_study):
 
     with pytest.raises(InputError, match=r"judged, but not in .*qrels\.txt: 4; name topics as the qrels do"):
         run_agree((sources, strange))
+
+
+def test_persistence_from_stops_makes_rank_biased_precision_of_what_was_shown(ranked_study):
+    """It was fitted to how deep people read, not to what they preferred; ten draws of it give ten scores a list."""
+    entry = ParameterEntry(estimate=0.7, interval=(0.6, 0.8))
+    model = UserModel(parameters={"rbp_p": entry})
+    sources, preferences = ranked_study
+    sources = replace(sources, protocol={"depth": 5})
+    evidence = Evidence(tables={"preferences": preferences}, sources={TASK: sources}, model=model)
+    found = agree(replace(evidence, drawn=draw_model(model, 10, 1).models(model)))
+    row = found.agreement.drop_duplicates("measure").set_index("measure").loc["RBP@fitted"]
+
+    assert (row["family"], row["role"], row["fit"]) == ("ranked", "fitted", "other_data")
+    check_differences(found, "RBP@fitted", scores_of(sources, [RBP(p=0.7, k=5)]), "RBP@0.7")
+    assert "RBP@fitted" not in set(run_agree(ranked_study).agreement["measure"])

@@ -148,6 +148,7 @@ def test_what_the_tables_cannot_tell_is_absent_and_said():
         "reading_speed_mu, reading_speed_sigma: there is no table reads",
         "lateness_decay, lateness_p0: there is no table lateness",
         "patience_chars_preferences, patience_chars_grid: there is no table preferences and no table positions",
+        "rbp_p: table stops has no ranked list",
         "push_P_E, push_S_E, push_P_0, push_S_0: there is no table preferences",
         "push_alpha: there is no table preferences",
         "intents: there is no table intent_votes",

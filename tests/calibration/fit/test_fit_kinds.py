@@ -17,6 +17,7 @@ FAMILIES = {
         names=("patience_chars_preferences", "patience_chars_grid"), reason="no table positions"
     ),
     "stops": Skipped(names=("patience_chars_stops",), reason="no table stops"),
+    "lists": Skipped(names=("rbp_p",), reason="no ranked list"),
     "push": Skipped(names=("push_P_E", "push_S_E"), reason="no table push_cells"),
     "intents": Skipped(names=("intents",), reason="no table intent_votes"),
 }
@@ -68,7 +69,7 @@ def test_preferences_of_push_streams_are_none_of_summaries():
 def test_study_json_says_which_kinds_were_run():
     """Then a table that is missing is one that could have told something."""
     assert said({}, recorded("stream_visits"))[0] == ["away", "lateness", "reading"]
-    assert said({"preferences": ROW}, recorded("ranked_pairs"))[0] == ["reading"]
+    assert said({"preferences": ROW}, recorded("ranked_pairs"))[0] == ["reading", "lists"]
     assert said({"preferences": ROW}, recorded("summary_pairs"))[0] == ["reading", "summaries", "stops"]
 
 
@@ -82,9 +83,14 @@ def test_one_line_names_the_kinds_that_were_not_run():
     _, rest = said({"visits": ROW, "reads": ROW, "positions": ROW, "stops": ROW})
 
     assert rest == (
-        "push_*, intents: nothing to fit them from: these tables have no judged push streams (stream_pairs), no votes on intents "
-        "(intent_votes)"
+        "rbp_p, push_*, intents: nothing to fit them from: these tables have no ranked lists that somebody read (table stops), "
+        "no judged push streams (stream_pairs), no votes on intents (intent_votes)"
     )
+
+
+def test_stops_in_ranked_lists_are_none_in_texts():
+    """A study of lists alone asks nobody about patience with texts."""
+    assert said({"stops": ROW.assign(ranks=10)})[0] == ["lists"]
 
 
 def test_nothing_is_said_of_kinds_when_all_that_is_missing_could_have_been_told():

@@ -28,6 +28,7 @@ TRUTH = MappingProxyType(
         "lateness_decay": 0.6,
         "patience_chars_preferences": 840.0,
         "patience_chars_stops": 840.0,
+        "rbp_p": 0.8,
         "push_P_E": 0.5,
         "push_S_E": 0.3,
         "push_P_0": 0.5,
@@ -120,6 +121,7 @@ def _rests_on(name: str, table: str) -> bool:
         "lateness": {"lateness"},
         "push": {"preferences"},
         "patience": {"preferences", "stops"},
+        "rbp": {"stops"},
     }
     return table in needs[name.partition("_")[0]]
 

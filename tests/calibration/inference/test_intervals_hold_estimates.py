@@ -121,5 +121,5 @@ def test_every_method_of_every_family_holds_its_estimates(level):
         if not holds(estimate, interval)
     ]
 
-    assert len(every_fit()) == 18
+    assert len(every_fit()) == 19
     assert not beside

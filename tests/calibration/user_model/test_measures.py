@@ -11,10 +11,12 @@ from calibration.user_model.measures import (
     lateness_decay,
     lateness_floor,
     patience_chars,
+    persistence,
     push_alpha,
     stream_people,
 )
 from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel
+from metrics.errors import InputError
 from metrics.push import Contingency
 
 
@@ -93,3 +95,16 @@ def test_a_weight_that_is_missing_counts_nothing():
     """Nothing at all is no utility."""
     assert contingency(UserModel()) is None
     assert contingency(model(push_P_0=0.5)) == Contingency(P_0=0.5)
+
+
+def test_a_persistence_is_a_probability_below_one():
+    """By its language; a draw may come to 1, where rank-biased precision is not defined; a typing error is said."""
+
+    def of(estimate):
+        return UserModel(parameters={"rbp_p[ja]": ParameterEntry(estimate=estimate)})
+
+    assert persistence(of(0.8), "ja") == 0.8
+    assert persistence(of(0.8), "en") is None
+    assert persistence(of(1.0), "ja") < 1
+    with pytest.raises(InputError, match=r"rbp_p is 80; write a probability"):
+        persistence(of(80), "ja")

@@ -40,8 +40,8 @@ def test_sound_tables_are_listed_with_what_they_hold(prefcal, tables):
     assert re.split(r"  +", stops) == [
         "stops",
         "252",
-        "6 of 13",
-        "system, page, judgment, side, chars_least, opened, language",
+        "6 of 15",
+        "system, page, judgment, side, chars_least, opened, rank_read, ranks, language",
     ]
 
 

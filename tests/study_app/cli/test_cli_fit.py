@@ -117,6 +117,7 @@ def test_for_machines_there_is_a_row_a_parameter(format_, prefcal, stopped, tmp_
         "patience_chars",
         "patience_chars_stops",
         "patience_chars_spread",
+        "rbp_p",
     ]
     assert list(rows[0]) == COLUMNS
     assert float(rows[0]["low"]) == pytest.approx(model.parameters["patience_chars"].interval[0])
@@ -137,9 +138,9 @@ def test_kinds_of_study_that_were_not_run_are_one_line_on_stderr(prefcal, tmp_pa
     assert ended.code == 0
     (line,) = ended.err.splitlines()
     assert line == (
-        "away_*, session_*, lateness_*, reading_*, patience_chars_preferences, patience_chars_grid, push_*, intents: nothing "
+        "away_*, session_*, lateness_*, reading_*, patience_chars_preferences, patience_chars_grid, rbp_p, push_*, intents: nothing "
         "to fit them from: these tables have no visits to streams (stream_visits), no reading times (table reads), no judged "
-        "summaries (summary_pairs), no judged push streams (stream_pairs), no votes on intents (intent_votes)"
+        "summaries (summary_pairs), no ranked lists that somebody read (table stops), no judged push streams (stream_pairs), no votes on intents (intent_votes)"
     )
     assert not (tmp_path / "collection").exists()
 

@@ -52,7 +52,9 @@ def test_every_text_has_a_row_that_says_how_far_it_was_read(stored, pair, export
     """13 + 8 + half of 12 of the 52 characters with the opened layer, the screen beginning after 13; of the right side nothing."""
     stored.page(*pair, "p1", *READ_AND_OPENED)
 
-    stops = exported()["stops"].drop(columns=["worker", "topic", "page", "judgment", "language"])
+    stops = exported()["stops"]
+    assert stops[["rank_read", "ranks"]].isna().all(axis=None)
+    stops = stops.drop(columns=["worker", "topic", "page", "judgment", "language", "rank_read", "ranks"])
 
     assert list(stops.itertuples(index=False, name=None)) == [
         ("good", "left", "stacked", 27, 13, 52, False, 1),
@@ -60,11 +62,24 @@ def test_every_text_has_a_row_that_says_how_far_it_was_read(stored, pair, export
     ]
 
 
-def test_only_summaries_have_stops(stored, pair, exported, monkeypatch):
-    """The patience of their readers is fitted to them; how far a list or a push stream was read is another matter."""
-    assert [name for name, kind in KINDS.items() if kind.page == "pair" and "stops" in kind.tables] == [
-        "summary_pairs"
-    ]
+def test_a_ranked_list_has_the_rank_of_the_furthest_entry_seen(stored, pair, exported, monkeypatch):
+    """Three of four entries were seen on the left, none of one on the right."""
+    kind = KINDS["summary_pairs"]
+    monkeypatch.setitem(KINDS, "summary_pairs", replace(kind, side=replace(kind.side, ranked=True)))
+    stored.page(*pair, "p1", *READ_AND_OPENED)
+
+    stops = exported()["stops"]
+
+    assert stops[["rank_read", "ranks"]].to_numpy().tolist() == [[3, 4], [0, 1]]
+
+
+def test_only_summaries_and_ranked_lists_have_stops(stored, pair, exported, monkeypatch):
+    """Patience and persistence are fitted to them; how far a push stream was read is another matter."""
+    with_stops = [name for name, kind in KINDS.items() if kind.page == "pair" and "stops" in kind.tables]
+    assert {name: KINDS[name].side.ranked for name in with_stops} == {
+        "summary_pairs": False,
+        "ranked_pairs": True,
+    }
     stored.page(*pair, "p1", *READ_AND_OPENED)
     without = replace(KINDS["summary_pairs"], tables=frozenset({"preferences", "reads"}))
     monkeypatch.setitem(KINDS, "summary_pairs", without)

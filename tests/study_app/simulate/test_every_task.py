@@ -87,8 +87,10 @@ def test_each_kind_of_task_leaves_its_rows_once(everything):
     assert (tables["answers"].groupby(["worker", "question"]).size() == 1).all()
     assert len(tables["follows"]) == WORKERS
     assert set(tables["reads"]["kind"]) == {"iunit", "link", "update"}
-    stopped = tables["preferences"].set_index("judgment").loc[tables["stops"]["judgment"].dropna()]
-    assert set(stopped["task"]) == {"pairs"}
+    stops = tables["stops"].dropna(subset="judgment").set_index("judgment")
+    stopped = tables["preferences"].set_index("judgment").loc[stops.index]
+    assert set(stopped["task"]) == {"pairs", "lists"}
+    assert (stops["ranks"].notna() == (stopped["task"] == "lists")).all()
 
 
 def test_the_pairs_of_a_worker_are_all_different(everything):

@@ -53,6 +53,16 @@ def test_the_characters_seen_are_the_depth_drawn(lines, depth):
     assert shown == pytest.approx(min(depth, whole), abs=0.01 * len(lines))
 
 
+def test_a_list_is_read_entry_by_entry_with_the_same_chance_to_go_on():
+    """Of 20,000 readers .7 see more than one entry, .49 more than two; nobody sees part of one."""
+    entries = tuple(Element(key=f"r{n}", text="ten chars1") for n in range(1, 31))
+    rng = np.random.default_rng(1)
+    seen = np.array([mind.list_depth(entries, 0.7, rng) for _ in range(20_000)]) / counted_chars("ten chars1")
+
+    assert set(seen) <= set(range(1, 31))
+    assert [(seen > n).mean() for n in (1, 2, 5)] == pytest.approx([0.7, 0.49, 0.7**5], abs=0.015)
+
+
 def test_reading_takes_words_over_speed():
     """Over many texts the mean time is the number of words divided by the speed, up to the noise's mean."""
     elements = tuple(Element(key=f"f{n}", text="one two three four five") for n in range(2000))

@@ -156,8 +156,8 @@ def test_names_of_systems_and_documents_never_reach_the_browser(served, language
     assert ann.step == "finish"
 
 
-def test_the_tables_name_the_documents_that_were_seen(served, tmp_path):
-    """An entry is a link: a list is looked through rather than read to its end, so it says nothing of reading speed."""
+def test_the_tables_name_the_documents_that_were_seen_and_how_deep_people_came(served, tmp_path):
+    """An entry is a link; of three entries on one side the third was the furthest seen, of two on the other none."""
     study = served()
     ann = study.at_pairs(topic=MOON)
     sides = go_to_pair(study, ann, "sysalpha", "sysgamma")
@@ -174,7 +174,9 @@ def test_the_tables_name_the_documents_that_were_seen(served, tmp_path):
         ("SYH-1", "sysalpha", "SYD-1", "link", 10, 2.0, 35),
         ("SYH-1", "sysalpha", "SYD-n", "link", 2, 2.0, 67),
     ]
-    assert "stops" not in tables
+    stops = tables["stops"].set_index("system")[["rank_read", "ranks", "reached_end"]]
+    assert stops.loc["sysalpha"].tolist() == [3, 3, True]
+    assert stops.loc["sysgamma"].tolist() == [0, 2, False]
     assert sorted(tables["preferences"]["pair"]) == [f"SYH-1:{pair}" for pair in PAIRS]
 
 
