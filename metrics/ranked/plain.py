@@ -145,7 +145,7 @@ def _rank_biased_precision(grades: Sequence[int], measure: Any) -> float:
 
     Moffat and Zobel, TOIS 2008, eq. 5.
     """
-    p, fewest = measure["p"], measure.params.get("rel", 1)
+    p, fewest = float(measure["p"]), measure.params.get("rel", 1)
     return (1 - p) * math.fsum(p**place for place, grade in enumerate(grades) if grade >= fewest)
 
 
