@@ -25,7 +25,7 @@ from metrics.ranked.measures import (
 from metrics.ranked.named import ListMeasure, Measures, PlainMeasure, ranked_labels, ranked_measure
 from metrics.ranked.plain import PlainScorer
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, listing
-from metrics.results import Score, Topics, score_frame, with_means
+from metrics.results import ALL, Score, Topics, score_frame, with_means
 from metrics.taking_part import warn_of_most
 from metrics.wording import listed
 
@@ -74,14 +74,22 @@ def ranked_scores(
     scores: list[Score] = []
     over: dict[str, set[str]] | None = {} if topics == "run" else None
     for run in runs:
+        of_run: list[Score] = []
         for topic in judged:
             found = listing(topic, run.rankings.get(topic.name, ()))
-            scores += [Score(run.name, topic.name, label, one.value(found)) for label, one in own.items()]
+            of_run += [Score(run.name, topic.name, label, one.value(found)) for label, one in own.items()]
         if scorer is not None:
-            scores += scorer.scores(run, over=None if over is None else set(run.rankings))
+            of_run += scorer.scores(run, over=None if over is None else set(run.rankings))
+        scores += _in_order(of_run, [*collection.grades, ALL], list(labels))
         if over is not None:
             over[run.name] = set(run.rankings)
     return with_means(scores, over=over)
+
+
+def _in_order(scores: list[Score], topics: list[str], labels: list[str]) -> list[Score]:
+    """Sort the scores of a run by topic and measure, as these are given."""
+    topic, label = ({name: place for place, name in enumerate(names)} for names in (topics, labels))
+    return sorted(scores, key=lambda one: (topic[one.topic], label[one.metric]))
 
 
 def score_ranked(
