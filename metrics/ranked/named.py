@@ -150,7 +150,7 @@ def _plain_measure(text: str) -> PlainMeasure:
     """Read and check a measure of ir_measures."""
     if not has_ir_measures():
         head = _HEAD.match(text)
-        near = nearest(head[1], OWN) if head else None
+        near = nearest(head[1], OWN, cutoff=0.8) if head else None
         problem = f"prefcal has no measure {text!r} of its own{f' (did you mean {near}?)' if near else ''}"
         raise input_fault(f"{problem}; those of ir_measures need it installed", cure=INSTALL)
     try:

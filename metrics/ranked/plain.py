@@ -33,7 +33,7 @@ class PlainScorer:
     Raises
     ------
     InputError
-        If a tool fails with these judgments.
+        If a measure of diversity is asked for and no topic has two subtopics, or a tool fails with these judgments.
     """
 
     def __init__(self, collection: RankedCollection, labels: Mapping[str, PlainMeasure]) -> None:
@@ -43,6 +43,7 @@ class PlainScorer:
         by_tools = [one for one in self._measures.values() if one.NAME not in COMPUTED_HERE]
         diverse = [one for one in by_tools if ir_measures().pyndeval.supports(one)]
         flat = [one for one in by_tools if one not in diverse]
+        _check_subtopics(collection, diverse)
         self._evaluators = [
             _Evaluator(measures, qrels)
             for measures, qrels in (
@@ -123,7 +124,19 @@ class _Evaluator:
     def _failed(self, error: Exception) -> InputError:
         names = listed(map(str, self._measures))
         return input_fault(
-            f"ir_measures cannot compute {names} here: {error}", cure="leave them out one by one"
+            f"ir_measures cannot compute {names} here: {error}",
+            cure="leave out the one that needs more than there is",
+        )
+
+
+def _check_subtopics(collection: RankedCollection, diverse: Sequence[Any]) -> None:
+    """Raise where measures of diversity would be told of one subtopic a topic."""
+    if diverse and all(len(of) < 2 for of in collection.grades.values()):
+        names = listed(map(str, diverse))
+        raise input_fault(
+            f"{names}: a measure of diversity, and no topic has two subtopics",
+            path=collection.name,
+            cure="give judgments by subtopic (topic subtopic docid grade), or leave it out",
         )
 
 

@@ -56,8 +56,8 @@ def ranked_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Meas
     Raises
     ------
     InputError
-        If the systems judged and the systems with a run are not the same, a topic judged is not in the collection, or a
-        file is faulty.
+        If the systems judged and the systems with a run are not the same, a topic judged is not in the collection, a
+        measure asked for is undefined somewhere, or a file is faulty.
     """
     sources = evidence.sources.get(task.task)
     if sources is None:
@@ -80,17 +80,18 @@ def ranked_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Meas
     )
     given = tuple(lists.given())
     variants = (*given, *lists.named(without_known(named, given)), *lists.fitted())
+    _check_defined(task, variants)
+    notes = tuple(f"{task.task}: {note}" for note in lists.missing())
+    return FixedScorer(found=Measured(variants=variants, notes=notes))
+
+
+def _check_defined(task: JudgedTask, variants: Sequence[Variant]) -> None:
     undefined = [one.measure for one in variants if one.scores.isna().any()]
-    notes = [
-        *lists.missing(),
-        *(f"{name} is left out: it is undefined for a list that was judged" for name in undefined),
-    ]
-    return FixedScorer(
-        found=Measured(
-            variants=tuple(one for one in variants if one.measure not in undefined),
-            notes=tuple(f"{task.task}: {note}" for note in notes),
+    if undefined:
+        raise input_fault(
+            f"{task.task}: {listed(undefined)}: undefined for a list that was judged",
+            cure="leave it out, or name a measure that every list has",
         )
-    )
 
 
 def _collection(sources: TaskSources) -> RankedCollection:

@@ -244,6 +244,19 @@ def test_any_measure_can_be_added_to_lists_with_windows_too(ranked_study):
     check_differences(found, "P@5", scores_of(ranked_study[0], ["P@5"]), "P@5")
 
 
+def test_a_measure_that_is_undefined_for_a_judged_list_is_refused(ranked_study, tmp_path):
+    """A score that is not there would be taken for a tie."""
+    pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
+    lines = (tmp_path / "one.txt").read_text().splitlines()
+    for name in SYSTEMS:
+        kept = [line for line in lines if name == "one" or not line.startswith("1 ")]
+        (tmp_path / f"{name}.txt").write_text("\n".join(kept))
+    with pytest.raises(
+        InputError, match="lists: Accuracy: undefined for a list that was judged; leave it out"
+    ):
+        added(ranked_study, "Accuracy")
+
+
 @pytest.mark.parametrize(
     ("name", "line"),
     [

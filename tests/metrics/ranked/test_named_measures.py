@@ -116,6 +116,12 @@ def test_a_document_has_the_largest_of_its_grades_for_subtopics_and_diversity_me
     }
 
 
+def test_a_measure_of_diversity_needs_subtopics():
+    """Else it would be an ordinary one under another name."""
+    with pytest.raises(InputError, match=r"qrels\.txt:1: alpha_nDCG@5: .* no topic has two subtopics; give"):
+        values(["alpha_nDCG@5"])
+
+
 def test_a_measure_that_a_tool_leaves_undefined_is_not_a_number():
     """Accuracy of a topic without a list."""
     assert math.isnan(values(["Accuracy"])["one", "MC-0004", "Accuracy"])
@@ -181,7 +187,10 @@ def test_without_ir_measures_the_cure_installs_it(monkeypatch):
     """And a slip in a name of the package is told apart."""
     monkeypatch.setattr(module, "find_spec", lambda _: None)
 
-    with pytest.raises(InputError, match=r"need it installed; pip install 'prefcal\[measures\]'"):
+    with pytest.raises(
+        InputError,
+        match=r"measure 'nDCG@10' of its own; those of ir_measures need it installed; pip install 'prefcal\[measures\]'",
+    ):
         ranked_measure("nDCG@10")
     with pytest.raises(InputError, match="did you mean TIANDCG"):
         ranked_measure("TIANDC(k=3)")
