@@ -140,15 +140,12 @@ def sync_names(path: Path) -> None:
 
 
 def shown_from(path: str | Path, folder: str | Path) -> str:
-    """Return a path as it is written into a file of ``folder``: relative to it, without the names of the machine's own folders.
+    """Return a path as it is written into a file of ``folder``: relative to it, without the names of the folders above both.
 
-    Where the two have nothing but the root in common, it is the name of the file alone.
+    On another drive, to which no relative path leads, it is the name of the file alone.
     """
     there, here = Path(os.path.abspath(path)), Path(os.path.abspath(folder))  # noqa: PTH100 - links stay as they are named
-    common = os.path.commonpath([there, here]) if there.drive == here.drive else there.anchor
-    if common == there.anchor:
-        return there.name
-    return Path(os.path.relpath(there, here)).as_posix()
+    return Path(os.path.relpath(there, here)).as_posix() if there.drive == here.drive else there.name
 
 
 def check_file_place(path: str | Path) -> None:

@@ -130,4 +130,4 @@ def test_the_scripts_are_small() -> None:
     """They load on a phone at a bus stop."""
     code = "".join(path.read_text() for path in SCRIPTS.glob("*.js"))
     without_comments = re.sub(r"/\*\*.*?\*/|^\s*//.*?$", "", code, flags=re.DOTALL | re.MULTILINE)
-    assert len(without_comments) < 22_000
+    assert len(without_comments) < 22_500

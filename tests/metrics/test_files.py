@@ -69,11 +69,11 @@ def test_a_result_has_the_rights_that_its_writer_gives_and_a_private_one_its_own
     [
         ("/home/ann/study/run.xml", "/home/ann/results", "../study/run.xml"),
         ("/home/ann/results/run.xml", "/home/ann/results", "run.xml"),
-        ("/home/ann/study/run.xml", "/data/results", "run.xml"),
+        ("/home/ann/study/run.xml", "/data/results", "../../home/ann/study/run.xml"),
     ],
 )
-def test_no_result_names_the_folders_of_the_machine(path, folder, shown):
-    """A file that goes to others says where its sources lie from its own place; or, far away, what they are called."""
+def test_a_result_says_where_its_sources_lie_from_its_own_place(path, folder, shown):
+    """So that no folder above both is named in a file that goes to others."""
     assert shown_from(path, folder) == shown
 
 

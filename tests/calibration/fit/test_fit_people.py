@@ -89,7 +89,7 @@ def test_few_workers_and_few_topics_are_said_of_every_parameter_in_one_sentence(
         note.sentence
         for one in fit.model.parameters.values()
         for note in one.diagnostics
-        if note.name == "few_workers" and "rests on the log-normal law" not in note.sentence
+        if note.name == "few_workers" and "on the log-normal law" not in note.sentence
     }
     assert sentences == set()
 
