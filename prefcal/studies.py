@@ -76,6 +76,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     scores: str | Path | pd.DataFrame | None = None,
     collection: Mapping[str, str | Path] | None = None,
     runs: Mapping[str, str | Path] | None = None,
+    measures: Sequence[str] = (),
     primary: tuple[str, str] | None = None,
     compare: Sequence[str] = (),
     complete_only: bool = False,
@@ -96,6 +97,8 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         run, topic, metric, value: measures of your own, and the frames that `score_summaries` and the others return.
     collection, runs : mapping of str to path, optional
         Kind of file -> file and system -> run, in place of those that study.json names.
+    measures : sequence of str
+        Names of measures to add, such as ``"M@840"`` or, for ranked lists, ``"nDCG@10"``.
     primary : (str, str), optional
         The comparison that counts, by names of measures.
     compare : sequence of str
@@ -131,7 +134,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),
     )
     wanted = Wanted(primary=primary, compare=tuple(compare)) if primary or compare else None
-    found = agree_with(evidence, wanted=wanted, complete_only=complete_only, seed=seed)
+    found = agree_with(evidence, wanted=wanted, measures=measures, complete_only=complete_only, seed=seed)
     kept = drawn.kept if drawn else {}
     return replace(
         found, notes=(*(f"{what} is not drawn, since {why}" for what, why in kept.items()), *found.notes)

@@ -116,7 +116,12 @@ class _Result(NamedTuple):
 
 
 def agree(
-    evidence: Evidence, *, wanted: Wanted | None = None, complete_only: bool = False, seed: int = 1
+    evidence: Evidence,
+    *,
+    wanted: Wanted | None = None,
+    measures: Sequence[str] = (),
+    complete_only: bool = False,
+    seed: int = 1,
 ) -> AgreementTables:
     """Compare every measure that the evidence allows with the preferences.
 
@@ -129,6 +134,8 @@ def agree(
         Tables, files, fitted parameters, scores.
     wanted : Wanted, optional
         Which measures to compare, instead of what the study names.
+    measures : sequence of str
+        Names of measures to add to the table of every task that has them.
     complete_only : bool
         Count only workers who completed the study.
     seed : int
@@ -152,7 +159,9 @@ def agree(
         check_runs(evidence.scores, tasks, path=evidence.scores_place)
     everybody = _tasks(evidence, exclude=False, complete_only=complete_only)
     asked = {task.task: _asked(task.task, evidence, wanted) for task in everybody}
-    scorers = {task.task: task_scorer(task, evidence, asked[task.task].names) for task in everybody}
+    scorers = {
+        task.task: task_scorer(task, evidence, (*asked[task.task].names, *measures)) for task in everybody
+    }
     every = [_Scored(task=task, measured=scorers[task.task].measured(task)) for task in tasks]
     scored = [one for one in every if one.measured.variants]
     notes = [note for one in every for note in one.measured.notes]
@@ -162,6 +171,7 @@ def agree(
             cure="name its files with --collection KIND=PATH and --run NAME=PATH, add table positions or push_cells "
             "(prefcal features), or give --scores",
         )
+    _check_added(measures, evidence, scored)
     named = _named(evidence, scored, wanted, notes)
     rng = np.random.default_rng(seed)
     results = [_result(one, named[one.task.task], evidence, rng) for one in scored]
@@ -218,6 +228,13 @@ def _asked(task: str, evidence: Evidence, wanted: Wanted | None) -> Wanted:
         return wanted
     sources = evidence.sources.get(task)
     return Wanted() if sources is None else wanted_by_study(sources.protocol)
+
+
+def _check_added(measures: Sequence[str], evidence: Evidence, scored: Sequence[_Scored]) -> None:
+    """Raise `InputError` unless every measure that the caller adds scores a task."""
+    variants = {one.task.task: one.measured.variants for one in scored}
+    kinds = {task: task_kind(task, evidence) for task in variants}
+    resolved_for_all(Wanted(compare=tuple(measures)), variants, kinds, options="--measure")
 
 
 def _named(

@@ -15,14 +15,14 @@ from calibration.user_model.scores import FamilyModel, Spread
 from metrics.arrays import Floats
 from metrics.errors import FaultLog
 from metrics.ranked.lists import RankedCollection, RankedRun
-from metrics.ranked.score import TIAERR, TIANDCG, TIASBR, RankedMeasure, ranked_scores
+from metrics.ranked.score import TIAERR, TIANDCG, TIASBR, ListMeasure, RankedMeasure, ranked_scores
 from metrics.results import ALL, Place, Score, Topics
 from metrics.topics import TopicNames
 from metrics.wording import listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class RankedModel(FamilyModel[RankedRun, RankedMeasure]):
+class RankedModel(FamilyModel[RankedRun, ListMeasure]):
     """Measures of ranked lists under a user model; see `FamilyModel`.
 
     A score is the mean, under P(c|q), of the scores of users who have one subtopic each in mind: under the draws these
@@ -39,17 +39,17 @@ class RankedModel(FamilyModel[RankedRun, RankedMeasure]):
     collection: RankedCollection
 
     @property
-    def measures(self) -> list[RankedMeasure]:
+    def measures(self) -> list[ListMeasure]:
         """The measures that P(c|q) enters."""
         return [TIANDCG(), TIAERR(), TIASBR()]
 
     def _scores(
-        self, runs: Sequence[RankedRun], labels: Mapping[str, RankedMeasure], topics: Topics
+        self, runs: Sequence[RankedRun], labels: Mapping[str, ListMeasure], topics: Topics
     ) -> list[Score]:
         return ranked_scores(self.collection, runs, labels, topics=topics)
 
     def _spreads(
-        self, draws: Draws, runs: Sequence[RankedRun], labels: Mapping[str, RankedMeasure], topics: Topics
+        self, draws: Draws, runs: Sequence[RankedRun], labels: Mapping[str, ListMeasure], topics: Topics
     ) -> Iterator[Spread]:
         drawn = {
             topic: np.array(
@@ -57,10 +57,11 @@ class RankedModel(FamilyModel[RankedRun, RankedMeasure]):
             )
             for topic in self.model.intents
         }
-        one_each = self._scores_of_one_subtopic(runs, labels)
+        moved = {label: one for label, one in labels.items() if isinstance(one, RankedMeasure)}
+        one_each = self._scores_of_one_subtopic(runs, moved)
         for run in runs:
             counted = [topic for topic in drawn if topics == "judged" or topic in run.rankings]
-            for metric in labels:
+            for metric in moved:
                 values = {topic: drawn[topic] @ one_each[run.name, topic, metric] for topic in drawn}
                 of_counted = [values[topic] for topic in counted] or [np.full(draws.count, math.nan)]
                 values[ALL] = np.mean(of_counted, axis=0)

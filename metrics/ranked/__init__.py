@@ -1,4 +1,4 @@
-"""Ranked lists: time-aware and intent-aware measures."""
+"""Ranked lists: time-aware and intent-aware measures, and those of ir_measures."""
 
 from typing import TYPE_CHECKING
 

@@ -316,7 +316,7 @@ class RBP(RankedMeasure):
     Examples
     --------
     >>> RBP(p=0.95).column
-    'RBP@0.95'
+    'RBP(p=0.95)'
     """
 
     name: ClassVar[str] = "RBP"
@@ -338,8 +338,9 @@ class RBP(RankedMeasure):
 
     @property
     def column(self) -> str:
-        """``RBP@0.8``: the persistence is always shown, the depth never."""
-        return f"{self.name}@{short_number(self.p)}"
+        """``RBP(p=0.8)@10``, as ir_measures writes it; the persistence is always shown."""
+        depth = "" if self.k is None else f"@{self.k}"
+        return f"{self.name}(p={short_number(self.p)}){depth}"
 
     def value(self, listing: Listing) -> float:
         """Score the list of one topic."""

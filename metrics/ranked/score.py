@@ -23,8 +23,10 @@ from metrics.ranked.measures import (
     MeasureAtDepth,
     RankedMeasure,
 )
+from metrics.ranked.named import ListMeasure, Measures, PlainMeasure, ranked_labels, ranked_measure
+from metrics.ranked.plain import PlainScorer
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, listing
-from metrics.results import Score, Topics, labelled, score_frame, with_means
+from metrics.results import ALL, Score, Topics, score_frame, with_means
 from metrics.taking_part import warn_of_most
 from metrics.wording import listed
 
@@ -43,10 +45,13 @@ __all__ = [
     "TIAP",
     "TIASBR",
     "TSBR",
+    "ListMeasure",
+    "PlainMeasure",
     "RankedMeasure",
     "largest_grade",
     "ranked_judgments_left_out",
     "ranked_left_out",
+    "ranked_measure",
     "ranked_scores",
     "score_ranked",
 ]
@@ -55,31 +60,44 @@ __all__ = [
 def ranked_scores(
     collection: RankedCollection,
     runs: Iterable[RankedRun],
-    measures: Iterable[RankedMeasure] | Mapping[str, RankedMeasure],
+    measures: Measures,
     *,
     topics: Topics = "judged",
     within: Shares | None = None,
 ) -> list[Score]:
     """Score runs; parameters as in `score_ranked`, the result without pandas."""
-    labels = labelled(measures)
+    labels = ranked_labels(measures)
+    own = {label: one for label, one in labels.items() if isinstance(one, RankedMeasure)}
+    others = {label: one for label, one in labels.items() if isinstance(one, PlainMeasure)}
     judged = judged_topics(collection, within)
-    _check_windows(collection, labels)
+    _check_windows(collection, own)
     _check_grades(judged, labels.values())
+    scorer = PlainScorer(collection, others) if others else None
     scores: list[Score] = []
     over: dict[str, set[str]] | None = {} if topics == "run" else None
     for run in runs:
+        of_run: list[Score] = []
         for topic in judged:
             found = listing(topic, run.rankings.get(topic.name, ()))
-            scores += [Score(run.name, topic.name, label, one.value(found)) for label, one in labels.items()]
+            of_run += [Score(run.name, topic.name, label, one.value(found)) for label, one in own.items()]
+        if scorer is not None:
+            of_run += scorer.scores(run, over=None if over is None else set(run.rankings))
+        scores += _in_order(of_run, [*collection.grades, ALL], list(labels))
         if over is not None:
             over[run.name] = set(run.rankings)
     return with_means(scores, over=over)
 
 
+def _in_order(scores: list[Score], topics: list[str], labels: list[str]) -> list[Score]:
+    """Sort the scores of a run by topic and measure, as these are given."""
+    topic, label = ({name: place for place, name in enumerate(names)} for names in (topics, labels))
+    return sorted(scores, key=lambda one: (topic[one.topic], label[one.metric]))
+
+
 def score_ranked(
     collection: RankedCollection,
     runs: Iterable[RankedRun],
-    measures: Iterable[RankedMeasure] | Mapping[str, RankedMeasure],
+    measures: Measures,
     *,
     topics: Topics = "judged",
     within: Shares | None = None,
@@ -95,8 +113,9 @@ def score_ranked(
         Judgments.
     runs : iterable of RankedRun
         Of different names.
-    measures : iterable of RankedMeasure, or mapping of label to RankedMeasure
-        Labels stand in the column metric; by default each measure's own column, such as ``TIA-nDCG@10``.
+    measures : iterable of measures, or mapping of label to measure
+        Measures of the package, or texts that `metrics.ranked.named.ranked_measure` reads: ``"nDCG@10"`` and every other
+        measure of ir_measures. Labels stand in the column metric; by default each measure's own, such as ``TIA-nDCG@10``.
     topics : {'judged', 'run'}
         What `all` is the mean over: every judged topic, or those of them that the run has a list for.
     within : mapping of topic to mapping of window to mapping of subtopic to float, optional
@@ -110,7 +129,8 @@ def score_ranked(
     Raises
     ------
     InputError
-        If a grade is larger than a measure is defined for, or a measure needs windows and there are none.
+        If a grade is larger than a measure is defined for, or a measure needs windows and there are none; if a text is no
+        measure, or ir_measures is needed and not installed.
     ValueError
         If two measures would have one label, or P(c|q,t) is needed and not given.
 
@@ -119,14 +139,15 @@ def score_ranked(
     LeftOutWarning
         If more than half of the judgments or of a run takes no part, see `ranked_left_out`.
     """
-    runs, labels = list(runs), labelled(measures)
+    runs, labels = list(runs), ranked_labels(measures)
     depths = [one.k for one in labels.values() if isinstance(one, MeasureAtDepth)]
-    of_run = partial(ranked_left_out, depth=max(depths, default=None))
+    whole = any(isinstance(one, PlainMeasure) for one in labels.values())
+    of_run = partial(ranked_left_out, depth=None if whole else max(depths, default=None))
     warn_of_most(collection, runs, ranked_judgments_left_out, of_run)
     return score_frame(ranked_scores(collection, runs, labels, topics=topics, within=within))
 
 
-def largest_grade(measures: Iterable[RankedMeasure]) -> int | None:
+def largest_grade(measures: Iterable[ListMeasure]) -> int | None:
     """Return the largest grade that all of these measures are defined for; None: any."""
     return min((one.largest_grade for one in measures if one.largest_grade is not None), default=None)
 
@@ -146,7 +167,7 @@ def _check_windows(collection: RankedCollection, measures: Mapping[str, RankedMe
         )
 
 
-def _check_grades(topics: Iterable[RankedTopic], measures: Iterable[RankedMeasure]) -> None:
+def _check_grades(topics: Iterable[RankedTopic], measures: Iterable[ListMeasure]) -> None:
     """Raise when a grade is larger than a measure is defined for."""
     largest = largest_grade(measures)
     if largest is None:

@@ -117,7 +117,7 @@ def test_measures_and_the_report_take_its_tables(done, tmp_path):
     assert ended.exit_code == 0
     measures = set(pd.read_csv(folder / "agreement.csv")["measure"])
     assert "length" in measures
-    assert ("IA-nDCG@4" in measures, any("TIA" in name for name in measures)) == (path == LISTS, False)
+    assert ("nDCG@4" in measures, any("TIA" in name for name in measures)) == (path == LISTS, False)
     run("report", folder)
     page = "\n".join(one.read_text(encoding="utf-8") for one in folder.rglob("*.html"))
     assert (

@@ -32,7 +32,7 @@ def nginx_before(servers: list[Serving], folder: Path) -> Iterator[str]:
         upstream = upstream.replace(documented, f"127.0.0.1:{server.port}")
     port = free_port()
     (folder / "nginx.conf").write_text(
-        f"pid {folder}/pid; error_log {folder}/error.log; daemon off; events {{ worker_connections 1024; }}\n"
+        f"pid {folder}/pid; error_log {folder}/error.log; daemon off; events {{ worker_connections 8192; }}\n"
         f"http {{ access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;\n{upstream}"
         f"server {{ listen 127.0.0.1:{port}; proxy_set_header Host $host;\n"
         "location / { proxy_pass http://prefcal; } } }",

@@ -12,7 +12,8 @@ from calibration.agree.measures.streams import stream_scorer, stream_texts
 from calibration.agree.measures.summaries import summary_scorer, summary_texts
 from calibration.patience.grid import PAPER_PATIENCE
 from calibration.tables.sources import TaskSources
-from metrics.registry import Measure, short_number
+from metrics.ranked.named import ranked_measure
+from metrics.registry import Measure, parse_measure, short_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,8 @@ class PairKind:
         Parameter, value and what it adds to the name of a measure, in the order in which they stand there.
     with_depth : bool
         Its names end in the depth of the lists, and ``names`` has them at depth 10.
+    reads : callable
+        Reads a measure that is named as the registry prints it, or otherwise.
     """
 
     classes: tuple[str, ...]
@@ -41,6 +44,7 @@ class PairKind:
     texts: Callable[[JudgedTask, TaskSources], ShownTexts]
     endings: tuple[tuple[str, str, str], ...] = ()
     with_depth: bool = False
+    reads: Callable[[str], Measure] = parse_measure
 
 
 _M_ENDINGS = (
@@ -90,6 +94,7 @@ KINDS: Mapping[str, PairKind] = MappingProxyType(
             scorer=ranked_scorer,
             texts=ranked_texts,
             with_depth=True,
+            reads=ranked_measure,
         ),
     }
 )

@@ -13,13 +13,15 @@ from pydantic import JsonValue
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.variants import CONVERTED_MARK, Fit, Variant
 from metrics.errors import Fault, InputError, input_fault
-from metrics.registry import Measure, all_measures, parse_measure
+from metrics.ranked.named import PlainMeasure, ranked_measure
+from metrics.registry import Measure, all_measures
 from metrics.summaries.score import MMeasure
 from metrics.wording import listed, nearest
 
 OPTIONS = "--primary, --compare"
 OF_MODEL = ("@preferences", "@grid", "@stops", "@fitted", "fitted P")
 """How names end of what only a user model can score."""
+_AT_DEPTH = re.compile(r"\w+@.*")
 _NUMBERED = re.compile(r"(?P<name>.+)(?P<mark>[@-])(?P<number>inf|[0-9]+(?:\.[0-9]+)?)")
 
 
@@ -103,7 +105,11 @@ def resolved(
 
 
 def resolved_for_all(
-    wanted: Wanted, variants: Mapping[str, Sequence[Variant]], kinds: Mapping[str, str]
+    wanted: Wanted,
+    variants: Mapping[str, Sequence[Variant]],
+    kinds: Mapping[str, str],
+    *,
+    options: str = OPTIONS,
 ) -> dict[str, Wanted]:
     """Return what a command wants of each task, by the measures' full names; a task compares what it has of it.
 
@@ -115,6 +121,8 @@ def resolved_for_all(
         By task.
     kinds : mapping of str to str
         Task -> kind, of the same tasks.
+    options : str
+        What messages call the options that name them.
 
     Raises
     ------
@@ -135,7 +143,7 @@ def resolved_for_all(
     faults += [_in_sample(name, "any task") for name in full if name not in fair]
     faults += list(dict.fromkeys(fault for of_task in found.values() for fault in _same(wanted, of_task)))
     if faults:
-        raise InputError([replace(fault, problem=f"{OPTIONS}: {fault.problem}") for fault in faults])
+        raise InputError([replace(fault, problem=f"{options}: {fault.problem}") for fault in faults])
     return {
         task: wanted.without(set(wanted.names) - set(names)).renamed(names) for task, names in found.items()
     }
@@ -170,7 +178,8 @@ def measure_called(name: str, kind: str) -> Measure | None:
     Parameters
     ----------
     name : str
-        As tables print it, with or without ``(converted)``, or as `metrics.registry.parse_measure` reads it.
+        As tables print it, with or without ``(converted)``, or as `metrics.registry.parse_measure` reads it; for ranked
+        lists also any of ir_measures, as `metrics.ranked.named.ranked_measure` reads it.
     kind : str
         Kind of task, as in `KINDS`.
     """
@@ -188,17 +197,20 @@ def measure_called(name: str, kind: str) -> Measure | None:
 
 def printed_name(measure: Measure, kind: str) -> str:
     """Return what tables of agreement call a measure; ``measure_called(printed_name(m, kind), kind) == m``."""
+    if isinstance(measure, PlainMeasure):
+        return measure.column
     parameters = measure.parameters()
     endings = [ending for key, value, ending in KINDS[kind].endings if parameters.get(key) == value]
     short = measure.column + "".join(endings)
-    return short if _printed(short, kind) == measure else repr(measure)
+    return short if measure_called(short, kind) == measure else repr(measure)
 
 
 def raise_if_misspelt(name: str, kinds: Collection[str]) -> None:
-    """Raise `InputError` with what is wrong where a name is in the registry's notation, yet no measure of these kinds."""
-    if "(" not in name.removesuffix(CONVERTED_MARK):
-        return
+    """Raise `InputError` with what is wrong where a name is in the registry's or ir_measures' notation, yet no measure of these kinds."""
     kinds = [kind for kind in kinds if kind in KINDS]
+    is_outside = _AT_DEPTH.fullmatch(name) and all(KINDS[kind].reads is ranked_measure for kind in kinds)
+    if "(" not in name.removesuffix(CONVERTED_MARK) and not is_outside:
+        return
     if not any(measure_called(name, kind) for kind in kinds):
         for kind in kinds:
             _of_registry(name, kind)
@@ -262,9 +274,11 @@ def _in_sample(name: str, task: str) -> Fault:
 
 
 def _of_registry(text: str, kind: str) -> Measure:
-    """Read a measure in the registry's notation, and see that agreement can be computed of it."""
-    found = parse_measure(text)
+    """Read a measure in the registry's notation or ir_measures', and see that agreement can be computed of it."""
+    found = KINDS[kind].reads(text)
     able = KINDS[kind].classes
+    if isinstance(found, PlainMeasure):
+        return found
     if type(found).__name__ not in able:
         raise input_fault(f"{text} does not score {kind}", cure=f"what does is {listed(able, most=30)}")
     if isinstance(found, MMeasure) and found.truncate is not None:

@@ -21,6 +21,7 @@ from calibration.user_model.measures import intent_shares, persistence
 from calibration.user_model.model import UserModel
 from metrics.errors import input_fault
 from metrics.ranked.lists import RankedCollection, RankedRun
+from metrics.ranked.named import INSTALL, has_ir_measures
 from metrics.ranked.score import (
     IAERR,
     IANDCG,
@@ -33,7 +34,10 @@ from metrics.ranked.score import (
     TIAP,
     TIASBR,
     TSBR,
+    ListMeasure,
+    PlainMeasure,
     RankedMeasure,
+    ranked_measure,
     ranked_scores,
 )
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
@@ -42,6 +46,8 @@ from metrics.registry import Measure
 from metrics.topics import TopicNames
 from metrics.wording import listed
 
+PLAIN = ("nDCG@{k}", "AP@{k}", "RR@{k}", "RBP(p=0.8)@{k}", "ERR@{k}", "P@{k}")
+"""What scores lists without windows, in the notation of ir_measures; k is the depth that was shown."""
 Shares = Mapping[str, Mapping[str, float]]
 
 
@@ -51,8 +57,8 @@ def ranked_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Meas
     Raises
     ------
     InputError
-        If the systems judged and the systems with a run are not the same, a topic judged is not in the collection, or a
-        file is faulty.
+        If the systems judged and the systems with a run are not the same, a topic judged is not in the collection, a
+        measure asked for is undefined somewhere, or a file is faulty.
     """
     sources = evidence.sources.get(task.task)
     if sources is None:
@@ -75,10 +81,24 @@ def ranked_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Meas
         evidence=evidence,
     )
     given = tuple(lists.given())
-    more = lists.named(without_known(named, given))
-    return FixedScorer(
-        found=Measured(variants=(*given, *more, *lists.fitted(), *lists.at_fitted_persistence()))
+    variants = (
+        *given,
+        *lists.named(without_known(named, given)),
+        *lists.fitted(),
+        *lists.at_fitted_persistence(),
     )
+    _check_defined(task, variants)
+    notes = tuple(f"{task.task}: {note}" for note in lists.missing())
+    return FixedScorer(found=Measured(variants=variants, notes=notes))
+
+
+def _check_defined(task: JudgedTask, variants: Sequence[Variant]) -> None:
+    undefined = [one.measure for one in variants if one.scores.isna().any()]
+    if undefined:
+        raise input_fault(
+            f"{task.task}: {listed(undefined)}: undefined for a list that was judged",
+            cure="leave it out, or name a measure that every list has",
+        )
 
 
 def _collection(sources: TaskSources) -> RankedCollection:
@@ -112,9 +132,9 @@ class _Lists:
     evidence: Evidence
 
     def given(self) -> Iterator[Variant]:
-        """Yield the measures at their defaults: with time, then the same without it."""
+        """Yield the measures at their defaults: with time, then the same without it; those that people know where time is not."""
         k = self.depth
-        time_aware: list[RankedMeasure] = [
+        time_aware: list[ListMeasure] = [
             TIANDCG(k=k),
             TIAP(k=k),
             TIAERR(k=k),
@@ -122,16 +142,36 @@ class _Lists:
             TSBR(k=k),
             TIASBR(k=k),
         ]
-        plain: list[RankedMeasure] = [IANDCG(k=k), IAP(k=k), IAERR(k=k), SBR(k=k)]
+        plain: list[ListMeasure] = [IANDCG(k=k), IAP(k=k), IAERR(k=k), SBR(k=k)]
+        known = [one for one in self._known() if _is_defined(one, self.collection)]
+        with_subtopics = any(len(self.collection.subtopics(topic)) > 1 for topic in self.collection.grades)
+        untimed = [*known, *(plain if with_subtopics or not known else ())]
         timed = ((time_aware, Role.DEFAULT), (plain, Role.ABLATION))
-        for measures, role in timed if self.collection.is_timed else ((plain, Role.DEFAULT),):
+        for measures, role in timed if self.collection.is_timed else ((untimed, Role.DEFAULT),):
             scores = self._scores(self.collection, measures)
-            for name in scores.columns:
-                yield _variant(name, scores[name], role, Fit.NONE)
+            for one in measures:
+                yield _variant(one.column, scores[one.column], role, Fit.NONE)
+
+    def missing(self) -> Iterator[str]:
+        """Say which of the defaults are not there, and why."""
+        if self.collection.is_timed:
+            return
+        if not has_ir_measures():
+            names = listed(text.format(k=self.depth) for text in PLAIN)
+            yield f"{names} would stand here too, if ir_measures were installed ({INSTALL})"
+        for one in self._known():
+            if not _is_defined(one, self.collection):
+                yield f"{one.column} is left out: a grade is above {one.largest_grade}"
+
+    def _known(self) -> list[ListMeasure]:
+        """Return the measures that every list without windows is scored by, none where ir_measures is not installed."""
+        return [ranked_measure(text.format(k=self.depth)) for text in PLAIN] if has_ir_measures() else []
 
     def named(self, named: Mapping[str, Measure]) -> Iterator[Variant]:
         """Yield the measures asked for by name."""
-        measures = {name: one for name, one in named.items() if isinstance(one, RankedMeasure)}
+        measures: dict[str, ListMeasure] = {
+            name: one for name, one in named.items() if isinstance(one, RankedMeasure | PlainMeasure)
+        }
         scores = self._scores(self.collection, measures)
         for name in measures:
             yield _variant(name, scores[name], Role.NAMED, Fit.NONE)
@@ -164,13 +204,19 @@ class _Lists:
         shares = {**self.collection.probability, **_shares(model, self.collection)}
         k = self.depth
         timed: list[RankedMeasure] = [TIANDCG(k=k), TIAERR(k=k), TIASBR(k=k)]
-        measures = timed if self.collection.is_timed else []
+        measures: list[ListMeasure] = [*timed] if self.collection.is_timed else []
         return self._scores(replace(self.collection, probability=shares), measures)
 
     def _scores(
-        self, collection: RankedCollection, measures: Sequence[RankedMeasure] | Mapping[str, RankedMeasure]
+        self, collection: RankedCollection, measures: Sequence[ListMeasure] | Mapping[str, ListMeasure]
     ) -> pd.DataFrame:
         return scores_by_metric(ranked_scores(collection, self.runs, measures), self.judged)
+
+
+def _is_defined(measure: ListMeasure, collection: RankedCollection) -> bool:
+    """Say whether every grade is small enough for a measure."""
+    grades = (grade for topic in collection.grades.values() for of in topic.values() for grade in of.values())
+    return measure.largest_grade is None or max(grades, default=0) <= measure.largest_grade
 
 
 def _shares(model: UserModel, collection: RankedCollection) -> Shares:

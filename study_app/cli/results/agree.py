@@ -54,6 +54,13 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     help="Run of a system, instead of the one in study.json.",
 )
 @click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    help="Add this measure to the table; repeatable. For names see above.",
+)
+@click.option(
     "--primary",
     nargs=2,
     metavar="MEASURE MEASURE",
@@ -78,6 +85,7 @@ def agree(
     scores: str | None,
     collection: dict[str, Path],
     runs: dict[str, Path],
+    measures: tuple[str, ...],
     primary: tuple[str, str] | None,
     compare: tuple[str, ...],
     complete_only: bool,
@@ -97,9 +105,10 @@ def agree(
     \b
     pairs of summaries     M@840, M@1500 uniform P, M@preferences, MMeasure(patience=840)
     pairs of streams       ELG-1, nCG-0, T11U(alpha=0.5), T11U@preferences, MSU@0.1
-    pairs of ranked lists  TIA-nDCG@5, T-SBR@10, TIASBR(alpha=0.2)
+    pairs of ranked lists  TIA-nDCG@5, T-SBR@10, TIASBR(alpha=0.2), IA-P@5
 
-    What ends in @preferences, @grid, @stops, @fitted or fitted P needs --model.
+    Pairs of ranked lists take every measure of ir_measures too, such as nDCG@10 or RBP(p=0.8), where prefcal[measures] is
+    installed. What ends in @preferences, @grid, @stops, @fitted or fitted P needs --model.
     """  # noqa: D301 - click keeps lines as they are after a backspace
     from calibration.agree.folder import write_agreement
     from calibration.agree.study import agree
@@ -109,7 +118,13 @@ def agree(
     check_draws(model, draws)
     check_folder(folder, tables)
     evidence, record = _evidence(tables, model, scores, collection, runs, folder, draws=draws, seed=seed)
-    results = agree(evidence, wanted=_wanted(primary, compare), complete_only=complete_only, seed=seed)
+    results = agree(
+        evidence,
+        wanted=_wanted(primary, compare),
+        measures=measures,
+        complete_only=complete_only,
+        seed=seed,
+    )
     for note in (*results.notes, *results.warnings):
         click.echo(note, err=True)
     record |= {"draws": draws, "complete_only": complete_only, "seed": seed, **_commands(folder)}

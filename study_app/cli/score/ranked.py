@@ -1,10 +1,14 @@
 """`prefcal score ranked`: time-aware and plain intent-aware measures of ranked lists."""
 
 import sys
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
+from metrics.errors import InputError
 from study_app.cli.output import MOST, Number, Output, score_output_options
 from study_app.cli.score.options import check_draws, model_options, say_left_out, say_of_runs, topics_option
 
@@ -13,12 +17,14 @@ if TYPE_CHECKING:
     from metrics.ranked.coverage import Covered
     from metrics.ranked.lists import CalendarUnit, RankedCollection
     from metrics.ranked.measures import Reading
-    from metrics.ranked.score import RankedMeasure
+    from metrics.ranked.score import ListMeasure, RankedMeasure
     from metrics.ranked.topics import Gains, Stop
     from metrics.results import Interval, Place, Topics
 
 DEFAULT_DEPTH = 10
 FITTED = "fitted"
+OF_THE_OTHERS = ("depths", "reading", "err", "gains", "covered", "alpha")
+"""Parameters that --measure takes the place of."""
 
 
 @click.command("ranked")
@@ -84,6 +90,14 @@ FITTED = "fitted"
     metavar="A",
     help="TIA-SBR's weight of subtopics against windows.",
 )
+@click.option(
+    "--measure",
+    "named",
+    multiple=True,
+    metavar="MEASURE",
+    help="Print this measure instead: nDCG@10, RBP(p=0.8) or another one of ir_measures (needs prefcal[measures]), or one"
+    " of prefcal's own, TIA-P@5 or TIANDCG(k=5, gains='graded'); repeatable.",
+)
 @topics_option("the run has a list for")
 @model_options
 @score_output_options
@@ -100,6 +114,7 @@ def command(
     gains: "Gains",
     covered: "Covered",
     alpha: float,
+    named: tuple[str, ...],
     topics: "Topics",
     model: str | None,
     draws: int | None,
@@ -116,17 +131,16 @@ def command(
     _check_usage(model, draws, is_fitted=is_fitted)
     if unit is not None and windows is None:
         raise click.UsageError("--window-unit needs --windows FILE")
-    measures = _measures(
+    defaults = _measures(
         depths or (DEFAULT_DEPTH,), reading=reading, err=err, gains=gains, covered=covered, alpha=alpha
     )
-    if windows is None:
-        measures = _without_time(measures)
+    measures = _named(named) or _defaults(defaults, is_timed=windows is not None)
     judged = read_ranked_collection(
         qrels=qrels,
         windows=windows,
         intents=None if is_fitted else intents,
         unit=unit,
-        max_grade=largest_grade(measures),
+        max_grade=largest_grade(measures.values()),
     )
     systems = read_runs(runs, lambda path, name: read_ranked_run(path, judged.grades, name=name))
     user = None if model is None else _read_model(model, judged, is_fitted=is_fitted)
@@ -138,7 +152,7 @@ def command(
     else:
         scores, intervals = user.scored(systems, measures, draws=draws, seed=seed, topics=topics)
     say_left_out(qrels, ranked_judgments_left_out(judged))
-    deepest = max(depths, default=DEFAULT_DEPTH)
+    deepest = None if named else max(depths, default=DEFAULT_DEPTH)
     say_of_runs(runs, systems, lambda run: ranked_left_out(judged, run, depth=deepest))
     output.scores(scores, intervals)
 
@@ -176,11 +190,33 @@ def _measures(
     ]
 
 
-def _without_time(measures: "list[RankedMeasure]") -> "list[RankedMeasure]":
-    """Keep the measures that need no windows, and name the others in one line on stderr."""
-    left_out = ", ".join(one.column for one in measures if one.timed)
-    sys.stderr.write(f"without --windows FILE there are no {left_out}\n")
-    return [one for one in measures if not one.timed]
+def _defaults(measures: "list[RankedMeasure]", *, is_timed: bool) -> "dict[str, ListMeasure]":
+    """Keep the measures that need no windows where there are none, and name the others in one line on stderr."""
+    if not is_timed:
+        left_out = ", ".join(one.column for one in measures if one.timed)
+        sys.stderr.write(f"without --windows FILE there are no {left_out}\n")
+    return {one.column: one for one in measures if is_timed or not one.timed}
+
+
+def _named(names: tuple[str, ...]) -> "dict[str, ListMeasure]":
+    """Read the measures of --measure by what they are printed as; refuse options that these say themselves."""
+    if not names:
+        return {}
+    from metrics.ranked.named import ranked_measure
+
+    context = click.get_current_context()
+    for name in OF_THE_OTHERS:
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            option = next(one.opts[0] for one in context.command.params if one.name == name)
+            raise click.UsageError(f"{option} has no effect on --measure; write it there, as in TIANDCG(k=5)")
+    try:
+        measures = dict.fromkeys(map(ranked_measure, names))
+    except InputError as error:
+        raise InputError(
+            [replace(one, problem=f"--measure: {one.problem}") for one in error.faults]
+        ) from None
+    columns = Counter(one.column for one in measures)
+    return {one.column if columns[one.column] == 1 else repr(one): one for one in measures}
 
 
 def _read_model(path: str, judged: "RankedCollection", *, is_fitted: bool) -> "RankedModel | None":

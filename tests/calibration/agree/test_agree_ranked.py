@@ -182,5 +182,112 @@ def test_persistence_from_stops_makes_rank_biased_precision_of_what_was_shown(ra
     row = found.agreement.drop_duplicates("measure").set_index("measure").loc["RBP@fitted"]
 
     assert (row["family"], row["role"], row["fit"]) == ("ranked", "fitted", "other_data")
-    check_differences(found, "RBP@fitted", scores_of(sources, [RBP(p=0.7, k=5)]), "RBP@0.7")
+    check_differences(found, "RBP@fitted", scores_of(sources, [RBP(p=0.7, k=5)]), "RBP(p=0.7)@5")
     assert "RBP@fitted" not in set(run_agree(ranked_study).agreement["measure"])
+
+
+KNOWN = ("nDCG@10", "AP@10", "RR@10", "RBP(p=0.8)@10", "ERR@10", "P@10")
+
+
+@pytest.fixture
+def plain_study(ranked_study, tmp_path):
+    """The same lists without windows, with ordinary qrels."""
+    lines = QRELS.replace(" a ", " 0 ").replace(" b ", " 0 ").splitlines()
+    (tmp_path / "plain.txt").write_text("\n".join(dict.fromkeys(lines)) + "\n")
+    sources, preferences = ranked_study
+    return replace(sources, collection={"qrels": NamedFile(path=tmp_path / "plain.txt")}), preferences
+
+
+def test_lists_without_windows_have_the_measures_that_people_know(plain_study, tmp_path):
+    """At the depth that was shown; their values are those of the score command."""
+    pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
+    found = run_agree(plain_study, protocol={"depth": 3})
+
+    names = [name.replace("@10", "@3") for name in KNOWN]
+    rows = found.agreement.drop_duplicates("measure").set_index("measure")
+    assert rows.index.tolist() == names
+    assert set(rows["role"]) == {"default"}
+    collection = read_ranked_collection(qrels=tmp_path / "plain.txt")
+    runs = [
+        read_ranked_run(source.path, collection.grades, name=name)
+        for name, source in plain_study[0].systems.items()
+    ]
+    for name in names:
+        check_differences(found, name, score_ranked(collection, runs, names), name)
+
+
+def test_with_subtopics_the_intent_aware_measures_stand_behind_them(ranked_study, plain_study):
+    """Of ordinary qrels they would be the same measures once more."""
+    pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
+    diverse = {"qrels": ranked_study[0].collection["qrels"]}
+    measures = list(dict.fromkeys(run_agree(plain_study, collection=diverse).agreement["measure"]))
+    assert measures == [*KNOWN, "IA-nDCG@10", "IA-P@10", "IA-ERR@10", "SBR@10"]
+
+
+def test_a_grade_above_4_leaves_err_out_with_a_line(plain_study, tmp_path):
+    """The others go on."""
+    pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
+    (tmp_path / "plain.txt").write_text((tmp_path / "plain.txt").read_text() + "1 0 dx 5\n")
+    found = run_agree(plain_study)
+    assert "lists: ERR@10 is left out: a grade is above 4" in found.notes
+    assert set(found.agreement["measure"]) == set(KNOWN) - {"ERR@10"}
+
+
+def test_without_ir_measures_a_line_says_what_it_would_add(plain_study, monkeypatch):
+    """And the package's own measures are there; one of the others by name is a fault with the cure."""
+    monkeypatch.setattr("metrics.ranked.named.find_spec", lambda _: None)
+    found = run_agree(plain_study)
+    assert next(iter(found.agreement["measure"])) == "IA-nDCG@10"
+    (line,) = found.notes
+    assert line.startswith("lists: nDCG@10, AP@10, RR@10, RBP(p=0.8)@10, ERR@10, P@10 would stand here too")
+    assert "pip install 'prefcal[measures]'" in line
+    with pytest.raises(InputError, match=r"--measure: .*'AP@5'.*; pip install 'prefcal\[measures\]'"):
+        added(plain_study, "AP@5")
+
+
+def added(study, *measures):
+    sources, preferences = study
+    evidence = Evidence(tables={"preferences": preferences}, sources={TASK: sources})
+    return agree(evidence, measures=measures)
+
+
+def test_any_measure_can_be_added_to_lists_with_windows_too(ranked_study):
+    """By its name; it is scored beside the family."""
+    pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
+    found = added(ranked_study, "RBP", "P@5", "TIA-P@5")
+    rows = found.agreement.drop_duplicates("measure").set_index("measure")
+    assert {"RBP(p=0.8)", "P@5", "TIA-P@5"} == set(rows.index[rows["role"] == "named"])
+    check_differences(found, "P@5", scores_of(ranked_study[0], ["P@5"]), "P@5")
+
+
+def test_a_measure_that_is_undefined_for_a_judged_list_is_refused(ranked_study, tmp_path):
+    """A score that is not there would be taken for a tie."""
+    pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
+    lines = (tmp_path / "one.txt").read_text().splitlines()
+    for name in SYSTEMS:
+        kept = [line for line in lines if name == "one" or not line.startswith("1 ")]
+        (tmp_path / f"{name}.txt").write_text("\n".join(kept))
+    with pytest.raises(
+        InputError, match="lists: Accuracy: undefined for a list that was judged; leave it out"
+    ):
+        added(ranked_study, "Accuracy")
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("nDGC@10", "--measure: neither prefcal nor ir_measures has a measure 'nDGC'"),
+        ("RBP(q=1)", "--measure: RBP has no parameter 'q'"),
+        (
+            "TIA-nDGC@5",
+            "--measure: there is no measure 'TIA-nDGC@5' in any task; did you mean 'TIA-nDCG@10'?",
+        ),
+    ],
+)
+def test_a_measure_that_nobody_has_is_one_line(ranked_study, name, line):
+    """With what is wrong with it."""
+    pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
+    with pytest.raises(InputError) as caught:
+        added(ranked_study, name)
+    assert str(caught.value).startswith(line)
+    assert len(str(caught.value).splitlines()) == 1

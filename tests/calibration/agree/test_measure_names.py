@@ -42,7 +42,7 @@ def tables():
         ("stream_pairs", ("MSU@0.1", "MSU@0.1 (converted)", "MSU(lateness=0.1)"), "MSU(lateness=0.1)"),
         ("ranked_pairs", ("TIA-nDCG@5", "TIANDCG(k=5)"), "TIANDCG(k=5)"),
         ("ranked_pairs", ("TIA-AP", "TIAAP"), "TIAAP(k=None)"),
-        ("ranked_pairs", ("RBP@0.95", "RBP(p=0.95)"), "RBP(p=0.95)"),
+        ("ranked_pairs", ("RBP(p=0.95)", "RBP(p=0.95, k=None)"), "RBP(p=0.95)"),
     ],
 )
 def test_a_measure_has_one_name_in_the_tables_and_any_in_the_study_file(kind, names, measure):

@@ -302,6 +302,7 @@ def test_grades_above_3_are_refused_under_graded_err_alone(score, files):
         (["--err", "binary"], "'binary' is not one of 'literal', 'half', 'graded'"),
         (["--intents", "fitted"], "--intents fitted needs --model FILE"),
         (["--draws", "9"], "--draws needs --model FILE"),
+        (["--measure", "TIA-P@5", "-k", "3"], "-k has no effect on --measure"),
     ],
 )
 def test_wrong_usage_is_exit_2(score, options, message):
@@ -309,6 +310,20 @@ def test_wrong_usage_is_exit_2(score, options, message):
     ended = score(*options)
     assert (ended.code, ended.out) == (2, "")
     assert message in ended.err
+
+
+def test_measures_that_are_named_are_printed_instead(score):
+    """Of ir_measures or the package; two that tables call alike are told apart. A slip is one line."""
+    pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
+    names = ("RR@2", "RBP(p=0.5)", "IA-P@3", "IANDCG(k=3)", "IANDCG(k=3, gains='graded')")
+    found = values(score(*(f"--measure={name}" for name in names), "--format=csv"))
+    assert {metric for _, metric in found} == set(names)
+    assert found["1", "RBP(p=0.5)"] == pytest.approx(0.5 + 0.125)
+    assert found["1", "IA-P@3"] == 0.5
+
+    ended = score("--measure=nDGC@10")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.startswith("--measure: neither prefcal nor ir_measures has a measure 'nDGC'")
 
 
 def test_small_scores_start_fast(files):

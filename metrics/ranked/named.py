@@ -1,0 +1,241 @@
+"""Measures of ranked lists by name: the package's own, and every one of ir_measures where that is installed.
+
+A name that the package has itself means its own measure; every other one is read in the notation of ir_measures, such as
+``nDCG@10`` or ``RBP(p=0.8)``. `metrics.ranked.plain` scores those.
+
+Source: MacAvaney, Macdonald, Ounis: Streamlining Evaluation with ir-measures (ECIR 2022).
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, ClassVar, TypeAlias
+
+from metrics.errors import InputError, input_fault
+from metrics.ranked.coverage import SBR, TIASBR, TSBR
+from metrics.ranked.measures import (
+    IAERR,
+    IANDCG,
+    IAP,
+    RBP,
+    TIAAP,
+    TIAERR,
+    TIANDCG,
+    TIAP,
+    MeasureAtDepth,
+    RankedMeasure,
+)
+from metrics.registry import Measure, parse_measure
+from metrics.results import labelled
+from metrics.wording import listed, nearest
+
+OWN: Mapping[str, type[RankedMeasure]] = {
+    cls.__name__: cls for cls in (TIAP, TIANDCG, TIAERR, TIAAP, TSBR, TIASBR, IAP, IANDCG, IAERR, SBR, RBP)
+}
+"""The package's own measures by the name of their class."""
+COMPUTED_HERE = ("RBP", "ERR")
+"""Named as ir_measures does, computed in `metrics.ranked.plain`."""
+INSTALL = "pip install 'prefcal[measures]'"
+LARGEST_GRADE = 4
+"""Up to here ERR's (2^g - 1) / 16 is a probability."""
+LIMITS = {"cutoff": (1, 1_000_000), "rel": (1, 1_000_000), "p": (0, math.nextafter(1, 0))}
+"""Smallest and largest value of a parameter; a depth of 0 would end the process."""
+ALWAYS_SHOWN = "p"
+"""A persistence stands in the name of a measure even where it is the default."""
+_HEAD = re.compile(r"\s*(\w+)")
+_RBP = re.compile(r"RBP(?:\(p=(?P<p>0?\.[0-9]+|0)\))?(?:@(?P<k>[1-9][0-9]{0,5}))?")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class PlainMeasure(Measure):
+    """A measure of ir_measures; make one with `ranked_measure`, which checks its name.
+
+    Attributes
+    ----------
+    text : str
+        In the notation of ir_measures, which is also what tables call it.
+    """
+
+    name: ClassVar[str] = "ir_measures"
+    family: ClassVar[str] = "ranked"
+    source: ClassVar[str] = "MacAvaney, Macdonald and Ounis, ECIR 2022"
+    definition: ClassVar[str] = "A measure of ir_measures."
+    timed: ClassVar[bool] = False
+    text: str = "nDCG@10"
+
+    @property
+    def column(self) -> str:
+        """``RBP(p=0.8)@10``."""
+        return self.text
+
+    @property
+    def largest_grade(self) -> int | None:
+        """4 for ERR and for nDCG with exponential gains, which are defined by the largest grade of their tool."""
+        limited = self.text.startswith("ERR@") or self.text == "ERR" or "exp-log2" in self.text
+        return LARGEST_GRADE if limited else None
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+ListMeasure: TypeAlias = RankedMeasure | PlainMeasure
+"""Whatever scores a ranked list."""
+Measures: TypeAlias = Iterable[ListMeasure | str] | Mapping[str, ListMeasure | str]
+
+
+def ranked_measure(text: str) -> ListMeasure:
+    """Read a measure of ranked lists: the package's own as it prints or as tables call it, else one of ir_measures.
+
+    Parameters
+    ----------
+    text : str
+        ``TIANDCG(k=5)``, ``TIA-nDCG@5``, ``nDCG@10``, ``RBP(p=0.8)``.
+
+    Raises
+    ------
+    InputError
+        If there is no such measure, a parameter is wrong, or ir_measures or the tool that it needs is not installed.
+
+    Examples
+    --------
+    >>> ranked_measure("IA-P@5")
+    IAP(k=5)
+    """
+    printed = _printed(text.strip())
+    if printed is not None:
+        return printed
+    head = _HEAD.match(text)
+    if head is not None and head[1] in OWN and "rel" not in text:
+        found = parse_measure(text)
+        if isinstance(found, RankedMeasure):
+            return found
+    return _plain_measure(text.strip())
+
+
+def ranked_labels(measures: Measures) -> dict[str, ListMeasure]:
+    """Name measures as `metrics.results.labelled` does; a text is read as `ranked_measure` reads it."""
+    if isinstance(measures, Mapping):
+        return {label: _read(one) for label, one in measures.items()}
+    return labelled([_read(one) for one in measures])
+
+
+def has_ir_measures() -> bool:
+    """Say whether ir_measures is installed."""
+    return find_spec("ir_measures") is not None
+
+
+def ir_measures() -> Any:
+    """Import ir_measures; it must be installed."""
+    return import_module("ir_measures")
+
+
+def _read(one: ListMeasure | str) -> ListMeasure:
+    return ranked_measure(one) if isinstance(one, str) else one
+
+
+def _printed(text: str) -> RankedMeasure | None:
+    """Read what tables call a measure of the package at its other defaults, ``TIA-AP`` or ``IA-P@5``."""
+    if persistent := _RBP.fullmatch(text):
+        given = {
+            key: float(value) if key == "p" else int(value)
+            for key, value in persistent.groupdict().items()
+            if value
+        }
+        return RBP(**given)  # type: ignore[arg-type]
+    name, _, depth = text.partition("@")
+    for cls in OWN.values():
+        if issubclass(cls, MeasureAtDepth):
+            if name == cls.name and depth.isdecimal() and int(depth) > 0:
+                return cls(k=int(depth))
+        elif text == cls.name:
+            return cls()
+    return None
+
+
+def _plain_measure(text: str) -> PlainMeasure:
+    """Read and check a measure of ir_measures."""
+    if not has_ir_measures():
+        head = _HEAD.match(text)
+        near = nearest(head[1], OWN, cutoff=0.8) if head else None
+        problem = f"prefcal has no measure {text!r} of its own{f' (did you mean {near}?)' if near else ''}"
+        raise input_fault(f"{problem}; those of ir_measures need it installed", cure=INSTALL)
+    try:
+        found = ir_measures().parse_measure(text)
+    except NameError:
+        raise _unknown(text) from None
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        raise input_fault(
+            f"{text!r} is not a measure", cure="write it like nDCG@10, RBP(p=0.8) or TIANDCG(k=10)"
+        ) from None
+    _check_parameters(found, text)
+    _check_tool(found, text)
+    return PlainMeasure(text=_written(found))
+
+
+def _unknown(text: str) -> InputError:
+    """Return that nobody has a measure, and what is most like it."""
+    head = _HEAD.match(text)
+    name = head[1] if head else text
+    known = list(ir_measures().measures.registry)
+    near = nearest(name, [*OWN, *known])
+    cure = f"did you mean {near}? " if near else ""
+    return input_fault(
+        f"neither prefcal nor ir_measures has a measure {name!r} of ranked lists",
+        cure=f"{cure}ir_measures has {listed(known, most=12)} (https://ir-measur.es)",
+    )
+
+
+def _check_parameters(measure: Any, text: str) -> None:
+    """Raise where a parameter is unknown, missing, or out of range."""
+    known = measure.SUPPORTED_PARAMS
+    for key in measure.params:
+        if key not in known:
+            cure = f"it has {listed(known) or 'none'}"
+            raise input_fault(f"{text}: {measure.NAME} has no parameter {key!r}", cure=cure)
+    for key, about in known.items():
+        if key not in measure.params and about.required:
+            cure = f"write {measure.NAME}@10" if key == "cutoff" else f"write {measure.NAME}({key}=...)"
+            what = "a depth" if key == "cutoff" else f"the parameter {key}"
+            raise input_fault(f"{text}: {measure.NAME} needs {what}", cure=cure)
+        value = measure.params.get(key, about.default)
+        if key in measure.params and not _fits(key, value, about):
+            raise input_fault(f"{text}: {key} cannot be {value!r}", cure=f"it is the {about.desc}")
+
+
+def _fits(key: str, value: Any, about: Any) -> bool:
+    """Say whether ir_measures takes a value, and whether its tools bear it."""
+    if key in LIMITS:
+        low, high = LIMITS[key]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            return False
+    return bool(about.validate(value))
+
+
+def _check_tool(measure: Any, text: str) -> None:
+    """Raise where nothing that is installed computes a measure."""
+    if measure.NAME in COMPUTED_HERE or ir_measures().DefaultPipeline.supports(measure):
+        return
+    able = [one for one in ir_measures().DefaultPipeline.providers if one.supports(measure)]
+    if able:
+        tools = listed(one.NAME for one in able)
+        cure = able[0].install_instructions() or f"install {able[0].NAME}"
+        raise input_fault(f"{text}: ir_measures needs {tools} for it, which is not installed", cure=cure)
+    raise input_fault(
+        f"{text}: ir_measures has no tool that computes it with these parameters",
+        cure=f"see https://ir-measur.es for those of {measure.NAME}",
+    )
+
+
+def _written(measure: Any) -> str:
+    """Write a measure of ir_measures as it reads it; a parameter at its default is left out, but for a persistence."""
+    at, given = measure.AT_PARAM, measure.params
+    shown = [
+        f"{key}={measure[key]!r}"
+        for key, about in measure.SUPPORTED_PARAMS.items()
+        if key != at and (key == ALWAYS_SHOWN or (key in given and given[key] != about.default))
+    ]
+    parameters = f"({','.join(shown)})" if shown else ""
+    return f"{measure.__name__}{parameters}" + (f"@{given[at]}" if at in given else "")
