@@ -129,3 +129,15 @@ def test_lock_files_hold_names_versions_and_hashes_only():
         assert "://" not in text
         assert len(pins) > 20
         assert all("==" in line and line.endswith("\\") for line in pins)
+
+
+def test_no_class_name_stands_twice():
+    """A name says which class is meant, wherever it is read."""
+    names = [
+        node.name
+        for package in PACKAGES
+        for path in modules(package)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert sorted({name for name in names if names.count(name) > 1}) == []

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from calibration.tables.preferences import completed, left_out
+from calibration.tables.preferences import completed, counted_judgments
 from metrics.arrays import Bools, Floats, Ints
 
 FOR_LEFT = {"left": 1.0, "right": 0.0}
@@ -100,11 +100,9 @@ def tasks_judged(
         Leave out workers who did not complete the study too.
     """
     preferences, workers = tables["preferences"], tables.get("workers")
-    out = left_out(workers, exclude=exclude).index
-    counts = preferences["validation_of"].isna() & ~preferences["worker"].isin(out)
     if complete_only:
-        counts &= preferences["worker"].isin(completed(workers))
-    for task, rows in preferences[counts].groupby("task"):
+        preferences = preferences[preferences["worker"].isin(completed(workers))]
+    for task, rows in counted_judgments(preferences, workers=workers, exclude=exclude).groupby("task"):
         yield _judgments(str(task), rows)
 
 

@@ -127,6 +127,14 @@ def resolved_sides(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def counted_judgments(
+    preferences: pd.DataFrame, *, workers: pd.DataFrame | None = None, exclude: bool = True
+) -> pd.DataFrame:
+    """Return the rows of table preferences that count: no validation repeats, nobody who is left out; parameters as in `judged_pairs`."""
+    out = left_out(workers, exclude=exclude).index
+    return preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
+
+
 def judged_pairs(
     preferences: pd.DataFrame, *, workers: pd.DataFrame | None = None, exclude: bool = True
 ) -> pd.DataFrame:
@@ -147,8 +155,7 @@ def judged_pairs(
         One row a judgment: worker, task, topic, pair, decision_seconds, system_a, system_b (system_a < system_b) and
         vote, one of `VOTES`. Ordered by task, topic, system_a, system_b, worker, and by the table's order within.
     """
-    out = left_out(workers, exclude=exclude).index
-    rows = preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
+    rows = counted_judgments(preferences, workers=workers, exclude=exclude)
     sides = resolved_sides(rows).drop(columns="is_swapped")
     judged = rows[["worker", "task", "topic", "pair", "decision_seconds"]].assign(**dict(sides.items()))
     return judged.sort_values([*_PAIR, "worker"], kind="stable", ignore_index=True)

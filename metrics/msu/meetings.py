@@ -25,7 +25,7 @@ LEAST_LOG = 746.0
 """exp(-745.2) is the least positive number of double precision."""
 
 
-class Outcome(NamedTuple):
+class MetOutcome(NamedTuple):
     """What some users gained, (topics, decays, users), and the seconds they spent, (topics, users)."""
 
     gain: FloatArray
@@ -37,7 +37,7 @@ class Meeting(NamedTuple):
 
     users: range
     run: int
-    outcomes: dict[ReadingSetting, Outcome]
+    outcomes: dict[ReadingSetting, MetOutcome]
 
 
 class PreparedRuns:
@@ -138,10 +138,10 @@ def worth_of_lateness(decays: Sequence[tuple[float, float]], most_visits: int) -
 
 def _outcome(
     streams: Sequence[Stream], block: Trails, worth: FloatArray, setting: ReadingSetting, *, ends: bool
-) -> Outcome:
+) -> MetOutcome:
     """Let some users read a run's streams, one a topic."""
     read_all = [read(one, block, worth, window=setting.window, ends_with_topic=ends) for one in streams]
-    return Outcome(
+    return MetOutcome(
         np.array([gain for gain, _ in read_all]).reshape(len(streams), worth.shape[1], block.speed.size),
         np.array([seconds for _, seconds in read_all]).reshape(len(streams), block.speed.size),
     )

@@ -36,7 +36,7 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class GivenAnswer:
     """An answer to one question; ``line`` is where it stands. ``citations`` is None where nothing is said of sources."""
 
     text: str
@@ -44,7 +44,7 @@ class Answer:
     citations: tuple[Citation, ...] | None = None
 
 
-def read_answers(path: str | Path) -> dict[str, Answer]:
+def read_answers(path: str | Path) -> dict[str, GivenAnswer]:
     """Read the answers of one system, by topic as written, in the order of the file.
 
     Raises
@@ -55,7 +55,7 @@ def read_answers(path: str | Path) -> dict[str, Answer]:
     """
     log = FaultLog(path)
     is_json = read_bytes(path).lstrip()[:1] == b"{"
-    answers: dict[str, Answer] = {}
+    answers: dict[str, GivenAnswer] = {}
     for topic, answer in _from_json(log) if is_json else _from_rows(log):
         if not topic:
             log.add("an answer without a topic", line=answer.line, cure="say which question it answers")
@@ -72,12 +72,12 @@ def read_answers(path: str | Path) -> dict[str, Answer]:
     return answers
 
 
-def _from_rows(log: FaultLog) -> Iterator[tuple[str, Answer]]:
+def _from_rows(log: FaultLog) -> Iterator[tuple[str, GivenAnswer]]:
     for line, (topic, text) in rows(log.path, COLUMNS, log):
-        yield topic.strip(), Answer(text=text.strip(), line=line)
+        yield topic.strip(), GivenAnswer(text=text.strip(), line=line)
 
 
-def _from_json(log: FaultLog) -> Iterator[tuple[str, Answer]]:
+def _from_json(log: FaultLog) -> Iterator[tuple[str, GivenAnswer]]:
     for line, text in text_lines(log.path, log):
         if not text or text.isspace():
             continue
@@ -89,7 +89,7 @@ def _from_json(log: FaultLog) -> Iterator[tuple[str, Answer]]:
         if _fits(plain, ANSWER, ("topic", "text"), "the answer", line, log):
             yield (
                 plain["topic"].strip(),
-                Answer(text=plain["text"].strip(), line=line, citations=_citations(plain, line, log)),
+                GivenAnswer(text=plain["text"].strip(), line=line, citations=_citations(plain, line, log)),
             )
 
 

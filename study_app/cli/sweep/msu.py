@@ -141,7 +141,7 @@ def msu(
     names = [run.name for run in systems]
     wanted = None if like is None else _reference(like, str(column), names, list(judged.topics))
     further = None if scores is None else read_score_rows(scores)
-    watched = _Watched()
+    watched = _Progress()
     try:
         found = sweep_msu(
             judged,
@@ -178,7 +178,7 @@ def _grid(preset: str | None, lists: dict[str, Numbers | None]) -> "SweepGrid":
         raise click.UsageError(str(error)) from None
 
 
-class _Watched:
+class _Progress:
     """Says the plan, then shows a bar on a terminal."""
 
     def __init__(self) -> None:

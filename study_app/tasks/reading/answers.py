@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from metrics.errors import Fault, FaultLog
-from metrics.readers.answers import Answer, Citation, read_answers
+from metrics.readers.answers import Citation, GivenAnswer, read_answers
 from metrics.readers.texts import read_ranked_topics
 from metrics.summaries.trailtext import counted_chars
 from metrics.topics import TopicNames
@@ -52,7 +52,7 @@ def read_answer_content(folder: Path, task: AnswerPairs, faults: list[Fault]) ->
     )
 
 
-def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, Answer]:
+def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, GivenAnswer]:
     """Read one system's answers by question.
 
     Raises
@@ -61,7 +61,7 @@ def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, Answer
         As `read_answers` does; else with every answer to no question of the collection, and every mark of a source that is not given.
     """
     log = FaultLog(path)
-    answers: dict[str, Answer] = {}
+    answers: dict[str, GivenAnswer] = {}
     for written, answer in read_answers(path).items():
         topic = names.find(written)
         if topic is None:
@@ -79,7 +79,7 @@ def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, Answer
     return answers
 
 
-def _missing(answer: Answer) -> list[str]:
+def _missing(answer: GivenAnswer) -> list[str]:
     """Return the marks of sources that are not given: whole numbers in brackets, and what looks like a label that is given.
 
     An answer that says nothing of sources may have anything in brackets.
@@ -92,7 +92,7 @@ def _missing(answer: Answer) -> list[str]:
     return [label for label in used if label not in given and DIGITS.sub("0", label) in shapes]
 
 
-def shown_answer_of(answer: Answer) -> Shown:
+def shown_answer_of(answer: GivenAnswer) -> Shown:
     """Return an answer ready to show; `models.StoredSummary` describes the form."""
     sources = {one.label: one for one in answer.citations or ()}
     first: list[dict[str, Any]] = []
@@ -124,7 +124,7 @@ def _text(text: str) -> dict[str, Any]:
     return {"text": text, "words": len(text.split()), "chars": counted_chars(text)}
 
 
-def _notes(asked: Iterable[str], systems: Mapping[str, Mapping[str, Answer]]) -> Iterator[str]:
+def _notes(asked: Iterable[str], systems: Mapping[str, Mapping[str, GivenAnswer]]) -> Iterator[str]:
     """Say which questions a system leaves open, and where marks of sources have no sources."""
     topics = list(asked)
     for name, answers in systems.items():
