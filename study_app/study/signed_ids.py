@@ -1,8 +1,7 @@
 """The token in which a platform signs whom it sends: read with the platform's public keys, where a study file names a file of them.
 
-Prolific calls it "secured external URL": ``prolific_token`` is a JSON Web Token signed by RS256, made for one site (``aud``), good for a
-while (``exp``); its claim ``prolific`` holds the parameters of the address. Keys come from a file and never from the network: a server
-that cannot reach the platform goes on. The package that checks a signature is the extra ``signed``.
+It is a JSON Web Token signed by RS256, made for one site (``aud``) and good for a while (``exp``); one claim of it holds the parameters
+of the address. Keys come from a file and never from the network: a server that cannot reach the platform goes on. The package that checks a signature is the extra ``signed``.
 """
 
 import json
