@@ -56,6 +56,9 @@ from tests.postgres_server import PostgresServer, postgres_server
 from tests.study_app.every_task import every_task, write_every_task
 
 SLOW_SECONDS = 10
+"""Of processor time, so that a busy machine finds nothing."""
+
+HANGING_SECONDS = 120
 MAX_SHOWN = 10
 NEWCOMERS = 0.03
 """Before such a share of the requests a new worker comes and answers up to `MOST_PAGES` pages."""
@@ -298,23 +301,26 @@ def on_postgres() -> PostgresServer:
 
 
 def too_slow(*_: object) -> None:
-    raise TimeoutError(f"more than {SLOW_SECONDS} s")
+    raise TimeoutError(f"more than {SLOW_SECONDS} s of processor time, or {HANGING_SECONDS} s in all")
 
 
 def attack(target: Target, seed: int, first: int, last: int, at: Any, found: Any) -> None:
     """Try the inputs of a target from ``first`` to ``last``; runs in a process of its own, which may die."""
     signal.signal(signal.SIGALRM, too_slow)
+    signal.signal(signal.SIGPROF, too_slow)
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="prefcal-fuzz-") as folder:
         attempt = target.prepare(Path(folder))
         for index in range(first, last + 1):
             at.value = index
-            signal.alarm(SLOW_SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, SLOW_SECONDS)
+            signal.alarm(HANGING_SECONDS)
             try:
                 counts[attempt(random.Random(f"{seed} {target.name} {index}"))] += 1
             except Exception:  # noqa: BLE001 - whatever it is, it is a finding
                 counts["findings"] += 1
                 found.put((index, traceback.format_exc(limit=-3)))
+            signal.setitimer(signal.ITIMER_PROF, 0)
             signal.alarm(0)
     found.put(counts)
 
