@@ -127,6 +127,17 @@ class UserModelFit(Summarised):
         What the tables cannot tell, and why.
     naive : tuple of NaiveEstimate
         What naive code would have found; empty unless asked for.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {"worker": list("abcdef"), "topic": "t1", "intent": ["i1"] * 4 + ["i2"] * 2}
+    ... )
+    >>> fitted = prefcal.fit({"intent_votes": votes})
+    >>> list(fitted.results), len(fitted.model.intents)
+    ([], 1)
     """
 
     model: UserModel

@@ -26,7 +26,16 @@ LEVEL = 0.95
 
 
 class NotIdentifiedError(PrefcalError):
-    """The data cannot tell a parameter; the message is a clause that says why."""
+    """The data cannot tell a parameter; the message is a clause that says why.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise NotIdentifiedError("every visit ends with the study")
+    ... except NotIdentifiedError as error:
+    ...     print(error)
+    every visit ends with the study
+    """
 
 
 def warning(name: str, sentence: str) -> Diagnostic:
@@ -96,6 +105,20 @@ class CalibrationResult(Summarised):
         What to know before using the estimates.
     careless : mapping of str to float
         Worker -> how likely careless, where the fit found such people; else empty.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {"worker": list("abcdef"), "topic": "t1", "intent": ["i1"] * 4 + ["i2"] * 2}
+    ... )
+    >>> fitted = prefcal.fit({"intent_votes": votes})
+    >>> result = fitted.intents.result
+    >>> isinstance(result, CalibrationResult), result.n_workers
+    (True, 6)
+    >>> result.params.round(2).tolist()
+    [0.62, 0.38]
     """
 
     parameters: Mapping[str, float]

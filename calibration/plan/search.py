@@ -93,6 +93,14 @@ class Plan(Summarised):
     needed : int or None
         The smallest size that meets the wish, as do all larger ones that were simulated; None without a wish, or where
         the largest does not meet it.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> design = prefcal.AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).searched()
+    >>> found = prefcal.plan(design, "queries", prefcal.Wish(), studies=20)
+    >>> [row.size for row in found.rows], found.needed
+    ([6, 12, 24], None)
     """
 
     vary: str
@@ -146,6 +154,26 @@ def plan(
         See `plan_row`.
     track : callable
         As `Track`.
+
+    Returns
+    -------
+    Plan
+        ``rows``, one a size, ``needed`` and ``summary()``.
+
+    Raises
+    ------
+    InputError
+        If the design has no such size, or cannot be simulated.
+
+    Examples
+    --------
+    How wide the interval of an agreement will be, for 6, 12 and 24 queries:
+
+    >>> import prefcal
+    >>> design = prefcal.AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).searched()
+    >>> found = prefcal.plan(design, "queries", prefcal.Wish(), studies=20)
+    >>> found.frame()["width"].round(2).to_dict()
+    {6: 0.22, 12: 0.14, 24: 0.1}
     """
     asked = design.size(vary)
     rows: dict[int, PlanRow] = {}

@@ -48,6 +48,24 @@ class Ranking(Summarised):
         Of all intervals, and of all ranks of a task at once.
     notes : tuple of str
         What to know of a task before using its numbers, one sentence each.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {
+    ...         "worker": ["w1", "w2", "w3"] * 2,
+    ...         "task": "lists",
+    ...         "topic": ["t1"] * 3 + ["t2"] * 3,
+    ...         "pair": "A-B",
+    ...         "system_left": "A",
+    ...         "system_right": "B",
+    ...         "choice": ["left", "left", "right", "left", "right", "left"],
+    ...     }
+    ... )
+    >>> prefcal.rank({"preferences": votes}).duels[["judgments", "share_a"]].round(2).to_dict("list")
+    {'judgments': [6], 'share_a': [0.67]}
     """
 
     ranking: pd.DataFrame

@@ -208,6 +208,12 @@ class UserModel(_Part):
     laws : dict of {'away', 'session'} to tuple of float
         Where the means of times away, or of sessions, are not log-normal over workers: rising logarithms of their quantiles
         at levels (k + 1/2) / K. M and S stand among the parameters; who does not know this key draws log-normal means.
+
+    Examples
+    --------
+    >>> model = UserModel.model_validate({"parameters": {"patience_chars": {"estimate": 840}}})
+    >>> model.params.to_dict()
+    {'patience_chars': 840.0}
     """
 
     format: Format = FORMAT
@@ -292,10 +298,31 @@ class _File(UserModel):
 def read_user_model(path: str | Path) -> UserModel:
     """Read a user model.
 
+    Parameters
+    ----------
+    path : str or Path
+        As `prefcal fit` or `write_user_model` wrote it.
+
+    Returns
+    -------
+    UserModel
+        Its content.
+
     Raises
     ------
     InputError
         If the file cannot be read or is none: every fault with its line, key and cure.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> import prefcal
+    >>> path = Path(mkdtemp()) / "user-model.json"
+    >>> model = prefcal.UserModel.model_validate({"parameters": {"patience_chars": {"estimate": 840}}})
+    >>> prefcal.write_user_model(model, path)
+    >>> prefcal.read_user_model(path).params.to_dict()
+    {'patience_chars': 840.0}
     """
     return read_model(path, _File, cure="write the file with prefcal fit, or as docs/calibration.md says")
 
@@ -329,6 +356,30 @@ def lacking_push_weights(model: UserModel) -> str:
 
 
 def write_user_model(model: UserModel, path: str | Path) -> None:
-    """Write a user model whole; the same model gives the same bytes. Without a law of its own it has no such key."""
+    """Write a user model whole; the same model gives the same bytes. Without a law of its own it has no such key.
+
+    Parameters
+    ----------
+    model : UserModel
+        As `fit` makes it.
+    path : str or Path
+        The file; one that is there is replaced.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> import prefcal
+    >>> path = Path(mkdtemp()) / "user-model.json"
+    >>> model = prefcal.UserModel.model_validate({"parameters": {"patience_chars": {"estimate": 840}}})
+    >>> prefcal.write_user_model(model, path)
+    >>> prefcal.read_user_model(path).params.to_dict()
+    {'patience_chars': 840.0}
+    """
     unsaid = {name for name in ("laws", "intents_diagnostics") if not getattr(model, name)}
     write_json(path, model.model_dump(mode="json", exclude=unsaid))

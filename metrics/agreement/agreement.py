@@ -99,7 +99,26 @@ def agreement(
 
 
 def agreements(difference: ArrayLike, share: ArrayLike, query: ArrayLike) -> Mapping[Ties, Agreement]:
-    """Return the agreement under every convention, in the order of `TIES`; parameters as in `agreement`.
+    """Return the agreement under every convention, in the order of `TIES`.
+
+    Parameters
+    ----------
+    difference : (pairs,) array_like of float
+        M(R) - M(R'), exactly 0 for a tie.
+    share : (pairs,) array_like of float in [0, 1]
+        The share of preferences for R.
+    query : (pairs,) array_like of str
+        The query each pair belongs to.
+
+    Returns
+    -------
+    mapping of str to Agreement
+        Convention -> ``value``, ``mean`` over queries with its interval, and how many pairs were tied.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a share leaves [0, 1], or a difference is NaN.
 
     Examples
     --------
