@@ -35,7 +35,7 @@ from calibration.raters.careless import note_on_clickers, random_clickers
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.errors import input_fault
-from metrics.results import Summarised
+from metrics.results import Overview, Summarised
 from metrics.wording import listed
 
 
@@ -104,13 +104,15 @@ class AgreementTables(Summarised):
         applied = self.agreement.query("exclusions == 'applied'")
         return applied.set_index(["task", "measure", "ties"])[["agreement", "low", "high", "fit", "pairs"]]
 
-    def summary(self) -> str:
+    def overview(self) -> Overview:
         """Return the agreement of every measure where ties count against it, and what is missing and why."""
         shown = self.frame().xs("against", level="ties").reset_index()
         known = [one.sentence for of_task in self.diagnostics.values() for one in of_task]
-        return "\n".join(
-            [shown.to_string(index=False, float_format="{:.3f}".format), *self.notes, *dict.fromkeys(known)]
-        )
+        return Overview(shown, ".3f", [*self.notes, *dict.fromkeys(known)])
+
+    def summary(self) -> str:
+        """Return the overview as text."""
+        return self.overview().as_text()
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ from calibration.user_model.model import (
 )
 from metrics.arrays import Floats
 from metrics.errors import PrefcalError
-from metrics.results import Summarised
+from metrics.results import Overview, Summarised
 
 SIGNED = frozenset(PUSH_WEIGHTS)
 """Parameters that may be negative."""
@@ -155,6 +155,13 @@ class UserModelFit(Summarised):
     def frame(self) -> pd.DataFrame:
         """Return one row a parameter: estimate, low, high, level, unit, method, workers, rows."""
         return self.model.frame()
+
+    def overview(self) -> Overview:
+        """Return every parameter with its interval, and what the tables cannot tell and why."""
+        known = self.model.overview()
+        return known._replace(
+            sentences=[*known.sentences, *(f"not identified: {one}" for one in self.skipped)]
+        )
 
     def summary(self) -> str:
         """Return every parameter with its interval, and what the tables cannot tell and why."""

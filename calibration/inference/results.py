@@ -17,7 +17,7 @@ from calibration.inference.wording import short, shown, shown_interval
 from calibration.user_model.model import Diagnostic, ParameterEntry, parameter_frame, plain_name
 from metrics.arrays import Floats
 from metrics.errors import PrefcalError
-from metrics.results import Summarised
+from metrics.results import Overview, Summarised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -329,6 +329,11 @@ class CalibrationResult(Summarised):
         lines += [f"{name} = {value:.5g}" for name, value in self.details.items()]
         lines += [f"{d.severity}: {d.sentence}" for d in self.diagnostics]
         return "\n".join(lines)
+
+    def overview(self) -> Overview:
+        """Return the parameters with their intervals, and below them the method, how much data, the diagnostics."""
+        shown = self.frame()[["estimate", "low", "high", "unit"]].reset_index()
+        return Overview(shown, ".4g", self.summary().splitlines()[len(self.parameters) :])
 
     def _by(self, method: str | None) -> Uncertainty:
         if not self.uncertainty:

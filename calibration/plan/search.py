@@ -10,7 +10,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import ndtr, ndtri
 
 from calibration.plan.simulation import Design, PlanRow, Track, plan_row, untracked
-from metrics.results import Summarised
+from metrics.results import Overview, Summarised
 
 LARGEST_FACTOR = 16
 """The search ends at so many times the size it began with."""
@@ -115,11 +115,16 @@ class Plan(Summarised):
         sizes = pd.Index([row.size for row in self.rows], name=self.vary)
         return pd.DataFrame(rows, columns=pd.Index(columns), index=sizes)
 
-    def summary(self) -> str:
-        """Return the size needed, then what studies of each size give."""
+    def overview(self) -> Overview:
+        """Return what studies of each size give, and below it the size needed."""
         needed = "no size asked for, or none large enough" if self.needed is None else f"{self.needed} needed"
         shown = self.frame()[["people", "width", "width_most", "power", "detectable"]].reset_index()
-        return f"{self.vary}: {needed}\n{shown.to_string(index=False, float_format='{:.3g}'.format)}"
+        return Overview(shown, ".3g", [f"{self.vary}: {needed}"])
+
+    def summary(self) -> str:
+        """Return the size needed, then what studies of each size give."""
+        overview = self.overview()
+        return "\n".join([*overview.sentences, overview._replace(sentences=()).as_text()])
 
     def row(self, size: int) -> PlanRow:
         """Return what studies of a size give."""

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from calibration.user_model.json_files import read_model, write_json
-from metrics.results import first_lines
+from metrics.results import Overview, first_lines
 from metrics.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -241,15 +241,23 @@ class UserModel(_Part):
         """Return one row a parameter, see `parameter_frame`."""
         return parameter_frame(self.parameters)
 
-    def summary(self) -> str:
+    def overview(self) -> Overview:
         """Return every parameter with its interval, and how many topics have intents."""
-        lines = [f"User model{f' of {self.study}' if self.study else ''}"]
-        if self.parameters:
-            shown = self.frame()[["estimate", "low", "high", "unit"]].reset_index()
-            lines.append(shown.to_string(index=False, float_format="{:.4g}".format))
-        if self.intents:
-            lines.append(f"P(i|q) of {counted(len(self.intents), 'topic')}")
-        return "\n".join(lines if len(lines) > 1 else [f"{lines[0]}: no parameter"])
+        shown = self.frame()[["estimate", "low", "high", "unit"]].reset_index()
+        topics = [f"P(i|q) of {counted(len(self.intents), 'topic')}"] if self.intents else []
+        return Overview(shown, ".4g", topics)
+
+    def summary(self) -> str:
+        """Return the overview as text, below whose model it is."""
+        overview, whose = self.overview(), f"User model{f' of {self.study}' if self.study else ''}"
+        if not self.parameters:
+            return "\n".join(
+                [whose, *overview.sentences] if overview.sentences else [f"{whose}: no parameter"]
+            )
+        return f"{whose}\n{overview.as_text()}"
+
+    def _repr_html_(self) -> str:
+        return self.overview().as_html()
 
     def entry(self, name: str, language: str | None = None) -> ParameterEntry | None:
         """Return a parameter, that of the language where there are several; None where there is none."""

@@ -1,7 +1,7 @@
 """Agreement of a metric with preferences: how often the better score is on the side that people chose.
 
 A pair (R, R') of a query has a metric difference M(R) - M(R') and a vote share y: the share of preferences for R,
-an equal vote counting half to each (two-layered-summaries.txt, §4.3). What a tie is worth, in the metric or in the
+an equal vote counting half to each (Kato et al., EVIA 2016, section 4.3). What a tie is worth, in the metric or in the
 votes, is a convention that moves the number more than most metrics do, so there are three, and a fourth number
 without any majority step. Intervals are in `metrics.agreement.query_mean`, tests in `metrics.agreement.comparison`, the highest
 agreement to hope for in `metrics.agreement.ceiling`.
@@ -69,7 +69,7 @@ def agreement(
 ) -> Agreement:
     """Return the share of pairs in which metric and votes prefer the same system.
 
-    agreement = share of pairs with (M(R) - M(R')) (y - 0.5) > 0      (two-layered-summaries.txt, §4.3)
+    agreement = share of pairs with (M(R) - M(R')) (y - 0.5) > 0      (Kato et al., EVIA 2016, section 4.3)
 
     Parameters
     ----------
