@@ -269,7 +269,7 @@ def simulate(study: Study | None = None, *, seed: int = 1, activity: bool = Fals
     Raises
     ------
     ValueError
-        If the study or its people are none that can be drawn.
+        If such a study, or such people, cannot be drawn.
 
     Examples
     --------

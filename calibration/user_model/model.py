@@ -319,7 +319,7 @@ def read_user_model(path: str | Path) -> UserModel:
     Raises
     ------
     InputError
-        If the file cannot be read or is none: every fault with its line, key and cure.
+        If the file cannot be read or is no user model: every fault with its line, key and cure.
 
     Examples
     --------

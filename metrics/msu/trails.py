@@ -131,7 +131,7 @@ class Population:
 
     Examples
     --------
-    People who come every eight hours in the mean and stay for a minute and a half:
+    People who come every eight hours on average and stay for a minute and a half:
 
     >>> people = Population(
     ...     away_mean_seconds=28_800, away_sd_seconds=14_400, session_mean_seconds=90, session_sd_seconds=45

@@ -327,7 +327,7 @@ class TIAAP(RankedMeasure):
 
 @measure
 class RBP(RankedMeasure):
-    """Rank-biased precision: what a reader gains in the mean who goes on from each entry to the next with probability p.
+    """Rank-biased precision: what a reader gains on average who goes on from each entry to the next with probability p.
 
     RBP = (1 - p) sum_j p^(j-1) rel(j);  rel(j): relevant to any subtopic (grade above 0), 1 or 0
 

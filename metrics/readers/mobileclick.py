@@ -66,7 +66,7 @@ def read_summary_collection(folder: str | Path) -> Collection:
     ------
     InputError
         With every fault of every file: a file is missing; a row has another number of fields or is not UTF-8; an
-        id is empty, stands twice, or is defined nowhere; a number is none or negative; there are no queries; a
+        id is empty, stands twice, or is defined nowhere; a number cannot be read or is negative; there are no queries; a
         query has no intent; a query's probabilities differ from 1 in sum by more than 0.01. What may only follow from a row
         that was refused is not said.
 

@@ -52,7 +52,7 @@ def read_push_collection(
     ------
     InputError
         With every fault of the three files: one cannot be opened; a line has another number of fields or is not UTF-8; a grade, day or
-        epoch is none; two lines contradict each other; there are no judgments; the JSON is none or has another form;
+        epoch cannot be read; two lines contradict each other; there are no judgments; the file is not JSON or has another form;
         a topic stands twice in it, or a tweet in two clusters of a topic.
     ValueError
         If the days are no days, or one does not follow the one before it.

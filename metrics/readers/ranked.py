@@ -107,8 +107,8 @@ def read_ranked_collection(
     Raises
     ------
     InputError
-        With every fault of the files: a line has another number of fields or is not UTF-8; a grade, P or timestamp is
-        none; P is negative, or those of a topic differ from 1 in sum by more than 0.01; a grade is too large; two lines
+        With every fault of the files: a line has another number of fields or is not UTF-8; a grade, P or timestamp
+        cannot be read; P is negative, or those of a topic differ from 1 in sum by more than 0.01; a grade is too large; two lines
         contradict each other; there are no judgments; a relevant document has no window.
 
     Examples

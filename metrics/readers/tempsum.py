@@ -179,7 +179,7 @@ def read_events(
     ------
     InputError
         With every fault of the four files: a row has another number of fields or is not UTF-8; an id is empty or
-        stands twice; a number is none; an event lacks an element or ends before it starts; no topic has both a
+        stands twice; a number cannot be read; an event lacks an element or ends before it starts; no topic has both a
         nugget and an update.
 
     Examples
