@@ -35,7 +35,7 @@ from calibration.raters.careless import note_on_clickers, random_clickers
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.errors import input_fault
-from metrics.results import Summarised
+from metrics.results import Overview, Summarised
 from metrics.wording import listed
 
 
@@ -61,6 +61,33 @@ class AgreementTables(Summarised):
         What is missing and why, one sentence each.
     diagnostics : mapping of str to tuple of Diagnostic
         By task, what to know of its judgments before using its numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {
+    ...         "worker": ["w1", "w2", "w3"] * 2,
+    ...         "task": "lists",
+    ...         "topic": ["t1"] * 3 + ["t2"] * 3,
+    ...         "pair": "A-B",
+    ...         "system_left": "A",
+    ...         "system_right": "B",
+    ...         "choice": ["left", "left", "right", "left", "right", "left"],
+    ...     }
+    ... )
+    >>> scores = pd.DataFrame(
+    ...     {
+    ...         "run": ["A", "B"] * 2,
+    ...         "topic": ["t1"] * 2 + ["t2"] * 2,
+    ...         "metric": "nDCG",
+    ...         "value": [0.6, 0.4, 0.3, 0.5],
+    ...     }
+    ... )
+    >>> found = prefcal.agree({"preferences": votes}, scores=scores)
+    >>> found.pairs[["topic", "votes", "vote_share"]].to_dict("list")
+    {'topic': ['t1', 't2'], 'votes': [3, 3], 'vote_share': [0.6666666666666666, 0.6666666666666666]}
     """
 
     agreement: pd.DataFrame
@@ -77,13 +104,15 @@ class AgreementTables(Summarised):
         applied = self.agreement.query("exclusions == 'applied'")
         return applied.set_index(["task", "measure", "ties"])[["agreement", "low", "high", "fit", "pairs"]]
 
-    def summary(self) -> str:
+    def overview(self) -> Overview:
         """Return the agreement of every measure where ties count against it, and what is missing and why."""
         shown = self.frame().xs("against", level="ties").reset_index()
         known = [one.sentence for of_task in self.diagnostics.values() for one in of_task]
-        return "\n".join(
-            [shown.to_string(index=False, float_format="{:.3f}".format), *self.notes, *dict.fromkeys(known)]
-        )
+        return Overview(shown, ".3f", [*self.notes, *dict.fromkeys(known)])
+
+    def summary(self) -> str:
+        """Return the overview as text."""
+        return self.overview().as_text()
 
     @property
     def warnings(self) -> tuple[str, ...]:
