@@ -186,7 +186,8 @@ def agree(
     if evidence.scores is not None:
         evidence = replace(evidence, scores=with_system_names(evidence.scores, tasks))
         check_runs(evidence.scores, tasks, path=evidence.scores_place)
-    everybody = _tasks(evidence, exclude=False, complete_only=complete_only)
+    with_excluded = has_exclusions(evidence.tables)
+    everybody = _tasks(evidence, exclude=False, complete_only=complete_only) if with_excluded else tasks
     asked = {task.task: _asked(task.task, evidence, wanted) for task in everybody}
     scorers = {
         task.task: task_scorer(task, evidence, (*asked[task.task].names, *measures)) for task in everybody
@@ -206,7 +207,7 @@ def agree(
     results = [_result(one, named[one.task.task], evidence, rng) for one in scored]
     notes += [note for result in results for note in result.notes]
     rows = [row for result in results for row in result.agreement]
-    if has_exclusions(evidence.tables):
+    if with_excluded:
         rows += _with_everybody(everybody, scorers)
     return AgreementTables(
         agreement=_numeric(pd.DataFrame(rows)),
@@ -241,9 +242,7 @@ def _known(scored: _Scored, evidence: Evidence) -> tuple[Diagnostic, ...]:
     crossing = scored.task.votes().crossing
     judges = set(scored.task.judgments["worker"])
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
-    preferences = evidence.tables["preferences"]
-    ours = preferences["worker"].isin(judges) & (preferences["task"] == scored.task.task)
-    clickers = random_clickers(preferences[ours])
+    clickers = random_clickers(scored.task.judgments)
     return (
         *diagnostics(crossing),
         *([note_on_clickers(clickers[1])] if clickers else []),

@@ -26,35 +26,35 @@ def raw_csv(path: Path, log: FaultLog) -> pd.DataFrame:
     content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     check_rows(path, max(content.count(b"\n"), content.count(b"\r")))
     try:
-        text = content.decode("utf-8")
+        blank = not content.decode("utf-8").strip()
     except UnicodeDecodeError as error:
         log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
         return pd.DataFrame()
-    if not text.strip():
+    if blank:
         log.add("the file is empty", line=1, cure="write a header line, or remove the file")
         return pd.DataFrame()
     try:
-        return _parsed_csv(content, text, log)
+        return _parsed_csv(content, log)
     except (pa.ArrowInvalid, csv.Error) as error:
         log.add(f"not a CSV table ({error})", line=1, cure="write one header line, then one line a row")
         return pd.DataFrame()
 
 
-def _parsed_csv(content: bytes, text: str, log: FaultLog) -> pd.DataFrame:
+def _parsed_csv(content: bytes, log: FaultLog) -> pd.DataFrame:
     ragged: list[pa_csv.InvalidRow] = []
 
     def skip(row: pa_csv.InvalidRow) -> str:
         ragged.append(row)
         return "skip"
 
-    header = next(csv.reader(io.StringIO(text, newline="")))
+    header = next(csv.reader(_text_of(content)))
     check_columns(log.path, len(header))
     other = next((word for char, word in _SEPARATORS.items() if len(header) == 1 and char in header[0]), None)
     if other:
         log.add(f"the columns are separated by {other}", line=1, cure="separate them by commas")
         return pd.DataFrame()
     frame: pd.DataFrame = pa_csv.read_csv(
-        io.BytesIO(content + b"\n"),
+        pa.BufferReader(content if content.endswith(b"\n") else content + b"\n"),
         read_options=pa_csv.ReadOptions(use_threads=False, block_size=len(content) + (1 << 16)),
         parse_options=pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
         convert_options=pa_csv.ConvertOptions(
@@ -62,12 +62,16 @@ def _parsed_csv(content: bytes, text: str, log: FaultLog) -> pd.DataFrame:
         ),
     ).to_pandas()
     if ragged:
-        _note_ragged_rows(text, log)
+        _note_ragged_rows(content, log)
     return frame
 
 
-def _note_ragged_rows(text: str, log: FaultLog) -> None:
-    reader = csv.reader(io.StringIO(text, newline=""))
+def _text_of(content: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="")
+
+
+def _note_ragged_rows(content: bytes, log: FaultLog) -> None:
+    reader = csv.reader(_text_of(content))
     expected = len(next(reader))
     for record in reader:
         if record and len(record) != expected:
