@@ -15,7 +15,7 @@ import pandas as pd
 
 from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
 from calibration.agree.comparisons import comparison_rows, couples
-from calibration.agree.diagnostics import diagnostics, same_people
+from calibration.agree.diagnostics import diagnostics, same_people, wide_tastes
 from calibration.agree.disagreements import COLUMNS, disagreement_rows, shown_texts
 from calibration.agree.evidence import Evidence, Measured
 from calibration.agree.judged_task import JudgedTask, has_exclusions, judged_tasks
@@ -34,6 +34,7 @@ from calibration.agree.task_agreement import (
 from calibration.raters.careless import note_on_clickers, random_clickers
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
+from metrics.arrays import Floats
 from metrics.errors import input_fault
 from metrics.results import Overview, Summarised
 from metrics.wording import listed
@@ -142,6 +143,7 @@ class _Result(NamedTuple):
     pairs: pd.DataFrame
     disagreements: list[Row]
     notes: list[str]
+    known: tuple[Diagnostic, ...]
 
 
 def agree(
@@ -223,7 +225,7 @@ def agree(
         ),
         wanted=named,
         notes=tuple(notes),
-        diagnostics={one.task.task: _known(one, evidence) for one in scored},
+        diagnostics={one.task.task: result.known for one, result in zip(scored, results, strict=True)},
     )
 
 
@@ -237,15 +239,17 @@ def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[Ju
     return judged_tasks(evidence.tables, exclude=exclude, complete_only=complete_only)
 
 
-def _known(scored: _Scored, evidence: Evidence) -> tuple[Diagnostic, ...]:
+def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats]) -> tuple[Diagnostic, ...]:
     """Return what to know of the judgments of a task, and of the people whom its measures were fitted to."""
-    crossing = scored.task.votes().crossing
+    votes = scored.task.votes()
+    crossing = votes.crossing
     judges = set(scored.task.judgments["worker"])
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
     clickers = random_clickers(scored.task.judgments)
     return (
         *diagnostics(crossing),
         *([note_on_clickers(clickers[1])] if clickers else []),
+        *wide_tastes(votes, differences),
         *same_people(scored.measured.variants, judges, crossing, fitted_to),
     )
 
@@ -310,6 +314,7 @@ def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.
             + ("" if measure == measured.variants[0].measure else "; it is compared by name only")
             for measure in constant
         ],
+        known=_known(scored, evidence, found.differences),
     )
 
 
