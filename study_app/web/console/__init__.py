@@ -4,6 +4,6 @@
 `study_app.services.researcher`. Workers' pages never name any of these addresses.
 """
 
-from study_app.web.console import frame, overview
+from study_app.web.console import frame, overview, people, replay
 
-CONSOLE = (frame.blueprint, overview.blueprint)
+CONSOLE = (frame.blueprint, overview.blueprint, people.blueprint, replay.blueprint)

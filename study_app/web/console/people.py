@@ -8,6 +8,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,8 +18,8 @@ from study_app.protocol.steps import Step
 from study_app.services.researcher.people import (
     FILTERS,
     SORTS,
+    Asked,
     Person,
-    Table,
     line_of,
     people_of,
     table,
@@ -83,67 +84,43 @@ KINDS = {
 SORTED_BY = {"all": "everything", "stage": "stages", "answer": "answers", "page": "pages"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What an address asks of the table; what it says wrongly is as if it were not there."""
+def asked_here() -> Asked:
+    """Return what the address of this request asks; what it says wrongly is as if it were not there."""
+    show, sort = request.args.get("show", ""), request.args.get("sort", "")
+    return Asked(
+        show=show if show in FILTERS else "all",
+        part=request.args.get("part", "")[:40],
+        sort=sort if sort in SORTS else "number",
+        descending=request.args.get("order") == "down",
+        page=request.args.get("page", 1, type=int),
+    )
 
-    show: str
-    part: str
-    sort: str
-    descending: bool
-    page: int
 
-    @classmethod
-    def by_address(cls) -> "Asked":
-        """Return what the address of this request asks."""
-        show, sort = request.args.get("show", ""), request.args.get("sort", "")
-        return cls(
-            show=show if show in FILTERS else "all",
-            part=request.args.get("part", "")[:40],
-            sort=sort if sort in SORTS else "number",
-            descending=request.args.get("order") == "down",
-            page=request.args.get("page", 1, type=int),
-        )
-
-    def query(self, **changes: Any) -> str:
-        """Return the query of an address that asks the same but for some changes."""
-        sort = changes.get("sort", self.sort)
-        down = self.sort == sort and not self.descending if "sort" in changes else self.descending
-        asked = {
-            "show": self.show,
-            "part": self.part,
-            "sort": sort,
-            "order": "down" if down else "",
-            "page": changes.get("page", 1),
-        }
-        usual = {"show": "all", "part": "", "sort": "number", "order": "", "page": 1}
-        return "?" + urlencode({name: value for name, value in asked.items() if value != usual[name]})
-
-    def table(self, seat: Seat, *, size: int | None) -> Table:
-        """Return the part of the table that is asked for."""
-        return table(
-            seat.session,
-            seat.plan,
-            now=seat.now,
-            show=self.show,
-            part=self.part,
-            sort=self.sort,
-            descending=self.descending,
-            page=self.page,
-            size=size,
-        )
+def query(asked: Asked, **changes: Any) -> str:
+    """Return the query of an address that asks the same but for some changes; by the same column again: the other way round."""
+    turned = changes.get("sort") == asked.sort and not asked.descending
+    wanted = {
+        "show": asked.show,
+        "part": asked.part,
+        "sort": changes.get("sort", asked.sort),
+        "order": "down" if turned or (asked.descending and "sort" not in changes) else "",
+        "page": changes.get("page", 1),
+    }
+    usual = {"show": "all", "part": "", "sort": "number", "order": "", "page": 1}
+    return "?" + urlencode({name: value for name, value in wanted.items() if value != usual[name]})
 
 
 @blueprint.get("/r/<study>/people")
 @watch
 def people(seat: Seat) -> Response:
     """Show who takes part: where each is, for how long, how it ended, and with what care."""
-    asked = Asked.by_address()
+    asked = asked_here()
     return page(
         "console/people.html",
         seat,
         asked=asked,
-        table=asked.table(seat, size=ROWS),
+        query=partial(query, asked),
+        table=table(seat.session, seat.plan, asked, now=seat.now, size=ROWS),
         columns=COLUMNS,
         filters=SHOWN,
         states=STATES,
@@ -157,7 +134,7 @@ def people_csv(seat: Seat) -> Response:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(CSV), lineterminator="\n")
     writer.writeheader()
-    for line in Asked.by_address().table(seat, size=None).lines:
+    for line in table(seat.session, seat.plan, asked_here(), now=seat.now, size=None).lines:
         writer.writerow({name: cell(line) for name, cell in CSV.items()})
     response = Response(text.getvalue(), mimetype="text/csv")
     response.headers["Content-Disposition"] = f'attachment; filename="{seat.plan.name}-people.csv"'

@@ -7,7 +7,8 @@ from sqlalchemy import select
 
 from study_app.export.answers import preferences_table, searches_by_task
 from study_app.export.people import workers_table
-from study_app.services.researcher.people import FILTERS, SORTS, Gaps, table
+from study_app.services.researcher.facts import Gaps
+from study_app.services.researcher.people import FILTERS, SORTS, Asked, table
 from study_app.services.researcher.replay import past_page
 from study_app.services.researcher.way import sittings, way
 from study_app.store.models import Worker
@@ -65,7 +66,7 @@ def plan(stored):
 
 
 def lines(stored, plan, **asked):
-    return table(stored.session, plan, now=NOON + 9 * MINUTE, **asked).lines
+    return table(stored.session, plan, Asked(**asked), now=NOON + 9 * MINUTE).lines
 
 
 def names(stored, plan, **asked):
@@ -81,7 +82,7 @@ def test_everybody_has_a_state_and_the_minutes_that_they_spent(stored, plan):
         "dan": ("withdrawn", None),
         "eve": ("door", None),
     }
-    [late] = table(stored.session, plan, now=LATER, part="CLEO").lines
+    [late] = table(stored.session, plan, Asked(part="CLEO"), now=LATER).lines
     assert late.person.state == "away"
 
 
@@ -133,7 +134,7 @@ def test_every_filter_shows_those_whom_it_names(stored, plan):
 
 
 def test_a_part_beyond_the_last_is_the_last(stored, plan):
-    found = table(stored.session, plan, now=NOON, page=9, size=2)
+    found = table(stored.session, plan, Asked(page=9), now=NOON, size=2)
     assert ([line.person.pseudonym for line in found.lines], found.page, found.pages) == (["eve"], 3, 3)
 
 
