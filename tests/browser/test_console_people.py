@@ -1,9 +1,7 @@
 """The console's pages of people in a browser: a replay shows what a worker's browser showed; every page can be used by everybody."""
 
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, Literal
 
-import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, Frame, Page
 
@@ -37,6 +35,13 @@ REPLAYED = """() => ({
   choice: document.querySelector('input[name=choice]:checked')?.value ?? null,
   heights: [...document.querySelectorAll('[data-side]')].map((one) => Math.round(one.getBoundingClientRect().height)),
 })"""
+WAYS: tuple[tuple[str, Literal["dark", "light"], bool], ...] = (
+    ("desktop", "dark", True),
+    ("phone", "light", True),
+    ("desktop", "light", False),
+)
+"""Screen, colours, and whether scripts run."""
+
 SLIDE = "(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input')); }"
 SURELY = 0.02
 """Whether less than that of an item is on the screen depends on a fraction of a pixel."""
@@ -75,13 +80,6 @@ def is_same(stop: dict[str, Any], replayed: dict[str, Any]) -> bool:
     return alike and surely <= set(replayed["shown"]) <= set(stop["shown"])
 
 
-@pytest.fixture
-def address(phone: BrowserContext, study: StudyServer) -> tuple[list[dict[str, Any]], str]:
-    stops = walked(phone, study)
-    with study.reading() as session:
-        return stops, f"people/%s/replay/{loads_of_pair(session, 1)[0].key}"
-
-
 def framed(page: Page) -> Frame:
     return next(frame for frame in page.frames if frame.parent_frame is not None)
 
@@ -92,42 +90,56 @@ def faults(page: Page, name: str) -> list[str]:
     return found + [f"{name}: too wide"] * page.evaluate(TOO_WIDE)
 
 
+class Researcher:
+    """Somebody at the console, in a browser of their own; notes what is wrong with its pages."""
+
+    def __init__(self, context: BrowserContext, study: StudyServer, screen: str, *, scripts: bool) -> None:
+        self.page, self.scripts, self.wrong = context.new_page(), scripts, list[str]()
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.goto(f"{study.url}{study.progress_path}")
+        self.look = screenshots(f"replay-{screen}-{'script' if scripts else 'plain'}")
+
+    def come_to(self, replay: str) -> None:
+        """Go from the table to the person and to the replay of a page, and look at each."""
+        self.page.get_by_role("link", name="People").click()
+        self.judge("people")
+        self.page.locator("tbody th a").click()
+        self.judge("person")
+        self.page.locator(f"a[href$='/replay/{replay}']").first.click()
+        self.judge("replay")
+        self.address = self.page.url
+
+    def judge(self, name: str) -> None:
+        """Look at a page, and whether everybody can use it."""
+        self.wrong += faults(self.page, name) if self.scripts else []
+        self.look(self.page, name)
+
+    def compare(self, number: int, stop: dict[str, Any]) -> None:
+        """Go to the moment of a stop, by the slider or by an address, and compare what is there."""
+        if self.scripts:
+            self.page.locator("input[type=range]").evaluate(SLIDE, stop["at"])
+        else:
+            self.page.goto(f"{self.address}?at={stop['at']}")
+        replayed = framed(self.page).evaluate(REPLAYED)
+        self.look(self.page, str(number))
+        if not is_same(stop, replayed):
+            self.wrong.append(f"{number}: {stop} is not {replayed}")
+        if self.scripts and abs(stop["y"] - replayed["y"]) > LINE_PIXELS:
+            self.wrong.append(f"{number}: scrolled to {replayed['y']}, was at {stop['y']}")
+
+
 def test_a_replay_shows_what_the_worker_saw_and_everybody_can_use_it(
-    address: tuple[list[dict[str, Any]], str], study: StudyServer, browser: Browser
+    phone: BrowserContext, study: StudyServer, browser: Browser
 ) -> None:
-    """At each stop the same items, open layers and choice, in a window of the same size: on a phone and a desktop, with and without script."""
-    stops, place = address
-    wrong: list[str] = []
-    for screen, scheme, scripts in (
-        ("desktop", "dark", True),
-        ("phone", "light", True),
-        ("desktop", "light", False),
-    ):
+    """At each stop the same items, layers and choice, as large as they were: on both screens, with and without script."""
+    stops = walked(phone, study)
+    with study.reading() as session:
+        key = loads_of_pair(session, 1)[0].key
+    for screen, scheme, scripts in WAYS:
         context = browser.new_context(**SCREENS[screen], color_scheme=scheme, java_script_enabled=scripts)
-        page = context.new_page()
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.goto(f"{study.url}{study.progress_path}")
-        look = screenshots(f"replay-{screen}-{'script' if scripts else 'plain'}")
-        for name in ("people", "person", "replay"):
-            if name == "people":
-                page.goto(f"{study.url}/r/walk/people")
-            elif name == "person":
-                page.locator("tbody th a").click()
-                worker = urlsplit(page.url).path.rsplit("/", 1)[1]
-            else:
-                page.goto(f"{study.url}/r/walk/{place % worker}")
-            wrong += faults(page, name) if scripts else []
-            look(page, name)
+        researcher = Researcher(context, study, screen, scripts=scripts)
+        researcher.come_to(key)
         for number, stop in enumerate(stops):
-            if scripts:
-                page.locator("input[type=range]").evaluate(SLIDE, stop["at"])
-            else:
-                page.goto(f"{study.url}/r/walk/{place % worker}?at={stop['at']}")
-            replayed = framed(page).evaluate(REPLAYED)
-            look(page, str(number))
-            if not is_same(stop, replayed):
-                wrong.append(f"{screen} {number}: {stop} is not {replayed}")
-            if scripts and abs(stop["y"] - replayed["y"]) > LINE_PIXELS:
-                wrong.append(f"{screen} {number}: scrolled to {replayed['y']}, was at {stop['y']}")
+            researcher.compare(number, stop)
         context.close()
-    assert not wrong, "\n".join(wrong)
+        assert not researcher.wrong, "\n".join((screen, *researcher.wrong))

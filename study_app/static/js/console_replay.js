@@ -40,6 +40,10 @@ class Replay {
     this.#say('[data-told]', past.at(-1)?.told ?? '');
     this.slider.setAttribute('aria-valuetext', `${(at / 1000).toFixed(1)} s, ${state}`);
     this.root.querySelector('.now')?.setAttribute('x', String((1000 * at) / Number(this.slider.max)));
+    for (const link of document.querySelectorAll('a[data-at]')) {
+      if (link.getAttribute('data-at') === String(past.at(-1)?.at)) link.setAttribute('aria-current', 'true');
+      else link.removeAttribute('aria-current');
+    }
     const size = past.findLast((moment) => moment.size)?.size;
     if (size) this.#resize(size);
     const page = this.frame?.contentDocument;

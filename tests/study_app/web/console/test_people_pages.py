@@ -179,7 +179,7 @@ def test_the_table_and_a_person_lead_to_every_page(walked):
 
 def test_without_a_sign_in_there_is_no_such_address(walked):
     """And what does not exist in this study is a plain page to who has signed in."""
-    study, seen = walked
+    study, _ = walked
     client, stranger = study.console(study="every"), study.app.test_client()
     address = replayed(study, client, 0).request.path
     [(worker,)] = study.rows(select(Worker.pseudonym))
