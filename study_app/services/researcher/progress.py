@@ -109,7 +109,7 @@ def check_rates(session: Session, plan: StudyPlan, preferences: pd.DataFrame) ->
 class QueryProgress:
     """Slots of one query, event or profile: answered, held by somebody now, and still to give (None without a limit).
 
-    Where pairs or intents are leased one by one, they are counted together.
+    Where pairs or intents are leased one by one, they are counted together. ``is_closed``: nobody takes it any more.
     """
 
     topic: str
@@ -117,6 +117,7 @@ class QueryProgress:
     done: int
     live: int
     room: int | None
+    is_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,14 +253,15 @@ def _task_progress(session: Session, task: TaskPlan, *, now: datetime) -> TaskPr
         kind=task.entry.kind,
         topic=task.kind.topic,
         language=task.entry.language,
-        queries=_query_progress(session, task, now=now),
+        queries=query_progress(session, task, now=now),
         judgments_per_pair=_spread(_judgments_per_pair(session, task)) if has_pairs else None,
         side_difference=_spread(_side_differences(session, task, now=now)) if has_pairs else None,
         streams=stream_progress(session, task, now=now) if task.kind.page == "stream" else None,
     )
 
 
-def _query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[QueryProgress, ...]:
+def query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[QueryProgress, ...]:
+    """Return how far each topic of a task is, in their order."""
     is_done = and_(Slot.done_at.is_not(None), Slot.done_at <= now)
     counted = (
         select(Slot.topic_id, is_done, func.count())
@@ -277,12 +279,18 @@ def _query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple
     for topic in task.topics:
         done, live = numbers.get((topic.id, True), 0), numbers.get((topic.id, False), 0)
         room = _room(topic, task, units, done + live)
-        queries.append(QueryProgress(topic=topic.name, text=topic.text, done=done, live=live, room=room))
+        queries.append(
+            QueryProgress(
+                topic=topic.name, text=topic.text, done=done, live=live, room=room, is_closed=topic.is_closed
+            )
+        )
     return tuple(queries)
 
 
 def _room(topic: TopicPlan, task: TaskPlan, units: Mapping[int, int], taken: int) -> int | None:
-    """Return how many slots a topic still has: those of its units where they are leased one by one."""
+    """Return how many slots a topic still has: those of its units where they are leased one by one; none when it is closed."""
+    if topic.is_closed:
+        return 0
     if task.limit is None:
         return None
     if task.kind.has_units:

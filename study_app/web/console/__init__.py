@@ -4,6 +4,6 @@
 `study_app.services.researcher`. Workers' pages never name any of these addresses.
 """
 
-from study_app.web.console import frame, overview
+from study_app.web.console import frame, limits, overview
 
-CONSOLE = (frame.blueprint, overview.blueprint)
+CONSOLE = (frame.blueprint, overview.blueprint, limits.blueprint)
