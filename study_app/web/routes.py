@@ -12,9 +12,11 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from study_app.logs.page_events import MAX_EVENTS, Batch
+from study_app.services.researcher.people import FILTERS, SORTS
 from study_app.web.blueprints import BLUEPRINTS
 from study_app.web.blueprints.work import CHOICES, LAYOUTS
 from study_app.web.console import CONSOLE
+from study_app.web.console.people import SORTED_BY
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -25,6 +27,15 @@ PRESSED: Schema = {"const": "1"}
 TEXT: Schema = {"type": "string", "maxLength": 2000}
 PAGE: Schema = {"type": "string", "description": "The token of the page on which the form stood."}
 CSRF: Schema = {"type": "string", "description": "What the forms of this sign-in carry."}
+
+PEOPLE: Mapping[str, Schema] = {
+    "show": {"enum": list(FILTERS)},
+    "part": {"type": "string", "maxLength": 40},
+    "sort": {"enum": list(SORTS)},
+    "order": {"enum": ["down"]},
+    "page": NUMBER,
+}
+MOMENT: Schema = {"type": "integer", "minimum": 0}
 
 FORMS: Mapping[str, Mapping[str, Schema]] = {
     "work.post_consent": {"agree": YES, "text": WORD},
@@ -78,6 +89,11 @@ ASKED: Mapping[str, Mapping[str, Schema]] = {
         "days": {"type": "number", "exclusiveMinimum": 0},
         "close": NUMBER,
     },
+    "people.people": PEOPLE,
+    "people.people_csv": PEOPLE,
+    "people.person": {"of": {"enum": list(SORTED_BY)}, "page": NUMBER},
+    "replay.replay": {"at": MOMENT, "part": MOMENT},
+    "replay.framed": {"at": MOMENT},
 }
 """Endpoint -> parameter of its address -> what it may hold. ``id`` stands for the parameter of the study's platform."""
 
@@ -165,7 +181,13 @@ def _statuses(rule: Rule, method: str) -> list[str]:
 
 
 def _answer(endpoint: str, status: str) -> dict[str, Any]:
-    kind = {"static": "*/*", "beside.security_contact": "text/plain", "ends.agreed_text": "text/plain"}
+    kind = {
+        "static": "*/*",
+        "beside.security_contact": "text/plain",
+        "ends.agreed_text": "text/plain",
+        "people.people_csv": "text/csv",
+        "replay.moments": "application/json",
+    }
     if status == "303":
         return {"description": MEANINGS[status]}
     form = "application/json" if endpoint in _JSON else kind.get(endpoint, "text/html")

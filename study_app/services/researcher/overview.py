@@ -197,7 +197,7 @@ def _curve(arrived: Sequence[datetime], finished: Sequence[datetime], *, now: da
         min(now, max([*arrived[-1:], *finished[-1:]]) + timedelta(hours=1)), arrived[0] + timedelta(minutes=1)
     )
     length = (end - arrived[0]) / STEPS
-    times = tuple(arrived[0] + length * step for step in range(STEPS + 1))
+    times = (*(arrived[0] + length * step for step in range(STEPS)), end)
     return Curve(
         times=times,
         arrived=tuple(bisect_right(arrived, time) for time in times),

@@ -1,0 +1,123 @@
+/**
+ * The slider of a replay: takes the page in the frame through its moments without loading it again. What each moment changes
+ * comes from the server; here the changes up to a moment are only added up and shown.
+ */
+
+/**
+ * @typedef {object} Moment
+ * @property {number} at milliseconds after the page was served
+ * @property {string} told what happened, in words
+ * @property {Record<string, number>} [shown] "SIDE ITEM" -> share on the screen
+ * @property {Record<string, boolean>} [open] "SIDE LINK" -> whether its layer is open
+ * @property {string} [choice]
+ * @property {[number, number]} [size] of the window
+ */
+
+/** @typedef {{moments: Moment[], spells: [number, number, string][], over: string}} Story */
+
+class Replay {
+  /** @param {HTMLElement} root @param {Story} story */
+  constructor(root, story) {
+    this.root = root;
+    this.story = story;
+    const slider = root.querySelector('input[type=range]');
+    if (!(slider instanceof HTMLInputElement)) throw new Error('a replay without its slider');
+    this.slider = slider;
+    this.frame = root.querySelector('iframe');
+    root.querySelector('.time button')?.setAttribute('hidden', '');
+    slider.addEventListener('input', () => this.show());
+    this.frame?.addEventListener('load', () => this.show());
+    addEventListener('resize', () => this.#fit());
+    this.show();
+  }
+
+  show() {
+    const at = Number(this.slider.value);
+    const past = this.story.moments.filter((moment) => moment.at <= at);
+    const state = this.story.spells.find(([from, to]) => from <= at && at < to)?.[2] ?? this.story.over;
+    this.#say('[data-seconds]', (at / 1000).toFixed(1));
+    this.#say('[data-state]', state);
+    this.#say('[data-told]', past.at(-1)?.told ?? '');
+    this.slider.setAttribute('aria-valuetext', `${(at / 1000).toFixed(1)} s, ${state}`);
+    this.root.querySelector('.now')?.setAttribute('x', String((1000 * at) / Number(this.slider.max)));
+    const size = past.findLast((moment) => moment.size)?.size;
+    if (size) this.#resize(size);
+    const page = this.frame?.contentDocument;
+    if (page) this.#apply(page, past);
+  }
+
+  /** @param {string} where @param {string} text */
+  #say(where, text) {
+    const place = this.root.querySelector(where);
+    if (place) place.textContent = text;
+  }
+
+  /** @param {[number, number]} size */
+  #resize([width, height]) {
+    if (!this.frame) return;
+    this.frame.width = String(width);
+    this.frame.height = String(height);
+    this.#fit();
+  }
+
+  /** Shrink the window where the page of the console is narrower. */
+  #fit() {
+    const holder = this.frame?.parentElement;
+    if (!this.frame || !holder) return;
+    const scale = Math.min(1, holder.clientWidth / (Number(this.frame.width) + 4));
+    this.frame.style.transformOrigin = '0 0';
+    this.frame.style.transform = `scale(${scale})`;
+    holder.style.height = `${scale * (Number(this.frame.height) + 4)}px`;
+    holder.style.overflow = 'hidden';
+  }
+
+  /** @param {Document} page @param {Moment[]} past */
+  #apply(page, past) {
+    /** @type {Record<string, number>} */
+    const shown = Object.assign({}, ...past.map((moment) => moment.shown));
+    /** @type {Record<string, boolean>} */
+    const open = Object.assign({}, ...past.map((moment) => moment.open));
+    const read = new Set(past.flatMap(({ shown: some }) => Object.keys(some ?? {}).filter((one) => some?.[one] === 1)));
+    const choice = past.findLast((moment) => moment.choice)?.choice;
+    for (const item of page.querySelectorAll('[data-side] [data-item]')) {
+      const side = item.closest('[data-side]')?.getAttribute('data-side');
+      const name = `${side} ${item.getAttribute('data-item')}`;
+      item.toggleAttribute('data-shown', Boolean(shown[name]));
+      if (shown[name]) item.setAttribute('data-shown', String(shown[name]));
+      if (item instanceof HTMLElement && item.localName === 'details') item.toggleAttribute('open', open[name] === true);
+      if (side === 'stream' && read.has(name)) item.setAttribute('data-read', '');
+    }
+    if (choice) {
+      for (const option of page.querySelectorAll('input[name=choice]')) {
+        if ('checked' in option) option.checked = option.getAttribute('value') === choice;
+      }
+    }
+    this.#scroll(page, shown);
+  }
+
+  /**
+   * Scroll to where the screen began, as far as the items on it tell: of the first the part that was not shown is above, if another
+   * one follows it.
+   *
+   * @param {Document} page @param {Record<string, number>} shown
+   */
+  #scroll(page, shown) {
+    const items = [...page.querySelectorAll('[data-shown]')].map((item) => ({
+      box: (item.querySelector(':scope > summary') ?? item).getBoundingClientRect(),
+      share: Number(item.getAttribute('data-shown')),
+    }));
+    const view = page.defaultView;
+    if (!items.length || !view || !Object.keys(shown).length) return;
+    const first = items.reduce((one, other) => (other.box.top < one.box.top ? other : one));
+    const isCut = first.share < 1 && items.length > 1;
+    const top = isCut ? first.box.bottom - first.share * first.box.height : first.box.top - 8;
+    view.scrollTo({ top: top + view.scrollY, behavior: 'instant' });
+  }
+}
+
+/** @type {HTMLElement | null} */
+const root = document.querySelector('[data-module=replay]');
+if (root?.dataset.moments) {
+  const answer = await fetch(root.dataset.moments);
+  if (answer.ok) new Replay(root, await answer.json());
+}
