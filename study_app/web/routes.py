@@ -64,6 +64,10 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "console.post_sign_out": {},
     "overview.post_pause": {},
     "overview.post_resume": {},
+    "limits.post_raise": {"task": NUMBER, "limit": NUMBER},
+    "limits.post_close": {"topic": NUMBER},
+    "limits.post_open": {"topic": NUMBER},
+    "limits.post_days": {"task": NUMBER, "days": {"type": "number", "exclusiveMinimum": 0}},
 }
 """Endpoint -> field of its form -> what it may hold; names that begin with ``^`` are patterns of numbered fields."""
 
@@ -79,6 +83,12 @@ ASKED: Mapping[str, Mapping[str, Schema]] = {
     "ends.withdraw": {"language": {"enum": ["en", "ja"]}},
     "ends.post_withdraw": {"language": {"enum": ["en", "ja"]}},
     "console.enter": {"key": WORD},
+    "limits.limits": {
+        "task": NUMBER,
+        "limit": NUMBER,
+        "days": {"type": "number", "exclusiveMinimum": 0},
+        "close": NUMBER,
+    },
     "people.people": PEOPLE,
     "people.people_csv": PEOPLE,
     "people.person": {"of": {"enum": list(SORTED_BY)}, "page": NUMBER},

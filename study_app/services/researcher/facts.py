@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session, aliased
 
 from study_app.protocol.domain import (
     MIN_DECISION_SECONDS,
+    MIN_VALIDATIONS,
     SHARED,
     exclusion_reasons,
     is_hurried,
@@ -58,12 +59,18 @@ class Care:
         Signs that nobody looked; they leave nobody out.
     excluded : tuple of str
         Why the exclusion rule leaves the worker out; () if not.
+    judged : frozenset of str
+        The checks for or against which there is enough: search, consistency, and the flags.
+    choices : tuple of int
+        How often each of `CHOICES` was the answer.
     """
 
     consistent: int = 0
     repeats: int = 0
     flags: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
+    judged: frozenset[str] = frozenset()
+    choices: tuple[int, ...] = (0, 0, 0, 0)
 
     @property
     def consistency(self) -> float | None:
@@ -117,16 +124,28 @@ def reached(session: Session, plan: StudyPlan, workers: Workers, now: datetime) 
 def care(session: Session, plan: StudyPlan, workers: Workers, now: datetime) -> dict[int, Care]:  # noqa: ARG001 - as `Fact`
     """Return worker -> signs of care, by the rules by which `study_app.export.people` makes table workers."""
     repeats, searches = _repeats(session, plan, workers), _searches(session, plan, workers)
-    flags, shared = _flags(session, workers), sharers(session, plan.id, platform_of(plan.entry))
-    return {
-        worker: Care(
-            consistent=sum(consistent for consistent, _ in repeats[worker]),
-            repeats=len(repeats[worker]),
-            flags=(*flags.get(worker, ()), *((SHARED,) if worker in shared else ())),
-            excluded=exclusion_reasons(searches=searches[worker], validations=repeats[worker]),
+    given, shared = _given(session, workers), sharers(session, plan.id, platform_of(plan.entry))
+    cares = {}
+    for worker in workers:
+        answers, flags = given.get(worker, _NOTHING_GIVEN)
+        of_repeats, of_searches = repeats[worker], searches[worker]
+        judged = {
+            "search": bool(of_searches),
+            "consistency": len(of_repeats) >= MIN_VALIDATIONS,
+            **{flag: is_up is not None for flag, is_up in flags.items()},
+        }
+        cares[worker] = Care(
+            consistent=sum(consistent for consistent, _ in of_repeats),
+            repeats=len(of_repeats),
+            flags=(
+                *(flag for flag, is_up in flags.items() if is_up),
+                *((SHARED,) if worker in shared else ()),
+            ),
+            excluded=exclusion_reasons(searches=of_searches, validations=of_repeats),
+            judged=frozenset(check for check, is_enough in judged.items() if is_enough),
+            choices=answers,
         )
-        for worker in workers
-    }
+    return cares
 
 
 def _is_newest(judgment: type[Judgment]) -> Any:
@@ -136,8 +155,13 @@ def _is_newest(judgment: type[Judgment]) -> Any:
     return ~select(later.id).where(newer).exists()
 
 
-def _flags(session: Session, workers: Workers) -> dict[int, tuple[str, ...]]:
-    """Return worker -> flags that are up; counted by the database, judged by the rules."""
+Given: TypeAlias = tuple[tuple[int, ...], Mapping[str, bool | None]]
+"""How often each of `CHOICES` was the answer; flag -> whether it is up, None where there is too little to tell."""
+_NOTHING_GIVEN: Given = ((0, 0, 0, 0), {})
+
+
+def _given(session: Session, workers: Workers) -> dict[int, Given]:
+    """Return worker -> what was answered; counted by the database, judged by the rules."""
     first_met = and_(Showing.repeats_id.is_(None), Judgment.revision == 1)
     quick = and_(first_met, Judgment.decision_ms < 1000 * MIN_DECISION_SECONDS)
     numbers = [
@@ -153,13 +177,13 @@ def _flags(session: Session, workers: Workers) -> dict[int, tuple[str, ...]]:
         .where(Assignment.worker_id.in_(workers), _is_newest(Judgment))
         .group_by(Assignment.worker_id)
     )
-    flags = {}
+    found: dict[int, Given] = {}
     for worker, timed, hurried, *given in session.execute(counted):
         seconds = [0.0] * hurried + [MIN_DECISION_SECONDS] * (timed - hurried)
         choices = [choice for choice, number in zip(CHOICES, given, strict=True) for _ in range(number)]
-        up = {"dwell": is_hurried(seconds), "straight_lining": is_straight(choices)}
-        flags[worker] = tuple(flag for flag, is_up in up.items() if is_up)
-    return flags
+        flags = {"dwell": is_hurried(seconds), "straight_lining": is_straight(choices)}
+        found[worker] = (tuple(given), flags)
+    return found
 
 
 def _repeats(

@@ -4,6 +4,12 @@
 `study_app.services.researcher`. Workers' pages never name any of these addresses.
 """
 
-from study_app.web.console import frame, overview, people, replay
+from study_app.web.console import frame, limits, overview, people, replay
 
-CONSOLE = (frame.blueprint, overview.blueprint, people.blueprint, replay.blueprint)
+CONSOLE = (
+    frame.blueprint,
+    overview.blueprint,
+    people.blueprint,
+    replay.blueprint,
+    limits.blueprint,
+)

@@ -3,10 +3,15 @@
 from flask import Blueprint, Response
 
 from study_app.services.researcher.access import acts
+from study_app.services.researcher.overview import glance
 from study_app.services.researcher.progress import study_progress
 from study_app.services.researcher.studies import pause, resume
+from study_app.services.researcher.troubles import troubles
+from study_app.store.database import room_left
 from study_app.store.models import LoadedStudy
+from study_app.web.console.charts import people_chart
 from study_app.web.console.frame import NotDone, Seat, manage, page, watch
+from study_app.web.serving import server
 
 blueprint = Blueprint("overview", __name__)
 
@@ -14,8 +19,25 @@ blueprint = Blueprint("overview", __name__)
 @blueprint.get("/r/<study>/")
 @watch
 def overview(seat: Seat) -> Response:
-    """Show how far a study is."""
-    return page("console/overview.html", seat, progress=study_progress(seat.session, seat.plan, now=seat.now))
+    """Show how far a study is, and what is wrong with it."""
+    progress = study_progress(seat.session, seat.plan, now=seat.now)
+    queries = [task.queries for task in progress.tasks]
+    found = glance(seat.session, seat.plan, queries, now=seat.now)
+    return page(
+        "console/overview.html",
+        seat,
+        progress=progress,
+        glance=found,
+        chart=None if found.curve is None else people_chart(found.curve),
+        troubles=troubles(
+            seat.session,
+            seat.plan,
+            checks=progress.checks,
+            queries=queries,
+            free_bytes=room_left(server().database),
+            now=seat.now,
+        ),
+    )
 
 
 @blueprint.post("/r/<study>/pause")
