@@ -14,18 +14,27 @@ import time
 from datetime import timedelta
 
 import export
-from sqlalchemy import case, select, update
+from sqlalchemy import case, func, select, update
 from sqlalchemy.orm import Session
 from tabulate import tabulate
 
 from study_app.config import Config
 from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
 from study_app.store.database import Database, is_empty, migrate, open_database, transaction
-from study_app.store.models import Assignment, LoadedStudy, Slot, Worker
+from study_app.store.models import Assignment, LoadedStudy, PageLoad, Slot, Worker
 from study_app.store.tokens import secret_token
 from study_app.web.app import create_app
 
-ADDRESSES = ("", "limits", "audit")
+ADDRESSES = (
+    *("", "limits", "audit"),
+    *(
+        "people",
+        "people?sort=consistency",
+        "people?show=flagged",
+        "people?show=gaps&sort=gaps",
+        "people?sort=device",
+    ),
+)
 """Pages below /r/STUDY/."""
 EVENTS = 50
 """On each of 50 pages of a worker."""
@@ -70,6 +79,17 @@ def spread(session: Session) -> None:
     )
 
 
+def addresses_of_people(session: Session) -> list[str]:
+    """Return the pages of one worker in the middle, and the replays of their first page and of their last, a stream."""
+    worker = session.get_one(Worker, (session.scalar(select(func.max(Worker.id))) or 0) // 2 + 1)
+    keys = session.scalars(
+        select(PageLoad.key).where(PageLoad.worker_id == worker.id).order_by(PageLoad.id)
+    ).all()
+    home = f"people/{worker.pseudonym}"
+    replays = [f"{home}/replay/{key}" for key in (keys[0], keys[-1])]
+    return [home, f"{home}?of=page&page=2", *replays, *(f"{one}/page?at=5000" for one in replays)]
+
+
 def measured(url: str, workers: int) -> list[tuple[object, ...]]:
     """Ask for every page some times."""
     app = create_app(Config(database=url), now=lambda: export.START + timedelta(minutes=workers * 9 // 10))
@@ -77,10 +97,11 @@ def measured(url: str, workers: int) -> list[tuple[object, ...]]:
     with transaction(database, write=False) as session:
         key = setting(session, RESEARCHER_KEY)
         study = session.scalars(select(LoadedStudy.name)).one()
+        places = [*ADDRESSES, *addresses_of_people(session)]
     client = app.test_client()
     client.get(f"/r/{study}?key={key}")
     rows: list[tuple[object, ...]] = []
-    for place in ADDRESSES:
+    for place in places:
         times = []
         for _ in range(REPEATS):
             began = time.perf_counter()
