@@ -111,6 +111,8 @@ class Moment:
         Events of `ACTS`.
     changed : mapping of Place to float
         Items of which another share is on the screen now than before, 0 for those that have gone.
+    shown : int
+        How many items are on the screen then.
     missing : int
         Events just before that never arrived.
     """
@@ -118,6 +120,7 @@ class Moment:
     at_ms: int
     acts: tuple[LoggedEvent, ...]
     changed: Mapping[Place, float]
+    shown: int
     missing: int
 
 
@@ -203,6 +206,7 @@ class PageStory:
                         for one in before | after
                         if before.get(one) != after.get(one)
                     },
+                    shown=len(after),
                     missing=self.events[group[-1]].number - number - len(group),
                 )
             )

@@ -96,7 +96,12 @@ class Window:
     @property
     def device(self) -> str:
         """Phone or computer, by the shorter side."""
-        return "phone" if min(self.width, self.height) < PHONE_PIXELS else "computer"
+        return device_of(self.width, self.height)
+
+
+def device_of(width: int, height: int) -> str:
+    """Return whose a window of this size is: a phone's or a computer's."""
+    return "phone" if min(width, height) < PHONE_PIXELS else "computer"
 
 
 def reached(session: Session, plan: StudyPlan, workers: Workers, now: datetime) -> dict[int, Reached]:

@@ -252,22 +252,26 @@ def _value(answer: Any) -> str:
 
 
 def _pages(session: Session, plan: StudyPlan, worker: int) -> Iterator[Happening]:
-    """Yield every page that logged something, and of streams those too that were served and silent."""
+    """Yield every page that logged something; its topic is that of the place that the worker holds there."""
+    held = select(Assignment.task_id, Slot.position, Slot.topic_id).join(Slot.assignment)
+    tasks = (
+        (plan.task(row), position, topic)
+        for row, position, topic in session.execute(held.where(Assignment.worker_id == worker))
+    )
+    topics = {(task.number, position): task.topic(topic).text for task, position, topic in tasks}
     logged = (
-        select(PageLoad.key, PageLoad.step, PageLoad.served_at, Slot.topic_id, StreamView.visit)
+        select(PageLoad.key, PageLoad.step, PageLoad.served_at, StreamView.visit)
         .outerjoin(StreamView, StreamView.key == PageLoad.key)
-        .outerjoin(Follow, Follow.id == StreamView.follow_id)
-        .outerjoin(Slot, Slot.id == Follow.slot_id)
         .where(PageLoad.worker_id == worker)
     )
-    for key, path, at, topic, visit in session.execute(logged):
+    for key, path, at, visit in session.execute(logged):
         step = step_of(path)
         yield Happening(
             at=at,
             sort="page",
             what="opened" if visit is None else f"opened, visit {visit}",
             step=step,
-            topic=None if topic is None else plan.tasks[step.task - 1].topic(topic).text,
+            topic=topics.get((step.task, step.query)),
             page=key,
         )
 

@@ -24,7 +24,7 @@ class Replay {
     if (!(slider instanceof HTMLInputElement)) throw new Error('a replay without its slider');
     this.slider = slider;
     this.frame = root.querySelector('iframe');
-    root.querySelector('.time button')?.setAttribute('hidden', '');
+    root.querySelector('.time button')?.remove();
     slider.addEventListener('input', () => this.show());
     this.frame?.addEventListener('load', () => this.show());
     addEventListener('resize', () => this.#fit());
@@ -40,6 +40,10 @@ class Replay {
     this.#say('[data-told]', past.at(-1)?.told ?? '');
     this.slider.setAttribute('aria-valuetext', `${(at / 1000).toFixed(1)} s, ${state}`);
     this.root.querySelector('.now')?.setAttribute('x', String((1000 * at) / Number(this.slider.max)));
+    for (const link of document.querySelectorAll('a[data-at]')) {
+      if (link.getAttribute('data-at') === String(past.at(-1)?.at)) link.setAttribute('aria-current', 'true');
+      else link.removeAttribute('aria-current');
+    }
     const size = past.findLast((moment) => moment.size)?.size;
     if (size) this.#resize(size);
     const page = this.frame?.contentDocument;
@@ -80,39 +84,53 @@ class Replay {
     const read = new Set(past.flatMap(({ shown: some }) => Object.keys(some ?? {}).filter((one) => some?.[one] === 1)));
     const choice = past.findLast((moment) => moment.choice)?.choice;
     for (const item of page.querySelectorAll('[data-side] [data-item]')) {
-      const side = item.closest('[data-side]')?.getAttribute('data-side');
-      const name = `${side} ${item.getAttribute('data-item')}`;
+      const name = nameOf(item);
       item.toggleAttribute('data-shown', Boolean(shown[name]));
       if (shown[name]) item.setAttribute('data-shown', String(shown[name]));
-      if (item instanceof HTMLElement && item.localName === 'details') item.toggleAttribute('open', open[name] === true);
-      if (side === 'stream' && read.has(name)) item.setAttribute('data-read', '');
+      if (item.localName === 'details') item.toggleAttribute('open', open[name] === true);
+      if (name.startsWith('stream ') && read.has(name)) item.setAttribute('data-read', '');
     }
     if (choice) {
       for (const option of page.querySelectorAll('input[name=choice]')) {
         if ('checked' in option) option.checked = option.getAttribute('value') === choice;
       }
     }
-    this.#scroll(page, shown);
+    const y = screenTop(page, shown);
+    if (y !== undefined) page.defaultView?.scrollTo({ top: y, behavior: 'instant' });
   }
+}
 
-  /**
-   * Scroll to where the screen began, as far as the items on it tell: of the first the part that was not shown is above, if another
-   * one follows it.
-   *
-   * @param {Document} page @param {Record<string, number>} shown
-   */
-  #scroll(page, shown) {
-    const items = [...page.querySelectorAll('[data-shown]')].map((item) => ({
-      box: (item.querySelector(':scope > summary') ?? item).getBoundingClientRect(),
-      share: Number(item.getAttribute('data-shown')),
-    }));
-    const view = page.defaultView;
-    if (!items.length || !view || !Object.keys(shown).length) return;
-    const first = items.reduce((one, other) => (other.box.top < one.box.top ? other : one));
-    const isCut = first.share < 1 && items.length > 1;
-    const top = isCut ? first.box.bottom - first.share * first.box.height : first.box.top - 8;
-    view.scrollTo({ top: top + view.scrollY, behavior: 'instant' });
+/**
+ * How far the page was scrolled, as far as the items tell. One that was on the screen in part stands across its upper or its lower
+ * edge; one that was wholly on it, or not at all, says only between which places the edges were.
+ *
+ * @param {Document} page @param {Record<string, number>} shown
+ */
+function screenTop(page, shown) {
+  const { scrollY = 0, innerHeight = 0 } = page.defaultView ?? {};
+  const places = [...page.querySelectorAll('[data-side] [data-item]')];
+  const items = places.filter((item) => !item.parentElement?.closest('details:not([open])')).map((item) => {
+    const box = (item.querySelector(':scope > summary') ?? item).getBoundingClientRect();
+    const share = shown[nameOf(item)] ?? 0;
+    return { share, top: box.top + scrollY, bottom: box.bottom + scrollY, height: box.height };
+  }).filter(({ height }) => height > 0 && height <= innerHeight);
+  const seen = items.filter(({ share }) => share > 0);
+  if (!seen.length) return undefined;
+  const middle = (Math.min(...seen.map(({ top }) => top)) + Math.max(...seen.map(({ bottom }) => bottom))) / 2;
+  let [least, most] = [0, Infinity];
+  for (const { share, top, bottom, height } of items) {
+    const isAbove = (top + bottom) / 2 < middle;
+    if (share > 0 && share < 1) return isAbove ? bottom - share * height : top + share * height - innerHeight;
+    if (share === 1) [least, most] = [Math.max(least, bottom - innerHeight), Math.min(most, top)];
+    else if (isAbove) least = Math.max(least, bottom);
+    else most = Math.min(most, top - innerHeight);
   }
+  return Math.min(least, most);
+}
+
+/** @param {Element} item @returns {string} as the moments name it */
+function nameOf(item) {
+  return `${item.closest('[data-side]')?.getAttribute('data-side')} ${item.getAttribute('data-item')}`;
 }
 
 /** @type {HTMLElement | null} */

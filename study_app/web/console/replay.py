@@ -13,6 +13,7 @@ from lxml.html import HtmlElement
 
 from study_app.logs.dwell import LoggedEvent
 from study_app.logs.screen import Moment, Screen
+from study_app.services.researcher.facts import device_of
 from study_app.services.researcher.replay import past_page, story_of
 from study_app.web.console.frame import Seat, page, plain, watch
 from study_app.web.console.people import place
@@ -140,12 +141,10 @@ def _change(moment: Moment) -> Mapping[str, object]:
 
 def told(moment: Moment) -> str:
     """Return a moment in words."""
-    words = [f"{moment.missing} events never arrived"] if moment.missing else []
+    words = [f"{moment.missing} event{'s' * (moment.missing > 1)} never arrived"] if moment.missing else []
     words += [_words(event) for event in moment.acts]
-    came = sum(share > 0 for share in moment.changed.values())
-    gone = len(moment.changed) - came
-    if came or gone:
-        words.append(f"on the screen: {came} items new or shown otherwise, {gone} gone")
+    if moment.changed:
+        words.append(f"{moment.shown} item{'s' * (moment.shown != 1)} on the screen")
     return "; ".join(words)
 
 
@@ -190,7 +189,7 @@ def as_it_stood(html: str, screen: Screen) -> str:
     style = lxml.html.fragment_fromstring("<link rel='stylesheet'>")
     style.set("href", url_for("static", filename="console_people.css"))
     document.head.append(style)
-    document.body.set("data-replay", "")
+    document.body.set("data-replay", device_of(screen.width or USUAL[0], screen.height or USUAL[1]))
     _mark_items(document, screen)
     return str(lxml.html.tostring(document, doctype="<!doctype html>", encoding="unicode"))
 
