@@ -83,6 +83,7 @@ ASKED: Mapping[str, Mapping[str, Schema]] = {
     "ends.withdraw": {"language": {"enum": ["en", "ja"]}},
     "ends.post_withdraw": {"language": {"enum": ["en", "ja"]}},
     "console.enter": {"key": WORD},
+    "overview.audit": {"before": NUMBER},
     "limits.limits": {
         "task": NUMBER,
         "limit": NUMBER,

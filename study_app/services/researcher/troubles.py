@@ -140,10 +140,10 @@ def _full(plan: StudyPlan, queries: Sequence[Sequence[QueryProgress]]) -> Iterat
     tasks = [(task, topics) for task, topics in zip(plan.tasks, queries, strict=True) if task.opens_study]
     full = [task for task, topics in tasks if all(topic.room == 0 for topic in topics)]
     if full and len(full) < len(tasks):
-        names = ", ".join(_name(task) for task in full)
-        others = ", ".join(_name(task) for task, _ in tasks if task not in full)
+        names = " and ".join(_name(task) for task in full)
+        others = " and ".join(_name(task) for task, _ in tasks if task not in full)
         yield Trouble(
-            what=f"Full: {names}. Who comes now does {others} only, for the same pay.",
+            what=f"Full: {names}. Who comes now does only {others}, for the same pay.",
             cure="Raise the limit of what is full (Limits), or pause when the rest is enough for you.",
         )
 

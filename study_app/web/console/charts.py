@@ -8,7 +8,7 @@ from datetime import datetime
 from study_app.services.researcher.overview import Curve
 
 WIDTH, HEIGHT = 640, 220
-LEFT, RIGHT, TOP, BOTTOM = 44, 12, 10, 28
+LEFT, RIGHT, TOP, BOTTOM = 60, 12, 14, 28
 """Of the drawing in units of its own, and what its edges leave free for the ticks."""
 ROUND_STEPS = (1, 2, 5)
 

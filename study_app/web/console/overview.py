@@ -1,6 +1,6 @@
 """The first page of the console: how far the study is, and what is wrong; and the audit."""
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from study_app.services.researcher.access import acts
 from study_app.services.researcher.overview import glance
@@ -14,6 +14,8 @@ from study_app.web.console.frame import NotDone, Seat, manage, page, watch
 from study_app.web.serving import server
 
 blueprint = Blueprint("overview", __name__)
+LINES = 50
+"""Of the audit on a page."""
 
 
 @blueprint.get("/r/<study>/")
@@ -68,4 +70,8 @@ def _row(seat: Seat) -> LoadedStudy:
 @watch
 def audit(seat: Seat) -> Response:
     """List what was done in this console, and by whom."""
-    return page("console/audit.html", seat, acts=acts(seat.session, seat.plan.id))
+    before = request.args.get("before", "")
+    number = int(before) if before.isascii() and before.isdecimal() and len(before) < 10 else None
+    shown = acts(seat.session, seat.plan.id, limit=LINES + 1, before=number)
+    older = shown[LINES - 1].id if len(shown) > LINES else None
+    return page("console/audit.html", seat, acts=shown[:LINES], older=older)

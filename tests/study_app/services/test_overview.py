@@ -44,7 +44,7 @@ def test_a_chart_starts_below_and_ends_at_the_last_numbers():
     times = tuple(NOON + timedelta(minutes=one) for one in range(13))
     chart = people_chart(Curve(times=times, arrived=tuple(range(1, 14)), finished=(0,) * 12 + (13,)))
     finished = [tuple(map(float, point.split(","))) for point in chart.lines[1].points.split()]
-    assert (finished[0], finished[-1]) == ((44.0, 192.0), (628.0, 10.0))
+    assert (finished[0], finished[-1]) == ((60.0, 192.0), (628.0, 14.0))
     assert [text for _, text in chart.y_ticks] == ["0", "5", "10"]
     assert chart.rows[-1] == ("2026-03-01 12:12", 13, 13)
 
@@ -96,7 +96,7 @@ def test_what_is_wrong_is_said_until_it_is_mended(study):
     """Tasks that are full beside others, and a missing backup; then a full disk, and a check that many fail."""
     _, said = seen(study)
     assert said == [
-        "Full: task 1 (votes). Who comes now does task 2 (pairs) only, for the same pay.",
+        "Full: task 1 (votes). Who comes now does only task 2 (pairs), for the same pay.",
         "There is no backup.",
     ]
     with transaction(study.database, write=True) as session:
