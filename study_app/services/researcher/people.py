@@ -207,8 +207,8 @@ def _learned(
     workers = [line.person.id for line in lines if line.person.state != "withdrawn"]
     known: dict[str, dict[int, Any]] = {fact: {} for fact in facts if fact is not None}
     for start in range(0, len(workers), MOST_AT_ONCE):
-        for fact in known:
-            known[fact].update(FACTS[fact](session, plan, workers[start : start + MOST_AT_ONCE], now))
+        for fact, learned in known.items():
+            learned.update(FACTS[fact](session, plan, workers[start : start + MOST_AT_ONCE], now))
     return [
         _with(line, {fact: found[line.person.id] for fact, found in known.items() if line.person.id in found})
         for line in lines
