@@ -44,6 +44,8 @@ FEW_VOTERS = 5
 MOST_BY_LOT = 0.5
 """Voters who tick by lot are a minority."""
 _LEAST_RATE = 1e-300
+_LEAST_LEFT = 1e-9
+"""What stays of a probability whose votes may all be by lot: nothing is impossible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -260,7 +262,7 @@ def _uncertainty(draws: Floats, topic: Places, found: RandomTickers) -> Uncertai
     if found.kind is not None or not share:
         return plain
     intents = np.bincount(topic)[topic]
-    others = Replicates(values=normalised(np.maximum(draws - share / intents, 0.0), topic))
+    others = Replicates(values=normalised(np.maximum(draws - share / intents, _LEAST_LEFT), topic))
     return AnyForm(plain=plain, others=(others,))
 
 
