@@ -35,7 +35,7 @@ def _diagnostics(crossing: Crossing) -> Iterator[Diagnostic]:
     if crossing.is_crossed and crossing.workers > 1:
         yield info(
             "crossed_workers",
-            f"The same people judge several queries ({crossing.queries_each:.1f} a worker in the mean,"
+            f"The same people judge several queries ({crossing.queries_each:.1f} a worker on average,"
             f" {crossing.most_queries_each} at most), so intervals and p are over queries and people at once, and measures are"
             " not exchanged within queries.",
         )

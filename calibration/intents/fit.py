@@ -29,7 +29,7 @@ from calibration.inference.results import (
 from calibration.inference.uncertainty import AnyForm, Replicates, Uncertainty
 from calibration.inference.wording import short, shown_level
 from calibration.intents.careless import RandomTickers, random_tickers
-from calibration.intents.prior import FEWEST_INTENTS, beta_posterior, rates_prior
+from calibration.intents.prior import FEWEST_INTENTS, beta_posterior, beta_posteriors, rates_prior
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import Diagnostic, IntentEntry
@@ -132,12 +132,12 @@ class IntentFit(Summarised):
         rng = np.random.default_rng(seed)
         a, b = beta_posterior(self.votes, self.voters).typical
         distance = _distance(self.votes, self.voters, a, b)
-        simulated = []
-        for _ in range(n_boot):
-            votes = rng.binomial(self.voters.astype(np.int64), rng.beta(a, b, len(self.votes))).astype(
-                np.float64
-            )
-            simulated.append(_distance(votes, self.voters, *beta_posterior(votes, self.voters).typical))
+        asked = self.voters.astype(np.int64)
+        studies = [rng.binomial(asked, rng.beta(a, b, len(asked))).astype(np.float64) for _ in range(n_boot)]
+        simulated = [
+            _distance(votes, self.voters, *prior.typical)
+            for votes, prior in zip(studies, beta_posteriors(studies, self.voters), strict=True)
+        ]
 
         def sentence(p_value: float) -> str:
             verdict = (

@@ -56,6 +56,14 @@ def _task(*, required: bool = False) -> Column:
 
 _LANGUAGE = _text("language", "Language of the texts: en, ja.")
 _LAYOUT = _text("layout", "How the two texts stood on the screen.", choices=("side_by_side", "stacked"))
+
+
+def _names_none(validation_of: "pd.Series[str]", judgment: "pd.Series[str]") -> "pd.Series[bool]":
+    named = validation_of.dropna()
+    unknown = named[~named.isin(judgment)] if len(named) else named
+    return pd.Series(validation_of.index.isin(unknown.index), index=validation_of.index)
+
+
 CHOICES = ("left", "right", "equally_good", "equally_bad")
 SIDES = ("left", "right")
 END_REASONS = ("left", "idle", "exhausted", "lost", "study_end")
@@ -116,9 +124,7 @@ _TABLES = (
                 cure="name the two systems that were compared",
             ),
             RowRule(
-                broken=lambda frame: (
-                    frame["validation_of"].notna() & ~frame["validation_of"].isin(frame["judgment"])
-                ),
+                broken=lambda frame: _names_none(frame["validation_of"], frame["judgment"]),
                 problem="validation_of names no judgment of this table",
                 cure="write the judgment that this one repeats, or leave it empty",
             ),

@@ -94,7 +94,7 @@ class Crossing:
 
     @property
     def queries_each(self) -> float:
-        """How many queries a person judged, in the mean."""
+        """How many queries a person judged, on average."""
         return len(self.worker_of_cell) / self.workers
 
     @property
