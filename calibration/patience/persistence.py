@@ -260,10 +260,12 @@ def _persistence(steps: ListSteps) -> float:
     if not taken and not stopped:
         raise NotIdentifiedError("nobody read a ranked list beyond its first screen, with more to come")
     if not stopped:
-        raise NotIdentifiedError("nobody stopped before the end of a ranked list: a persistence of 1 is none")
+        raise NotIdentifiedError(
+            "nobody stopped before the end of a ranked list: the persistence would be 1, which no reader has"
+        )
     if not taken:
         raise NotIdentifiedError(
-            "everybody stopped at the first entry beyond the first screen: a persistence of 0 is none"
+            "everybody stopped at the first entry beyond the first screen: the persistence would be 0, which no reader has"
         )
     return steps.share
 
