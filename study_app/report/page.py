@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from matplotlib.figure import Figure as Drawing
 
 from study_app.config import resource_folder
-from study_app.report.drawing.canvas import Draw, Drawing, Drawn, fit_labels, style
+from study_app.report.drawing.canvas import Draw, Drawn, fit_labels, style
 from study_app.report.drawing.look import ReportLook
 
 TEMPLATE = "report/report.html"
