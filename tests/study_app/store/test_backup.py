@@ -228,8 +228,8 @@ def test_an_older_backup_is_restored_and_then_upgraded(judged, tmp_path, monkeyp
     checked = run_here(monkeypatch, capsys, "db", "check", "--database", old)
 
     assert f"restored {tmp_path / 'b'} to {old} (version 0001)\n" in restored.out
-    assert "this prefcal works with version 0004: prefcal db upgrade\n" in restored.out
-    assert upgraded.out == f"{old}: upgraded from version 0001 to 0004\n"
+    assert "this prefcal works with version 0006: prefcal db upgrade\n" in restored.out
+    assert upgraded.out == f"{old}: upgraded from version 0001 to 0006\n"
     assert checked.out == f"{old} is whole\n"
 
 
@@ -354,9 +354,9 @@ def test_the_commands_say_what_they_did(judged, tmp_path, monkeypatch, capsys):
     assert (backed.code, backed.err) == (0, "")
     assert f"backed up {database.removeprefix('sqlite:///')} to {tmp_path / 'b'} (" in backed.out
     restored = run_here(monkeypatch, capsys, "db", "restore", tmp_path / "b", "--database", copy)
-    assert restored.out == f"restored {tmp_path / 'b'} to {tmp_path / 'copy.sqlite3'} (version 0004)\n"
+    assert restored.out == f"restored {tmp_path / 'b'} to {tmp_path / 'copy.sqlite3'} (version 0006)\n"
     upgraded = run_here(monkeypatch, capsys, "db", "upgrade", "--database", copy)
-    assert upgraded.out == f"{tmp_path / 'copy.sqlite3'}: is at version 0004 already\n"
+    assert upgraded.out == f"{tmp_path / 'copy.sqlite3'}: is at version 0006 already\n"
     whole = run_here(monkeypatch, capsys, "db", "check", "--database", copy)
     assert whole.out == f"{tmp_path / 'copy.sqlite3'} is whole\n"
 
