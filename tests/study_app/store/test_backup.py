@@ -305,7 +305,7 @@ def test_a_backup_of_a_newer_prefcal_is_refused(judged, tmp_path):
         session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     back_up(judged.database, tmp_path / "b")
     with transaction(judged.database, write=True) as session:
-        session.execute(text("UPDATE alembic_version SET version_num = '0004'"))
+        session.execute(text("UPDATE alembic_version SET version_num = '0006'"))
     with pytest.raises(PrefcalError, match=r"b was written by a newer prefcal \(version 9999\)"):
         restore(judged.database, tmp_path / "b", force=True)
 
