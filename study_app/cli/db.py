@@ -108,7 +108,7 @@ def check(database: str | None) -> None:
 def rekey(database: str | None, *, keep_old: float | None) -> None:
     """Make new keys: every address that was given out is void from then on, the workers' and the researcher's.
 
-    For when a key leaked, or a backup, which holds both. Nobody may be serving the database. No answer is touched: workers
+    Every key of prefcal key new is revoked too. For when a key leaked, or a backup, which holds both. Nobody may be serving the database. No answer is touched: workers
     who come by the platform's address again go on where they were; list followers of streams anew (prefcal remind).
 
     To change keys without a leak, --keep-old lets who comes by an old address within that time go on, at a new one. Whoever has the old key
@@ -116,6 +116,7 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
     """
     from datetime import timedelta
 
+    from study_app.services.researcher.access import revoke_every_key
     from study_app.services.researcher.studies import replace_keys
     from study_app.store.backup_postgres import refuse_when_used
     from study_app.store.database import shown_address, transaction
@@ -130,6 +131,7 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
         with serving_lock(str(store.engine.url)), transaction(store, write=True) as session:
             until = None if keep_old is None else utc_now() + timedelta(hours=keep_old)
             replace_keys(session, new_token=secret_token, keep_until=until)
+            revoke_every_key(session, now=utc_now())
     finally:
         store.engine.dispose()
     click.echo(f"{address} has new keys; prefcal serve prints the addresses that are good now")

@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 
 from metrics.errors import PrefcalError, input_fault
-from study_app.store import task_models
+from study_app.store import console_models, task_models
 from study_app.store.file_turns import SharedWrites, refuse_half_a_write
 from study_app.store.models import Base
 
@@ -42,7 +42,7 @@ SQLITE_POOL_SIZE, POSTGRES_POOL_SIZE = 40, 20
 """How many connections are kept: of a file one for every thread of a server, of a database server what it can give to several."""
 
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
-_MODULES = (task_models,)
+_MODULES = (task_models, console_models)
 METADATA: MetaData = Base.metadata
 
 

@@ -205,6 +205,12 @@ def lead_to_new_address() -> Response | None:
     return cast("Response", redirect(address, code=303))
 
 
+def is_https() -> bool:
+    """Say whether the browser asks by https, also where a proxy in front of the server takes that off."""
+    first_proxy = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip().lower()
+    return request.is_secure or first_proxy == "https"
+
+
 def refuse_what_was_cut() -> None:
     """Refuse a form of which only a part has come, before any view sees it: half an answer would be stored as a whole one.
 
