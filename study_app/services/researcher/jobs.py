@@ -37,9 +37,7 @@ def begin(
     session.scalars(select(LoadedStudy.id).with_for_update()).all()
     if session.scalars(select(Job.id).where(Job.state.in_(OPEN))).first() is not None:
         return None
-    job = Job(
-        study_id=study, key_id=key, kind=kind, state="waiting", step="", folder=folder, made_at=now
-    )
+    job = Job(study_id=study, key_id=key, kind=kind, state="waiting", step="", folder=folder, made_at=now)
     session.add(job)
     session.flush()
     return job
@@ -63,7 +61,9 @@ def open_jobs(session: Session) -> Sequence[Job]:
 
 def jobs_of(session: Session, study: int, *, limit: int = 10) -> Sequence[Job]:
     """Return a study's jobs, the newest first."""
-    return session.scalars(select(Job).where(Job.study_id == study).order_by(Job.id.desc()).limit(limit)).all()
+    return session.scalars(
+        select(Job).where(Job.study_id == study).order_by(Job.id.desc()).limit(limit)
+    ).all()
 
 
 def job_of(session: Session, study: int, job: int) -> Job | None:
@@ -81,9 +81,7 @@ def newest_done(session: Session, study: int, kinds: Collection[str] = (TABLES, 
 
 def forget_old(session: Session, study: int) -> list[str]:
     """Take their folder from jobs that failed and from all but the newest `KEPT` that are done; return the folders."""
-    ended = select(Job).where(
-        Job.study_id == study, Job.folder.is_not(None), Job.state.not_in(OPEN)
-    )
+    ended = select(Job).where(Job.study_id == study, Job.folder.is_not(None), Job.state.not_in(OPEN))
     jobs = session.scalars(ended.order_by(Job.id.desc())).all()
     kept = [job for job in jobs if job.state == "done"][:KEPT]
     gone = [job for job in jobs if job not in kept]

@@ -118,15 +118,11 @@ def _choices(task: TaskPlan) -> Select[int, int, str, int]:
     return (
         select(Showing.left_system_id, Showing.right_system_id, Judgment.choice, func.count())
         .join(Judgment, Judgment.showing_id == Showing.id)
-        .join(
-            newest, (newest.c.showing_id == Judgment.showing_id) & (newest.c.revision == Judgment.revision)
-        )
+        .join(newest, (newest.c.showing_id == Judgment.showing_id) & (newest.c.revision == Judgment.revision))
         .join(Showing.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
-        .where(
-            Assignment.task_id == task.id, Showing.repeats_id.is_(None), Worker.withdrawn_at.is_(None)
-        )
+        .where(Assignment.task_id == task.id, Showing.repeats_id.is_(None), Worker.withdrawn_at.is_(None))
         .group_by(Showing.left_system_id, Showing.right_system_id, Judgment.choice)
     )
 

@@ -203,9 +203,7 @@ def visit_raster(session: Session, task: TaskPlan, *, page: int, now: datetime) 
     entry = task.following
     day = timedelta(seconds=DAY_SECONDS / entry.clock_factor)
     followers = session.scalar(select(func.count()).select_from(_followers(task).subquery())) or 0
-    shown = session.execute(
-        _followers(task).order_by(Follow.id).offset((page - 1) * ROWS).limit(ROWS)
-    ).all()
+    shown = session.execute(_followers(task).order_by(Follow.id).offset((page - 1) * ROWS).limit(ROWS)).all()
     visits = _visits(session, [row.id for row in shown], day)
     topics = {topic.id: topic.name for topic in task.topics}
     rows = []
@@ -242,9 +240,7 @@ def _followers(task: TaskPlan) -> Select[int, str, int, int, datetime, datetime]
     )
 
 
-def _visits(
-    session: Session, follows: Sequence[int], day: timedelta
-) -> defaultdict[tuple[int, int], int]:
+def _visits(session: Session, follows: Sequence[int], day: timedelta) -> defaultdict[tuple[int, int], int]:
     """Return (follow, day from 0) -> visits in which a page logged something or its form was sent."""
     milliseconds = max(1, day // timedelta(milliseconds=1))
     since = type_coerce(StreamView.served_at, BigInteger) - type_coerce(Follow.started_at, BigInteger)

@@ -39,9 +39,7 @@ def _finding() -> ColumnElement[str]:
 
 def _records(study: int) -> Select[str, str, str, str]:
     return (
-        select(
-            PlatformIdentity.platform_worker, PlatformRecord.submission, PlatformRecord.status, _finding()
-        )
+        select(PlatformIdentity.platform_worker, PlatformRecord.submission, PlatformRecord.status, _finding())
         .join(PlatformIdentity, PlatformIdentity.id == PlatformRecord.identity_id)
         .where(PlatformIdentity.study_id == study)
         .order_by(PlatformRecord.id)

@@ -100,7 +100,7 @@ def reconcile(
     Workers whose data are complete and who stand in no line come too. Order: as `FINDINGS`, then as in the list.
     """
     plan = plans.of(session, study.id, study.version)
-    everybody = _known(session, plans, plan, _identified(plan.id), now=now)
+    everybody = _known(session, plans, _identified(plan.id), now=now)
     known = {one.identity.platform_worker: one for one in everybody}
     reconciled = []
     for one in submissions:
@@ -140,7 +140,7 @@ def never_listed(session: Session, plans: Plans, plan: StudyPlan, *, now: dateti
     taken = set(session.scalars(records.with_only_columns(PlatformRecord.submission).distinct())) - {""}
     return [
         _unlisted(plan, person, taken)
-        for person in _known(session, plans, plan, unlisted, now=now)
+        for person in _known(session, plans, unlisted, now=now)
         if person.is_complete
     ]
 
@@ -157,7 +157,6 @@ def _identified(study: int) -> Select[PlatformIdentity, Worker]:
 def _known(
     session: Session,
     plans: Plans,
-    plan: StudyPlan,
     wanted: Select[PlatformIdentity, Worker],
     *,
     now: datetime,
@@ -186,9 +185,7 @@ def _follows(worker: int) -> Select[int]:
     return select(Follow.id).join(Follow.slot).join(Slot.assignment).where(Assignment.worker_id == worker)
 
 
-def _store(
-    session: Session, identity: PlatformIdentity, one: Submission, *, now: datetime
-) -> PlatformRecord:
+def _store(session: Session, identity: PlatformIdentity, one: Submission, *, now: datetime) -> PlatformRecord:
     """Keep what the platform says now of a submission; what it said before is forgotten."""
     record = session.scalars(
         select(PlatformRecord).where(

@@ -4,6 +4,6 @@
 `study_app.services.researcher`. Workers' pages never name any of these addresses.
 """
 
-from study_app.web.console import frame, overview
+from study_app.web.console import data, frame, material, overview, payments
 
-CONSOLE = (frame.blueprint, overview.blueprint)
+CONSOLE = (frame.blueprint, overview.blueprint, material.blueprint, data.blueprint, payments.blueprint)

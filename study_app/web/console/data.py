@@ -10,8 +10,8 @@ from werkzeug.exceptions import NotFound
 from study_app.services.researcher import jobs
 from study_app.services.researcher.looks import looks, open_results
 from study_app.store.console_models import Job
-from study_app.web.console import processes
-from study_app.web.console.frame import Refusal, Seat, manage, page, watch
+from study_app.web.console.frame import NotDone, Seat, manage, page, watch
+from study_app.web.console.processes import clear, give_up, is_at_work, new_room, rooms, start
 from study_app.web.serving import server
 
 blueprint = Blueprint("data", __name__)
@@ -54,7 +54,7 @@ class ShownJob:
 
 
 def _shown(row: Job) -> ShownJob:
-    if row.state in jobs.OPEN and not processes.is_at_work(row.folder):
+    if row.state in jobs.OPEN and not is_at_work(row.folder):
         return ShownJob(row=row, state="interrupted", message=jobs.INTERRUPTED)
     return ShownJob(row=row, state=row.state, message=row.message)
 
@@ -78,23 +78,21 @@ def post_job(seat: Seat) -> Response:
     """Start a job: the tables, or everything up to the report."""
     kind = request.form.get("kind", "")
     if kind not in jobs.STEPS:
-        raise Refusal("No such job. Open the page of the data again, and start it from there.")
+        raise NotDone("No such job. Open the page of the data again, and start it from there.")
     if sys.platform == "win32":
-        raise Refusal("On Windows use the commands: prefcal export, fit, agree and report.")
+        raise NotDone("On Windows use the commands: prefcal export, fit, agree and report.")
     _clear_up(seat)
     database = server().database.engine.url
     room, lock = _new_room()
-    row = jobs.begin(
-        seat.session, seat.plan.id, kind, key=seat.key.id, folder=str(room), now=seat.now
-    )
+    row = jobs.begin(seat.session, seat.plan.id, kind, key=seat.key.id, folder=str(room), now=seat.now)
     if row is None:
-        processes.give_up(room, lock)
-        raise Refusal("Another job is at work, and each takes a whole core. Wait until it has ended.", 409)
+        give_up(room, lock)
+        raise NotDone("Another job is at work, and each takes a whole core. Wait until it has ended.", 409)
     number = row.id
 
     @after_this_request
-    def start(response: Response) -> Response:
-        processes.start(number, room, lock, database)  # the job is stored by now
+    def begun(response: Response) -> Response:
+        start(number, room, lock, database)  # the job is stored by now
         return response
 
     seat.note("tables" if kind == jobs.TABLES else "tables, fit, agreement and report")
@@ -104,18 +102,19 @@ def post_job(seat: Seat) -> Response:
 def _clear_up(seat: Seat) -> None:
     """Store which jobs were interrupted, and remove what jobs left that failed or are old."""
     for row in jobs.open_jobs(seat.session):
-        if not processes.is_at_work(row.folder):
+        if not is_at_work(row.folder):
             jobs.end(seat.session, row.id, state="interrupted", message=jobs.INTERRUPTED, now=seat.now)
-    processes.clear(jobs.forget_old(seat.session, seat.plan.id))
+    clear(jobs.forget_old(seat.session, seat.plan.id))
 
 
 def _new_room() -> tuple[Path, int]:
     try:
-        return processes.new_room(server().database.engine.url)
+        return new_room(server().database.engine.url)
     except OSError as error:
-        where = processes.rooms(server().database.engine.url)
-        raise Refusal(
-            f"Nothing can be written into {where} ({error.strerror}). Make room there, or let the server write there.", 500
+        where = rooms(server().database.engine.url)
+        raise NotDone(
+            f"Nothing can be written into {where} ({error.strerror}). Make room there, or let the server write there.",
+            503,
         ) from error
 
 
@@ -136,7 +135,7 @@ def tables(seat: Seat) -> Response:
     format_ = request.args.get("format", "csv")
     row = jobs.newest_done(seat.session, seat.plan.id)
     if format_ not in FORMATS:
-        raise Refusal("There are tables as csv and as parquet; take one of them from the page of the data.")
+        raise NotDone("There are tables as csv and as parquet; take one of them from the page of the data.")
     archive = _file(row, f"tables-{format_}.zip")
     seat.note(f"{format_}, of {row.made_at:%Y-%m-%d %H:%M} UTC" if row else format_)
     name = f"{seat.plan.name}-tables-{format_}.zip"
@@ -157,10 +156,10 @@ def report(seat: Seat, number: int) -> Response:
 
 
 def _file(row: Job | None, name: str) -> Path:
-    """Return a file of a job that is done; raises `Refusal` where it is not there, or not any more."""
+    """Return a file of a job that is done; raises `NotDone` where it is not there, or not any more."""
     path = Path(row.folder) / name if row is not None and row.folder and row.state == "done" else None
     if path is None or not path.is_file():
-        raise Refusal(
+        raise NotDone(
             f"There is no such file ({name}): no job has written it yet, or it was removed since. Start a job on the page of the data.",
             404,
         )

@@ -18,9 +18,7 @@ def material(seat: Seat) -> Response:
     task = _task(seat)
     number, across = _number("page"), _number("across")
     kind = task.kind.page
-    matrix = (
-        couple_matrix(seat.session, task, page=number, couple_page=across) if kind == "pair" else None
-    )
+    matrix = couple_matrix(seat.session, task, page=number, couple_page=across) if kind == "pair" else None
     raster = visit_raster(seat.session, task, page=number, now=seat.now) if kind == "stream" else None
     return page(
         "console/material.html",

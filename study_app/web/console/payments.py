@@ -18,7 +18,7 @@ from study_app.services.researcher.reconcile import FINDINGS, reconcile
 from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy
 from study_app.study.platform_list import PlatformList, parse_platform_list
 from study_app.study.platforms import platform_of
-from study_app.web.console.frame import Refusal, Seat, manage, page, watch
+from study_app.web.console.frame import NotDone, Seat, manage, page, watch
 from study_app.web.serving import server
 
 blueprint = Blueprint("payments", __name__)
@@ -52,7 +52,7 @@ def post_list(seat: Seat) -> Response:
     """Read a list of the platform and store what it says of each submission."""
     sent = request.files.get("list")
     if sent is None or not sent.filename:
-        raise Refusal("No file was chosen. Choose the CSV that the platform lets you download.")
+        raise NotDone("No file was chosen. Choose the CSV that the platform lets you download.")
     read = _read(seat, sent.filename, sent.read())
     study = seat.session.get_one(LoadedStudy, seat.plan.id)
     found = reconcile(seat.session, server().plans, study, read.submissions, now=seat.now)
@@ -73,17 +73,17 @@ def _in_words(read: PlatformList, strangers: int) -> list[str]:
 
 
 def _read(seat: Seat, name: str, content: bytes) -> PlatformList:
-    """Read an uploaded list; raises `Refusal` with every fault where it is none."""
+    """Read an uploaded list; raises `NotDone` with every fault where it is none."""
     try:
         read = parse_platform_list(content, name, platform_of(seat.plan.entry), named={})
     except InputError as error:
         faults = "\n".join(shown_faults(error.faults))
-        raise Refusal(
+        raise NotDone(
             "This is no list that prefcal can read; nothing of it was stored. Download the list of submissions from the platform as CSV,"
             f" and upload it as it is. Where columns have other names, prefcal reconcile takes these.\n{faults}"
         ) from error
     if not read.submissions:
-        raise Refusal("The list has no line below its header; nothing was stored.")
+        raise NotDone("The list has no line below its header; nothing was stored.")
     return read
 
 
@@ -105,11 +105,13 @@ def post_paid(seat: Seat) -> Response:
     """Mark all submissions of a list as paid."""
     name = request.form.get("list", "")
     if name not in PAYABLE:
-        raise Refusal("No such list. Open the page of the payments again, and mark it from there.")
+        raise NotDone("No such list. Open the page of the payments again, and mark it from there.")
     if request.form.get("as_of") != _as_of(seat):
-        raise Refusal("A newer list was read since this page was opened. Look at it before you mark anything.", 409)
+        raise NotDone(
+            "A newer list was read since this page was opened. Look at it before you mark anything.", 409
+        )
     number = mark_paid(seat.session, seat.plan.id, name, now=seat.now)
     if number == 0:
-        raise Refusal("Nobody is left on this list: they were marked as paid already.", 409)
+        raise NotDone("Nobody is left on this list: they were marked as paid already.", 409)
     seat.note(f"{counted(number, 'submission')} of the list {name}")
     return seat.back("payments")

@@ -43,7 +43,7 @@ def new_room(database: URL) -> tuple[Path, int]:
 def start(job: int, room: Path, lock: int, database: URL) -> None:
     """Start the process of a job that is stored; it goes on when this server ends."""
     address = database.render_as_string(hide_password=False)
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 - of this installation, with a number
         [sys.executable, "-m", "study_app.cli.console_job", str(job)],
         cwd=room,
         env=os.environ | {DATABASE_VARIABLE: address},
