@@ -39,7 +39,12 @@ def _finding() -> ColumnElement[str]:
 
 def _records(study: int) -> Select[str, str, str, str]:
     return (
-        select(PlatformIdentity.platform_worker, PlatformRecord.submission, PlatformRecord.status, _finding())
+        select(
+            PlatformIdentity.platform_worker,
+            PlatformRecord.submission,
+            PlatformRecord.status,
+            _finding().label("finding"),
+        )
         .join(PlatformIdentity, PlatformIdentity.id == PlatformRecord.identity_id)
         .where(PlatformIdentity.study_id == study)
         .order_by(PlatformRecord.id)
@@ -63,9 +68,9 @@ def payment_state(session: Session, plans: Plans, plan: StudyPlan, *, now: datet
     read_at = last_read(session, plan.id)
     if read_at is None:
         return PaymentState(counts={}, read_at=None)
-    mine = _records(plan.id).order_by(None).subquery()
-    finding = mine.c[-1]
-    counts = Counter(dict(session.execute(select(finding, func.count()).group_by(finding)).tuples().all()))
+    finding = _records(plan.id).order_by(None).subquery().c.finding
+    counted = session.execute(select(finding, func.count()).group_by(finding))
+    counts = Counter({name: number for name, number in counted})  # noqa: C416 - rows are not tuples to mypy
     counts.update(one.finding for one in never_listed(session, plans, plan, now=now))
     return PaymentState(counts=counts, read_at=read_at)
 
@@ -84,9 +89,9 @@ def payment_list(
     session: Session, plans: Plans, plan: StudyPlan, name: str, *, now: datetime
 ) -> Sequence[tuple[str, str, str, str]]:
     """Return the rows of a list, as `COLUMNS` names them."""
-    found = session.execute(_records(plan.id).where(_finding().in_(LISTS[name]))).tuples().all()
+    found = session.execute(_records(plan.id).where(_finding().in_(LISTS[name])))
     strangers = never_listed(session, plans, plan, now=now) if "not_listed" in LISTS[name] else []
-    return [*found, *(_row(one) for one in strangers)]
+    return [*(tuple(row) for row in found), *(_row(one) for one in strangers)]
 
 
 def _row(one: Reconciled) -> tuple[str, str, str, str]:

@@ -152,7 +152,7 @@ def report(seat: Seat, number: int) -> Response:
     file = _file(row if row.kind == jobs.RESULTS else None, "report.html")
     seat.note(f"at {open_results(seat.session, seat.plan.id, now=seat.now).judgments} judgments")
     g.policy = REPORT_POLICY
-    return send_file(file, mimetype="text/html", max_age=0)
+    return Response(file.read_bytes(), mimetype="text/html")
 
 
 def _file(row: Job | None, name: str) -> Path:
