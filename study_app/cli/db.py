@@ -1,5 +1,6 @@
 """`prefcal db`: upgrade, back up, restore, check and rekey the database."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -45,12 +46,18 @@ def backup(file: Path, database: str | None, *, force: bool) -> None:
     workers' platform ids and the server's keys: keep it as you keep the database. PostgreSQL's databases are
     copied by its own program pg_dump.
     """
+    from sqlalchemy.exc import DatabaseError
+
     from study_app.config import database_url
+    from study_app.services.researcher.studies import note_backup
     from study_app.store.backup import back_up
-    from study_app.store.database import open_database, shown_address
+    from study_app.store.database import open_database, shown_address, transaction
+    from study_app.store.tokens import utc_now
 
     opened = open_database(database_url(database))
     back_up(opened, file, force=force)
+    with suppress(DatabaseError), transaction(opened, write=True) as session:  # the copy is whole either way
+        note_backup(session, now=utc_now())
     address = shown_address(opened.engine.url)
     click.echo(f"backed up {address} to {file.absolute()} ({file.stat().st_size:,} bytes)")
 

@@ -12,9 +12,11 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from study_app.logs.page_events import MAX_EVENTS, Batch
+from study_app.services.researcher.people import FILTERS, SORTS
 from study_app.web.blueprints import BLUEPRINTS
 from study_app.web.blueprints.work import CHOICES, LAYOUTS
 from study_app.web.console import CONSOLE
+from study_app.web.console.people import SORTED_BY
 from study_app.web.serving import LARGE_BODIES
 
 Schema: TypeAlias = Mapping[str, Any]
@@ -26,6 +28,15 @@ PRESSED: Schema = {"const": "1"}
 TEXT: Schema = {"type": "string", "maxLength": 2000}
 PAGE: Schema = {"type": "string", "description": "The token of the page on which the form stood."}
 CSRF: Schema = {"type": "string", "description": "What the forms of this sign-in carry."}
+
+PEOPLE: Mapping[str, Schema] = {
+    "show": {"enum": list(FILTERS)},
+    "part": {"type": "string", "maxLength": 40},
+    "sort": {"enum": list(SORTS)},
+    "order": {"enum": ["down"]},
+    "page": NUMBER,
+}
+MOMENT: Schema = {"type": "integer", "minimum": 0}
 
 FORMS: Mapping[str, Mapping[str, Schema]] = {
     "work.post_consent": {"agree": YES, "text": WORD},
@@ -58,6 +69,10 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "payments.post_paid": {"list": {"enum": ["approve", "pay"]}, "as_of": WORD},
     "overview.post_pause": {},
     "overview.post_resume": {},
+    "limits.post_raise": {"task": NUMBER, "limit": NUMBER},
+    "limits.post_close": {"topic": NUMBER},
+    "limits.post_open": {"topic": NUMBER},
+    "limits.post_days": {"task": NUMBER, "days": {"type": "number", "exclusiveMinimum": 0}},
 }
 """Endpoint -> field of its form -> what it may hold; names that begin with ``^`` are patterns of numbered fields."""
 
@@ -75,6 +90,18 @@ ASKED: Mapping[str, Mapping[str, Schema]] = {
     "console.enter": {"key": WORD},
     "material.material": {"task": NUMBER, "page": NUMBER, "across": NUMBER},
     "data.tables": {"format": {"enum": ["csv", "parquet"]}},
+    "overview.audit": {"before": NUMBER},
+    "limits.limits": {
+        "task": NUMBER,
+        "limit": NUMBER,
+        "days": {"type": "number", "exclusiveMinimum": 0},
+        "close": NUMBER,
+    },
+    "people.people": PEOPLE,
+    "people.people_csv": PEOPLE,
+    "people.person": {"of": {"enum": list(SORTED_BY)}, "page": NUMBER},
+    "replay.replay": {"at": MOMENT, "part": MOMENT},
+    "replay.framed": {"at": MOMENT},
 }
 """Endpoint -> parameter of its address -> what it may hold. ``id`` stands for the parameter of the study's platform."""
 
@@ -98,6 +125,8 @@ _MEDIA = {
     "static": "*/*",
     "beside.security_contact": "text/plain",
     "ends.agreed_text": "text/plain",
+    "people.people_csv": "text/csv",
+    "replay.moments": "application/json",
     "data.tables": "application/zip",
     "payments.payments_csv": "text/csv",
 }

@@ -182,7 +182,7 @@ def note_act(
     return act
 
 
-def acts(session: Session, study: int, *, offset: int = 0, limit: int = 50) -> Sequence[Act]:
-    """Return lines of the audit, the newest first."""
-    wanted = select(Act).where(Act.study_id == study).order_by(Act.id.desc())
-    return session.scalars(wanted.offset(offset).limit(limit)).all()
+def acts(session: Session, study: int, *, limit: int, before: int | None = None) -> Sequence[Act]:
+    """Return lines of the audit, the newest first; with ``before`` those that came before that line."""
+    wanted = select(Act).where(Act.study_id == study).order_by(Act.id.desc()).limit(limit)
+    return session.scalars(wanted if before is None else wanted.where(Act.id < before)).all()

@@ -150,10 +150,11 @@ def open_units(
 ) -> dict[int, int]:
     """Return the units that can take one more, without those in ``besides``, with how many slots count."""
     taken_so_far = taken_units(session, task, now=now)
+    shut = {unit for topic in task.topics if topic.is_closed for unit in topic.units}.union(besides)
     return {
         unit: number
         for unit, number in taken_so_far.items()
-        if unit not in besides and has_room(number, task.limit)
+        if unit not in shut and has_room(number, task.limit)
     }
 
 
@@ -166,7 +167,7 @@ def has_open(session: Session, task: TaskPlan, *, held: Sequence[SlotRow], now: 
 
 def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime) -> set[int]:
     """Return the queries of a task that can take one more, without those in ``besides``."""
-    topics = {topic.id for topic in task.topics} - set(besides)
+    topics = {topic.id for topic in task.topics if not topic.is_closed} - set(besides)
     if task.limit is None:
         return topics
     return {
