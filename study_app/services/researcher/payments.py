@@ -1,4 +1,4 @@
-"""Whom to approve, to pay and to ask, as the platform's list said that was read last; and who was marked as paid."""
+"""Lists by platform id: whom to approve, to pay and to ask, as the platform's list said that was read last; bonuses; who was marked as paid."""
 
 import csv
 import io
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from sqlalchemy import ColumnElement, Select, case, func, select, update
 from sqlalchemy.orm import Session
@@ -117,3 +118,14 @@ def mark_paid(session: Session, study: int, name: str, *, now: datetime) -> int:
     marked = session.scalars(mine).all()
     session.execute(update(PlatformRecord).where(PlatformRecord.id.in_(marked)).values(marked_paid_at=now))
     return len(marked)
+
+
+def bonus_lines(ids: Mapping[str, str], amounts: Mapping[str, Decimal]) -> str:
+    """Return a line ``participant_id,amount`` for each worker: pseudonym -> id, pseudonym -> amount.
+
+    Ids stand as the platform gave them, in quotes where they hold a comma: on the generic platform anybody can choose one.
+    """
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerows((ids[worker], f"{amount:.2f}") for worker, amount in amounts.items())
+    return lines.getvalue()

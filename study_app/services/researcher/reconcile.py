@@ -3,13 +3,11 @@
 A missing code is never a ground for rejecting anybody: whoever has complete data is to be paid.
 """
 
-import csv
-import io
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session
@@ -63,6 +61,10 @@ FINDINGS: dict[Finding, str] = {
 """Finding -> what it means and what to do, those first that need something done."""
 
 
+MANY = 1000
+"""So many people are asked about at once."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconciled:
     """One submission, or a worker who is in no line of the platform's list.
@@ -102,17 +104,25 @@ def reconcile(
     plan = plans.of(session, study.id, study.version)
     everybody = _known(session, plans, _identified(plan.id), now=now)
     known = {one.identity.platform_worker: one for one in everybody}
-    reconciled = []
+    records, reconciled = _stored(session, plan.id), []
     for one in submissions:
         person = known.get(one.worker)
         if person is None:
             reconciled.append(_row(one, "", "unknown"))
             continue
-        record = _store(session, person.identity, one, now=now)
+        key = person.identity.id, one.submission
+        record = records.setdefault(key, PlatformRecord(identity_id=key[0], submission=key[1]))
+        record.status, record.confirmed, record.paid, record.read_at = (
+            one.status,
+            one.confirmed,
+            one.paid,
+            now,
+        )
         finding = _finding(session, plan, person, one) if one.known else "unknown_state"
         if record.marked_paid_at is not None and finding != "paid":
             finding = "marked_paid"
         record.finding = finding
+        session.add(record)
         reconciled.append(_row(one, _ended(person), finding))
     listed = {one.worker for one in submissions}
     taken = {one.submission for one in submissions if one.submission}
@@ -161,18 +171,34 @@ def _known(
     *,
     now: datetime,
 ) -> Iterator[_Known]:
-    for identity, worker in session.execute(wanted):
+    people = session.execute(wanted).all()
+    ids, workers = [identity.id for identity, _ in people], [worker.id for _, worker in people]
+    entries = _by_owner(
+        session,
+        select(PlatformEntry.identity_id, PlatformEntry).order_by(PlatformEntry.id),
+        PlatformEntry.identity_id,
+        ids,
+    )
+    follows = _by_owner(session, _FOLLOWS, Assignment.worker_id, workers)
+    for identity, worker in people:
         yield _Known(
             identity=identity,
             worker=worker,
-            entries=session.scalars(
-                select(PlatformEntry)
-                .where(PlatformEntry.identity_id == identity.id)
-                .order_by(PlatformEntry.id)
-            ).all(),
-            follows=session.scalars(_follows(worker.id)).all(),
+            entries=entries[identity.id],
+            follows=follows[worker.id],
             is_complete=_has_all(session, plans, worker, now=now),
         )
+
+
+def _by_owner(
+    session: Session, query: Select[int, Any], owner: Any, owners: Sequence[int]
+) -> defaultdict[int, list[Any]]:
+    """Return owner -> rows of a question for (owner, row); asked for some owners at a time, since databases limit how many."""
+    found: defaultdict[int, list[Any]] = defaultdict(list)
+    for start in range(0, len(owners), MANY):
+        for one, row in session.execute(query.where(owner.in_(owners[start : start + MANY]))):
+            found[one].append(row)
+    return found
 
 
 def _has_all(session: Session, plans: Plans, worker: Worker, *, now: datetime) -> bool:
@@ -181,23 +207,16 @@ def _has_all(session: Session, plans: Plans, worker: Worker, *, now: datetime) -
     return locate(session, plans, worker.id, now=now).state.has_all
 
 
-def _follows(worker: int) -> Select[int]:
-    return select(Follow.id).join(Follow.slot).join(Slot.assignment).where(Assignment.worker_id == worker)
+_FOLLOWS = select(Assignment.worker_id, Follow.id).join(Follow.slot).join(Slot.assignment)
 
 
-def _store(session: Session, identity: PlatformIdentity, one: Submission, *, now: datetime) -> PlatformRecord:
-    """Keep what the platform says now of a submission; what it said before is forgotten."""
-    record = session.scalars(
-        select(PlatformRecord).where(
-            PlatformRecord.identity_id == identity.id, PlatformRecord.submission == one.submission
-        )
-    ).one_or_none()
-    if record is None:
-        record = PlatformRecord(identity_id=identity.id, submission=one.submission)
-        session.add(record)
-    record.status, record.confirmed, record.paid, record.read_at = one.status, one.confirmed, one.paid, now
-    session.flush()
-    return record
+def _stored(session: Session, study: int) -> dict[tuple[int, str], PlatformRecord]:
+    """Return what lists of the platform said before: (identity, submission) -> record."""
+    of_study = PlatformIdentity.id == PlatformRecord.identity_id
+    records = (
+        select(PlatformRecord).join(PlatformIdentity, of_study).where(PlatformIdentity.study_id == study)
+    )
+    return {(record.identity_id, record.submission): record for record in session.scalars(records)}
 
 
 def _finding(session: Session, plan: StudyPlan, person: _Known, one: Submission) -> Finding:
@@ -312,17 +331,6 @@ def completed(session: Session, study: int) -> list[str]:
         Worker.study_id == study, Worker.completed_at.is_not(None), Worker.withdrawn_at.is_(None)
     )
     return list(session.scalars(query.order_by(Worker.number)))
-
-
-def bonus_lines(ids: Mapping[str, str], amounts: Mapping[str, Decimal]) -> str:
-    """Return a line ``participant_id,amount`` for each worker: pseudonym -> id, pseudonym -> amount.
-
-    Ids stand as the platform gave them, in quotes where they hold a comma: on the generic platform anybody can choose one.
-    """
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerows((ids[worker], f"{amount:.2f}") for worker, amount in amounts.items())
-    return lines.getvalue()
 
 
 ENDS = ("screened_out", "failed_checks", "partial")
