@@ -14,18 +14,29 @@ import time
 from datetime import timedelta
 
 import export
-from sqlalchemy import case, select, update
+from sqlalchemy import case, func, select, update
 from sqlalchemy.orm import Session
 from tabulate import tabulate
 
 from study_app.config import Config
 from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
 from study_app.store.database import Database, is_empty, migrate, open_database, transaction
-from study_app.store.models import Assignment, LoadedStudy, Slot, Worker
+from study_app.store.models import Assignment, LoadedStudy, PageLoad, PlatformIdentity, Slot, Worker
+from study_app.store.task_models import PlatformRecord
 from study_app.store.tokens import secret_token
 from study_app.web.app import create_app
 
-ADDRESSES = ("", "limits", "audit")
+ADDRESSES = (
+    *("", "limits", "audit"),
+    *(
+        "people",
+        "people?sort=consistency",
+        "people?show=flagged",
+        "people?show=gaps&sort=gaps",
+        "people?sort=device",
+    ),
+    *("material?task=2", "material?task=3", "material/results", "data", "payments"),
+)
 """Pages below /r/STUDY/."""
 EVENTS = 50
 """On each of 50 pages of a worker."""
@@ -41,6 +52,7 @@ def fill(database: Database, workers: int) -> None:
         create_keys(session, new_token=secret_token)
         export.fill(session, workers)
         spread(session)
+        list_at_platform(session)
 
 
 def spread(session: Session) -> None:
@@ -70,6 +82,39 @@ def spread(session: Session) -> None:
     )
 
 
+def addresses_of_people(session: Session) -> list[str]:
+    """Return the pages of one worker in the middle, and the replays of their first page and of their last, a stream."""
+    worker = session.get_one(Worker, (session.scalar(select(func.max(Worker.id))) or 0) // 2 + 1)
+    keys = session.scalars(
+        select(PageLoad.key).where(PageLoad.worker_id == worker.id).order_by(PageLoad.id)
+    ).all()
+    home = f"people/{worker.pseudonym}"
+    replays = [f"{home}/replay/{key}" for key in (keys[0], keys[-1])]
+    return [home, f"{home}?of=page&page=2", *replays, *(f"{one}/page?at=5000" for one in replays)]
+
+
+def list_at_platform(session: Session) -> None:
+    """Give everybody an id at the platform, and let its list have all but one in twenty."""
+    people = session.execute(select(Worker.id, Worker.study_id)).all()
+    ids = [
+        {"study_id": study, "worker_id": worker, "platform": "generic", "platform_worker": f"P{worker}"}
+        for worker, study in people
+    ]
+    session.execute(insert(PlatformIdentity), ids)
+    state = {
+        "status": "AWAITING REVIEW",
+        "confirmed": True,
+        "paid": False,
+        "finding": "pay",
+        "read_at": export.START,
+    }
+    known = session.scalars(select(PlatformIdentity.id)).all()
+    session.execute(
+        insert(PlatformRecord),
+        [state | {"identity_id": one, "submission": f"S{one}"} for one in known if one % 20],
+    )
+
+
 def measured(url: str, workers: int) -> list[tuple[object, ...]]:
     """Ask for every page some times."""
     app = create_app(Config(database=url), now=lambda: export.START + timedelta(minutes=workers * 9 // 10))
@@ -77,10 +122,11 @@ def measured(url: str, workers: int) -> list[tuple[object, ...]]:
     with transaction(database, write=False) as session:
         key = setting(session, RESEARCHER_KEY)
         study = session.scalars(select(LoadedStudy.name)).one()
+        places = [*ADDRESSES, *addresses_of_people(session)]
     client = app.test_client()
     client.get(f"/r/{study}?key={key}")
     rows: list[tuple[object, ...]] = []
-    for place in ADDRESSES:
+    for place in places:
         times = []
         for _ in range(REPEATS):
             began = time.perf_counter()

@@ -100,7 +100,7 @@ class Screen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class ScreenMoment:
     """What a page told at nearly one time.
 
     Attributes
@@ -185,7 +185,7 @@ class PageStory:
                 state = "silent"
             yield state, start, end
 
-    def moments(self) -> list[Moment]:
+    def moments(self) -> list[ScreenMoment]:
         """Return at most about `MOST_MOMENTS` moments at which something changed, in order."""
         for step in STEPS_MS:
             groups = self._groups(step)
@@ -198,7 +198,7 @@ class PageStory:
                 screen.happen(self.events[place])
             after = screen.shown
             moments.append(
-                Moment(
+                ScreenMoment(
                     at_ms=self.times_ms[group[-1]],
                     acts=tuple(self.events[place] for place in group if self.events[place].kind in ACTS),
                     changed={

@@ -22,7 +22,7 @@ AT_WORK = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class PersonState:
     """What is stored of a worker by itself; the other columns are in `FACTS`.
 
     Attributes
@@ -57,7 +57,9 @@ _OWN = (
 )
 
 
-def people_of(session: Session, study: int, *, now: datetime, pseudonym: str | None = None) -> list[Person]:
+def people_of(
+    session: Session, study: int, *, now: datetime, pseudonym: str | None = None
+) -> list[PersonState]:
     """Return everybody who ever came, in order of arrival; with ``pseudonym`` only who has it."""
     wanted = select(*_OWN).where(Worker.study_id == study).order_by(Worker.number)
     if pseudonym is not None:
@@ -65,11 +67,11 @@ def people_of(session: Session, study: int, *, now: datetime, pseudonym: str | N
     return [_person(row, now) for row in session.execute(wanted)]
 
 
-def _person(row: Any, now: datetime) -> Person:
+def _person(row: Any, now: datetime) -> PersonState:
     ended_at = row.withdrawn_at or row.completed_at or row.stopped_at
     until = row.completed_at or row.stopped_at or row.last_seen_at
     spent = None if row.consented_at is None else max(0.0, (until - row.consented_at).total_seconds() / 60)
-    return Person(
+    return PersonState(
         id=row.id,
         number=row.number,
         pseudonym=row.pseudonym,
@@ -97,7 +99,7 @@ def _state(row: Any, now: datetime) -> str:
 class Line:
     """A line of the table; ``reached`` and ``window`` are None of whom nothing is known, as all is of who withdrew."""
 
-    person: Person
+    person: PersonState
     reached: Reached | None = None
     care: Care = field(default_factory=Care)
     window: Window | None = None
@@ -105,7 +107,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class PeoplePart:
     """A part of the table: its lines, how many there are in all, and which part of how many it is (from 1)."""
 
     lines: Sequence[Line]
@@ -144,7 +146,7 @@ FILTERS: Mapping[str, tuple[str | None, Callable[[Line], bool]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class PeopleAsked:
     """Which part of the table is asked for.
 
     Attributes
@@ -166,7 +168,9 @@ class Asked:
     page: int = 1
 
 
-def table(session: Session, plan: StudyPlan, asked: Asked, *, now: datetime, size: int | None = 50) -> Table:
+def table(
+    session: Session, plan: StudyPlan, asked: PeopleAsked, *, now: datetime, size: int | None = 50
+) -> PeoplePart:
     """Return a part of the people of a study, of so many lines; all in one for a size of None."""
     lines = [
         Line(person=one)
@@ -185,10 +189,10 @@ def table(session: Session, plan: StudyPlan, asked: Asked, *, now: datetime, siz
     page = min(max(1, asked.page), pages)
     shown = lines[(page - 1) * size : page * size]
     shown = _learned(session, plan, shown, FACTS.keys() - {needed, ranking}, now=now)
-    return Table(lines=shown, total=total, page=page, pages=pages)
+    return PeoplePart(lines=shown, total=total, page=page, pages=pages)
 
 
-def line_of(session: Session, plan: StudyPlan, person: Person, *, now: datetime) -> Line:
+def line_of(session: Session, plan: StudyPlan, person: PersonState, *, now: datetime) -> Line:
     """Return one worker's line."""
     return _learned(session, plan, [Line(person=person)], FACTS.keys(), now=now)[0]
 

@@ -18,8 +18,8 @@ from study_app.protocol.steps import Step
 from study_app.services.researcher.people import (
     FILTERS,
     SORTS,
-    Asked,
-    Person,
+    PeopleAsked,
+    PersonState,
     line_of,
     people_of,
     table,
@@ -84,10 +84,10 @@ KINDS = {
 SORTED_BY = {"all": "everything", "stage": "stages", "answer": "answers", "page": "pages"}
 
 
-def asked_here() -> Asked:
+def asked_here() -> PeopleAsked:
     """Return what the address of this request asks; what it says wrongly is as if it were not there."""
     show, sort = request.args.get("show", ""), request.args.get("sort", "")
-    return Asked(
+    return PeopleAsked(
         show=show if show in FILTERS else "all",
         part=request.args.get("part", "")[:40],
         sort=sort if sort in SORTS else "number",
@@ -96,7 +96,7 @@ def asked_here() -> Asked:
     )
 
 
-def query(asked: Asked, **changes: Any) -> str:
+def query(asked: PeopleAsked, **changes: Any) -> str:
     """Return the query of an address that asks the same but for some changes; by the same column again: the other way round."""
     turned = changes.get("sort") == asked.sort and not asked.descending
     wanted = {
@@ -197,7 +197,7 @@ def person(seat: Seat, pseudonym: str) -> Response:
     )
 
 
-def known_person(seat: Seat, pseudonym: str) -> Person | None:
+def known_person(seat: Seat, pseudonym: str) -> PersonState | None:
     """Return who has a pseudonym in the study of a seat, None for nobody."""
     known = people_of(seat.session, seat.plan.id, now=seat.now, pseudonym=pseudonym)
     return known[0] if known else None
@@ -235,7 +235,7 @@ LEAST = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class StripMark:
     """A rectangle of a strip, and what it is."""
 
     x: float
@@ -252,7 +252,7 @@ class Strip:
     minutes: float
     pages: int
     answers: int
-    marks: Sequence[Mark]
+    marks: Sequence[StripMark]
 
 
 def strips(plan: StudyPlan, drawn: Sequence[Sitting]) -> Iterator[Strip]:
@@ -268,7 +268,7 @@ def strips(plan: StudyPlan, drawn: Sequence[Sitting]) -> Iterator[Strip]:
         )
 
 
-def _marks(plan: StudyPlan, sitting: Sitting, longest: timedelta) -> Iterator[Mark]:
+def _marks(plan: StudyPlan, sitting: Sitting, longest: timedelta) -> Iterator[StripMark]:
     def x(at: datetime) -> float:
         return round(WIDTH * ((at - sitting.start) / longest), 1)
 
@@ -277,8 +277,10 @@ def _marks(plan: StudyPlan, sitting: Sitting, longest: timedelta) -> Iterator[Ma
             f"{place(plan, bar.step)}, {bar.start:%H:%M:%S} for {(bar.end - bar.start).total_seconds():.0f} s"
         )
         width = max(LEAST, x(bar.end) - x(bar.start) - 0.5)
-        yield Mark(x=x(bar.start), width=width, kind="odd" if number % 2 else "even", title=title)
+        yield StripMark(x=x(bar.start), width=width, kind="odd" if number % 2 else "even", title=title)
         for start, end in bar.hidden:
-            yield Mark(x=x(start), width=max(0.5, x(end) - x(start)), kind="hidden", title="not looked at")
+            yield StripMark(
+                x=x(start), width=max(0.5, x(end) - x(start)), kind="hidden", title="not looked at"
+            )
     for at in sitting.answers:
-        yield Mark(x=x(at), width=1.5, kind="answer", title=f"answer, {at:%H:%M:%S}")
+        yield StripMark(x=x(at), width=1.5, kind="answer", title=f"answer, {at:%H:%M:%S}")

@@ -12,7 +12,7 @@ from flask import Blueprint, Response, jsonify, make_response, render_template, 
 from lxml.html import HtmlElement
 
 from study_app.logs.dwell import LoggedEvent
-from study_app.logs.screen import Moment, Screen
+from study_app.logs.screen import Screen, ScreenMoment
 from study_app.services.researcher.facts import device_of
 from study_app.services.researcher.replay import past_page, story_of
 from study_app.web.console.frame import Seat, page, plain, watch
@@ -75,7 +75,7 @@ def replay(seat: Seat, pseudonym: str, key: str) -> Response:
     )
 
 
-def _first(moments: list[Moment]) -> int:
+def _first(moments: list[ScreenMoment]) -> int:
     """Return the first moment at which something stood on the screen."""
     return next((one.at_ms for one in moments if one.changed), moments[0].at_ms if moments else 0)
 
@@ -122,7 +122,7 @@ def moments(seat: Seat, pseudonym: str, key: str) -> Response:
     )
 
 
-def _change(moment: Moment) -> Mapping[str, object]:
+def _change(moment: ScreenMoment) -> Mapping[str, object]:
     """Return what is different from a moment on; a choice and layers only where they change."""
     change: dict[str, object] = {"at": moment.at_ms, "told": told(moment)}
     if moment.changed:
@@ -139,7 +139,7 @@ def _change(moment: Moment) -> Mapping[str, object]:
     return change
 
 
-def told(moment: Moment) -> str:
+def told(moment: ScreenMoment) -> str:
     """Return a moment in words."""
     words = [f"{moment.missing} event{'s' * (moment.missing > 1)} never arrived"] if moment.missing else []
     words += [_words(event) for event in moment.acts]

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from study_app.export.answers import preferences_table, searches_by_task
 from study_app.export.people import workers_table
 from study_app.services.researcher.facts import Gaps
-from study_app.services.researcher.people import FILTERS, SORTS, Asked, table
+from study_app.services.researcher.people import FILTERS, SORTS, PeopleAsked, table
 from study_app.services.researcher.replay import past_page
 from study_app.services.researcher.way import sittings, way
 from study_app.store.models import Worker
@@ -66,7 +66,7 @@ def plan(stored):
 
 
 def lines(stored, plan, **asked):
-    return table(stored.session, plan, Asked(**asked), now=NOON + 9 * MINUTE).lines
+    return table(stored.session, plan, PeopleAsked(**asked), now=NOON + 9 * MINUTE).lines
 
 
 def names(stored, plan, **asked):
@@ -82,7 +82,7 @@ def test_everybody_has_a_state_and_the_minutes_that_they_spent(stored, plan):
         "dan": ("withdrawn", None),
         "eve": ("door", None),
     }
-    [late] = table(stored.session, plan, Asked(part="CLEO"), now=LATER).lines
+    [late] = table(stored.session, plan, PeopleAsked(part="CLEO"), now=LATER).lines
     assert late.person.state == "away"
 
 
@@ -134,7 +134,7 @@ def test_every_filter_shows_those_whom_it_names(stored, plan):
 
 
 def test_a_part_beyond_the_last_is_the_last(stored, plan):
-    found = table(stored.session, plan, Asked(page=9), now=NOON, size=2)
+    found = table(stored.session, plan, PeopleAsked(page=9), now=NOON, size=2)
     assert ([line.person.pseudonym for line in found.lines], found.page, found.pages) == (["eve"], 3, 3)
 
 
