@@ -14,7 +14,7 @@ import time
 from datetime import timedelta
 
 import export
-from sqlalchemy import case, func, select, update
+from sqlalchemy import case, func, insert, select, update
 from sqlalchemy.orm import Session
 from tabulate import tabulate
 
