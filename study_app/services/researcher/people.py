@@ -16,6 +16,9 @@ from study_app.services.researcher.facts import FACTS, Care, Gaps, Reached, Wind
 from study_app.store.models import Worker
 from study_app.store.plan import StudyPlan
 
+MOST_AT_ONCE = 5_000
+"""Workers that one statement names: a database takes so many values and not very many more."""
+
 AT_WORK = timedelta(minutes=10)
 
 """Who was not heard of for longer is away."""
@@ -202,7 +205,10 @@ def _learned(
 ) -> list[Line]:
     """Return lines with some facts; of who withdrew nothing is looked up."""
     workers = [line.person.id for line in lines if line.person.state != "withdrawn"]
-    known = {fact: FACTS[fact](session, plan, workers, now) for fact in facts if fact is not None}
+    known: dict[str, dict[int, Any]] = {fact: {} for fact in facts if fact is not None}
+    for start in range(0, len(workers), MOST_AT_ONCE):
+        for fact, learned in known.items():
+            learned.update(FACTS[fact](session, plan, workers[start : start + MOST_AT_ONCE], now))
     return [
         _with(line, {fact: found[line.person.id] for fact, found in known.items() if line.person.id in found})
         for line in lines

@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from study_app.logs.dwell import LoggedEvent, server_times
@@ -99,14 +100,14 @@ def _stages(session: Session, worker: int) -> Iterator[Happening]:
         yield Happening(at=at, sort="stage", what="came" if number == 1 else "came by the first link again")
     stored = session.get_one(Worker, worker)
     ends = {"screened_out": "screened out", "failed_checks": "failed the checks", "partial": "stopped early"}
-    for at, what in (
+    for reached, what in (
         (stored.consented_at, "agreed to take part"),
         (stored.completed_at, "finished"),
         (stored.stopped_at, ends.get(stored.stopped_as or "", "stopped")),
         (stored.withdrawn_at, "took the answers back"),
     ):
-        if at is not None:
-            yield Happening(at=at, sort="stage", what=what)
+        if reached is not None:
+            yield Happening(at=reached, sort="stage", what=what)
     shown = select(CodeShown.kind, CodeShown.shown_at).where(CodeShown.worker_id == worker)
     for kind, at in session.execute(shown):
         yield Happening(at=at, sort="stage", what=f"was shown the code: {kind.replace('_', ' ')}")
@@ -127,13 +128,12 @@ def _tasks(session: Session, plan: StudyPlan, worker: int) -> Iterator[Happening
     held = select(Assignment.task_id, Slot).join(Slot.assignment).where(Assignment.worker_id == worker)
     for row, slot in session.execute(held):
         task = plan.task(row)
-        place = {"topic": task.topic(slot.topic_id).text, "step": Step("task", task.number, slot.position)}
-        yield Happening(at=slot.leased_at, sort="stage", what="got a place", **place)
+        step = Step("task", task.number, slot.position)
+        stage = partial(Happening, sort="stage", topic=task.topic(slot.topic_id).text, step=step)
+        yield stage(at=slot.leased_at, what="got a place")
         if slot.search_shown_at is not None and slot.search_left_at is not None:
             seconds = (slot.search_left_at - slot.search_shown_at).total_seconds()
-            yield Happening(
-                at=slot.search_left_at, sort="stage", what=f"searched for {seconds:.0f} s", **place
-            )
+            yield stage(at=slot.search_left_at, what=f"searched for {seconds:.0f} s")
 
 
 def _streams(session: Session, plan: StudyPlan, worker: int) -> Iterator[Happening]:
@@ -145,12 +145,13 @@ def _streams(session: Session, plan: StudyPlan, worker: int) -> Iterator[Happeni
     )
     for row, topic, position, follow in session.execute(mine):
         task = plan.task(row)
-        place = {"topic": task.topic(topic).text, "step": Step("stream", task.number, position)}
-        yield Happening(at=follow.started_at, sort="stage", what="began to follow", **place)
-        yield Happening(at=follow.ends_at, sort="stage", what="days of the stream over", **place)
+        step = Step("stream", task.number, position)
+        stage = partial(Happening, sort="stage", topic=task.topic(topic).text, step=step)
+        yield stage(at=follow.started_at, what="began to follow")
+        yield stage(at=follow.ends_at, what="days of the stream over")
         prompts = select(Prompt.sent_at).where(Prompt.follow_id == follow.id)
         for at in session.scalars(prompts):
-            yield Happening(at=at, sort="stage", what="was written down for a reminder", **place)
+            yield stage(at=at, what="was written down for a reminder")
 
 
 def _answers(session: Session, plan: StudyPlan, worker: int, loads: dict[str, str]) -> Iterator[Happening]:
@@ -191,7 +192,7 @@ def _answers(session: Session, plan: StudyPlan, worker: int, loads: dict[str, st
         )
 
 
-def _of_worker(rows: Select[Any], worker: int) -> Select[Any]:
+def _of_worker(rows: Any, worker: int) -> Any:
     return rows.join(Slot.assignment).where(Assignment.worker_id == worker)
 
 

@@ -6,6 +6,7 @@ marked, open layers are open, and the option that was picked is picked. Nothing 
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import lxml.html
 from flask import Blueprint, Response, jsonify, make_response, render_template, request, url_for
@@ -49,7 +50,8 @@ def replay(seat: Seat, pseudonym: str, key: str) -> Response:
     at = request.args.get("at", _first(moments), type=int)
     current = max((number for number, one in enumerate(moments) if one.at_ms <= at), default=0)
     screen = story.screen(at)
-    part = request.args.get("part", current // ROWS, type=int)
+    parts = max(1, -(-len(moments) // ROWS))
+    part = min(max(0, request.args.get("part", current // ROWS, type=int)), parts - 1)
     permit(shows_frame=True)
     return page(
         "console/replay.html",
@@ -70,7 +72,7 @@ def replay(seat: Seat, pseudonym: str, key: str) -> Response:
         ],
         current=current,
         part=part,
-        parts=-(-len(moments) // ROWS),
+        parts=parts,
         address=seat.address(f"people/{pseudonym}/replay/{key}"),
     )
 
@@ -175,7 +177,7 @@ def as_it_stood(html: str, screen: Screen) -> str:
 
     An item on the screen has ``data-shown`` = its share; the first of them is ``#on-screen``.
     """
-    document = lxml.html.document_fromstring(html)
+    document: Any = lxml.html.document_fromstring(html)
     for element in document.xpath("//script | //noscript"):
         element.drop_tree()
     for name in ("data-page", "data-events"):
@@ -186,7 +188,7 @@ def as_it_stood(html: str, screen: Screen) -> str:
         field.set("disabled", "")
         if field.get("name") == "choice" and screen.choice is not None:
             _check(field, is_on=field.get("value") == screen.choice)
-    style = lxml.html.fragment_fromstring("<link rel='stylesheet'>")
+    style: Any = lxml.html.fragment_fromstring("<link rel='stylesheet'>")
     style.set("href", url_for("static", filename="console_people.css"))
     document.head.append(style)
     document.body.set("data-replay", device_of(screen.width or USUAL[0], screen.height or USUAL[1]))
@@ -194,7 +196,7 @@ def as_it_stood(html: str, screen: Screen) -> str:
     return str(lxml.html.tostring(document, doctype="<!doctype html>", encoding="unicode"))
 
 
-def _mark_items(document: HtmlElement, screen: Screen) -> None:
+def _mark_items(document: Any, screen: Screen) -> None:
     shown, is_first = screen.shown, True
     for side in document.xpath("//*[@data-side]"):
         side.attrib.pop("data-module", None)
