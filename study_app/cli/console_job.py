@@ -57,7 +57,7 @@ def _work(database: Database, number: int) -> str:
         job = session.get_one(Job, number)
         study = session.get_one(LoadedStudy, job.study_id).name
     missing: list[str] = []
-    does = [partial(_run, "export", str(TABLES), "--study", study)]
+    does: list[Callable[[], None]] = [partial(_run, "export", str(TABLES), "--study", study)]
     if job.kind == jobs.RESULTS:
         does += [partial(_fit, missing), partial(_agree, missing), partial(_run, "report", ".")]
     does.append(_pack)
