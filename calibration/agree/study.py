@@ -192,7 +192,7 @@ def agree(
             [row for result in results for row in result.disagreements], columns=pd.Index(COLUMNS)
         ),
         wanted=named,
-        notes=tuple(notes),
+        notes=(*notes, *filter(None, [evidence.looks])),
         diagnostics={one.task.task: _known(one, evidence) for one in scored},
     )
 
