@@ -75,12 +75,13 @@ def main() -> None:
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     entrance = f"{address}{console_address(given.database)}"
-    pairs = []
     with running(
         [*PREFCAL, "serve", "--port", str(port), "--database", given.database], f"{address}/healthz"
     ):
-        for _ in range(given.rounds):
-            pairs.append([slowest(given, address, entrance, consoles) for consoles in (0, CONSOLES)])
+        pairs = [
+            [slowest(given, address, entrance, consoles) for consoles in (0, CONSOLES)]
+            for _ in range(given.rounds)
+        ]
     rows = [(number, *pair, f"{pair[1] / pair[0]:.2f}") for number, pair in enumerate(pairs, start=1)]
     ratio = statistics.median(watched / alone for alone, watched in pairs)
     headers = ["round", "no console, p99 ms", f"{CONSOLES} consoles, p99 ms", "ratio"]

@@ -13,7 +13,7 @@ from calibration.durations.fit import RESAMPLES as DURATION_RESAMPLES
 from calibration.durations.likelihood import Exposure
 from calibration.durations.result import DurationFit
 from calibration.fit.material import FitMaterial, by_language
-from calibration.inference.attempts import Fitted, attempt
+from calibration.inference.attempts import Fitted, Unmade, attempt, guarded
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, Skipped
 from calibration.intents.fit import IntentFit
 from calibration.lateness.fit import RESAMPLES as LATENESS_RESAMPLES
@@ -51,22 +51,30 @@ FAMILY_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 def away(material: FitMaterial) -> Fitted:
     """Fit how long people stay away."""
-    sampling = _sampling(material, "away")
-    return attempt(
-        AWAY, lambda: _bootstrapped(material, fit_away(material.tables, **away_options(material), **sampling))
-    )
+    return attempt(AWAY, lambda: _away(material))
 
 
 def session(material: FitMaterial) -> Fitted:
     """Fit how long people stay, and whether those who come often stay longer or less."""
-    sampling, unit = _sampling(material, "session"), material.options.unit
-    beside = _times_away(material)
-
-    def fit() -> CalibrationResult:
-        return _bootstrapped(material, fit_session(material.tables, unit=unit, beside=beside, **sampling))
-
-    found = attempt(SESSION, fit)
+    found = attempt(SESSION, lambda: _session(material))
     return found + attempt(TOGETHER, lambda: _correlation(found))
+
+
+def visit_estimates(material: FitMaterial) -> tuple[CalibrationResult, ...]:
+    """Fit times away and sessions for their estimates alone: no interval is computed, and what cannot be fitted is absent."""
+    made = guarded(lambda: _away(material)), guarded(lambda: _session(material))
+    return tuple(fit for fit in made if not isinstance(fit, Unmade))
+
+
+def _away(material: FitMaterial) -> CalibrationResult:
+    options, sampling = away_options(material), _sampling(material, "away")
+    return _bootstrapped(material, fit_away(material.tables, **options, **sampling))
+
+
+def _session(material: FitMaterial) -> CalibrationResult:
+    unit, sampling = material.options.unit, _sampling(material, "session")
+    fit = fit_session(material.tables, unit=unit, beside=_times_away(material), **sampling)
+    return _bootstrapped(material, fit)
 
 
 def _times_away(material: FitMaterial) -> Exposure | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from calibration.durations.fit import AWAY, SESSION
-from calibration.fit.families import away, gap_seconds, session
+from calibration.fit.families import gap_seconds, visit_estimates
 from calibration.fit.material import FitMaterial
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import CalibrationResult, info, warning
@@ -80,7 +80,7 @@ def noted_on_visits(
     results = [fit.noted(*notes) if _of_visits(fit) else fit for fit in results]
     if not any(map(_of_visits, results)) or _is_empty(material, "activity"):
         return results
-    moved = guarded(lambda: sensitivity_notes(_sensitivity(material)))
+    moved = guarded(lambda: sensitivity_notes(_sensitivity(material, results)))
     if isinstance(moved, Unmade):
         return [fit.noted(_not_compared(moved)) if _of_visits(fit) else fit for fit in results]
     told = moved.keys() - QUANTILES - {CORRELATION}  # which move with M and S, or lie near 0
@@ -91,10 +91,10 @@ def _of_visits(fit: CalibrationResult) -> bool:
     return bool({*AWAY, *SESSION} & {*fit.parameters})
 
 
-def _sensitivity(material: FitMaterial) -> pd.DataFrame:
+def _sensitivity(material: FitMaterial, results: Sequence[CalibrationResult]) -> pd.DataFrame:
     return threshold_sensitivity(
         material.tables,
-        lambda tables, seconds: _fitted_at(material, tables, seconds),
+        lambda tables, seconds: _fitted_at(material, results, tables, seconds),
         idle_seconds=gap_seconds(material) or _usual(material),
     )
 
@@ -110,9 +110,22 @@ def _usual(material: FitMaterial) -> float:
 
 
 def _fitted_at(
-    material: FitMaterial, tables: Mapping[str, pd.DataFrame], seconds: float
+    material: FitMaterial,
+    results: Sequence[CalibrationResult],
+    tables: Mapping[str, pd.DataFrame],
+    seconds: float,
 ) -> Sequence[CalibrationResult]:
-    """Fit times away and sessions to visits that were cut at a threshold."""
+    """Fit times away and sessions to visits that were cut at a threshold; at the one in use they are fitted already."""
+    if seconds == gap_seconds(material) and _same_rows(tables["visits"], material.tables["visits"]):
+        return [fit for fit in results if _of_visits(fit)]
     options = replace(material.options, idle_threshold_seconds=seconds)
-    cut = replace(material, tables=tables, options=options)
-    return [*away(cut).results, *session(cut).results]
+    return visit_estimates(replace(material, tables=tables, options=options))
+
+
+def _same_rows(one: pd.DataFrame, other: pd.DataFrame) -> bool:
+    """Say whether two tables have the same rows, in whatever order."""
+    columns = list(one.columns)
+    first, second = (
+        table.reindex(columns=columns).sort_values(columns, ignore_index=True) for table in (one, other)
+    )
+    return bool(first.equals(second))

@@ -1,5 +1,6 @@
 """What is known of the Beta distribution from which the tick rates of all intents come: averaged over, not fixed."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,14 +67,37 @@ def beta_posterior(n: Floats, voters: Floats) -> BetaPrior:
     n, voters : (k,) ndarray of float
         n_i and W_i.
     """
+    return next(beta_posteriors([n], voters))
+
+
+def beta_posteriors(studies: Iterable[Floats], voters: Floats) -> Iterator[BetaPrior]:
+    """Yield the `beta_posterior` of each of several collections of votes by as many voters.
+
+    What n ticks of W voters say of the grid is worked out once, for all collections in which they come.
+
+    Parameters
+    ----------
+    studies : iterable of (k,) ndarray of float
+        n_i of each collection.
+    voters : (k,) ndarray of float
+        W_i.
+    """
     mean, concentration = (axis.ravel() for axis in np.meshgrid(_MEANS, _CONCENTRATIONS))
     a, b = mean * concentration, (1 - mean) * concentration
-    different, times = np.unique(np.stack([n, voters], axis=1), axis=0, return_counts=True)
-    ticked, asked = different[:, :1], different[:, 1:]
-    loglik = times @ (betaln(ticked + a, asked - ticked + b) - betaln(a, b))
+    before, alone = -2 * np.log1p(concentration), betaln(a, b)
     spacing = np.log(concentration)  # the grid is even on the log scale
-    weight = np.exp(loglik - 2 * np.log1p(concentration) + spacing - loglik.max())
-    return BetaPrior(a=a, b=b, weight=weight / weight.sum())
+    told: dict[tuple[float, float], Floats] = {}
+    for n in studies:
+        different, times = np.unique(np.stack([n, voters], axis=1), axis=0, return_counts=True)
+        pairs = [(ticked, asked) for ticked, asked in different.tolist()]
+        told |= {
+            (ticked, asked): betaln(ticked + a, asked - ticked + b) - alone
+            for ticked, asked in pairs
+            if (ticked, asked) not in told
+        }
+        loglik = times @ np.stack([told[pair] for pair in pairs])
+        weight = np.exp(loglik + before + spacing - loglik.max())
+        yield BetaPrior(a=a, b=b, weight=weight / weight.sum())
 
 
 def rates_prior(n: Floats, voters: Floats) -> BetaPrior:

@@ -4,6 +4,7 @@ A command reads its options, calls the rooms before this one, and prints. Heavy 
 """
 
 import importlib
+import os
 import sys
 from collections.abc import Mapping
 
@@ -242,8 +243,14 @@ NO_MEMORY = (
 )
 
 
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""How many threads the libraries under numpy take. Matrices of a fit are small: more threads would only wait for each other."""
+
+
 def main() -> None:
     """Run the command line; faults become one line each on stderr and exit 1, never a traceback."""
+    for name in ONE_THREAD:  # before numpy is imported, which commands do
+        os.environ.setdefault(name, "1")
     try:
         cli(prog_name="prefcal")
     except InputError as error:

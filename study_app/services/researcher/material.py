@@ -45,7 +45,7 @@ class MatrixRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SilentDays:
+class SilenceShown:
     """Judgments, repeats not counted, on pages that said which days were silent, and on pages that did not."""
 
     said: int
@@ -69,7 +69,7 @@ class CoupleMatrix:
         Of the whole task; repeats are validation pairs.
     first_left, second_left : int
         Of these judgments, with the first and the second system of a couple on the left.
-    silent_days : SilentDays or None
+    silent_days : SilenceShown or None
         None where the task has no days.
     """
 
@@ -82,7 +82,7 @@ class CoupleMatrix:
     repeats: int
     first_left: int
     second_left: int
-    silent_days: SilentDays | None
+    silent_days: SilenceShown | None
 
 
 def couple_matrix(session: Session, task: TaskPlan, *, page: int, couple_page: int) -> CoupleMatrix:
@@ -139,7 +139,7 @@ def _pairs(session: Session, task: TaskPlan) -> list[_PairOfTopic]:
 class _Tally:
     counts: Mapping[int, CoupleCount]
     repeats: int
-    silent_days: SilentDays | None
+    silent_days: SilenceShown | None
 
 
 def _tally(session: Session, task: TaskPlan, pairs: Sequence[_PairOfTopic]) -> _Tally:
@@ -159,7 +159,7 @@ def _tally(session: Session, task: TaskPlan, pairs: Sequence[_PairOfTopic]) -> _
             pair: CoupleCount(first_left=left[pair, True], second_left=left[pair, False]) for pair in first
         },
         repeats=repeats,
-        silent_days=SilentDays(said=silent[True], unsaid=silent[False]) if set(silent) - {None} else None,
+        silent_days=SilenceShown(said=silent[True], unsaid=silent[False]) if set(silent) - {None} else None,
     )
 
 

@@ -24,8 +24,8 @@ from study_app.protocol.domain import (
 )
 from study_app.services.researcher.facts import CHOICES, Care, care
 from study_app.services.researcher.reconcile import Handover, handover
+from study_app.services.worker.room import counts, pair_tallies, taken_units
 from study_app.services.worker.streams import system_tallies
-from study_app.services.worker.whereabouts import counts, pair_tallies, taken_units
 from study_app.store.models import Assignment, LoadedStudy, PageLoad, Pair, Showing, Slot, Topic, Worker
 from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
 from study_app.store.task_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion

@@ -32,7 +32,7 @@ from study_app.study.entries import FollowedTask
 from study_app.tasks.items import SIDE, UpdateStream, places_of
 
 MOST_LOADS = 100
-"""So many loads of a stream's page are looked at for what was read; who loads it oftener in a visit may see as new what they read before."""
+"""So many loads of a stream's page are looked at for what was read; who loads it more often in a visit may see as new what they read before."""
 
 WAS_USED = or_(StreamView.left_at.is_not(None), exists().where(PageLoad.key == StreamView.key))
 """A page logged something, or its form was sent."""

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import DONE, Step, after_page, current_step, open_steps, part_of
 from study_app.services.worker.answers import Look, shown_pair
-from study_app.services.worker.slots import keep_alive, take_next
+from study_app.services.worker.slots import keep_alive, take_after, take_next
 from study_app.services.worker.whereabouts import Whereabouts, locate
 from study_app.store.database import transaction
 from study_app.store.models import EPOCH, MILLISECOND
@@ -136,7 +136,9 @@ def take(token: str, step: Step, act: Act) -> Response:
 
 def _following(session: Session, here: Whereabouts, step: Step, *, now: datetime) -> Step:
     """Return where a worker goes after a step's form was taken; takes the next query where there is no choice."""
-    following = after_page(here.state, step) if step.kind in NUMBERED else None
+    following = None
+    if step.kind in NUMBERED:
+        following = after_page(here.state, step) or take_after(session, here, step, now=now)
     if following is None:
         here = locate(session, server().plans, here.worker.id, now=now)
         if take_next(session, here, now=now):

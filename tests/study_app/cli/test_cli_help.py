@@ -1,9 +1,12 @@
 """The help of the commands that a study is run by, as somebody reads it who has never seen one."""
 
+import os
+
 import click
 import pytest
 
-from study_app.cli import STUDY, cli
+from study_app.cli import ONE_THREAD, STUDY, cli
+from tests.study_app.prefcal_command import run_here
 
 RUN_BY = ("serve", "status", "study", *(f"study {name}" for name in STUDY))
 
@@ -46,3 +49,13 @@ def test_every_option_says_what_it_is_before_its_values_and_default(words):
 def test_help_says_what_comes_before_and_what_the_words_mean(words, pieces):
     """Without the documentation at hand."""
     assert [piece for piece in pieces if piece not in shown(words)] == []
+
+
+def test_libraries_take_one_thread_unless_somebody_says_otherwise(monkeypatch, capsys):
+    """Fits have small matrices, on which several threads keep each other waiting, twice as long as one works alone."""
+    first, *others = ONE_THREAD
+    monkeypatch.setenv(first, "3")
+    for name in others:
+        monkeypatch.delenv(name, raising=False)
+    assert run_here(monkeypatch, capsys, "--help").code == 0
+    assert [os.environ[name] for name in ONE_THREAD] == ["3", "1", "1"]

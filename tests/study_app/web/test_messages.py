@@ -24,6 +24,7 @@ MESSAGE_PAGES = (
         "no_study",
         "no_id",
         "not_invited",
+        "not_signed",
     ),
     *(
         "bad_address",
