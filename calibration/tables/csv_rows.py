@@ -26,11 +26,13 @@ def raw_csv(path: Path, log: FaultLog) -> pd.DataFrame:
     content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     check_rows(path, max(content.count(b"\n"), content.count(b"\r")))
     try:
-        blank = not content.decode("utf-8").strip()
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
         return pd.DataFrame()
-    if blank:
+    is_blank = not text or text.isspace()
+    del text  # a large file lies in memory once
+    if is_blank:
         log.add("the file is empty", line=1, cure="write a header line, or remove the file")
         return pd.DataFrame()
     try:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from calibration.tables.definition import Column, Kind, RowRule, Table
+from calibration.tables.definition import Column, Kind, RowRule, Table, is_unknown
 
 
 def _text(
@@ -56,14 +56,6 @@ def _task(*, required: bool = False) -> Column:
 
 _LANGUAGE = _text("language", "Language of the texts: en, ja.")
 _LAYOUT = _text("layout", "How the two texts stood on the screen.", choices=("side_by_side", "stacked"))
-
-
-def _names_none(validation_of: "pd.Series[str]", judgment: "pd.Series[str]") -> "pd.Series[bool]":
-    named = validation_of.dropna()
-    unknown = named[~named.isin(judgment)] if len(named) else named
-    return pd.Series(validation_of.index.isin(unknown.index), index=validation_of.index)
-
-
 CHOICES = ("left", "right", "equally_good", "equally_bad")
 SIDES = ("left", "right")
 END_REASONS = ("left", "idle", "exhausted", "lost", "study_end")
@@ -124,7 +116,7 @@ _TABLES = (
                 cure="name the two systems that were compared",
             ),
             RowRule(
-                broken=lambda frame: _names_none(frame["validation_of"], frame["judgment"]),
+                broken=lambda frame: is_unknown(frame["validation_of"], frame["judgment"]),
                 problem="validation_of names no judgment of this table",
                 cure="write the judgment that this one repeats, or leave it empty",
             ),

@@ -299,18 +299,20 @@ def _values(samples: _Samples, weight: Floats, of_halves: Floats) -> tuple[Float
     Both are (samples, 2, conventions); the second has 1 in place of 2.
     """
     patterns, times = samples.patterns, samples.times
-    now, size = np.unique(patterns.sum(axis=1), return_inverse=True)
+    votes = patterns.sum(axis=1)
+    now = np.unique(votes)
+    sizes = times @ (votes[:, None] == now)
     full = np.flatnonzero(samples.aims.any(axis=0))
     half, (whole, even), even_now = _majorities(now // 2)[0], _majorities(full), _majorities(now)[1]
 
     def in_model(at_full: Floats, at_present: Floats) -> Floats:
         """Return what the mixture says that full size adds to the votes that a sample has."""
-        means = [_average(samples.aims[:, full], at_full), _average(times, at_present[size])]
+        means = [_average(samples.aims[:, full], at_full), _average(sizes, at_present)]
         return np.asarray(((means[0] - means[1]) * weight).sum(axis=1))
 
     measured = _average(times, of_halves)
     tied = _average(times, _is_even(patterns)) + in_model(even, even_now)
-    votes_of_larger = _average(times, (patterns[:, 0] + patterns[:, 2] / 2) / patterns.sum(axis=1))
+    votes_of_larger = _average(times, (patterns[:, 0] + patterns[:, 2] / 2) / votes)
     found = [
         _conventions(
             measured[:, 0] + in_model(choice * whole, half**2) / 2 - tied / 2,
