@@ -128,4 +128,4 @@ def _same_rows(one: pd.DataFrame, other: pd.DataFrame) -> bool:
     first, second = (
         table.reindex(columns=columns).sort_values(columns, ignore_index=True) for table in (one, other)
     )
-    return first.equals(second)
+    return bool(first.equals(second))

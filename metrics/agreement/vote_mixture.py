@@ -79,7 +79,7 @@ def fit_vote_mixtures(patterns: Ints, times: Floats, start: Floats) -> Floats:
     return found
 
 
-class _PatternBlock(NamedTuple):
+class _VoteBlock(NamedTuple):
     """Some patterns: the samples (r,) that have any of them, their shares (r, p) in these, their likelihood (p, kinds)."""
 
     rows: Ints
@@ -87,13 +87,13 @@ class _PatternBlock(NamedTuple):
     likelihood: Floats
 
 
-def _blocks(patterns: Ints, shares: Floats) -> Iterator[_PatternBlock]:
+def _blocks(patterns: Ints, shares: Floats) -> Iterator[_VoteBlock]:
     """Cut the patterns into blocks that a processor has at hand, those together which the same samples have."""
     order = np.lexsort(shares[::-1] > 0)
     for first in range(0, len(order), BLOCK):
         some = order[first : first + BLOCK]
         rows = np.flatnonzero(shares[:, some].any(axis=1))
-        yield _PatternBlock(rows, shares[np.ix_(rows, some)], _likelihood(patterns[some]))
+        yield _VoteBlock(rows, shares[np.ix_(rows, some)], _likelihood(patterns[some]))
 
 
 def _likelihood(patterns: Ints) -> Floats:

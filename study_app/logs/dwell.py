@@ -235,7 +235,7 @@ class _Page:
 
     def pass_time(self, before: LoggedEvent, after: LoggedEvent) -> None:
         """Count the stretch between two events, if it is known and looked at."""
-        if self._visible and self._focused and not self._closed and _is_known(before, after):
+        if self._visible and self._focused and not self._closed and is_known(before, after):
             length = after.page_ms - before.page_ms
             self._counted_ms += length
             self._screen.pass_time(length)
@@ -341,7 +341,7 @@ class _Page:
         return max(reversed(on_screen), key=lambda place: self._first[place].page_ms, default=None)
 
 
-def _is_known(before: LoggedEvent, after: LoggedEvent) -> bool:
+def is_known(before: LoggedEvent, after: LoggedEvent) -> bool:
     """Say whether nothing was lost or slept between two events."""
     length = after.page_ms - before.page_ms
     return (

@@ -20,6 +20,15 @@ class Step:
         return f"{numbers}{self.kind}" + (f"/{self.pair}" if self.pair else "")
 
 
+def step_of(path: str) -> Step:
+    """Return the step that an address below a worker's leads to: what `Step.path` was made from."""
+    parts = path.split("/")
+    place = next(place for place, part in enumerate(parts) if not part.isdigit())
+    before, after = [int(part) for part in parts[:place]], [int(part) for part in parts[place + 1 :]]
+    task, query = (*before, 0, 0)[:2]
+    return Step(parts[place], task, query, after[0] if after else 0)
+
+
 CONSENT = Step("consent")
 STOP = Step("stop")
 STOPPED = Step("stopped")

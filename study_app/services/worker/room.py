@@ -127,10 +127,11 @@ def open_units(
 ) -> dict[int, int]:
     """Return the units that can take one more, without those in ``besides``, with how many slots count."""
     taken_so_far = taken_units(session, task, now=now, topic=topic)
+    shut = {unit for one in task.topics if one.is_closed for unit in one.units}.union(besides)
     return {
         unit: number
         for unit, number in taken_so_far.items()
-        if unit not in besides and has_room(number, task.limit)
+        if unit not in shut and has_room(number, task.limit)
     }
 
 
@@ -140,7 +141,7 @@ def has_open(session: Session, task: TaskPlan, *, held: Sequence[SlotRow], now: 
         return bool(open_topics(session, task, besides={slot.topic_id for slot in held}, now=now))
     units = {slot.unit for slot in held}
     if task.limit is None:
-        return any(unit not in units for topic in task.topics for unit in topic.units)
+        return any(unit not in units for topic in task.topics if not topic.is_closed for unit in topic.units)
     at_hand = task.topic(held[-1].topic_id) if held else None
     return any(
         open_units(session, task, besides=units, now=now, topic=topic)
@@ -150,7 +151,7 @@ def has_open(session: Session, task: TaskPlan, *, held: Sequence[SlotRow], now: 
 
 def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime) -> set[int]:
     """Return the queries of a task that can take one more, without those in ``besides``."""
-    topics = {topic.id for topic in task.topics} - set(besides)
+    topics = {topic.id for topic in task.topics if not topic.is_closed} - set(besides)
     if task.limit is None:
         return topics
     return {

@@ -18,7 +18,7 @@ from study_app.store.database import transaction
 from study_app.store.models import EPOCH, MILLISECOND
 from study_app.store.tokens import BadTokenError, PageToken
 from study_app.study.platforms import frame_hosts
-from study_app.web.serving import note_worker, permit, rendered, said, server
+from study_app.web.serving import is_https, note_worker, permit, rendered, said, server
 from study_app.web.show.show import page_of
 
 PAGE_KEY_LETTERS = 16
@@ -58,9 +58,7 @@ def home(token: str) -> str:
     A proxy in front of the server that speaks https says so; the worst that a worker who says it can do is to misread
     their own link.
     """
-    first_proxy = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip().lower()
-    is_https = request.is_secure or first_proxy == "https"
-    return f"{'https' if is_https else 'http'}://{request.host}/w/{token}/"
+    return f"{'https' if is_https() else 'http'}://{request.host}/w/{token}/"
 
 
 def arrival(*, now: datetime) -> str:

@@ -175,7 +175,7 @@ def search_page(look: Look) -> SearchPage:
         query=look.query,
         seconds_left=math.ceil(max(0.0, whole - gone)),
         seconds=math.ceil(whole),
-        left=slot.search_left_at is not None,
+        left=slot.search_left_at is not None and (look.until is None or slot.search_left_at < look.until),
         error=look.error,
     )
 
@@ -204,6 +204,8 @@ def _sent_ticks(look: Look, topic: TopicPlan) -> tuple[frozenset[int], bool]:
 def _stored_ticks(look: Look, topic: TopicPlan) -> tuple[frozenset[int], bool]:
     """Return the same of the newest vote that is stored."""
     votes = select(Ballot.intents).where(Ballot.slot_id == look.here.slot(look.step).id)
+    if look.until is not None:
+        votes = votes.where(Ballot.decided_at < look.until)
     newest = look.session.scalars(votes.order_by(Ballot.revision.desc()).limit(1)).one_or_none()
     ticked = (place for place, (name, _) in enumerate(topic.intents, start=1) if name in (newest or ()))
     return frozenset(ticked), newest == []
@@ -213,7 +215,7 @@ def pair_page(look: Look) -> PairPage:
     """Return what two systems show, on the sides drawn for this worker, with the answer that counts so far."""
     here = look.here
     task = here.task(look.step)
-    shown = look.shown or shown_pair(look.session, here, look.step)
+    shown = look.shown or shown_pair(look.session, here, look.step, until=look.until)
     topic = _topic_of(task, here.slot(look.step), shown)
     number, total = _place(look, task)
     form = task.kind.side

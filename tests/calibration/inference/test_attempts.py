@@ -80,24 +80,20 @@ def test_ctrl_c_is_no_error_of_a_fit():
 
 
 @pytest.mark.parametrize(
-    ("place", "names"),
+    "places",
     [
-        ("fit_reading_speed", ["reading_speed_mu", "reading_speed_sigma"]),
-        ("fit_away", list(AWAY)),
-        ("fit_push_alpha", ["push_alpha"]),
-        ("fit_patience", ["patience_chars"]),
+        {"fit_reading_speed": ["reading_speed_mu", "reading_speed_sigma"], "fit_push_alpha": ["push_alpha"]},
+        {"fit_away": list(AWAY), "fit_patience": ["patience_chars"]},
     ],
 )
-def test_no_family_takes_another_with_it(place, names, whole_study, monkeypatch):
+def test_no_family_takes_another_with_it(places, whole_study, monkeypatch):
     """All that the tables tell otherwise stays in the model."""
-    monkeypatch.setattr(fit_families, place, broken)
+    for place in places:
+        monkeypatch.setattr(fit_families, place, broken)
     fit = fitted(whole_study, simulations=0, resamples=20)
 
-    lost = (
-        {name for name in PARAMETERS if name.startswith("patience")}
-        if "patience_chars" in names
-        else set(names)
-    )
+    names = {name for those in places.values() for name in those}
+    lost = names | {name for name in PARAMETERS if name.startswith("patience") and "patience_chars" in names}
     lost |= {"lateness_floor"}  # in the model only where the data tell it
     assert set(fit.model.parameters) == set(PARAMETERS) - lost
     assert {name: reason.startswith(EXPLAINED) for name, reason in skipped(fit).items()} == dict.fromkeys(

@@ -331,11 +331,11 @@ def test_a_known_decay_is_found_again_and_its_interval_holds_it(raters):
     assert np.mean(held) >= 0.88
 
 
-def test_answers_as_independent_ones_are_too_sure_when_workers_decay_differently():
+def test_answers_as_independent_ones_are_too_sure_when_workers_decay_differently(seeds):
     """Workers' own L scatter (Beta); the target is the geometric curve closest to the average."""
     own = {"decay": 0.5, "decay_concentration": 4.0}
     target = fit_lateness_counts(drawn(1, workers=5_000, **own)).params[DECAY]
-    fits = [fit_lateness_counts(drawn(seed, **own)) for seed in range(60)]
+    fits = [fit_lateness_counts(drawn(seed, **own)) for seed in seeds(100)]
     ours = [low <= target <= high for low, high in (fit.conf_int()[DECAY] for fit in fits)]
     naive = [unclustered_error(*fit.estimates, fit.counts).intervals(0.95)[0] for fit in fits]
 
@@ -388,9 +388,9 @@ def test_a_curve_that_is_not_geometric_is_told():
     assert "do not fall geometrically" in test.sentence
 
 
-def test_the_shape_test_keeps_its_size_when_workers_differ():
+def test_the_shape_test_keeps_its_size_when_workers_differ(seeds):
     """At 5 % about 5 of 100 geometric crowds are called otherwise, though answers of a worker are alike."""
-    fits = [fit_lateness_counts(drawn(seed, decay=0.6, worker_sd=1.5)) for seed in range(60)]
+    fits = [fit_lateness_counts(drawn(seed, decay=0.6, worker_sd=1.5)) for seed in seeds(150)]
     alarms = [fit.goodness_of_fit()[0].p_value < 0.05 for fit in fits]
 
     assert np.mean(alarms) <= 0.12

@@ -36,9 +36,9 @@ def warnings_of(fit: LatenessFit) -> set[str]:
     return {note.name for note in fit.diagnostics if note.severity == "warning"}
 
 
-def test_intervals_allow_for_nuggets_that_are_late_together():
+def test_intervals_allow_for_nuggets_that_are_late_together(seeds):
     """Nuggets are drawn as workers are: with workers alone 15 nuggets leave L out in a quarter of the studies, p0 in half."""
-    fits = [fit_lateness(late_by_nugget(seed)) for seed in range(60)]
+    fits = [fit_lateness(late_by_nugget(seed)) for seed in seeds(100)]
     ends = [fit.conf_int() for fit in fits]
 
     assert np.mean([one[DECAY][0] <= 0.5 <= one[DECAY][1] for one in ends]) >= 0.88
@@ -47,10 +47,10 @@ def test_intervals_allow_for_nuggets_that_are_late_together():
     assert np.mean(np.array(covered) | warned) >= 0.9
 
 
-def test_nuggets_that_differ_are_named():
+def test_nuggets_that_differ_are_named(seeds):
     """Forty nuggets with an sd of 1 on the logit of p0, and equal ones."""
-    different = [warnings_of(fit_lateness_counts(drawn(n, nuggets=40, nugget_sd=1.0))) for n in range(20)]
-    equal = [warnings_of(fit_lateness_counts(drawn(n, nuggets=40, worker_sd=1.5))) for n in range(40)]
+    different = [warnings_of(fit_lateness_counts(drawn(n, nuggets=40, nugget_sd=1.0))) for n in seeds(50)]
+    equal = [warnings_of(fit_lateness_counts(drawn(n, nuggets=40, worker_sd=1.5))) for n in seeds(100)]
 
     assert np.mean(["nuggets_differ" in names for names in different]) > 0.6
     assert np.mean(["nuggets_differ" in names for names in equal]) <= 0.05

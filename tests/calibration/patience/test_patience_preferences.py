@@ -138,9 +138,9 @@ def test_without_decay_the_patience_is_infinite_and_has_a_lower_end():
         assert high is None
 
 
-def test_a_patience_beyond_all_texts_is_said_to_be_weakly_known():
+def test_a_patience_beyond_all_texts_is_said_to_be_weakly_known(seeds):
     """Below a likelihood ratio of 10 against no decay a patience should not be quoted alone."""
-    fits = [fitted(drawn_pairs(Judges(patience_chars=4000, per_topic=7), seed=seed)) for seed in range(8)]
+    fits = [fitted(drawn_pairs(Judges(patience_chars=4000, per_topic=7), seed=seed)) for seed in seeds(20)]
     named = {note.name for fit in fits for note in fit.diagnostics}
 
     assert "weak_decay" in named

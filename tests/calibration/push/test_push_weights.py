@@ -78,30 +78,30 @@ def holds(ends, truth: float) -> bool:
     ],
     ids=["few topics, unexplained", "many topics", "other law of ties"],
 )
-def test_known_weights_are_found_again_and_their_intervals_hold_them(topics, judges):
+def test_known_weights_are_found_again_and_their_intervals_hold_them(topics, judges, seeds):
     """People's own weights scatter; the ratios of the mean weights are what is asked for."""
-    fits = [fit_weights_to(drawn(seed, topics, **judges)) for seed in range(100)]
+    fits = [fit_weights_to(drawn(seed, topics, **judges)) for seed in seeds(100)]
     intervals = [fit.conf_int() for fit in fits]
 
     for name, truth in RATIOS.items():
         estimates = np.array([fit.parameters[name] for fit in fits])
         spread = np.subtract(*np.quantile(estimates, [0.75, 0.25])) / 1.349
-        assert abs(np.median(estimates) - truth) < spread / 3, name
+        assert abs(np.median(estimates) - truth) < 3.3 * spread / len(fits) ** 0.5, name
         assert np.mean([holds(of[name], truth) for of in intervals]) >= 0.88, name
 
 
-def test_a_known_alpha_is_found_again_and_its_interval_holds_it():
+def test_a_known_alpha_is_found_again_and_its_interval_holds_it(seeds):
     """G_E = 1 and P_E = P_0 = .5 make alpha 2 / 3."""
-    fits = [fit_alpha_to(drawn(seed, 20, unexplained_sd=0.3)) for seed in range(100)]
+    fits = [fit_alpha_to(drawn(seed, 20, unexplained_sd=0.3)) for seed in seeds(100)]
     estimates = np.array([fit.parameters[ALPHA] for fit in fits])
 
-    assert abs(np.median(estimates) - 2 / 3) < estimates.std() / 3
+    assert abs(np.median(estimates) - 2 / 3) < 3.3 * estimates.std() / len(fits) ** 0.5
     assert np.mean([holds(fit.conf_int()[ALPHA], 2 / 3) for fit in fits]) >= 0.88
 
 
-def test_judgments_as_independent_ones_are_too_sure_when_topics_share_something():
+def test_judgments_as_independent_ones_are_too_sure_when_topics_share_something(seeds):
     """What people like about a stream beyond its cells is in all its pairs."""
-    data = [drawn(seed, 10, unexplained_sd=0.6, workers=100) for seed in range(40)]
+    data = [drawn(seed, 10, unexplained_sd=0.6, workers=100) for seed in seeds(100)]
     ours = [fit_weights_to(one).conf_int() for one in data]
     naive = [unclustered(one).conf_int() for one in data]
 

@@ -72,10 +72,10 @@ def test_a_bootstrap_that_sounds_surer_than_the_test_says_why(share, explained):
     )
 
 
-def test_the_one_sided_test_keeps_its_size_when_silence_is_worth_nothing():
+def test_the_one_sided_test_keeps_its_size_when_silence_is_worth_nothing(seeds):
     """At S_0 = 0 about one in twenty studies says "supported", though workers' own weights scatter around 0."""
     nothing = {**TRUTH, "S_0": 0.0}
-    fits = [fit_weights_to(drawn(seed, 20, weights=nothing, unexplained_sd=0.3)) for seed in range(100)]
+    fits = [fit_weights_to(drawn(seed, 20, weights=nothing, unexplained_sd=0.3)) for seed in seeds(150)]
     verdicts = [fit.silent.verdict for fit in fits if fit.silent is not None]
 
     assert verdicts.count("supported") / len(verdicts) <= 0.11

@@ -96,12 +96,13 @@ def judged(campaign):
 
 @pytest.fixture(scope="module")
 def finished_copy(tmp_path_factory):
-    """A backup of such a database, made once."""
+    """A backup of such a database, made once; there is nothing wrong with it."""
     folder = tmp_path_factory.mktemp("finished")
     made = Campaign(folder, f"sqlite:///{folder / 'test.sqlite3'}")
     made.load()
     made.serve()
     made.judge_all(made.at_pairs()).send()
+    assert check_database(made.database) == []
     back_up(made.database, folder / "copy")
     made.database.engine.dispose()
     return folder / "copy"
@@ -135,9 +136,8 @@ def test_every_rule_is_broken_once_here():
 @pytest.mark.parametrize("found", BREAKS)
 def test_a_row_that_breaks_a_rule_is_named(finished, found):
     """By table and id, with what to do."""
-    database = open_database(finished)
-    assert check_database(database) == []
     by_hand(finished, *BREAKS[found])
+    database = open_database(finished)
     assert [str(fault) for fault in check_database(database) if found in str(fault)]
     database.engine.dispose()
 

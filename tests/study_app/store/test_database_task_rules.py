@@ -50,12 +50,13 @@ BREAKS = {
 
 @pytest.fixture(scope="module")
 def finished_copy(tmp_path_factory):
-    """A database in which somebody did all of it, made once."""
+    """A database in which somebody did all of it, made once; what the server stored is whole."""
     folder = tmp_path_factory.mktemp("finished")
     made = Campaign(folder, f"sqlite:///{folder / 'test.sqlite3'}")
     made.load(tasks=[questions_task(), rating_task(instructions="standard", intents_per_worker=1)])
     made.serve()
     rate_all(pass_check(made.arrive().send().send(**ANSWERS), 3, 1)).send()
+    assert check_database(made.database) == []
     back_up(made.database, folder / "copy")
     made.database.engine.dispose()
     return folder / "copy"
@@ -68,10 +69,9 @@ def test_every_rule_is_broken_once_here():
 
 @pytest.mark.parametrize("found", BREAKS)
 def test_a_row_that_breaks_a_rule_is_named(finished_copy, tmp_path, found):
-    """By table and id; what the server stored is whole."""
+    """By table and id."""
     address = f"sqlite:///{shutil.copy(finished_copy, tmp_path / 'finished.sqlite3')}"
-    database = open_database(address)
-    assert check_database(database) == []
     by_hand(address, *BREAKS[found])
+    database = open_database(address)
     assert [str(fault) for fault in check_database(database) if found in str(fault)]
     database.engine.dispose()
