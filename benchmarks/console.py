@@ -14,14 +14,15 @@ import time
 from datetime import timedelta
 
 import export
-from sqlalchemy import case, func, select, update
+from sqlalchemy import case, func, insert, select, update
 from sqlalchemy.orm import Session
 from tabulate import tabulate
 
 from study_app.config import Config
 from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
 from study_app.store.database import Database, is_empty, migrate, open_database, transaction
-from study_app.store.models import Assignment, LoadedStudy, PageLoad, Slot, Worker
+from study_app.store.models import Assignment, LoadedStudy, PageLoad, PlatformIdentity, Slot, Worker
+from study_app.store.task_models import PlatformRecord
 from study_app.store.tokens import secret_token
 from study_app.web.app import create_app
 
@@ -34,6 +35,7 @@ ADDRESSES = (
         "people?show=gaps&sort=gaps",
         "people?sort=device",
     ),
+    *("material?task=2", "material?task=3", "material/results", "data", "payments"),
 )
 """Pages below /r/STUDY/."""
 EVENTS = 50
@@ -50,6 +52,7 @@ def fill(database: Database, workers: int) -> None:
         create_keys(session, new_token=secret_token)
         export.fill(session, workers)
         spread(session)
+        list_at_platform(session)
 
 
 def spread(session: Session) -> None:
@@ -90,26 +93,50 @@ def addresses_of_people(session: Session) -> list[str]:
     return [home, f"{home}?of=page&page=2", *replays, *(f"{one}/page?at=5000" for one in replays)]
 
 
+def list_at_platform(session: Session) -> None:
+    """Give everybody an id at the platform, and let its list have all but one in twenty."""
+    people = session.execute(select(Worker.id, Worker.study_id)).all()
+    ids = [
+        {"study_id": study, "worker_id": worker, "platform": "generic", "platform_worker": f"P{worker}"}
+        for worker, study in people
+    ]
+    session.execute(insert(PlatformIdentity), ids)
+    state = {
+        "status": "AWAITING REVIEW",
+        "confirmed": True,
+        "paid": False,
+        "finding": "pay",
+        "read_at": export.START,
+    }
+    known = session.scalars(select(PlatformIdentity.id)).all()
+    session.execute(
+        insert(PlatformRecord),
+        [state | {"identity_id": one, "submission": f"S{one}"} for one in known if one % 20],
+    )
+
+
 def measured(url: str, workers: int) -> list[tuple[object, ...]]:
-    """Ask for every page some times."""
+    """Ask for every page some times; the processor's time is what remains on a machine with nothing else to do."""
     app = create_app(Config(database=url), now=lambda: export.START + timedelta(minutes=workers * 9 // 10))
     database: Database = app.extensions["prefcal"].database
     with transaction(database, write=False) as session:
         key = setting(session, RESEARCHER_KEY)
-        study = session.scalars(select(LoadedStudy.name)).one()
+        study = session.scalars(select(LoadedStudy.name).order_by(LoadedStudy.id)).first()
         places = [*ADDRESSES, *addresses_of_people(session)]
     client = app.test_client()
     client.get(f"/r/{study}?key={key}")
     rows: list[tuple[object, ...]] = []
     for place in places:
-        times = []
+        times, worked = [], []
         for _ in range(REPEATS):
-            began = time.perf_counter()
+            began, busy = time.perf_counter(), time.process_time()
             answer = client.get(f"/r/{study}/{place}")
             times.append(1000 * (time.perf_counter() - began))
+            worked.append(1000 * (time.process_time() - busy))
             assert answer.status_code == 200, place
         size = len(answer.get_data()) / 1024
-        rows.append((f"/{place}", round(statistics.median(times), 1), round(max(times), 1), round(size, 1)))
+        middles = (round(statistics.median(each)) for each in (times, worked))
+        rows.append((f"/{place}", *middles, round(max(times)), round(size)))
     return rows
 
 
@@ -126,7 +153,7 @@ def main() -> None:
             fill(database, given.workers)
             print(f"filled in {time.perf_counter() - began:.0f} s")
         database.engine.dispose()
-        headers = ["page", "median ms", "longest ms", "KB"]
+        headers = ["page", "median ms", "of which processor", "longest ms", "KB"]
         print(tabulate(measured(url, given.workers), headers=headers, tablefmt="github"))
 
 

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from sqlalchemy import update
 from tabulate import tabulate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -43,14 +44,18 @@ from study_app import create_app
 from study_app.config import Config
 from study_app.estimate.content import read_study_content, read_whole_study
 from study_app.preview.copies import SkippingClock, Walker
+from study_app.services.researcher.access import form_token, holder_of, sign_in
 from study_app.services.researcher.load import load_study
-from study_app.services.researcher.studies import create_keys
+from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
+from study_app.services.worker.entry import find_study
 from study_app.simulate.person import DESKTOP
 from study_app.simulate.site import Site
 from study_app.store.database import migrate, open_database, transaction
+from study_app.store.models import LoadedStudy, Topic
 from study_app.store.tokens import PageToken, seeded_tokens, utc_now
 from study_app.study.file import read_study_file
 from study_app.tasks.kinds import KINDS
+from study_app.web.console.frame import COOKIE
 from study_app.web.serving import NAME
 from tests.postgres_server import PostgresServer, postgres_server
 from tests.study_app.every_task import every_task, write_every_task
@@ -64,6 +69,9 @@ NEWCOMERS = 0.03
 """Before such a share of the requests a new worker comes and answers up to `MOST_PAGES` pages."""
 
 MOST_PAGES = 60
+NOT_ASKED = {"static", "data.post_job"}
+"""Files, and what starts a process for each request."""
+
 CUT = str.maketrans("", "", "/?#")
 Try = Callable[[random.Random], str]
 """Makes one broken input, hands it over, and says how that ended: accepted or refused."""
@@ -184,16 +192,31 @@ class Served:
         self.walker = Walker(site, content.file.entry, self.clock)
         self.numbers = count(1)
         self.come(1)
-        self.rules = [rule for rule in self.app.url_map.iter_rules() if rule.endpoint != "static"]
+        self.rules = [rule for rule in self.app.url_map.iter_rules() if rule.endpoint not in NOT_ASKED]
 
     def come(self, pages: int) -> None:
-        """Let a new worker come and answer so many pages."""
+        """Let a new worker come and answer so many pages; what the console has paused or closed is open again."""
+        store = self.app.extensions[NAME]
+        with transaction(store.database, write=True) as session:
+            session.execute(update(LoadedStudy).values(paused_at=None, version=LoadedStudy.version + 1))
+            session.execute(update(Topic).values(closed_at=None))
         self.number = next(self.numbers)
         left = count(pages, -1)
         page = self.walker.walk(
             f"/s/every?id=w{self.number}", lambda page: not next(left) or page.step == "done"
         )
         self.token, self.page_token = page.home.split("/")[-2], page.token
+        self.seat = self.signed_in()
+
+    def signed_in(self) -> str:
+        """Return the token of somebody who has just signed in to the console, with a key that may do everything."""
+        store = self.app.extensions[NAME]
+        with transaction(store.database, write=True) as session:
+            plan = find_study(session, store.plans, "every")
+            holder = plan and holder_of(session, plan.id, setting(session, RESEARCHER_KEY) or "")
+            if plan is None or holder is None:
+                raise RuntimeError("nobody can sign in")
+            return sign_in(session, plan.id, holder, now=self.clock(), new_token=store.new_token)
 
     def ended(self, answer: Any) -> str:
         """Say how a request ended; a failure of the server is raised."""
@@ -240,6 +263,7 @@ def requests(served: Served) -> Try:
         "at",
         "language",
     ]
+    fields += ["sort", "role", "flag", "page", "limit", "days", "format", "done", "moment", "query", "what"]
 
     def value(rng: random.Random) -> bytes:
         own = [served.token, served.page_token, "every", "1", "2", "left", "yes"]
@@ -265,7 +289,12 @@ def requests(served: Served) -> Try:
         step = path.split("/", 3)[-1]
         form = some(rng) if rng.random() < 0.3 else {**some(rng), **signed(signer, served.number, step)}
         method = rng.choice(["GET", "POST", "POST", rng.choice(["HEAD", "PUT", "OPTIONS", "DELETE"])])
+        console = rule.rule.startswith("/r/") and rng.random() < 0.9
+        if console:
+            path = path.replace(path.split("/")[2], "every", 1)
+            form |= {"csrf": form_token(served.seat)} if rng.random() < 0.9 else {}
         headers = {"Host": rng.choice(["localhost", "a b", "x" * 300, "[::1"])} if rng.random() < 0.05 else {}
+        headers |= {"Cookie": f"{COOKIE}={served.seat}"} if console else {}
         data = form if rng.random() < 0.9 else broken(b"page=1&choice=left", rng)
         return served.ended(
             served.client.open(path, method=method, query_string=some(rng), data=data, headers=headers)

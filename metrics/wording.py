@@ -1,7 +1,10 @@
-"""For messages: the nearest known name, a list of names in a sentence, and a number with its word."""
+"""For messages: the nearest known name, a list of names in a sentence, a number with its word; and words that no spreadsheet computes."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+"""What a spreadsheet would take for a formula; in Japan also in full width."""
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
@@ -20,3 +23,8 @@ def listed(names: Iterable[str], *, most: int = 8) -> str:
     names = list(names)
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def plain_cell(text: str) -> str:
+    """Return a text that no spreadsheet computes: an apostrophe before what would be a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text

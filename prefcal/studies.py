@@ -164,6 +164,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     judged = given["preferences"]["task"].unique().tolist() if "preferences" in given else []
     fitted = None if model is None else _user_model(model)
     drawn = draw_model(fitted, draws, seed) if fitted and draws else None
+    study = None if folder is None else read_study(folder)
     evidence = Evidence(
         tables=given,
         sources=study_sources(folder, judged, collection=_paths(collection), runs=_paths(runs)),
@@ -174,6 +175,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         seed=seed,
         place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
         scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),
+        looks=study.looks if study else None,
     )
     wanted = Wanted(primary=primary, compare=tuple(compare)) if primary or compare else None
     found = agree_with(evidence, wanted=wanted, measures=measures, complete_only=complete_only, seed=seed)

@@ -36,6 +36,8 @@ class Evidence:
         Of the users that MSU simulates.
     place, scores_place : str
         How messages call the preferences, and the scores.
+    looks : str or None
+        That somebody looked at results while the study ran, as study.json tells it.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -47,6 +49,7 @@ class Evidence:
     seed: int = 1
     place: str = "preferences"
     scores_place: str = "scores"
+    looks: str | None = None
 
     def of_task(self, name: str, task: str) -> pd.DataFrame | None:
         """Return the rows of a table that are about a task, without the column task; None where there are none."""

@@ -201,7 +201,7 @@ def agree(
         raise input_fault(
             f"nothing scores the systems that were judged ({'; '.join(notes)})",
             cure="name its files with --collection KIND=PATH and --run NAME=PATH, add table positions or push_cells "
-            "(prefcal features), or give --scores",
+            "(prefcal features), or give --scores; prefcal rank says without any which system people prefer",
         )
     _check_added(measures, evidence, scored)
     named = _named(evidence, scored, wanted, notes)
@@ -224,7 +224,7 @@ def agree(
             [row for result in results for row in result.disagreements], columns=pd.Index(COLUMNS)
         ),
         wanted=named,
-        notes=tuple(notes),
+        notes=(*notes, *filter(None, [evidence.looks])),
         diagnostics={one.task.task: result.known for one, result in zip(scored, results, strict=True)},
     )
 

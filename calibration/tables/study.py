@@ -94,6 +94,21 @@ class TableRecord(_StudyPart):
     sha256: Digest
 
 
+class ResultsOpened(_StudyPart):
+    """Somebody looked at who is preferred before these tables were written.
+
+    Attributes
+    ----------
+    at : datetime
+        When.
+    judgments : int
+        How many there were by then, repeats not counted.
+    """
+
+    at: Time
+    judgments: int = Field(ge=0)
+
+
 class Clock(_StudyPart):
     """How stream time follows from wall time: origin + factor x (wall time - origin).
 
@@ -132,6 +147,8 @@ class StudyRecord(_StudyPart):
         By name.
     tables : dict of str to TableRecord
         By name, as they were exported; in the file only where there are any.
+    results_opened : tuple of ResultsOpened
+        Every look at results in the researcher's console, the earliest first; in the file only where there was one.
     """
 
     study: str = Field(min_length=1)
@@ -147,6 +164,20 @@ class StudyRecord(_StudyPart):
     heartbeat_seconds: float | None = Field(default=None, gt=0)
     tasks: dict[str, TaskRecord] = {}
     tables: dict[str, TableRecord] = {}
+    results_opened: tuple[ResultsOpened, ...] = ()
+
+    @property
+    def looks(self) -> str | None:
+        """The sentence that tells of looks at results, None where there was none."""
+        if not self.results_opened:
+            return None
+        often = counted(len(self.results_opened), "time")
+        moments = [
+            f"{one.at:%Y-%m-%d %H:%M} UTC at {counted(one.judgments, 'judgment')}"
+            for one in self.results_opened
+        ]
+        last = f", last on {moments[-1]}" if len(moments) > 1 else ""
+        return f"Who is preferred was looked at {often} before these tables were written: first on {moments[0]}{last}."
 
 
 def read_study(folder: str | Path) -> StudyRecord | None:
@@ -170,7 +201,7 @@ def read_study(folder: str | Path) -> StudyRecord | None:
 
 def write_study(study: StudyRecord, folder: str | Path) -> None:
     """Write study.json into a folder of tables; the same record gives the same bytes."""
-    unsaid = {name for name in ("simulated", "tables") if not getattr(study, name)}
+    unsaid = {name for name in ("simulated", "tables", "results_opened") if not getattr(study, name)}
     content: dict[str, Any] = study.model_dump(mode="json", exclude=unsaid)
     write_json(Path(folder) / STUDY_FILE, content)
 

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 Cell: TypeAlias = str | float | int | None
 FORMATS = ("table", "csv", "json")
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-"""What a spreadsheet would take for a formula; in Japan also in full width."""
-
 MOST = 1_000_000
 """More people, draws or entries than this are a slip of the hand."""
 
@@ -214,11 +211,6 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
         [_machine_number(cell) if isinstance(cell, float) else cell for cell in row] for row in rows
     )
     return text.getvalue()
-
-
-def plain_cell(text: str) -> str:
-    """Return a text that no spreadsheet computes: an apostrophe before what would be a formula."""
-    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def json_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:

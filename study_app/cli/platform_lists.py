@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 SUBMISSION_COLUMNS = ("platform_id", "submission", "status", "ended", "finding")
-QUIET = {"paid", "open"}
+QUIET = {"paid", "marked_paid", "open"}
 """Findings with which nothing is to be done."""
 
 
@@ -142,7 +142,7 @@ def _in_words(reconciled: "list[Reconciled]") -> str:
 
 
 def _submission_cells(submission: "Reconciled") -> tuple[str, ...]:
-    from study_app.cli.output import plain_cell
+    from metrics.wording import plain_cell
 
     return (
         plain_cell(submission.worker),
@@ -190,7 +190,8 @@ def bonus(
     bulk. Amounts are in the study's currency, with two decimals.
     """
     from metrics.files import write_whole
-    from study_app.services.researcher.reconcile import bonus_lines, completed, identities
+    from study_app.services.researcher.payments import bonus_lines
+    from study_app.services.researcher.reconcile import completed, identities
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
 

@@ -16,6 +16,7 @@ from calibration.tables.study import (
     STUDY_FILE,
     Clock,
     FileRecord,
+    ResultsOpened,
     StudyRecord,
     TableRecord,
     TaskRecord,
@@ -57,6 +58,7 @@ from study_app.export.stream_tables import (
     visits_rows,
 )
 from study_app.protocol.stream_rules import VISIT_GAP_SECONDS
+from study_app.store.console_models import ResultsLook
 from study_app.store.models import (
     Assignment,
     Ballot,
@@ -206,7 +208,16 @@ def study_record(
         heartbeat_seconds=HEARTBEAT_SECONDS,
         tasks={task.name: _task_record(task, Path(study.folder), place) for task in study.tasks},
         tables=dict(tables),
+        results_opened=_results_opened(session, study.id),
     )
+
+
+def _results_opened(session: Session, study_id: int) -> tuple[ResultsOpened, ...]:
+    """Return every look at results in the researcher's console."""
+    looks = (
+        select(ResultsLook).where(ResultsLook.study_id == study_id).order_by(ResultsLook.at, ResultsLook.id)
+    )
+    return tuple(ResultsOpened(at=look.at, judgments=look.judgments) for look in session.scalars(looks))
 
 
 def _task_record(task: Task, folder: Path, place: Path) -> TaskRecord:

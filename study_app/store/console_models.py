@@ -51,10 +51,16 @@ class Act(Base):
 
 
 class Job(Base):
-    """Long work on a study that the console began; ``step`` is what it does now, ``message`` what ended it if it failed."""
+    """Long work on a study that the console began.
+
+    ``step`` is what it does now; ``message`` what ended it where it failed or was interrupted, and what is missing from its result
+    where it is done; ``folder`` where its results are, None once they were removed.
+    """
 
     __tablename__ = "job"
-    __table_args__ = (CheckConstraint("state IN ('waiting', 'running', 'done', 'failed')", name="state"),)
+    __table_args__ = (
+        CheckConstraint("state IN ('waiting', 'running', 'done', 'failed', 'interrupted')", name="state"),
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[int] = mapped_column(ForeignKey("study.id"), index=True)
     key_id: Mapped[int | None] = mapped_column(ForeignKey("researcher_key.id"))
@@ -65,3 +71,13 @@ class Job(Base):
     folder: Mapped[str | None]
     made_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
+
+
+class ResultsLook(Base):
+    """Somebody looked at who is preferred, while there were so many judgments; every export tells of it."""
+
+    __tablename__ = "results_look"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"), index=True)
+    at: Mapped[datetime]
+    judgments: Mapped[int]

@@ -108,7 +108,8 @@ class CodeShown(Base):
 class PlatformRecord(Base):
     """What the platform's own list says of one submission of a worker: its id and its state in the platform's words.
 
-    ``marked_paid_at``: when the researcher said that it was paid, whatever the list says.
+    ``finding``: what was advised when the list was read; None where an earlier prefcal read it. ``marked_paid_at``: when the
+    researcher said that it was paid, whatever the list says.
     """
 
     __tablename__ = "platform_record"
@@ -120,6 +121,7 @@ class PlatformRecord(Base):
     confirmed: Mapped[bool]
     paid: Mapped[bool]
     read_at: Mapped[datetime]
+    finding: Mapped[str | None]
     marked_paid_at: Mapped[datetime | None]
 
 

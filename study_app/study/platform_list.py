@@ -82,7 +82,7 @@ class PlatformList:
 def read_platform_list(
     path: str | Path, platform: Platform, *, named: Mapping[str, str], states: Mapping[str, str] | None = None
 ) -> PlatformList:
-    """Read a platform's list.
+    """Read a platform's list from a file.
 
     Parameters
     ----------
@@ -100,7 +100,26 @@ def read_platform_list(
     InputError
         If the file cannot be read, a column is missing, or a line has no id.
     """
-    rows = _rows(path)
+    try:
+        check_bytes(path, Path(path).stat().st_size, most=SMALL_BYTES)
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise input_fault(
+            f"cannot be read ({error.strerror})", path=path, cure="name the platform's CSV"
+        ) from error
+    return parse_platform_list(content, path, platform, named=named, states=states)
+
+
+def parse_platform_list(
+    content: bytes,
+    path: str | Path,
+    platform: Platform,
+    *,
+    named: Mapping[str, str],
+    states: Mapping[str, str] | None = None,
+) -> PlatformList:
+    """Read a platform's list from what a file called ``path`` held; the rest as of `read_platform_list`."""
+    rows = _rows(content, path)
     header = rows[0][1] if rows else []
     log = FaultLog(path)
     places = _places(header, platform, named, log)
@@ -120,15 +139,10 @@ def read_platform_list(
     return PlatformList(submissions=tuple(submissions), unknown=unknown)
 
 
-def _rows(path: str | Path) -> list[tuple[int, list[str]]]:
+def _rows(content: bytes, path: str | Path) -> list[tuple[int, list[str]]]:
     """Return the rows that are not blank, each with the line on which it ends."""
     try:
-        check_bytes(path, Path(path).stat().st_size, most=SMALL_BYTES)
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise input_fault(
-            f"cannot be read ({error.strerror})", path=path, cure="name the platform's CSV"
-        ) from error
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise input_fault("not UTF-8", path=path, cure="save it as CSV in UTF-8") from error
     reader = csv.reader(io.StringIO(text, newline=""))

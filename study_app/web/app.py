@@ -25,7 +25,8 @@ from study_app.store import tokens
 from study_app.store.tokens import BadTokenError, NewToken, Now
 from study_app.web import serving
 from study_app.web.blueprints import BLUEPRINTS
-from study_app.web.console import CONSOLE, frame
+from study_app.web.console import CONSOLE, figures, frame
+from study_app.web.console.figures import LatestFigures
 from study_app.web.console.tries import Tries
 from study_app.web.serving import reference, said
 
@@ -176,6 +177,7 @@ def create_app(config: Config, *, now: Now | None = None, new_token: NewToken | 
     serving.install_headers(app)
     install_compression(app)
     app.extensions[frame.TRIES] = Tries()
+    app.extensions[figures.FIGURES] = LatestFigures()
     for blueprint in (*BLUEPRINTS, *CONSOLE):
         app.register_blueprint(blueprint)
     return app

@@ -17,6 +17,7 @@ from study_app.web.blueprints import BLUEPRINTS
 from study_app.web.blueprints.work import CHOICES, LAYOUTS
 from study_app.web.console import CONSOLE
 from study_app.web.console.people import SORTED_BY
+from study_app.web.serving import LARGE_BODIES
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -62,6 +63,10 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "ends.post_withdraw": {"code": {"type": "string", "maxLength": 64}},
     "console.post_sign_in": {"key": WORD},
     "console.post_sign_out": {},
+    "material.post_results": {},
+    "data.post_job": {"kind": {"enum": ["tables", "results"]}},
+    "payments.post_list": {"list": {"type": "string", "format": "binary"}},
+    "payments.post_paid": {"list": {"enum": ["approve", "pay"]}, "as_of": WORD},
     "overview.post_pause": {},
     "overview.post_resume": {},
     "limits.post_raise": {"task": NUMBER, "limit": NUMBER},
@@ -83,6 +88,8 @@ ASKED: Mapping[str, Mapping[str, Schema]] = {
     "ends.withdraw": {"language": {"enum": ["en", "ja"]}},
     "ends.post_withdraw": {"language": {"enum": ["en", "ja"]}},
     "console.enter": {"key": WORD},
+    "material.material": {"task": NUMBER, "page": NUMBER, "across": NUMBER},
+    "data.tables": {"format": {"enum": ["csv", "parquet"]}},
     "overview.audit": {"before": NUMBER},
     "limits.limits": {
         "task": NUMBER,
@@ -114,6 +121,16 @@ WALK = {"work", "streams", "ends"}
 """Blueprints of a worker's way, whose forms carry the page's token."""
 OPEN = {"ends.post_withdraw", "console.post_sign_in"}
 """Forms that carry a secret of their own."""
+_MEDIA = {
+    "static": "*/*",
+    "beside.security_contact": "text/plain",
+    "ends.agreed_text": "text/plain",
+    "people.people_csv": "text/csv",
+    "replay.moments": "application/json",
+    "data.tables": "application/zip",
+    "payments.payments_csv": "text/csv",
+}
+"""What is no page -> what it is."""
 _JSON = {"beside.healthy", "beside.ready", "beside.take_events"}
 _PLACE = re.compile(r"<(?:(\w+):)?(\w+)>")
 
@@ -175,23 +192,16 @@ def _statuses(rule: Rule, method: str) -> list[str]:
     if rule.rule.startswith("/w/"):
         taken |= {"303", "403", "422"} if method == "POST" else {"303"}
     if rule.rule.startswith("/r/"):
-        taken |= {"303", "403", "409", "422", "429"} if method == "POST" else {"303", "403", "429"}
+        taken |= {"303", "403", "409", "422", "429"} if method == "POST" else {"303", "403", "422", "429"}
     if rule.endpoint == "ends.post_withdraw":
         taken |= {"422"}
     return sorted({"200", "400", "404", "503"} | taken)
 
 
 def _answer(endpoint: str, status: str) -> dict[str, Any]:
-    kind = {
-        "static": "*/*",
-        "beside.security_contact": "text/plain",
-        "ends.agreed_text": "text/plain",
-        "people.people_csv": "text/csv",
-        "replay.moments": "application/json",
-    }
     if status == "303":
         return {"description": MEANINGS[status]}
-    form = "application/json" if endpoint in _JSON else kind.get(endpoint, "text/html")
+    form = "application/json" if endpoint in _JSON else _MEDIA.get(endpoint, "text/html")
     forms = {form, "text/html"} if status != "200" and endpoint not in _JSON else {form}
     if status == "400":
         forms |= {"text/plain"}
@@ -210,4 +220,5 @@ def _body(endpoint: str) -> dict[str, Any]:
     if endpoint not in OPEN:
         is_walk = endpoint.partition(".")[0] in WALK
         schema["properties"] |= {"page": PAGE} if is_walk else {"csrf": CSRF}
-    return {"application/x-www-form-urlencoded": {"schema": schema}}
+    media = "multipart/form-data" if endpoint in LARGE_BODIES else "application/x-www-form-urlencoded"
+    return {media: {"schema": schema}}

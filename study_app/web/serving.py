@@ -47,6 +47,8 @@ HEADERS = {
 }
 FALLBACK_LANGUAGE = "en"
 MAX_BODY_BYTES = 64 * 1024
+LARGE_BODIES = {"payments.post_list": 1024 * 1024}
+"""Views that take more: a platform's list of a few thousand lines."""
 STATIC_MAX_AGE_SECONDS = 300
 LOGGER = logging.getLogger("prefcal.requests")
 
@@ -216,6 +218,8 @@ def refuse_what_was_cut() -> None:
 
     The HTTP server may call the end of a connection the end of the form; only the length that was announced tells.
     """
+    if request.endpoint in LARGE_BODIES:
+        request.max_content_length = LARGE_BODIES[request.endpoint]
     announced = request.content_length
     if announced is not None and len(request.get_data()) != announced:
         raise BadRequest("only a part of the form has come")
@@ -250,7 +254,7 @@ def permit(
 
 def _with_headers(response: Response) -> Response:
     response.headers.extend(HEADERS)
-    policy = POLICY.format(
+    policy = g.get("policy") or POLICY.format(
         scripts=g.get("scripts", "'self'"), forms=g.get("forms", "'self'"), frames=g.get("frames", "'none'")
     )
     response.headers.add("Content-Security-Policy", policy + g.get("more_policy", ""))

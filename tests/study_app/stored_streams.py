@@ -58,7 +58,7 @@ class StoredStreams(StoredStudy):
             StreamView(
                 follow_id=follow.id,
                 key=key,
-                visit=1,
+                visit=view.get("visit", 1),
                 served_at=served_at,
                 entry=view.get("entry", "own"),
                 after=after,

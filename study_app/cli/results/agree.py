@@ -185,6 +185,7 @@ def _evidence(
     from calibration.agree.score_files import read_scores
     from calibration.tables.files import tables_sha256
     from calibration.tables.sources import study_sources
+    from calibration.tables.study import read_study
     from calibration.user_model.model import read_user_model
     from metrics.files import shown_from
     from study_app.cli.tables.folder import read_with_warnings
@@ -193,6 +194,7 @@ def _evidence(
     digest = tables_sha256(tables)
     judged = read["preferences"]["task"].unique().tolist() if "preferences" in read else []
     fitted = read_user_model(model) if model else None
+    study = read_study(tables)
     evidence = Evidence(
         tables=read,
         sources=study_sources(tables, judged, collection=collection, runs=runs),
@@ -203,6 +205,7 @@ def _evidence(
         scores=read_scores(scores) if scores else None,
         place=str(Path(tables) / "preferences.csv"),
         scores_place=scores or "scores",
+        looks=study.looks if study else None,
     )
     return evidence, {
         "tables": shown_from(tables, folder),

@@ -73,7 +73,7 @@ def methods_section(material: ReportMaterial, results: list[TaskResult], key: st
             *(COMPUTED if results else ()),
             *_comparisons(results),
             *_ceilings(results),
-            *material.record.get("notes", ()),
+            *_notes(material),
             *_known(material.record),
             *_all_limits(material, results),
         ),
@@ -101,6 +101,13 @@ def _known(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield what agree.json says of a task's judgments."""
     for task, known in record.get("diagnostics", {}).items():
         yield from (f"Task {task}: {one['sentence']}" for one in known)
+
+
+def _notes(material: ReportMaterial) -> Iterator[str]:
+    """Yield what agree.json notes, and that results were looked at, once."""
+    notes = material.record.get("notes", ())
+    looks = material.study.looks if material.study else None
+    yield from dict.fromkeys([*notes, *filter(None, [looks])])
 
 
 def _people(material: ReportMaterial) -> Iterator[str]:

@@ -205,8 +205,10 @@ class StudyProgress:
     choices: dict[str, int]
 
 
-def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> StudyProgress:
-    """Count everything worth knowing while a study runs."""
+def study_progress(
+    session: Session, plan: StudyPlan, *, now: datetime, cares: Collection[Care] | None = None
+) -> StudyProgress:
+    """Count everything worth knowing while a study runs; ``cares``: signs of care of who takes part, where they are known."""
     counted = select(
         func.count(Worker.arrived_at),
         func.count(Worker.consented_at),
@@ -214,8 +216,9 @@ def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> Study
         func.count(Worker.withdrawn_at),
     ).where(Worker.study_id == plan.id)
     arrived, consented, completed, withdrawn = session.execute(counted).one()
-    part = session.scalars(select(Worker.id).where(takes_part(plan.id))).all()
-    cares = care(session, plan, part, now).values()
+    if cares is None:
+        part = session.scalars(select(Worker.id).where(takes_part(plan.id))).all()
+        cares = care(session, plan, part, now).values()
     return StudyProgress(
         study=plan.name,
         title=plan.entry.title,

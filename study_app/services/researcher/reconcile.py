@@ -3,15 +3,13 @@
 A missing code is never a ground for rejecting anybody: whoever has complete data is to be paid.
 """
 
-import csv
-import io
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from study_app.services.worker.ends import visited_between
@@ -42,6 +40,7 @@ Finding: TypeAlias = Literal[
     "wrong_code",
     "unknown",
     "open",
+    "marked_paid",
     "paid",
 ]
 FINDINGS: dict[Finding, str] = {
@@ -56,9 +55,14 @@ FINDINGS: dict[Finding, str] = {
     "no_data": "handed in without complete data: ask them what went wrong",
     "unknown": "nobody in this study has this id: they never came, or their id was deleted",
     "open": "nothing handed in, no complete data",
+    "marked_paid": "marked as paid in the console, whatever the list says",
     "paid": "complete data, paid",
 }
 """Finding -> what it means and what to do, those first that need something done."""
+
+
+MANY = 1000
+"""So many people are asked about at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,26 +102,32 @@ def reconcile(
     Workers whose data are complete and who stand in no line come too. Order: as `FINDINGS`, then as in the list.
     """
     plan = plans.of(session, study.id, study.version)
-    known = {one.identity.platform_worker: one for one in _known(session, plans, plan, now=now)}
-    reconciled = []
+    everybody = _known(session, plans, _identified(plan.id), now=now)
+    known = {one.identity.platform_worker: one for one in everybody}
+    records, reconciled = _stored(session, plan.id), []
     for one in submissions:
         person = known.get(one.worker)
         if person is None:
             reconciled.append(_row(one, "", "unknown"))
             continue
-        _store(session, person.identity, one, now=now)
+        key = person.identity.id, one.submission
+        record = records.setdefault(key, PlatformRecord(identity_id=key[0], submission=key[1]))
+        record.status, record.confirmed, record.paid, record.read_at = (
+            one.status,
+            one.confirmed,
+            one.paid,
+            now,
+        )
         finding = _finding(session, plan, person, one) if one.known else "unknown_state"
+        if record.marked_paid_at is not None and finding != "paid":
+            finding = "marked_paid"
+        record.finding = finding
+        session.add(record)
         reconciled.append(_row(one, _ended(person), finding))
     listed = {one.worker for one in submissions}
     taken = {one.submission for one in submissions if one.submission}
     reconciled += [
-        Reconciled(
-            worker=name,
-            submission="",
-            status="",
-            ended=_ended(person),
-            finding=_unlisted(plan, person, taken),
-        )
+        _unlisted(plan, person, taken)
         for name, person in known.items()
         if name not in listed and person.is_complete
     ]
@@ -126,24 +136,69 @@ def reconcile(
     return sorted(reconciled, key=lambda one: order.index(one.finding))
 
 
-def _known(session: Session, plans: Plans, plan: StudyPlan, *, now: datetime) -> Iterator[_Known]:
-    for identity, worker in session.execute(
+def never_listed(session: Session, plans: Plans, plan: StudyPlan, *, now: datetime) -> list[Reconciled]:
+    """Return the workers with complete data whom no list of the platform had that was read, in order of arrival."""
+    records = (
+        select(PlatformRecord)
+        .join(PlatformIdentity, PlatformIdentity.id == PlatformRecord.identity_id)
+        .where(PlatformIdentity.study_id == plan.id)
+    )
+    listed = records.with_only_columns(PlatformRecord.identity_id)
+    unlisted = _identified(plan.id).where(
+        PlatformIdentity.id.not_in(listed), Worker.consented_at.is_not(None), Worker.stopped_at.is_(None)
+    )
+    taken = set(session.scalars(records.with_only_columns(PlatformRecord.submission).distinct())) - {""}
+    return [
+        _unlisted(plan, person, taken)
+        for person in _known(session, plans, unlisted, now=now)
+        if person.is_complete
+    ]
+
+
+def _identified(study: int) -> Select[PlatformIdentity, Worker]:
+    return (
         select(PlatformIdentity, Worker)
         .join(Worker, Worker.id == PlatformIdentity.worker_id)
-        .where(PlatformIdentity.study_id == plan.id)
+        .where(PlatformIdentity.study_id == study)
         .order_by(Worker.number)
-    ):
+    )
+
+
+def _known(
+    session: Session,
+    plans: Plans,
+    wanted: Select[PlatformIdentity, Worker],
+    *,
+    now: datetime,
+) -> Iterator[_Known]:
+    people = session.execute(wanted).all()
+    ids, workers = [identity.id for identity, _ in people], [worker.id for _, worker in people]
+    entries = _by_owner(
+        session,
+        select(PlatformEntry.identity_id, PlatformEntry).order_by(PlatformEntry.id),
+        PlatformEntry.identity_id,
+        ids,
+    )
+    follows = _by_owner(session, _FOLLOWS, Assignment.worker_id, workers)
+    for identity, worker in people:
         yield _Known(
             identity=identity,
             worker=worker,
-            entries=session.scalars(
-                select(PlatformEntry)
-                .where(PlatformEntry.identity_id == identity.id)
-                .order_by(PlatformEntry.id)
-            ).all(),
-            follows=session.scalars(_follows(worker.id)).all(),
+            entries=entries[identity.id],
+            follows=follows[worker.id],
             is_complete=_has_all(session, plans, worker, now=now),
         )
+
+
+def _by_owner(
+    session: Session, query: Select[int, Any], owner: Any, owners: Sequence[int]
+) -> defaultdict[int, list[Any]]:
+    """Return owner -> rows of a question for (owner, row); asked for some owners at a time, since databases limit how many."""
+    found: defaultdict[int, list[Any]] = defaultdict(list)
+    for start in range(0, len(owners), MANY):
+        for one, row in session.execute(query.where(owner.in_(owners[start : start + MANY]))):
+            found[one].append(row)
+    return found
 
 
 def _has_all(session: Session, plans: Plans, worker: Worker, *, now: datetime) -> bool:
@@ -152,22 +207,16 @@ def _has_all(session: Session, plans: Plans, worker: Worker, *, now: datetime) -
     return locate(session, plans, worker.id, now=now).state.has_all
 
 
-def _follows(worker: int) -> Select[int]:
-    return select(Follow.id).join(Follow.slot).join(Slot.assignment).where(Assignment.worker_id == worker)
+_FOLLOWS = select(Assignment.worker_id, Follow.id).join(Follow.slot).join(Slot.assignment)
 
 
-def _store(session: Session, identity: PlatformIdentity, one: Submission, *, now: datetime) -> None:
-    """Keep what the platform says now of a submission; what it said before is forgotten."""
-    record = session.scalars(
-        select(PlatformRecord).where(
-            PlatformRecord.identity_id == identity.id, PlatformRecord.submission == one.submission
-        )
-    ).one_or_none()
-    if record is None:
-        record = PlatformRecord(identity_id=identity.id, submission=one.submission)
-        session.add(record)
-    record.status, record.confirmed, record.paid, record.read_at = one.status, one.confirmed, one.paid, now
-    session.flush()
+def _stored(session: Session, study: int) -> dict[tuple[int, str], PlatformRecord]:
+    """Return what lists of the platform said before: (identity, submission) -> record."""
+    of_study = PlatformIdentity.id == PlatformRecord.identity_id
+    records = (
+        select(PlatformRecord).join(PlatformIdentity, of_study).where(PlatformIdentity.study_id == study)
+    )
+    return {(record.identity_id, record.submission): record for record in session.scalars(records)}
 
 
 def _finding(session: Session, plan: StudyPlan, person: _Known, one: Submission) -> Finding:
@@ -186,11 +235,17 @@ def _finding(session: Session, plan: StudyPlan, person: _Known, one: Submission)
     return "no_data" if one.code is None or ended else "wrong_code"
 
 
-def _unlisted(plan: StudyPlan, person: _Known, taken: Collection[str]) -> Finding:
+def _unlisted(plan: StudyPlan, person: _Known, taken: Collection[str]) -> Reconciled:
     """Say what it means that a platform's list does not have a worker; ``taken`` are the submissions that it has."""
     name = platform_of(plan.entry).submission_parameter
     came_under = {entry.parameters.get(name or "") for entry in person.entries}
-    return "not_listed" if came_under.isdisjoint(taken) else "shared_submission"
+    return Reconciled(
+        worker=person.identity.platform_worker,
+        submission="",
+        status="",
+        ended=_ended(person),
+        finding="not_listed" if came_under.isdisjoint(taken) else "shared_submission",
+    )
 
 
 def _due(session: Session, plan: StudyPlan, person: _Known, one: Submission) -> set[str]:
@@ -278,17 +333,6 @@ def completed(session: Session, study: int) -> list[str]:
     return list(session.scalars(query.order_by(Worker.number)))
 
 
-def bonus_lines(ids: Mapping[str, str], amounts: Mapping[str, Decimal]) -> str:
-    """Return a line ``participant_id,amount`` for each worker: pseudonym -> id, pseudonym -> amount.
-
-    Ids stand as the platform gave them, in quotes where they hold a comma: on the generic platform anybody can choose one.
-    """
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerows((ids[worker], f"{amount:.2f}") for worker, amount in amounts.items())
-    return lines.getvalue()
-
-
 ENDS = ("screened_out", "failed_checks", "partial")
 
 
@@ -303,7 +347,7 @@ class Handover:
     shown : int
         The completion code was shown.
     confirmed, paid : int
-        The platform's list, as read last, has some work of theirs as handed in; as paid.
+        The platform's list, as read last, has some work of theirs as handed in; as paid, or it was marked so in the console.
     early : dict of str to int
         How a part ended that was not completed -> workers.
     visit_codes : int
@@ -335,7 +379,9 @@ def handover(session: Session, study: int, platform: Platform) -> Handover:
         complete=_count(session, mine.where(Worker.completed_at.is_not(None))),
         shown=_count(session, codes.where(CodeShown.kind == "complete")),
         confirmed=_count(session, listed.where(PlatformRecord.confirmed)),
-        paid=_count(session, listed.where(PlatformRecord.paid)),
+        paid=_count(
+            session, listed.where(or_(PlatformRecord.paid, PlatformRecord.marked_paid_at.is_not(None)))
+        ),
         early={end: _count(session, mine.where(Worker.stopped_as == end)) for end in ENDS},
         visit_codes=_count(session, codes.where(CodeShown.kind == "visit")),
         shared=len(sharers(session, study, platform)),

@@ -138,7 +138,7 @@ def worker_parts(workers: Sequence[int]) -> list[Part]:
 def unpaid(session: Session, workers: Sequence[int]) -> int:
     """Count the workers with a known id who may still be owed something, as far as the platform's list is known.
 
-    That is: with complete data, or work that the platform has as handed in, and nothing that it has as paid.
+    That is: with complete data, or work that the platform has as handed in, and nothing that it has as paid or that was marked so.
     """
     records = exists().where(
         PlatformRecord.identity_id == PlatformIdentity.id, PlatformIdentity.worker_id == Worker.id
@@ -147,7 +147,7 @@ def unpaid(session: Session, workers: Sequence[int]) -> int:
         Worker.id.in_(workers),
         exists().where(PlatformIdentity.worker_id == Worker.id),
         or_(Worker.completed_at.is_not(None), records.where(PlatformRecord.confirmed)),
-        ~records.where(PlatformRecord.paid),
+        ~records.where(or_(PlatformRecord.paid, PlatformRecord.marked_paid_at.is_not(None))),
     )
     return session.scalar(query) or 0
 

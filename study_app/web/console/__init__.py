@@ -4,12 +4,15 @@
 `study_app.services.researcher`. Workers' pages never name any of these addresses.
 """
 
-from study_app.web.console import frame, limits, overview, people, replay
+from study_app.web.console import data, frame, limits, material, overview, payments, people, replay
 
 CONSOLE = (
     frame.blueprint,
     overview.blueprint,
     people.blueprint,
     replay.blueprint,
+    material.blueprint,
+    data.blueprint,
+    payments.blueprint,
     limits.blueprint,
 )

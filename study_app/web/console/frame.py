@@ -183,7 +183,7 @@ def _refuse_strange(seat: Seat, what: str) -> None:
 def _seat(session: Session, study: str) -> Seat | Response:
     """Return who has signed in, or the page for one whose session is over; raises NotFound for everybody else."""
     app = server()
-    now, token = app.now(), request.cookies.get(COOKIE, "")
+    now, token = app.now(), request.cookies.get(_cookie(), "")
     plan = find_study(session, app.plans, study) if token else None
     known = known_session(session, plan.id, token, now=now) if plan is not None else None
     if plan is None or known is None:
@@ -268,7 +268,7 @@ def post_sign_in(study: str) -> Response:
 @blueprint.post("/r/<study>/sign-out")
 def post_sign_out(study: str) -> Response:
     """End the session, here and for whoever has its cookie."""
-    app, token = server(), request.cookies.get(COOKIE, "")
+    app, token = server(), request.cookies.get(_cookie(), "")
     with transaction(app.database, write=True) as session:
         seat = _seat(session, study)
         if isinstance(seat, Seat) and hmac.compare_digest(
@@ -276,7 +276,7 @@ def post_sign_out(study: str) -> Response:
         ):
             sign_out(session, token, now=app.now())
     response = _to(f"/r/{study}/sign-in")
-    response.delete_cookie(COOKIE, path=f"/r/{study}")
+    response.delete_cookie(_cookie(), secure=is_https(), path=f"/r/{study}")
     return response
 
 
@@ -292,9 +292,14 @@ def _signed_in(study: str, key: str) -> str | None:
         return sign_in(session, plan.id, holder, now=app.now(), new_token=app.new_token)
 
 
+def _cookie() -> str:
+    """Return the cookie's name: over HTTPS one that a browser takes over HTTPS only."""
+    return f"__Secure-{COOKIE}" if is_https() else COOKIE
+
+
 def _with_cookie(response: Response, study: str, token: str) -> Response:
     response.set_cookie(
-        COOKIE, token, path=f"/r/{study}", secure=is_https(), httponly=True, samesite="Strict"
+        _cookie(), token, path=f"/r/{study}", secure=is_https(), httponly=True, samesite="Strict"
     )
     return response
 

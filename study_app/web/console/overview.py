@@ -3,13 +3,11 @@
 from flask import Blueprint, Response, request
 
 from study_app.services.researcher.access import acts
-from study_app.services.researcher.overview import glance
-from study_app.services.researcher.progress import study_progress
 from study_app.services.researcher.studies import pause, resume
-from study_app.services.researcher.troubles import troubles
 from study_app.store.database import room_left
 from study_app.store.models import LoadedStudy
 from study_app.web.console.charts import people_chart
+from study_app.web.console.figures import latest_figures
 from study_app.web.console.frame import NotDone, Seat, manage, page, watch
 from study_app.web.serving import server
 
@@ -22,23 +20,16 @@ LINES = 50
 @watch
 def overview(seat: Seat) -> Response:
     """Show how far a study is, and what is wrong with it."""
-    progress = study_progress(seat.session, seat.plan, now=seat.now)
-    queries = [task.queries for task in progress.tasks]
-    found = glance(seat.session, seat.plan, queries, now=seat.now)
+    found = latest_figures().of(
+        seat.session, seat.plan, free_bytes=room_left(server().database), now=seat.now
+    )
+    curve = found.glance.curve
     return page(
         "console/overview.html",
         seat,
-        progress=progress,
-        glance=found,
-        chart=None if found.curve is None else people_chart(found.curve),
-        troubles=troubles(
-            seat.session,
-            seat.plan,
-            checks=progress.checks,
-            queries=queries,
-            free_bytes=room_left(server().database),
-            now=seat.now,
-        ),
+        figures=found,
+        paused_at=_row(seat).paused_at,
+        chart=None if curve is None else people_chart(curve),
     )
 
 

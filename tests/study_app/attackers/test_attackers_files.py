@@ -11,9 +11,10 @@ from metrics.readers import lines
 from metrics.readers.columns import read_csv_columns
 from metrics.readers.texts import read_profiles
 from metrics.readers.trees import read_json, read_xml
-from study_app.cli.output import plain_cell, table_text
+from metrics.wording import plain_cell
+from study_app.cli.output import table_text
 from study_app.report.drawing.look import read_look
-from study_app.services.researcher.reconcile import bonus_lines
+from study_app.services.researcher.payments import bonus_lines
 from study_app.study.file import read_study_file
 from study_app.tasks.kinds import KINDS
 from tests.study_app.prefcal_command import run_apart, run_here

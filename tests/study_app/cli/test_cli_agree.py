@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 
 import pandas as pd
 import pytest
@@ -139,6 +140,20 @@ def test_how_it_was_made_is_written_down(agree, tables, tmp_path, monkeypatch):
     assert record["command"] == ["prefcal", "agree", beside, "--seed", "5", "--output", "."]
     assert record["tables"] == beside
     assert str(tmp_path.parent) not in (tmp_path / "agree.json").read_text()
+
+
+def test_a_look_at_results_while_the_study_ran_is_told(agree, tables, tmp_path):
+    """On stderr, and in the notes of agree.json, from which the report takes its methods."""
+    looked = shutil.copytree(tables, tmp_path / "tables")
+    opened = [{"at": f"2026-03-0{day}T13:00:00Z", "judgments": 100 * day} for day in (1, 2)]
+    (looked / "study.json").write_text(json.dumps({"study": "s", "results_opened": opened}))
+    ended = agree(looked, "-o", tmp_path / "out")
+    told = (
+        "Who is preferred was looked at 2 times before these tables were written: first on 2026-03-01 13:00 UTC"
+        " at 100 judgments, last on 2026-03-02 13:00 UTC at 200 judgments."
+    )
+    assert told in ended.err
+    assert told in json.loads((tmp_path / "out" / "agree.json").read_text())["notes"]
 
 
 def test_the_command_can_be_given_again_in_the_folder_of_the_results(agree, tables, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from calibration.fit.kept import FitPlot, FitPlots, read_fit_plots, write_fit_pl
 from calibration.fit.material import FitOptions
 from calibration.fit.study import fit_user_model
 from calibration.raters.quality import quality_report
-from calibration.tables.study import TaskRecord
+from calibration.tables.study import ResultsOpened, TaskRecord
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
 from study_app.report.folder import read_material
 from study_app.report.parts.agreement import agreement_section, headline, summary
@@ -73,6 +74,18 @@ def test_methods_have_the_numbers_of_the_protocol(material):
     assert "a mean search under 200 seconds or less than 0.4 of at least 3 repeats" in said
     assert "With 6 queries in task summaries true differences below" in said
     assert "The workers were simulated" in said
+
+
+def test_methods_tell_once_that_results_were_looked_at_early(material):
+    """From study.json, and from agree.json where it says the same."""
+    look = ResultsOpened(at=datetime(2026, 3, 1, 13, tzinfo=UTC), judgments=312)
+    opened = material.study.model_copy(update={"results_opened": (look,)})
+    told = dataclasses.replace(material, study=opened, record=material.record | {"notes": [opened.looks]})
+    for one in (told, dataclasses.replace(material, study=opened)):
+        paragraphs = methods_section(one, []).paragraphs
+        assert [text for text in paragraphs if "looked at" in text] == [opened.looks]
+    assert opened.looks.endswith("first on 2026-03-01 13:00 UTC at 312 judgments.")
+    assert "looked at" not in " ".join(methods_section(material, []).paragraphs)
 
 
 def test_methods_have_no_plural_of_one(material):

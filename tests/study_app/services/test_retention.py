@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from study_app.services.researcher.retention import worker_parts
 from study_app.store.check import check_database
@@ -191,6 +191,10 @@ def test_nobody_is_forgotten_before_they_are_paid(study, retention, said):
         assert f"{owed} not known to be paid" in refused.err
         assert "prefcal reconcile" in refused.err
     assert count(study, PlatformIdentity) == 3
+    if said is not None:
+        with transaction(study.database, write=True) as session:
+            session.execute(update(PlatformRecord).values(marked_paid_at=study.clock()))
+        assert "not known to be paid" not in retention(study, "--all-identities").err
     assert retention(study, "--all-identities", "--delete", "--even-unpaid").code == 0
     assert count(study, PlatformIdentity) == 0
 

@@ -62,20 +62,33 @@ def upgrade() -> None:
     sa.Column('folder', sa.String(), nullable=True),
     sa.Column('made_at', sa.BigInteger(), nullable=False),
     sa.Column('ended_at', sa.BigInteger(), nullable=True),
-    sa.CheckConstraint("state IN ('waiting', 'running', 'done', 'failed')", name=op.f('ck_job_state')),
+    sa.CheckConstraint("state IN ('waiting', 'running', 'done', 'failed', 'interrupted')", name=op.f('ck_job_state')),
     sa.ForeignKeyConstraint(['key_id'], ['researcher_key.id'], name=op.f('fk_job_key_id')),
     sa.ForeignKeyConstraint(['study_id'], ['study.id'], name=op.f('fk_job_study_id')),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_job'))
     )
     op.create_index(op.f('ix_job_study_id'), 'job', ['study_id'], unique=False)
 
+    op.create_table('results_look',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('study_id', sa.Integer(), nullable=False),
+    sa.Column('at', sa.BigInteger(), nullable=False),
+    sa.Column('judgments', sa.Integer(), nullable=False),
+    sa.ForeignKeyConstraint(['study_id'], ['study.id'], name=op.f('fk_results_look_study_id')),
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_results_look'))
+    )
+    op.create_index(op.f('ix_results_look_study_id'), 'results_look', ['study_id'], unique=False)
+
+    op.add_column('platform_record', sa.Column('finding', sa.String(), nullable=True))
     op.add_column('platform_record', sa.Column('marked_paid_at', sa.BigInteger(), nullable=True))
 
 
 def downgrade() -> None:
     with op.batch_alter_table('platform_record', schema=None) as batch_op:
         batch_op.drop_column('marked_paid_at')
+        batch_op.drop_column('finding')
 
+    op.drop_table('results_look')
     op.drop_table('job')
     op.drop_table('audit')
     op.drop_table('console_session')

@@ -57,7 +57,8 @@ def test_the_key_in_the_address_signs_in_once_and_is_in_no_address_after(study):
     https = study.app.test_client().get(
         f"/r/small?key={key_to(study, 'watch', name='b')}", headers={"X-Forwarded-Proto": "https"}
     )
-    assert "Secure" in https.headers["Set-Cookie"]
+    assert https.headers["Set-Cookie"].startswith("__Secure-")
+    assert "Secure" in https.headers["Set-Cookie"].split("; ")
 
 
 def test_without_a_session_every_address_is_unknown(study):

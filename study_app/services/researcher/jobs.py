@@ -1,0 +1,92 @@
+"""Long work on a study that the console began: what there is, what it does now, how it ended. Who does it is no matter here."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from study_app.store.console_models import Job
+from study_app.store.models import LoadedStudy
+
+TABLES: Final = "tables"
+RESULTS: Final = "results"
+STEPS = {
+    TABLES: ("writing the tables", "packing them"),
+    RESULTS: (
+        "writing the tables",
+        "fitting the user model",
+        "comparing measures with the preferences",
+        "writing the report",
+        "packing the tables",
+    ),
+}
+"""Kind of job -> what it does, in this order."""
+
+OPEN = ("waiting", "running")
+INTERRUPTED = "interrupted: its process ended before the work did, as when the server's machine is started anew; start it again"
+KEPT = 3
+"""So many jobs that are done keep their folder; the tables and the report of older ones are removed."""
+
+
+def begin(
+    session: Session, study: int, kind: str, *, key: int | None, folder: str, now: datetime
+) -> Job | None:
+    """Store a job that waits for its process; None while another one of any study is open, since each takes a whole core."""
+    session.scalars(select(LoadedStudy.id).with_for_update()).all()
+    if session.scalars(select(Job.id).where(Job.state.in_(OPEN))).first() is not None:
+        return None
+    job = Job(study_id=study, key_id=key, kind=kind, state="waiting", step="", folder=folder, made_at=now)
+    session.add(job)
+    session.flush()
+    return job
+
+
+def step(session: Session, job: int, name: str) -> None:
+    """Store what a job does now."""
+    session.execute(update(Job).where(Job.id == job).values(state="running", step=name))
+
+
+def end(session: Session, job: int, *, state: str, message: str | None, now: datetime) -> None:
+    """Store how a job ended: done, failed or interrupted; one that has ended already stays as it is."""
+    ending = update(Job).where(Job.id == job, Job.state.in_(OPEN))
+    session.execute(ending.values(state=state, message=message, ended_at=now))
+
+
+def open_jobs(session: Session) -> Sequence[Job]:
+    """Return the jobs of all studies that have not ended."""
+    return session.scalars(select(Job).where(Job.state.in_(OPEN))).all()
+
+
+def jobs_of(session: Session, study: int, *, limit: int = 10) -> Sequence[Job]:
+    """Return a study's jobs, the newest first."""
+    return session.scalars(
+        select(Job).where(Job.study_id == study).order_by(Job.id.desc()).limit(limit)
+    ).all()
+
+
+def job_of(session: Session, study: int, job: int) -> Job | None:
+    """Return a job of this study, None for another's."""
+    return session.scalars(select(Job).where(Job.study_id == study, Job.id == job)).one_or_none()
+
+
+def newest_done(session: Session, study: int, kinds: Collection[str] = (TABLES, RESULTS)) -> Job | None:
+    """Return the newest job that is done and still has its folder."""
+    wanted = select(Job).where(
+        Job.study_id == study, Job.state == "done", Job.kind.in_(kinds), Job.folder.is_not(None)
+    )
+    return session.scalars(wanted.order_by(Job.id.desc()).limit(1)).one_or_none()
+
+
+def forget_old(session: Session, study: int) -> list[str]:
+    """Take their folder from jobs that failed and from all but the newest `KEPT` that are done; return the folders."""
+    ended = select(Job).where(Job.study_id == study, Job.folder.is_not(None), Job.state.not_in(OPEN))
+    jobs = session.scalars(ended.order_by(Job.id.desc())).all()
+    kept = [job for job in jobs if job.state == "done"][:KEPT]
+    gone = [job for job in jobs if job not in kept]
+    folders = [str(job.folder) for job in gone]
+    for job in gone:
+        job.folder = None
+    session.flush()
+    return folders

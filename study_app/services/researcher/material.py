@@ -1,0 +1,258 @@
+"""What the pages of a study were judged on: judgments of each couple of systems, sides, silent days said, days on which streams were read.
+
+Nothing here says who is preferred; `looks` does. All is counted by the database.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+
+from sqlalchemy import BigInteger, Select, exists, func, or_, select, type_coerce
+from sqlalchemy.orm import Session
+
+from study_app.store.models import Assignment, Judgment, PageLoad, Pair, Showing, Slot, Topic, Worker
+from study_app.store.plan import TaskPlan, TopicPlan
+from study_app.store.task_models import Follow, StreamView
+
+ROWS = 50
+"""Of a matrix or a raster on one page."""
+COUPLES = 15
+"""Columns of a matrix on one page."""
+DAY_SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoupleCount:
+    """Judgments of one pair of one topic, repeats not counted: all, and those with the first or the second system on the left."""
+
+    first_left: int = 0
+    second_left: int = 0
+
+    @property
+    def judgments(self) -> int:
+        """How many there are."""
+        return self.first_left + self.second_left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixRow:
+    """A topic; ``cells`` is a count for each couple of the page, None where the topic has no such pair."""
+
+    topic: TopicPlan
+    cells: tuple[CoupleCount | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SilenceShown:
+    """Judgments, repeats not counted, on pages that said which days were silent, and on pages that did not."""
+
+    said: int
+    unsaid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoupleMatrix:
+    """A part of the topics x couples of systems of a task.
+
+    Attributes
+    ----------
+    couples : tuple of (str, str)
+        Names of both systems, in the order of the study file.
+    rows : tuple of MatrixRow
+    pages, couple_pages : int
+        How many parts there are, down and across.
+    most : int
+        The most judgments that a pair of the task has.
+    judgments, repeats : int
+        Of the whole task; repeats are validation pairs.
+    first_left, second_left : int
+        Of these judgments, with the first and the second system of a couple on the left.
+    silent_days : SilenceShown or None
+        None where the task has no days.
+    """
+
+    couples: tuple[tuple[str, str], ...]
+    rows: tuple[MatrixRow, ...]
+    pages: int
+    couple_pages: int
+    most: int
+    judgments: int
+    repeats: int
+    first_left: int
+    second_left: int
+    silent_days: SilenceShown | None
+
+
+def couple_matrix(session: Session, task: TaskPlan, *, page: int, couple_page: int) -> CoupleMatrix:
+    """Count the judgments of a task with pairs; pages count from 1, and one that is not there has no rows."""
+    pairs = _pairs(session, task)
+    places = {system: place for place, system in enumerate(task.systems)}
+    couples = sorted({pair.systems for pair in pairs}, key=lambda two: (places[two[0]], places[two[1]]))
+    shown = couples[(couple_page - 1) * COUPLES : couple_page * COUPLES]
+    topics = task.topics[(page - 1) * ROWS : page * ROWS]
+    tally = _tally(session, task, pairs)
+    here = {(pair.topic, pair.systems): tally.counts.get(pair.id, CoupleCount()) for pair in pairs}
+    every = list(here.values())
+    return CoupleMatrix(
+        couples=tuple((task.systems[first], task.systems[second]) for first, second in shown),
+        rows=tuple(
+            MatrixRow(topic=topic, cells=tuple(here.get((topic.id, couple)) for couple in shown))
+            for topic in topics
+        ),
+        pages=max(1, ceil(len(task.topics) / ROWS)),
+        couple_pages=max(1, ceil(len(couples) / COUPLES)),
+        most=max((one.judgments for one in every), default=0),
+        judgments=sum(one.judgments for one in every),
+        repeats=tally.repeats,
+        first_left=sum(one.first_left for one in every),
+        second_left=sum(one.second_left for one in every),
+        silent_days=tally.silent_days,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PairOfTopic:
+    """A pair, its topic, and its systems in the order of the study file."""
+
+    id: int
+    topic: int
+    systems: tuple[int, int]
+
+
+def _pairs(session: Session, task: TaskPlan) -> list[_PairOfTopic]:
+    order = list(task.systems)
+    wanted = (
+        select(Pair.id, Pair.topic_id, Pair.system_a_id, Pair.system_b_id)
+        .join(Topic, Topic.id == Pair.topic_id)
+        .where(Topic.task_id == task.id)
+        .order_by(Pair.id)
+    )
+    return [
+        _PairOfTopic(id=pair, topic=topic, systems=(a, b) if order.index(a) < order.index(b) else (b, a))
+        for pair, topic, a, b in session.execute(wanted)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tally:
+    counts: Mapping[int, CoupleCount]
+    repeats: int
+    silent_days: SilenceShown | None
+
+
+def _tally(session: Session, task: TaskPlan, pairs: Sequence[_PairOfTopic]) -> _Tally:
+    """Count the answered showings of a task, of workers who have not withdrawn."""
+    first = {pair.id: pair.systems[0] for pair in pairs}
+    left: defaultdict[tuple[int, bool], int] = defaultdict(int)
+    silent: defaultdict[bool | None, int] = defaultdict(int)
+    repeats = 0
+    for pair, system, is_repeat, said, number in session.execute(_answered(task)):
+        if is_repeat:
+            repeats += number
+        else:
+            left[pair, system == first[pair]] += number
+            silent[said] += number
+    return _Tally(
+        counts={
+            pair: CoupleCount(first_left=left[pair, True], second_left=left[pair, False]) for pair in first
+        },
+        repeats=repeats,
+        silent_days=SilenceShown(said=silent[True], unsaid=silent[False]) if set(silent) - {None} else None,
+    )
+
+
+def _answered(task: TaskPlan) -> Select[int, int, bool, bool | None, int]:
+    """Return the question for pair, system on the left, whether it is a repeat, whether silent days were said, how many."""
+    is_repeat = Showing.repeats_id.is_not(None)
+    return (
+        select(Showing.pair_id, Showing.left_system_id, is_repeat, Showing.reveals_silence, func.count())
+        .join(Judgment, (Judgment.showing_id == Showing.id) & (Judgment.revision == 1))
+        .join(Showing.slot)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(Assignment.task_id == task.id, Worker.withdrawn_at.is_(None))
+        .group_by(Showing.pair_id, Showing.left_system_id, is_repeat, Showing.reveals_silence)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RasterRow:
+    """A follower; ``days`` has the visits of each day of the stream, None for a day that has not come."""
+
+    worker: str
+    topic: str
+    system: str
+    days: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisitRaster:
+    """Followers x days of their streams; ``days`` is how many days a stream has, ``most`` the most visits on one here."""
+
+    rows: tuple[RasterRow, ...]
+    days: int
+    pages: int
+    followers: int
+    most: int
+
+
+def visit_raster(session: Session, task: TaskPlan, *, page: int, now: datetime) -> VisitRaster:
+    """Count the visits of followers who have not withdrawn by day of their own stream, day 1 beginning with enrolment."""
+    entry = task.following
+    day = timedelta(seconds=DAY_SECONDS / entry.clock_factor)
+    followers = session.scalar(select(func.count()).select_from(_followers(task).subquery())) or 0
+    shown = session.execute(_followers(task).order_by(Follow.id).offset((page - 1) * ROWS).limit(ROWS)).all()
+    visits = _visits(session, [row.id for row in shown], day)
+    topics = {topic.id: topic.name for topic in task.topics}
+    rows = []
+    for row in shown:
+        number = max(1, ceil((row.ends_at - row.started_at) / day))
+        come = min(number, (now - row.started_at) // day + 1)
+        days = tuple(visits[row.id, one] if one < come else None for one in range(number))
+        rows.append(
+            RasterRow(
+                worker=row.pseudonym,
+                topic=topics[row.topic_id],
+                system=task.systems[row.system_id],
+                days=days,
+            )
+        )
+    return VisitRaster(
+        rows=tuple(rows),
+        days=max((len(row.days) for row in rows), default=0),
+        pages=max(1, ceil(followers / ROWS)),
+        followers=followers,
+        most=max(visits.values(), default=0),
+    )
+
+
+def _followers(task: TaskPlan) -> Select[int, str, int, int, datetime, datetime]:
+    return (
+        select(
+            Follow.id, Worker.pseudonym, Slot.topic_id, Follow.system_id, Follow.started_at, Follow.ends_at
+        )
+        .join(Follow.slot)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(Assignment.task_id == task.id, Worker.withdrawn_at.is_(None))
+    )
+
+
+def _visits(session: Session, follows: Sequence[int], day: timedelta) -> defaultdict[tuple[int, int], int]:
+    """Return (follow, day from 0) -> visits in which a page logged something or its form was sent."""
+    milliseconds = max(1, day // timedelta(milliseconds=1))
+    since = type_coerce(StreamView.served_at, BigInteger) - type_coerce(Follow.started_at, BigInteger)
+    on_day = (since // milliseconds).label("day")
+    logged = exists().where(PageLoad.key == StreamView.key)
+    counted = (
+        select(Follow.id, on_day, func.count(func.distinct(StreamView.visit)))
+        .join(StreamView, StreamView.follow_id == Follow.id)
+        .where(Follow.id.in_(follows), or_(StreamView.left_at.is_not(None), logged))
+        .group_by(Follow.id, on_day)
+    )
+    visits: defaultdict[tuple[int, int], int] = defaultdict(int)
+    for follow, number, count in session.execute(counted):
+        visits[follow, max(0, int(number))] += count
+    return visits
