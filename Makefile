@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 WORKERS ?= 2
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test suite test-postgresql soak lint docs dist lock sbom audit clean
+.PHONY: demo test suite test-postgresql soak lint docs notebooks dist lock sbom audit clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/prefcal demo $(ARGS)
@@ -47,6 +47,10 @@ lint: $(VENV)/.dev
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs out/site
 	@echo "open out/site/index.html"
+
+# What the notebooks of the site show, run anew.
+notebooks: $(VENV)/.docs
+	$(BIN)/python docs/run_notebooks.py
 
 # What is published, in dist/: built twice, to the same bytes, and checked.
 dist: export SOURCE_DATE_EPOCH = 1767225600

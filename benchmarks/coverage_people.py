@@ -23,6 +23,7 @@ from calibration.intents.fit import fit_intents
 from calibration.raters.careless import random_clickers
 from calibration.reading.fit import fit_reading_speed
 from calibration.tables.files import checked
+from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
 
 MU, SIGMA, TAU = 1.290, 0.558, 0.5
@@ -230,7 +231,7 @@ def intents(replications: int) -> None:
 def preferences(replications: int) -> None:
     print("| study | `careless_workers` | named who are | named who are not |\n|---|---|---|---|")
     for regime in JUDGING:
-        found = [random_clickers(regime.study(rng)) for rng in seeds(replications)]
+        found = [random_clickers(judged_pairs(regime.study(rng))) for rng in seeds(replications)]
         named = [{int(name[1:]) for name in judges[kind.is_one]} for judges, kind in filter(None, found)]
         careless = round(regime.careless * regime.people)
         right = np.sum([sum(person < careless for person in each) for each in named]) / max(

@@ -5,7 +5,7 @@
 People vote by Davidson's model; systems are better or worse by topic and by person than they are on the whole, drawn here. The true win
 rates are means over such topics and people, the true worths those of one very large study of the same sort. `votes` is the
 percentile interval of 200 bootstrap samples of the votes, as if votes were independent; `choix`, where it is installed, that of
-choix's ilsr_pairwise (ties left out), over at most 100 studies. docs/rank.md quotes the table.
+choix's ilsr_pairwise (ties left out, as choix knows none), against the same very large study in choix's own model. docs/rank.md quotes the table.
 """
 
 import sys
@@ -28,7 +28,7 @@ except ImportError:
 
 Floats: TypeAlias = NDArray[np.float64]
 Rng: TypeAlias = np.random.Generator
-RESAMPLES, CHOIX_STUDIES = 200, 100
+RESAMPLES = 200
 TIE_WEIGHT, SIDE = 0.5, 0.15
 
 
@@ -138,16 +138,20 @@ def true_win_rates(regime: Regime, rng: Rng) -> Floats:
     return rates / (regime.systems - 1)
 
 
-def true_worths(regime: Regime, rng: Rng) -> Floats:
+def large_study(regime: Regime, rng: Rng) -> JudgedSystems:
+    """Draw a study of the same sort in which chance plays hardly any part."""
     couples = regime.systems * (regime.systems - 1) // 2
     large = replace(regime, topics=600_000 // (couples * 3), votes=3, people=None, uneven=False)
-    return fit_worths(drawn_study(large, rng)).worth
+    return drawn_study(large, rng)
 
 
-def without_ties(study: JudgedSystems) -> list[tuple[int, int]]:
+def wins(study: JudgedSystems) -> Floats:
+    """Return how often the system of the row won against that of the column; ties are left out."""
     won = np.where(study.for_left == 1, study.left, study.right)
     lost = np.where(study.for_left == 1, study.right, study.left)
-    return list(zip(won[~study.is_tie].tolist(), lost[~study.is_tie].tolist(), strict=True))
+    systems = len(study.systems)
+    cell = (won * systems + lost)[~study.is_tie]
+    return np.bincount(cell, minlength=systems**2).reshape(systems, systems).astype(float)
 
 
 def of_votes(study: JudgedSystems, rng: Rng) -> tuple[Floats, Floats]:
@@ -165,29 +169,25 @@ def of_votes(study: JudgedSystems, rng: Rng) -> tuple[Floats, Floats]:
     return low, high
 
 
-def of_choix(study: JudgedSystems, truth: Floats, rng: Rng) -> Floats:
-    """Return whether choix's bootstrap of votes holds the true worths."""
-    votes = np.array(without_ties(study))
-    replicates = [
-        choix.ilsr_pairwise(len(study.systems), votes[rng.integers(len(votes), size=len(votes))], alpha=1e-6)
-        for _ in range(RESAMPLES)
-    ]
+def of_choix(study: JudgedSystems, truth: Floats, rng: Rng) -> NDArray[np.bool_]:
+    """Return whether choix's bootstrap of votes holds the true worths; the dense form has the same estimates as ilsr_pairwise."""
+    won = wins(study)
+    drawn = rng.multinomial(int(won.sum()), won.ravel() / won.sum(), size=RESAMPLES).reshape(-1, *won.shape)
+    replicates = [choix.ilsr_pairwise_dense(sample.astype(float), alpha=1e-6) for sample in drawn]
     low, high = np.quantile(replicates, [0.025, 0.975], axis=0)
     return (low <= truth) & (truth <= high)
 
 
 def covered(regime: Regime, studies: int, rng: Rng) -> Iterator[tuple[str, float]]:
     """Yield how often the truth was held: of single systems, and of all ranks of a study at once."""
-    rates, worth = true_win_rates(regime, rng), true_worths(regime, rng)
-    choix_worth = None
-    if choix is not None:
-        large = replace(regime, topics=200, votes=20, people=None, lost=0.0, uneven=False)
-        choix_worth = choix.ilsr_pairwise(regime.systems, without_ties(drawn_study(large, rng)), alpha=1e-6)
+    large = large_study(regime, rng)
+    rates, worth = true_win_rates(regime, rng), fit_worths(large).worth
+    choix_worth = choix.ilsr_pairwise_dense(wins(large), alpha=1e-6) if choix is not None else None
     own = worths(regime)
     best = 1 + (own[:, None] < own[None] - 1e-9).sum(axis=1)
     worst = regime.systems - (own[:, None] > own[None] + 1e-9).sum(axis=1)
     held: dict[str, list[float]] = {}
-    for number in range(studies):
+    for _ in range(studies):
         study = drawn_study(regime, rng)
         shares = win_rates(study)
         variances = shares.influence.covariances()
@@ -202,7 +202,7 @@ def covered(regime: Regime, studies: int, rng: Rng) -> Iterator[tuple[str, float
         held.setdefault("mean ranks open", []).append(float((high - low + 1).mean()))
         low, high = of_votes(study, rng)
         held.setdefault("votes: win rate", []).append(float(((low <= rates) & (rates <= high)).mean()))
-        if choix_worth is not None and number < CHOIX_STUDIES:
+        if choix_worth is not None:
             held.setdefault("choix: worth", []).append(float(of_choix(study, choix_worth, rng).mean()))
     for what, shares_held in held.items():
         yield what, float(np.mean(shares_held))

@@ -3,7 +3,7 @@
     python benchmarks/fuzz.py [--seed 1] [--share 1.0] [--processes 2] [--only TARGET] [--first INDEX]
 
 Takes valid inputs of each kind, breaks them at random, and hands them to what reads them: study files, collections, runs,
-tables of all kinds, study.json, user models, event batches, and requests of any address with any form. A file must end as
+tables of all kinds, study.json, user models, and on both databases event batches and requests of any address with any form. A file must end as
 accepted or with `InputError`, a request below 500; whatever else, or a process that dies, or more than `SLOW_SECONDS`, is a
 finding. An input depends on seed, target and index only: `--only TARGET --first INDEX --share 0` makes a finding again and
 shows its trace. (A request also meets what the ones before it did: begin earlier, with a larger share.) docs/security.md quotes
@@ -22,6 +22,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -51,9 +52,13 @@ from study_app.store.tokens import PageToken, seeded_tokens, utc_now
 from study_app.study.file import read_study_file
 from study_app.tasks.kinds import KINDS
 from study_app.web.serving import NAME
+from tests.postgres_server import PostgresServer, postgres_server
 from tests.study_app.every_task import every_task, write_every_task
 
 SLOW_SECONDS = 10
+"""Of processor time, so that a busy machine finds nothing."""
+
+HANGING_SECONDS = 120
 MAX_SHOWN = 10
 NEWCOMERS = 0.03
 """Before such a share of the requests a new worker comes and answers up to `MOST_PAGES` pages."""
@@ -160,8 +165,9 @@ def user_models(folder: Path) -> Try:
 class Served:
     """A served study of every task, with somebody who has come to its first questions."""
 
-    def __init__(self, folder: Path) -> None:
-        url = f"sqlite:///{folder / 'fuzz.sqlite3'}"
+    def __init__(self, folder: Path, postgres: PostgresServer | None = None) -> None:
+        name = folder.name.lower().replace("-", "_")
+        url = f"sqlite:///{folder / 'fuzz.sqlite3'}" if postgres is None else postgres.new_database(name)
         database = open_database(url)
         migrate(database)
         content = read_whole_study(write_every_task(folder))
@@ -196,8 +202,7 @@ class Served:
         return "refused" if answer.status_code >= 400 else "accepted"
 
 
-def batches(folder: Path) -> Try:
-    served = Served(folder)
+def batches(served: Served) -> Try:
     events = [{"n": n, "ms": n, "wall": n, **event} for n, event in enumerate(EVENTS, start=1)]
     batch = {"page": served.page_token, "sent_ms": 1, "sent_wall_ms": 1, "events": events}
     whole = json.dumps(batch, indent=0).encode()
@@ -205,9 +210,8 @@ def batches(folder: Path) -> Try:
     return lambda rng: served.ended(served.client.post(address, data=broken(whole, rng)))
 
 
-def requests(folder: Path) -> Try:
+def requests(served: Served) -> Try:
     """Ask for any address by any method with anything in its parts, its query, its form and its headers."""
-    served = Served(folder)
     signer = served.app.extensions[NAME].signer
     fields = [
         "page",
@@ -282,29 +286,41 @@ TARGETS = [
     Target("runs", 6_000, lambda folder: named_files(folder, "systems")),
     Target("tables", 5_000, tables),
     Target("user models", 5_000, user_models),
-    Target("event batches", 10_000, batches),
-    Target("requests", 4_000, requests),
+    Target("event batches, SQLite", 6_000, lambda folder: batches(Served(folder))),
+    Target("event batches, PostgreSQL", 6_000, lambda folder: batches(Served(folder, on_postgres()))),
+    Target("requests, SQLite", 5_000, lambda folder: requests(Served(folder))),
+    Target("requests, PostgreSQL", 5_000, lambda folder: requests(Served(folder, on_postgres()))),
 ]
+RUNNING: list[PostgresServer] = []
+"""The one server of a campaign, which the processes of its targets inherit."""
+
+
+def on_postgres() -> PostgresServer:
+    [running] = RUNNING
+    return running
 
 
 def too_slow(*_: object) -> None:
-    raise TimeoutError(f"more than {SLOW_SECONDS} s")
+    raise TimeoutError(f"more than {SLOW_SECONDS} s of processor time, or {HANGING_SECONDS} s in all")
 
 
 def attack(target: Target, seed: int, first: int, last: int, at: Any, found: Any) -> None:
     """Try the inputs of a target from ``first`` to ``last``; runs in a process of its own, which may die."""
     signal.signal(signal.SIGALRM, too_slow)
+    signal.signal(signal.SIGPROF, too_slow)
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="prefcal-fuzz-") as folder:
         attempt = target.prepare(Path(folder))
         for index in range(first, last + 1):
             at.value = index
-            signal.alarm(SLOW_SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, SLOW_SECONDS)
+            signal.alarm(HANGING_SECONDS)
             try:
                 counts[attempt(random.Random(f"{seed} {target.name} {index}"))] += 1
             except Exception:  # noqa: BLE001 - whatever it is, it is a finding
                 counts["findings"] += 1
                 found.put((index, traceback.format_exc(limit=-3)))
+            signal.setitimer(signal.ITIMER_PROF, 0)
             signal.alarm(0)
     found.put(counts)
 
@@ -348,7 +364,9 @@ def main() -> None:
     options = parser.parse_args()
     chosen = [target for target in TARGETS if options.only in {None, target.name}]
     began = time.perf_counter()
-    with ThreadPoolExecutor(options.processes) as pool:
+    with ExitStack() as stack, ThreadPoolExecutor(options.processes) as pool:
+        if any("PostgreSQL" in target.name for target in chosen):
+            RUNNING.append(stack.enter_context(postgres_server()))
         rows = list(pool.map(lambda target: row_of(target, options), chosen))
     seconds = time.perf_counter() - began
     print(

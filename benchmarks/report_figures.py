@@ -2,22 +2,24 @@
 
     python benchmarks/report_figures.py [FOLDER]
 
-Takes about a minute; everything is made in FOLDER, a temporary one by default, and what the page shows goes to docs/figures.
+Takes about two minutes; everything is made in FOLDER, a temporary one by default, and what the page shows goes to docs/figures. The
+gallery of the site (docs/site_gallery.py) has its studies from here too.
 """
 
 import json
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from study_app.cli import cli
 from study_app.report.build import write_report
 from study_app.report.drawing.look import ReportLook
 
 ROOT = Path(__file__).resolve().parents[1]
 SHOWN = ROOT / "docs" / "figures"
-SUMMARIES = (
+SUMMARIES, PUSHES = "prefcal-demo", "prefcal-push"
+SHOWN_OF_SUMMARIES = (
     "agreement",
     "agreement-pairs-1",
     "patience-curve",
@@ -31,7 +33,7 @@ SUMMARIES = (
     "workers-consistency",
     "workers-sides",
 )
-PUSHES = (
+SHOWN_OF_PUSHES = (
     "streams-pushes-elg-1-elg-0",
     "streams-pushes-silence-recall-elg-1",
     "streams-pushes-alpha",
@@ -43,31 +45,42 @@ ON_WHITE = ReportLook(matplotlib={"figure.facecolor": "#ffffff", "savefig.faceco
 
 
 def main(folder: Path) -> None:
-    summaries, pushes = folder / "summaries", folder / "pushes"
-    run(f"demo --no-serve --out {summaries}")
-    push_study(pushes)
+    make_studies(folder)
     SHOWN.mkdir(exist_ok=True)
-    for made, names in ((summaries, SUMMARIES), (pushes, PUSHES)):
-        write_report(made, look=ON_WHITE)
+    for made, names in ((SUMMARIES, SHOWN_OF_SUMMARIES), (PUSHES, SHOWN_OF_PUSHES)):
+        write_report(folder / made, look=ON_WHITE)
         for name in names:
-            shutil.copy(made / "figures" / f"{name}.svg", SHOWN)
+            shutil.copy(folder / made / "figures" / f"{name}.svg", SHOWN)
 
 
-def push_study(folder: Path) -> None:
-    folder.mkdir()
+def make_studies(folder: Path) -> None:
+    """Make both studies in a folder, each with its report, where they are missing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / SUMMARIES / "report.html").is_file():
+        run(folder, "demo --no-serve")
+    if not (folder / PUSHES / "report.html").is_file():
+        make_pushes(folder)
+
+
+def make_pushes(folder: Path) -> None:
+    """Make the study of push notifications, by people whose weights are known."""
+    shutil.rmtree(folder / PUSHES, ignore_errors=True)
+    (folder / PUSHES).mkdir()
     truth = {name: {"estimate": value} for name, value in TRUE_WEIGHTS.items()}
     content = {"format": "prefcal-user-model/1", "parameters": truth}
-    (folder / "truth.json").write_text(json.dumps(content), encoding="utf-8")
-    database = f"--database {folder / 'prefcal.sqlite3'}"
-    study = ROOT / "examples" / "push_streams" / "study.yaml"
-    run(f"simulate {study} --workers 40 --truth {folder / 'truth.json'} --seed 1 {database}")
-    run(f"export {folder / 'tables'} {database}")
-    run(f"fit {folder / 'tables'} -o {folder / 'user-model.json'}")
-    run(f"agree {folder / 'tables'} --model {folder / 'user-model.json'} -o {folder}")
+    (folder / PUSHES / "truth.json").write_text(json.dumps(content), encoding="utf-8")
+    study, database = ROOT / "examples" / "push_streams" / "study.yaml", f"--database {PUSHES}/study.sqlite3"
+    run(folder, f"simulate {study} --workers 40 --truth {PUSHES}/truth.json --seed 1 {database}")
+    run(folder, f"export {PUSHES}/tables {database}")
+    run(folder, f"fit {PUSHES}/tables -o {PUSHES}/user-model.json")
+    run(folder, f"agree {PUSHES}/tables --model {PUSHES}/user-model.json -o {PUSHES}")
+    run(folder, f"report {PUSHES}")
 
 
-def run(line: str) -> None:
-    cli.main(line.split(" "), prog_name="prefcal", standalone_mode=False)
+def run(folder: Path, line: str) -> None:
+    """Type a command in a folder."""
+    command = Path(sys.executable).with_name("prefcal")
+    subprocess.run([command, *line.split(" ")], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
 """prefcal's server under load, beside oTree's in interleaved runs, or alone with many workers who think.
 
 python benchmarks/serving_load.py --otree ENV [--rounds 3] [--participants 50] [--seconds 30]
+python benchmarks/serving_load.py --client ENV --bare [--rounds 3] [--seconds 10]
 python benchmarks/serving_load.py --client ENV --participants 1000 --think 20 [--database URL] [--processes N]
 
 ENV is a virtual environment with otree and aiohttp (for --client aiohttp alone). prefcal serves examples/load_test with its defaults;
 its participants also post a batch of 20 events every 5 seconds. oTree serves benchmarks/otree_project with its production server.
+--bare puts the least that a server can do beside it (benchmarks/bare_flask.py), both in one process, and tells the processor time a submission, which a
+busy machine changes less than the rate.
 """
 
 import argparse
@@ -20,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -42,14 +45,14 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(command: list[str], address: str, **options: Any) -> Iterator[None]:
-    """Run a server until the block ends."""
+def running(command: list[str], address: str, **options: Any) -> Iterator[int]:
+    """Run a server until the block ends; yield its group of processes."""
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, **options
     ) as server:
         try:
             wait_for(address)
-            yield
+            yield server.pid
         finally:
             os.killpg(server.pid, signal.SIGTERM)
 
@@ -66,6 +69,17 @@ def wait_for(address: str) -> None:
                 return
         time.sleep(0.2)
     sys.exit(f"nothing answers at {address}")
+
+
+def processor_seconds(group: int) -> float:
+    """Return what the processes of a group have used until now."""
+    used = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = path.read_text(encoding="utf-8").rpartition(")")[2].split()
+            if int(fields[2]) == group:
+                used += int(fields[11]) + int(fields[12])
+    return used / os.sysconf("SC_CLK_TCK")
 
 
 def walked(options: argparse.Namespace, urls: list[str], folder: Path, *more: str) -> dict[str, Any]:
@@ -97,8 +111,29 @@ def measure_prefcal(options: argparse.Namespace) -> dict[str, Any]:
         serve = [*prefcal, "serve", "--port", str(port), "--database", url]
         if options.processes:
             serve += ["--processes", str(options.processes)]
-        with running(serve, f"{address}/healthz"):
-            return walked(options, urls, folder)
+        with running(serve, f"{address}/healthz") as group:
+            return walked_and_weighed(options, urls, folder, group)
+
+
+def walked_and_weighed(
+    options: argparse.Namespace, urls: list[str], folder: Path, group: int
+) -> dict[str, Any]:
+    """Return the client's figures with the server's processor time a submission, in milliseconds."""
+    before = processor_seconds(group)
+    found = walked(options, urls, folder)
+    used = 1000 * (processor_seconds(group) - before)
+    return found | {"processor_ms": round(used / max(found["submissions"], 1), 2)}
+
+
+def measure_bare(options: argparse.Namespace) -> dict[str, Any]:
+    """Serve the yardstick and walk through it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, port = Path(name), free_port()
+        address = f"http://127.0.0.1:{port}"
+        urls = [f"{address}/s?id=w{number}" for number in range(options.participants * SPARE)]
+        serve = [sys.executable, str(HERE / "bare_flask.py"), str(port), str(folder / "bare.sqlite3")]
+        with running(serve, f"{address}/s?id=first") as group:
+            return walked_and_weighed(options, urls, folder, group)
 
 
 def measure_otree(options: argparse.Namespace) -> dict[str, Any]:
@@ -146,11 +181,27 @@ def row(name: str, found: dict[str, Any]) -> str:
     )
 
 
+def compare_with_bare(options: argparse.Namespace) -> None:
+    """Measure both in turns, each in one process."""
+    options.processes = 1
+    rates, costs = [], []
+    for number in range(1, options.rounds + 1):
+        bare, ours = measure_bare(options), measure_prefcal(options)
+        print(row(f"bare {number}", bare), row(f"prefcal {number}", ours), sep="\n", flush=True)
+        rates.append(bare["submissions_per_s"] / max(ours["submissions_per_s"], 0.1))
+        costs.append(ours["processor_ms"] / max(bare["processor_ms"], 0.01))
+        print(f"processor ms a submission: bare {bare['processor_ms']}, prefcal {ours['processor_ms']}")
+    print(
+        f"\nmedians: bare has {statistics.median(rates):.2f} times the submissions, prefcal {statistics.median(costs):.2f} times the processor time"
+    )
+
+
 def main() -> None:
     """Run as a program."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--otree", type=Path, help="environment with otree and aiohttp: compare")
     parser.add_argument("--client", type=Path, help="environment with aiohttp: prefcal alone")
+    parser.add_argument("--bare", action="store_true", help="compare with the least that a server can do")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--participants", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=30)
@@ -165,6 +216,9 @@ def main() -> None:
         "| run | submissions/s | turn p50 ms | turn p99 ms | post p99 ms | batches | batch p99 ms | faults |"
     )
     print("|---|---|---|---|---|---|---|---|")
+    if options.bare:
+        compare_with_bare(options)
+        return
     if not options.otree:
         print(row("prefcal", measure_prefcal(options)))
         return

@@ -46,6 +46,11 @@ class Study:
         Persistence of readers of ranked lists.
     pushes : PushJudges
         What pushes are worth; its workers are the study's.
+
+    Examples
+    --------
+    >>> Study(workers=30, topics=5).items
+    20
     """
 
     workers: int = 60

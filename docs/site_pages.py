@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from metrics.registry import Measure
 from study_app.cli import cli
 
 PYTHON_PAGE = Path(__file__).with_name("python.md")
@@ -93,3 +94,9 @@ def _name(name: str) -> list[str]:
     """Return the entry of one name: a class with its members, or a function."""
     directive = "autofunction" if name[0].islower() else "autoclass"
     return ["```{eval-rst}", f".. {directive}:: prefcal.{name}", "```", ""]
+
+
+def say_source(value: object, lines: list[str]) -> None:
+    """Put paper and equation of a measure, and the name in score tables, below the first sentence of its docstring."""
+    if isinstance(value, type) and issubclass(value, Measure) and value is not Measure:
+        lines[1:1] = ["", f"Source: {value.source}. Called ``{value.name}`` in score tables."]

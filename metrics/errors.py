@@ -31,6 +31,18 @@ class Fault:
         The file as the user named it.
     line : int or None
         Line in that file, from 1; for a table its row's line in the CSV.
+
+    Examples
+    --------
+    >>> str(
+    ...     Fault(
+    ...         problem="4 fields expected, got 3",
+    ...         cure="write topic, 0, document and grade",
+    ...         path="qrels.txt",
+    ...         line=17,
+    ...     )
+    ... )
+    'qrels.txt:17: 4 fields expected, got 3; write topic, 0, document and grade'
     """
 
     problem: str
@@ -51,6 +63,15 @@ class InputError(PrefcalError, ValueError):
     ----------
     faults : tuple of Fault
         In the order in which they stand in the files; never empty.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> try:
+    ...     prefcal.measure("M(patience=-1)")
+    ... except InputError as error:
+    ...     print(error)
+    M(patience=-1): patience must be 0 or more, got -1; see `prefcal measures`
     """
 
     def __init__(self, faults: Sequence[Fault]) -> None:

@@ -32,6 +32,11 @@ class Nugget(NamedTuple):
 
     seconds is when it became known, importance what the assessors gave it (3 is the most), words the length column of
     its file: words in 2013, characters in 2014.
+
+    Examples
+    --------
+    >>> Nugget(1325376000.0, 3.0, 6, "The canal is closed for ships.").importance
+    3.0
     """
 
     seconds: float
@@ -45,6 +50,11 @@ class Update(NamedTuple):
 
     words is the length column of its file (see `Nugget`), original the update whose copy it is, None for no copy. The
     original of an original is not looked for.
+
+    Examples
+    --------
+    >>> Update("The canal was closed today.", 5, None).words
+    5
     """
 
     text: str
@@ -53,7 +63,13 @@ class Update(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A nugget in an update; start and end are the first byte of its words in the text (UTF-8) and the one after."""
+    """A nugget in an update; start and end are the first byte of its words in the text (UTF-8) and the one after.
+
+    Examples
+    --------
+    >>> Match("N1", 0, 12).nugget
+    'N1'
+    """
 
     nugget: str
     start: int
@@ -75,6 +91,20 @@ class Event:
     matches : mapping of str to tuple of Match
         Update -> its matches, each of a nugget of this event, in the order of the judgments. What an update has as a
         copy is not here, see `nuggets_of`.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/two_layered/streams"
+    >>> events = prefcal.read_events(
+    ...     topics=f"{folder}/topics.xml",
+    ...     nuggets=f"{folder}/nuggets.tsv",
+    ...     matches=f"{folder}/matches.tsv",
+    ...     updates=f"{folder}/updates.tsv",
+    ... )
+    >>> event = next(iter(events.topics.values()))
+    >>> len(event.nuggets), len(event.updates)
+    (67, 1395)
     """
 
     start: float
@@ -127,6 +157,19 @@ class EventCollection:
         Topics that are not judged because one of the files lacks them.
     converted_from : str or None
         The kind of collection this one was made from, by `metrics.readers.convert`; None for judged events.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/two_layered/streams"
+    >>> events = prefcal.read_events(
+    ...     topics=f"{folder}/topics.xml",
+    ...     nuggets=f"{folder}/nuggets.tsv",
+    ...     matches=f"{folder}/matches.tsv",
+    ...     updates=f"{folder}/updates.tsv",
+    ... )
+    >>> events
+    EventCollection('examples/two_layered/streams/nuggets.tsv', topics=2)
     """
 
     name: str
@@ -154,6 +197,20 @@ class UpdateRun:
         When each was given out, finite; read-only.
     confidence : (n,) ndarray of float64
         How sure the system was, perhaps infinite, never NaN; read-only.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/two_layered/streams"
+    >>> events = prefcal.read_events(
+    ...     topics=f"{folder}/topics.xml",
+    ...     nuggets=f"{folder}/nuggets.tsv",
+    ...     matches=f"{folder}/matches.tsv",
+    ...     updates=f"{folder}/updates.tsv",
+    ... )
+    >>> run = prefcal.read_update_run(f"{folder}/runs/prompt.txt")
+    >>> run.name, len(run.updates)
+    ('prompt', 358)
     """
 
     name: str

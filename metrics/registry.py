@@ -52,6 +52,13 @@ class Measure:
     ------
     ValueError
         If a parameter's value does not fit its annotation.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> found = prefcal.measure("M(patience=840)")
+    >>> isinstance(found, Measure), found.family, found.source
+    (True, 'summaries', 'Kato et al., EVIA 2016, eq. 2')
     """
 
     __slots__ = ()
@@ -179,12 +186,24 @@ def measure(what: str | type[M]) -> Measure | type[M]:
     what : str or class
         A text as `parse_measure` takes it, with either name, or the class of a new measure.
 
+    Returns
+    -------
+    Measure or class
+        The measure that the text names; the class itself, declared.
+
     Raises
     ------
     InputError
         If the text is no measure, see `parse_measure`.
     ValueError
         If another class of that name is registered already.
+
+    Examples
+    --------
+    >>> measure("M(patience=840)")
+    MMeasure(patience=840)
+    >>> measure("ELG(silent_days=0)").column
+    'ELG-0'
     """
     if isinstance(what, str):
         return parse_measure(what, printed=True)
@@ -198,6 +217,11 @@ def measure(what: str | type[M]) -> Measure | type[M]:
 
 def all_measures() -> dict[str, type[Measure]]:
     """Every measure by the name of its class: the package's families in their order, then what was added.
+
+    Returns
+    -------
+    dict of str to class
+        Name of the class -> the class; what `prefcal measures` lists.
 
     Examples
     --------

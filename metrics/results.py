@@ -8,6 +8,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from metrics.registry import Measure
@@ -41,10 +42,49 @@ class Summarised(ABC):
     def summary(self) -> str:
         """Return the result in words."""
 
+    def overview(self) -> "Overview | None":
+        """Return the table that the summary shows and the sentences below it; None where there is no table."""
+        return None
+
     def __repr__(self) -> str:
         return first_lines(self.summary())
 
     __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        overview = self.overview()
+        return f"<pre>{escape(repr(self))}</pre>" if overview is None else overview.as_html()
+
+
+class Overview(NamedTuple):
+    """What a result shows at a glance.
+
+    Attributes
+    ----------
+    table : DataFrame
+        A row a line.
+    digits : str
+        How its numbers are written, as in ``.3f``.
+    sentences : sequence of str
+        What to know of it.
+    """
+
+    table: "pd.DataFrame"
+    digits: str
+    sentences: Sequence[str] = ()
+
+    def as_text(self) -> str:
+        """Return the table in columns, then each sentence on a line of its own."""
+        shown = self.table.to_string(index=False, float_format=f"{{:{self.digits}}}".format)
+        return "\n".join([shown, *self.sentences])
+
+    def as_html(self) -> str:
+        """Return the same for a notebook."""
+        shown = self.table.to_html(
+            index=False, border=0, na_rep="", float_format=f"{{:{self.digits}}}".format
+        )
+        shown = "" if self.table.empty else shown
+        return "\n".join([shown, *(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)])
 
 
 def first_lines(summary: str) -> str:

@@ -57,6 +57,19 @@ def fit(tables: FolderOrFrames, *, seed: int = 1, options: FitOptions | None = N
         With every fault of every table.
     NotIdentifiedError
         If visits are to be cut anew and there is no table activity.
+
+    Examples
+    --------
+    How sure five people are, who voted for an intent each:
+
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {"worker": list("abcdef"), "topic": "t1", "intent": ["i1"] * 4 + ["i2"] * 2}
+    ... )
+    >>> fitted = prefcal.fit({"intent_votes": votes})
+    >>> {intent: round(entry.estimate, 2) for intent, entry in fitted.model.intents["t1"].items()}
+    {'i1': 0.62, 'i2': 0.38}
     """
     folder = _folder(tables)
     return fit_user_model(
@@ -117,6 +130,35 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     ------
     InputError
         If a file or frame has a fault, or nothing can be compared; see `calibration.agree.study.agree`.
+
+    Examples
+    --------
+    Four judgments of two pairs, and scores of one's own:
+
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {
+    ...         "worker": ["w1", "w2", "w3"] * 2,
+    ...         "task": "lists",
+    ...         "topic": ["t1"] * 3 + ["t2"] * 3,
+    ...         "pair": "A-B",
+    ...         "system_left": "A",
+    ...         "system_right": "B",
+    ...         "choice": ["left", "left", "right", "left", "right", "left"],
+    ...     }
+    ... )
+    >>> scores = pd.DataFrame(
+    ...     {
+    ...         "run": ["A", "B"] * 2,
+    ...         "topic": ["t1"] * 2 + ["t2"] * 2,
+    ...         "metric": "nDCG",
+    ...         "value": [0.6, 0.4, 0.3, 0.5],
+    ...     }
+    ... )
+    >>> found = prefcal.agree({"preferences": votes}, scores=scores)
+    >>> float(found.frame().loc[("lists", "nDCG", "against"), "agreement"])
+    0.5
     """
     folder, given = _folder(tables), _tables(tables)
     judged = given["preferences"]["task"].unique().tolist() if "preferences" in given else []
@@ -176,6 +218,24 @@ def rank(
     ------
     InputError
         If a file or frame has a fault, no preference counts, or no comparison connects the systems.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {
+    ...         "worker": ["w1", "w2", "w3"] * 2,
+    ...         "task": "lists",
+    ...         "topic": ["t1"] * 3 + ["t2"] * 3,
+    ...         "pair": "A-B",
+    ...         "system_left": "A",
+    ...         "system_right": "B",
+    ...         "choice": ["left", "left", "right", "left", "right", "left"],
+    ...     }
+    ... )
+    >>> prefcal.rank({"preferences": votes}).frame()["win_rate"].round(2).to_dict()
+    {('lists', 'A'): 0.67, ('lists', 'B'): 0.33}
     """
     folder = _folder(tables)
     return rank_systems(
@@ -205,6 +265,18 @@ def simulate(study: Study | None = None, *, seed: int = 1, activity: bool = Fals
     -------
     dict of str to DataFrame
         As `read_tables` returns them; `fit`, `agree` and `write_tables` take them.
+
+    Raises
+    ------
+    ValueError
+        If such a study, or such people, cannot be drawn.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> tables = prefcal.simulate(prefcal.Study(workers=6, topics=2))
+    >>> len(tables["follows"])
+    6
     """
     return simulate_study(study or Study(), np.random.default_rng(seed), activity=activity)
 
@@ -219,10 +291,36 @@ def report(folder: str | Path, *, style: str | Path | None = None) -> Path:
     style : str or Path, optional
         A style file, see docs/report.md.
 
+    Returns
+    -------
+    Path
+        Of report.html, in the folder.
+
     Raises
     ------
     InputError
         If nothing in the folder can be reported, or a file in it is damaged or cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {
+    ...         "worker": ["w1", "w2", "w3"] * 2,
+    ...         "task": "lists",
+    ...         "topic": ["t1"] * 3 + ["t2"] * 3,
+    ...         "pair": "A-B",
+    ...         "system_left": "A",
+    ...         "system_right": "B",
+    ...         "choice": ["left", "left", "right", "left", "right", "left"],
+    ...     }
+    ... )
+    >>> folder = mkdtemp()
+    >>> prefcal.write_ranking(prefcal.rank({"preferences": votes}), folder)
+    >>> prefcal.report(folder).name
+    'report.html'
     """
     return write_report(folder, look=None if style is None else read_look(style))
 

@@ -10,10 +10,12 @@ SOURCES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
+    *sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")),
+    *sorted((ROOT / "docs" / "gallery").glob("plot_*.py")),
     *sorted((ROOT / "templates").rglob("*.yaml")),
     *(
         path
-        for room in ("metrics", "calibration", "study_app")
+        for room in ("metrics", "calibration", "study_app", "prefcal")
         for path in sorted((ROOT / room).rglob("*.py"))
     ),
 ]
@@ -25,6 +27,12 @@ ODD = {
     "a heading without its verb": r"\"(?:Quarter|Half|Three quarters) below\"",
     "a clock that says minutes": r"\b\d+:\d\d minutes\b",
     "'by chance and beyond it'": r"\bby chance and beyond it\b",
+    "'in the mean', where 'on average' is meant": r"\bin the mean\b(?!time)",
+    "'is none', where 'is not one' is meant": r"\b(?:number|id|code|file|grade|time|header) (?:is|that is) none\b",
+    "'who comes' without 'people'": r"\b(?:lets?|leave out) who\b",
+    "'no ground for'": r"\bno ground for\b",
+    "'oftener'": r"\boftener\b",
+    "a plural made by hand": r"'' if (?:len\(\w+\)|\w+) == 1 else 's'",
 }
 
 

@@ -29,7 +29,8 @@ def test_every_page_stands_in_one_of_the_four_parts_of_the_site():
         r"^```\{toctree\}\n(.*?)^```", (DOCS / "index.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
     )
     listed = [line for part in lists for line in part.splitlines() if line and not line.startswith(":")]
-    pages = [path.relative_to(DOCS) for folder in (DOCS, DOCS / "tutorials") for path in folder.glob("*.md")]
+    pages = [path.relative_to(DOCS) for path in (*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md"))]
+    pages += [path.relative_to(DOCS) for path in DOCS.glob("notebooks/*.ipynb")]
 
     assert len(lists) == 4
     expected = {str(page.with_suffix("")) for page in pages} - {"index"}

@@ -7,13 +7,16 @@ import pandas as pd
 from calibration.agree.measures.variants import Fit, Variant
 from calibration.inference.results import info, warning
 from calibration.user_model.model import Diagnostic
-from metrics.agreement.people import Crossing
+from metrics.agreement.people import Crossing, VotesByPerson, spread_of_tastes
+from metrics.arrays import Floats
 from metrics.wording import counted, listed
 
 FEWEST_WORKERS = 4
 """People from which a difference of measures is tested."""
 FEWEST_TOPICS = 5
 """Queries, likewise."""
+WIDE_TASTES = 0.3
+"""Spread of tastes above which the p of majorities is too small: it is exceeded by one crowd in twenty whose p still holds."""
 JUDGED, EVERYBODY = "preferences", "workers"
 """The tables that no parameter is fitted to as other data."""
 
@@ -32,7 +35,7 @@ def _diagnostics(crossing: Crossing) -> Iterator[Diagnostic]:
     if crossing.is_crossed and crossing.workers > 1:
         yield info(
             "crossed_workers",
-            f"The same people judge several queries ({crossing.queries_each:.1f} a worker in the mean,"
+            f"The same people judge several queries ({crossing.queries_each:.1f} a worker on average,"
             f" {crossing.most_queries_each} at most), so intervals and p are over queries and people at once, and measures are"
             " not exchanged within queries.",
         )
@@ -53,6 +56,27 @@ def _diagnostics(crossing: Crossing) -> Iterator[Diagnostic]:
             "few_topics",
             f"{counted(crossing.queries, 'query was', 'queries were')} judged, too few to tell how much queries differ: there is no p, and"
             f" intervals are less reliable than they say; let {FEWEST_TOPICS} or more be judged.",
+        )
+
+
+def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iterator[Diagnostic]:
+    """Warn where people follow the measures so differently that few votes decide a majority, and its p is too small.
+
+    Parameters
+    ----------
+    votes : VotesByPerson
+        On p pairs.
+    differences : mapping of str to (p,) ndarray of float
+        Measure -> score differences.
+    """
+    told = [one for one in differences.values() if one.any()]
+    spread = spread_of_tastes(votes, told)
+    if spread > WIDE_TASTES:
+        yield warning(
+            "tastes_differ",
+            "People's own tastes differ widely: a standard difference of scores moves the mean vote (1 for, -1 against) of one person by"
+            f" {spread:.2f} more or less than that of another (standard deviation). The p of comparisons by majority is then too small:"
+            " use those by weighted and by votes, which allow for it, and let more people judge.",
         )
 
 

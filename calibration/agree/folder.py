@@ -46,6 +46,36 @@ def write_agreement(
     ------
     InputError
         If the folder or a file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {
+    ...         "worker": ["w1", "w2", "w3"] * 2,
+    ...         "task": "lists",
+    ...         "topic": ["t1"] * 3 + ["t2"] * 3,
+    ...         "pair": "A-B",
+    ...         "system_left": "A",
+    ...         "system_right": "B",
+    ...         "choice": ["left", "left", "right", "left", "right", "left"],
+    ...     }
+    ... )
+    >>> scores = pd.DataFrame(
+    ...     {
+    ...         "run": ["A", "B"] * 2,
+    ...         "topic": ["t1"] * 2 + ["t2"] * 2,
+    ...         "metric": "nDCG",
+    ...         "value": [0.6, 0.4, 0.3, 0.5],
+    ...     }
+    ... )
+    >>> folder = Path(mkdtemp())
+    >>> write_agreement(prefcal.agree({"preferences": votes}, scores=scores), folder)
+    >>> (folder / "agreement.csv").is_file()
+    True
     """
     folder = Path(folder)
     frames = {

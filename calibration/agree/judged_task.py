@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.tables.preferences import VOTES, completed, judged_pairs, left_out, pair_votes
+from calibration.tables.preferences import VOTES, completed, judged_pairs, left_out, votes_by_pair
 from metrics.agreement.ceiling import Ceiling, ceiling
 from metrics.agreement.people import VotesByPerson, crossing
 from metrics.arrays import Floats
@@ -75,8 +75,8 @@ class JudgedTask:
         return ceiling(
             np.asarray(self.judgments["vote"].map(WORTH), dtype=np.float64),
             self.judgments.groupby(["topic", "system_a", "system_b"]).ngroup().to_numpy(),
-            self.judgments["topic"].to_numpy(np.str_),
-            worker=self.judgments["worker"].to_numpy(np.str_),
+            pd.factorize(self.judgments["topic"], sort=True)[0],
+            worker=pd.factorize(self.judgments["worker"], sort=True)[0],
         )
 
     @property
@@ -128,7 +128,7 @@ def judged_tasks(
     if complete_only:
         preferences = preferences[preferences["worker"].isin(completed(workers))]
     judged = judged_pairs(preferences, workers=workers, exclude=exclude)
-    pairs = pair_votes(preferences, workers=workers, exclude=exclude)
+    pairs = votes_by_pair(judged)
     languages = preferences.groupby("task")["language"].agg(_most_frequent)
     return [
         JudgedTask(

@@ -24,6 +24,11 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
     A metric that is undefined (`nan`) somewhere, as some measures of push notifications are, is no fault beside one that
     is not: `scores_of_task` leaves it out.
 
+    Parameters
+    ----------
+    scores : str, Path or DataFrame
+        run, topic, metric, value; a CSV file has these columns in its first line.
+
     Returns
     -------
     DataFrame
@@ -34,6 +39,15 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
     InputError
         If the file cannot be read, lacks a column, has an empty cell, a value that is no finite number, or two
         values of one run, topic and metric; or if it has no score of a single topic.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_scores(
+    ...     pd.DataFrame([("A", "1", "nDCG", 0.5)], columns=["run", "topic", "metric", "value"])
+    ... )
+      run topic metric  value
+    0   A     1   nDCG    0.5
     """
     path = SCORES if isinstance(scores, pd.DataFrame) else scores
     log = FaultLog(path)

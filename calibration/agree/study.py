@@ -15,7 +15,7 @@ import pandas as pd
 
 from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
 from calibration.agree.comparisons import comparison_rows, couples
-from calibration.agree.diagnostics import diagnostics, same_people
+from calibration.agree.diagnostics import diagnostics, same_people, wide_tastes
 from calibration.agree.disagreements import COLUMNS, disagreement_rows, shown_texts
 from calibration.agree.evidence import Evidence, Measured
 from calibration.agree.judged_task import JudgedTask, has_exclusions, judged_tasks
@@ -34,8 +34,9 @@ from calibration.agree.task_agreement import (
 from calibration.raters.careless import note_on_clickers, random_clickers
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
+from metrics.arrays import Floats
 from metrics.errors import input_fault
-from metrics.results import Summarised
+from metrics.results import Overview, Summarised
 from metrics.wording import listed
 
 
@@ -61,6 +62,33 @@ class AgreementTables(Summarised):
         What is missing and why, one sentence each.
     diagnostics : mapping of str to tuple of Diagnostic
         By task, what to know of its judgments before using its numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {
+    ...         "worker": ["w1", "w2", "w3"] * 2,
+    ...         "task": "lists",
+    ...         "topic": ["t1"] * 3 + ["t2"] * 3,
+    ...         "pair": "A-B",
+    ...         "system_left": "A",
+    ...         "system_right": "B",
+    ...         "choice": ["left", "left", "right", "left", "right", "left"],
+    ...     }
+    ... )
+    >>> scores = pd.DataFrame(
+    ...     {
+    ...         "run": ["A", "B"] * 2,
+    ...         "topic": ["t1"] * 2 + ["t2"] * 2,
+    ...         "metric": "nDCG",
+    ...         "value": [0.6, 0.4, 0.3, 0.5],
+    ...     }
+    ... )
+    >>> found = prefcal.agree({"preferences": votes}, scores=scores)
+    >>> found.pairs[["topic", "votes", "vote_share"]].to_dict("list")
+    {'topic': ['t1', 't2'], 'votes': [3, 3], 'vote_share': [0.6666666666666666, 0.6666666666666666]}
     """
 
     agreement: pd.DataFrame
@@ -77,13 +105,15 @@ class AgreementTables(Summarised):
         applied = self.agreement.query("exclusions == 'applied'")
         return applied.set_index(["task", "measure", "ties"])[["agreement", "low", "high", "fit", "pairs"]]
 
-    def summary(self) -> str:
+    def overview(self) -> Overview:
         """Return the agreement of every measure where ties count against it, and what is missing and why."""
         shown = self.frame().xs("against", level="ties").reset_index()
         known = [one.sentence for of_task in self.diagnostics.values() for one in of_task]
-        return "\n".join(
-            [shown.to_string(index=False, float_format="{:.3f}".format), *self.notes, *dict.fromkeys(known)]
-        )
+        return Overview(shown, ".3f", [*self.notes, *dict.fromkeys(known)])
+
+    def summary(self) -> str:
+        """Return the overview as text."""
+        return self.overview().as_text()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -113,6 +143,7 @@ class _Result(NamedTuple):
     pairs: pd.DataFrame
     disagreements: list[Row]
     notes: list[str]
+    known: tuple[Diagnostic, ...]
 
 
 def agree(
@@ -157,7 +188,8 @@ def agree(
     if evidence.scores is not None:
         evidence = replace(evidence, scores=with_system_names(evidence.scores, tasks))
         check_runs(evidence.scores, tasks, path=evidence.scores_place)
-    everybody = _tasks(evidence, exclude=False, complete_only=complete_only)
+    with_excluded = has_exclusions(evidence.tables)
+    everybody = _tasks(evidence, exclude=False, complete_only=complete_only) if with_excluded else tasks
     asked = {task.task: _asked(task.task, evidence, wanted) for task in everybody}
     scorers = {
         task.task: task_scorer(task, evidence, (*asked[task.task].names, *measures)) for task in everybody
@@ -177,7 +209,7 @@ def agree(
     results = [_result(one, named[one.task.task], evidence, rng) for one in scored]
     notes += [note for result in results for note in result.notes]
     rows = [row for result in results for row in result.agreement]
-    if has_exclusions(evidence.tables):
+    if with_excluded:
         rows += _with_everybody(everybody, scorers)
     return AgreementTables(
         agreement=_numeric(pd.DataFrame(rows)),
@@ -193,7 +225,7 @@ def agree(
         ),
         wanted=named,
         notes=tuple(notes),
-        diagnostics={one.task.task: _known(one, evidence) for one in scored},
+        diagnostics={one.task.task: result.known for one, result in zip(scored, results, strict=True)},
     )
 
 
@@ -207,17 +239,17 @@ def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[Ju
     return judged_tasks(evidence.tables, exclude=exclude, complete_only=complete_only)
 
 
-def _known(scored: _Scored, evidence: Evidence) -> tuple[Diagnostic, ...]:
+def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats]) -> tuple[Diagnostic, ...]:
     """Return what to know of the judgments of a task, and of the people whom its measures were fitted to."""
-    crossing = scored.task.votes().crossing
+    votes = scored.task.votes()
+    crossing = votes.crossing
     judges = set(scored.task.judgments["worker"])
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
-    preferences = evidence.tables["preferences"]
-    ours = preferences["worker"].isin(judges) & (preferences["task"] == scored.task.task)
-    clickers = random_clickers(preferences[ours])
+    clickers = random_clickers(scored.task.judgments)
     return (
         *diagnostics(crossing),
         *([note_on_clickers(clickers[1])] if clickers else []),
+        *wide_tastes(votes, differences),
         *same_people(scored.measured.variants, judges, crossing, fitted_to),
     )
 
@@ -282,6 +314,7 @@ def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.
             + ("" if measure == measured.variants[0].measure else "; it is compared by name only")
             for measure in constant
         ],
+        known=_known(scored, evidence, found.differences),
     )
 
 

@@ -28,8 +28,8 @@ CLEAR_RATIO = {"window": 5.02, "count": 6.63}
 """Likelihood ratio beyond which another law between workers is named: one right study in forty, and in a hundred."""
 CLEAR_TAILS = {"window": 2.71, "count": 5.41}
 """The same for heavier tails, a parameter at its bound: one right study in twenty, and in a hundred."""
-BETTER_RATIO = {GENERALISED_GAMMA: 0.0, LOG_T: 0.1, LEFT: 1.0}
-"""Likelihood ratio beyond which the intervals hold a law with a shorter tail, or a heavier one, or drop-outs too."""
+BETTER_RATIO = {GENERALISED_GAMMA: 0.0, LOG_T: 0.1, TWO_KINDS: 4.0, LEFT: 1.0}
+"""Likelihood ratio beyond which the intervals hold a law with a shorter tail, a heavier one, two kinds of people, or drop-outs too."""
 TWO_RATIO = 9.2
 DECISIVE_AIC = 10.0
 STRAIGHT = 0.05
@@ -51,7 +51,7 @@ class Causes:
     held : Extended or None
         The model that has the numbers; None: the plain one.
     doubted : tuple of Extended
-        Models with a shorter or a heavier tail, or with drop-outs, from which the plain one cannot be told: the intervals hold all.
+        Models with a shorter or a heavier tail, two kinds of people, or drop-outs, from which the plain one cannot be told: the intervals hold all.
     within : GoodnessOfFit or None
         The test of an exponential law within workers.
     laws : tuple of Alternative
@@ -224,7 +224,7 @@ def _doubted(found: _Evidence, named: frozenset[str]) -> tuple[Extended, ...]:
     if named - {TOPICS, LAW}:
         return ()
     short = GENERALISED_GAMMA in found.models and found.models[GENERALISED_GAMMA].point[2] > 0
-    asked = {GENERALISED_GAMMA: short, LOG_T: True, LEFT: LAW not in named}
+    asked = {GENERALISED_GAMMA: short, LOG_T: True, TWO_KINDS: True, LEFT: LAW not in named}
     return tuple(
         found.models[name]
         for name, may in asked.items()

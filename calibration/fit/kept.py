@@ -229,7 +229,7 @@ class _Recorder:
 
 
 def _plain(value: Any) -> Any:
-    """Return an argument as JSON has it; None for a number that is none."""
+    """Return an argument as JSON has it; None for a number that is not finite."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list | tuple | range):

@@ -39,6 +39,13 @@ class FitOptions:
         Simulated data sets behind each test of a model; 0: no tests.
     compare : bool
         Compute the naive estimates too.
+
+    Examples
+    --------
+    Fast, without tests of the models:
+
+    >>> FitOptions(simulations=0).level
+    0.95
     """
 
     level: float = LEVEL

@@ -16,10 +16,12 @@ from calibration.fit.material import FitMaterial, by_language
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import CalibrationResult
 from calibration.lateness.naive import NAIVE as LATENESS
+from calibration.patience.persistence import NAIVE as IN_LISTS
 from calibration.patience.stops import NAIVE as PATIENCE
 from calibration.push.naive import NAIVE as PUSH
 from calibration.reading.naive import NAIVE as READING
 from calibration.tables.tables import TABLES
+from calibration.user_model.model import PERSISTENCE
 
 Baseline: TypeAlias = Callable[[], CalibrationResult | Mapping[str, float]]
 
@@ -89,6 +91,7 @@ def _baselines(material: FitMaterial, fitted: list[str]) -> Iterator[tuple[str, 
     by_row: tuple[tuple[str, str, Mapping[str, Callable[..., Any]]], ...] = (
         ("reading_speed_mu", "reads", READING),
         ("patience_chars_stops", "stops", PATIENCE),
+        (PERSISTENCE, "stops", IN_LISTS),
     )
     for parameter, table, baselines in by_row:
         for language, suffix, rows in by_language(material.tables.get(table, TABLES[table].empty())):

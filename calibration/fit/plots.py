@@ -12,6 +12,7 @@ from typing import Any
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import LEVEL, Skipped
 from metrics.files import write_whole
+from metrics.wording import counted
 
 FORMATS = ("png", "svg")
 INCHES = (6.0, 4.5)
@@ -41,7 +42,7 @@ class Drawings:
     def __str__(self) -> str:
         """`8 drawings (PNG and SVG)`."""
         kinds = " and ".join(kind.upper() for kind in FORMATS)
-        return f"{len(self)} drawing{'' if len(self) == 1 else 's'} ({kinds})"
+        return f"{counted(len(self), 'drawing')} ({kinds})"
 
 
 def plot_names(fit: object) -> list[str]:

@@ -37,7 +37,7 @@ from calibration.user_model.model import (
 )
 from metrics.arrays import Floats
 from metrics.errors import PrefcalError
-from metrics.results import Summarised
+from metrics.results import Overview, Summarised
 
 SIGNED = frozenset(PUSH_WEIGHTS)
 """Parameters that may be negative."""
@@ -127,6 +127,17 @@ class UserModelFit(Summarised):
         What the tables cannot tell, and why.
     naive : tuple of NaiveEstimate
         What naive code would have found; empty unless asked for.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {"worker": list("abcdef"), "topic": "t1", "intent": ["i1"] * 4 + ["i2"] * 2}
+    ... )
+    >>> fitted = prefcal.fit({"intent_votes": votes})
+    >>> list(fitted.results), len(fitted.model.intents)
+    ([], 1)
     """
 
     model: UserModel
@@ -144,6 +155,13 @@ class UserModelFit(Summarised):
     def frame(self) -> pd.DataFrame:
         """Return one row a parameter: estimate, low, high, level, unit, method, workers, rows."""
         return self.model.frame()
+
+    def overview(self) -> Overview:
+        """Return every parameter with its interval, and what the tables cannot tell and why."""
+        known = self.model.overview()
+        return known._replace(
+            sentences=[*known.sentences, *(f"not identified: {one}" for one in self.skipped)]
+        )
 
     def summary(self) -> str:
         """Return every parameter with its interval, and what the tables cannot tell and why."""

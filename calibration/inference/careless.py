@@ -76,3 +76,24 @@ def careless_class(earnest: Floats, careless: Floats) -> CarelessClass:
     return CarelessClass(
         share=share, posterior=share * ratio / mixed, loglik=float(earnest.sum() + np.log(mixed).sum())
     )
+
+
+def largest_share(earnest: Floats, careless: Floats, *, drop: float) -> float:
+    """Return the largest share of careless people whose log-likelihood is at most ``drop`` below the highest, at least that of the best.
+
+    Parameters
+    ----------
+    earnest, careless : (w,) ndarray of float
+        As in `careless_class`.
+    drop : float
+        In log-likelihood.
+    """
+    best = careless_class(earnest, careless)
+    ratio = np.exp(np.clip(careless - earnest, -_LARGEST_LOG_RATIO, _LARGEST_LOG_RATIO))
+    least = best.loglik - float(earnest.sum()) - drop
+
+    def above(share: float) -> float:
+        return float(np.log1p(share * (ratio - 1)).sum()) - least
+
+    nearly_all = 1 - 1e-9
+    return 1.0 if above(nearly_all) >= 0 else float(brentq(above, best.share, nearly_all, xtol=1e-6))

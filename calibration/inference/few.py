@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from calibration.inference.results import warning
 from calibration.user_model.model import Diagnostic
+from metrics.wording import counted
 
 FEW_WORKERS, FEW_TOPICS = 20, 10
 
@@ -17,7 +18,5 @@ def notes_on_few(*, workers: int | None = None, topics: int | None = None) -> It
 
 
 def _sentence(number: int, what: str) -> str:
-    return (
-        f"{number} {what}{'' if number == 1 else 's'} are few: how much {what}s differ is hardly known, and intervals may be too "
-        "short."
-    )
+    are = "is" if number == 1 else "are"
+    return f"{counted(number, what)} {are} few: how much {what}s differ is hardly known, and intervals may be too short."

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibration.inference.careless import CarelessClass, careless_class
+from calibration.inference.careless import CarelessClass, careless_class, largest_share
 from metrics.arrays import Floats
 
 POWERS = np.linspace(0, 3, 13)
@@ -47,6 +47,20 @@ def who_follows_nobody(
             return None
         found = _class(logliks(1 - found.posterior), tastes=tastes) or found
     return found
+
+
+def share_left_open(logliks: Floats, drop: float) -> float:
+    """Return the largest share of people who answer by lot at which no more than ``drop`` of log-likelihood is lost.
+
+    Parameters
+    ----------
+    logliks : (w, 13) ndarray of float
+        Of each person's answers by their power, under `POWERS`.
+    drop : float
+        In log-likelihood.
+    """
+    earnest = max(logliks.T[1:], key=lambda one: careless_class(one, logliks[:, 0]).loglik)
+    return largest_share(earnest, logliks[:, 0], drop=drop)
 
 
 def _class(logliks: Floats, *, tastes: bool) -> CarelessClass | None:

@@ -17,7 +17,7 @@ from calibration.inference.wording import short, shown, shown_interval
 from calibration.user_model.model import Diagnostic, ParameterEntry, parameter_frame, plain_name
 from metrics.arrays import Floats
 from metrics.errors import PrefcalError
-from metrics.results import Summarised
+from metrics.results import Overview, Summarised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,16 @@ LEVEL = 0.95
 
 
 class NotIdentifiedError(PrefcalError):
-    """The data cannot tell a parameter; the message is a clause that says why."""
+    """The data cannot tell a parameter; the message is a clause that says why.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise NotIdentifiedError("every visit ends with the study")
+    ... except NotIdentifiedError as error:
+    ...     print(error)
+    every visit ends with the study
+    """
 
 
 def warning(name: str, sentence: str) -> Diagnostic:
@@ -96,6 +105,20 @@ class CalibrationResult(Summarised):
         What to know before using the estimates.
     careless : mapping of str to float
         Worker -> how likely careless, where the fit found such people; else empty.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {"worker": list("abcdef"), "topic": "t1", "intent": ["i1"] * 4 + ["i2"] * 2}
+    ... )
+    >>> fitted = prefcal.fit({"intent_votes": votes})
+    >>> result = fitted.intents.result
+    >>> isinstance(result, CalibrationResult), result.n_workers
+    (True, 6)
+    >>> result.params.round(2).tolist()
+    [0.62, 0.38]
     """
 
     parameters: Mapping[str, float]
@@ -306,6 +329,11 @@ class CalibrationResult(Summarised):
         lines += [f"{name} = {value:.5g}" for name, value in self.details.items()]
         lines += [f"{d.severity}: {d.sentence}" for d in self.diagnostics]
         return "\n".join(lines)
+
+    def overview(self) -> Overview:
+        """Return the parameters with their intervals, and below them the method, how much data, the diagnostics."""
+        shown = self.frame()[["estimate", "low", "high", "unit"]].reset_index()
+        return Overview(shown, ".4g", self.summary().splitlines()[len(self.parameters) :])
 
     def _by(self, method: str | None) -> Uncertainty:
         if not self.uncertainty:

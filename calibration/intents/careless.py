@@ -7,16 +7,19 @@ T of k intents with probability
     prod_{i in T} o_i^g / sum of the same over all sets of k intents        (conditional logit, McFadden 1974)
 
 and one who ticks by lot has g = 0: all sets of k are as likely.
+
+Where nothing speaks clearly for such voters there may be some all the same, the more the fewer topics people vote on: of a single ballot
+nobody can say who filled it in. The intervals then hold also what the probabilities are if as many tick by lot as the votes leave open.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from calibration.inference.careless import CarelessClass
-from calibration.inference.following import POWERS, who_follows_nobody
+from calibration.inference.following import POWERS, share_left_open, who_follows_nobody
 from calibration.intents.prior import rates_prior
 from metrics.arrays import Bools, Floats, Places
 
@@ -24,8 +27,30 @@ Ballots: TypeAlias = Sequence[tuple[Places, Bools]]
 """Of each topic the voters, (w,), and what each of them ticked, (w, intents)."""
 
 
-def random_tickers(votes: pd.DataFrame, counts: pd.DataFrame) -> tuple["pd.Index[str]", CarelessClass] | None:
-    """Find who ticks at random; None where nothing speaks strongly for such voters.
+LEFT_OPEN = 1.92
+"""Log-likelihood lost at the largest share of such voters that the votes leave open: half of the chi-squared that chance exceeds in one of twenty."""
+
+
+class RandomTickers(NamedTuple):
+    """Who ticks at random.
+
+    Attributes
+    ----------
+    voters : Index of str
+        In the order of the posteriors.
+    kind : CarelessClass or None
+        The class; None where nothing speaks clearly for it.
+    left_open : float
+        The largest share of such voters that the votes leave open.
+    """
+
+    voters: "pd.Index[str]"
+    kind: CarelessClass | None
+    left_open: float
+
+
+def random_tickers(votes: pd.DataFrame, counts: pd.DataFrame) -> RandomTickers:
+    """Find who ticks at random.
 
     Parameters
     ----------
@@ -33,17 +58,16 @@ def random_tickers(votes: pd.DataFrame, counts: pd.DataFrame) -> tuple["pd.Index
         Table intent_votes.
     counts : DataFrame
         topic, intent, votes, voters of every intent (`calibration.intents.fit.vote_counts`).
-
-    Returns
-    -------
-    (Index of str, CarelessClass) or None
-        The voters, in the order of the posteriors.
     """
     voters = pd.Index(votes["worker"].unique())
     prior = rates_prior(*(counts[name].to_numpy(np.float64) for name in ("votes", "voters"))).typical
     ballots = list(_ballots(votes, counts, voters))
-    found = who_follows_nobody(lambda weight: _logliks(ballots, weight, prior), len(voters), tastes=False)
-    return None if found is None else (voters, found)
+
+    def logliks(weight: Floats) -> Floats:
+        return _logliks(ballots, weight, prior)
+
+    kind = who_follows_nobody(logliks, len(voters), tastes=False)
+    return RandomTickers(voters, kind, share_left_open(logliks(np.ones(len(voters))), LEFT_OPEN))
 
 
 def _logliks(ballots: Ballots, weight: Floats, prior: tuple[float, float]) -> Floats:

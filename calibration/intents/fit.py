@@ -26,9 +26,9 @@ from calibration.inference.results import (
     info,
     warning,
 )
-from calibration.inference.uncertainty import Replicates
+from calibration.inference.uncertainty import AnyForm, Replicates, Uncertainty
 from calibration.inference.wording import short, shown_level
-from calibration.intents.careless import random_tickers
+from calibration.intents.careless import RandomTickers, random_tickers
 from calibration.intents.prior import FEWEST_INTENTS, beta_posterior, beta_posteriors, rates_prior
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 
 DRAWS = 2000
 FEW_VOTERS = 5
+MOST_BY_LOT = 0.5
+"""Voters who tick by lot are a minority."""
+LEAST_EARNEST = 0.1
+"""Part of a probability that is never taken for theirs, so that none becomes 0."""
 _LEAST_RATE = 1e-300
 
 
@@ -210,7 +214,8 @@ def fit_intents(
     if everybody.empty:
         raise NotIdentifiedError("nobody voted on a topic with intents")
     found = random_tickers(votes, everybody)
-    earnest = votes if found is None else votes[~votes["worker"].isin(found[0][found[1].is_one])]
+    kind = found.kind
+    earnest = votes if kind is None else votes[~votes["worker"].isin(found.voters[kind.is_one])]
     counts = vote_counts(earnest, offered)
     n, voters = (counts[name].to_numpy(np.float64) for name in ("votes", "voters"))
     topic, topics = pd.factorize(counts["topic"])
@@ -226,7 +231,9 @@ def fit_intents(
         ),
         unit="probability",
         method="beta-binomial Bayes",
-        uncertainty=MappingProxyType({"posterior_draws": Replicates(values=normalised(rates, topic))}),
+        uncertainty=MappingProxyType(
+            {"posterior_draws": _uncertainty(normalised(rates, topic), topic, found)}
+        ),
         n_workers=earnest.loc[earnest["topic"].isin(topics), "worker"].nunique(),
         n_rows=int(n.sum()),
         details=MappingProxyType(
@@ -237,13 +244,27 @@ def fit_intents(
             }
         ),
         diagnostics=(
-            *(() if found is None else (_on_careless(found[1], everybody, counts),)),
+            *(() if kind is None else (_on_careless(kind, everybody, counts),)),
             *_diagnostics(counts),
         ),
-        careless=MappingProxyType({} if found is None else found[1].by_name(found[0])),
+        careless=MappingProxyType({} if kind is None else kind.by_name(found.voters)),
     )
     raw = tuple((v / t if t else None) for v, t in zip(n.tolist(), ticks.tolist(), strict=True))
     return IntentFit(intents=pairs, raw=raw, result=result, votes=n, voters=voters, rates=mean_rates)
+
+
+def _uncertainty(draws: Floats, topic: Places, found: RandomTickers) -> Uncertainty:
+    """Return the error of the probabilities: where nobody was found to tick by lot, also for as many as the votes leave open.
+
+    With a share s of voters who spread their ticks evenly over the m intents of a topic, p = (1 - s) P + s / m.
+    """
+    plain, share = Replicates(values=draws), min(found.left_open, MOST_BY_LOT)
+    if found.kind is not None or not share:
+        return plain
+    intents = np.bincount(topic)[topic]
+    earnest = np.maximum(draws - share / intents, LEAST_EARNEST * draws)
+    others = Replicates(values=normalised(earnest, topic))
+    return AnyForm(plain=plain, others=(others,))
 
 
 def vote_counts(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> pd.DataFrame:

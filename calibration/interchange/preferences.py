@@ -125,7 +125,7 @@ def read_foreign_preferences(
     ------
     InputError
         If the file cannot be read or lacks a column, and for every row with an empty cell, one system on both sides,
-        an answer that means nothing, or a time or number that is none; all at once, each with its line. If there is no
+        an answer that means nothing, or a time or number that cannot be read; all at once, each with its line. If there is no
         row below the header.
     """
     rules = rules or ImportRules()

@@ -18,6 +18,8 @@ from metrics.arrays import Floats
 
 REJECTED = 0.06
 """A p-value below it says that the exponential form explains decisively better."""
+NEARLY = 1.92
+"""Log-likelihood, times the design effect, by which it may explain less and is left open: half the chi-squared that chance exceeds in one of twenty."""
 
 
 class DecayForm(NamedTuple):
@@ -33,12 +35,15 @@ class DecayForm(NamedTuple):
         How often it would explain as much better if the linear form were true.
     profile : KappaProfile
         Of the exponential form.
+    design_effect : float
+        How many times larger the variance of kappa is than the model's, at least 1.
     """
 
     scale: float
     gain: float
     p_value: float
     profile: KappaProfile
+    design_effect: float
 
     @property
     def is_told(self) -> bool:
@@ -47,11 +52,11 @@ class DecayForm(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether it explains better, and chance may have done that."""
-        return self.gain > 0 and not self.is_told
+        """Whether it explains the preferences nearly as well or better, but not decisively."""
+        return self.gain > -NEARLY * self.design_effect and not self.is_told
 
 
-def decay_form(pairs: JudgedSummaries, linear: BestPlace, loglik: float) -> DecayForm:
+def decay_form(pairs: JudgedSummaries, linear: BestPlace, loglik: float, design_effect: float) -> DecayForm:
     """Test the linear form against the exponential one.
 
     Parameters
@@ -62,6 +67,8 @@ def decay_form(pairs: JudgedSummaries, linear: BestPlace, loglik: float) -> Deca
         The best place of the linear form.
     loglik : float
         Log-likelihood there.
+    design_effect : float
+        Of kappa.
     """
     profile = _profile(pairs, pairs.votes, "exponential")
     gained = float(profile.loglik[profile.best])
@@ -76,7 +83,7 @@ def decay_form(pairs: JudgedSummaries, linear: BestPlace, loglik: float) -> Deca
     p_value = float(stdtr(max(len(pairs.topics) - 1, 1), -surprise / error)) if error > 0 else 1.0
     kappa = _best(profile).kappa
     scale = 1 / kappa if kappa > 0 else np.inf
-    return DecayForm(scale, gained - loglik, p_value, profile)
+    return DecayForm(scale, gained - loglik, p_value, profile, max(1.0, design_effect))
 
 
 def _profile(pairs: JudgedSummaries, votes: Votes, decay: Decay) -> KappaProfile:

@@ -30,7 +30,7 @@ from calibration.patience.pairs import JudgedSummaries, given_probabilities, sum
 from calibration.patience.preference_result import PreferencesFit
 from calibration.patience.spread import NAME as SPREAD
 from calibration.patience.stops_result import CAUSES, StopsFit
-from calibration.tables.preferences import judged_pairs, pair_votes
+from calibration.tables.preferences import judged_pairs, votes_by_pair
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.query_mean import QueryMean
 from metrics.summaries.readings import Probabilities
@@ -229,7 +229,7 @@ def _judged_summaries(
     if judged.empty:
         raise NotIdentifiedError("no judgment counts")
     probabilities = given_probabilities(intents, voted, positions)
-    pairs = summary_pairs(pair_votes(preferences), positions, probabilities, judged=judged)
+    pairs = summary_pairs(votes_by_pair(judged), positions, probabilities, judged=judged)
     people = judged.loc[judged["topic"].isin(pairs.topics), "worker"].nunique()
     return pairs, people, _notes_on_intents(pairs.topics, intents, voted)
 

@@ -7,16 +7,19 @@ where entries below the one that is read are on the screen, as long as there are
 there. The highest likelihood is at p = steps taken / (steps taken + stops).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from calibration.inference.clusters import between_clusters, chance_of_common, crossed_variance
+from calibration.inference.drawing import BAND, finish, of_studies, tails
 from calibration.inference.goodness import REJECTED, tested_by_simulation
 from calibration.inference.results import (
+    LEVEL,
     CalibrationResult,
     GoodnessOfFit,
     NotIdentifiedError,
@@ -26,9 +29,13 @@ from calibration.inference.results import (
 from calibration.inference.uncertainty import Scale, StudentT
 from calibration.patience.stops import DIFFER, MAY_DIFFER, MOST_NAMES, MOST_SURVIVORS, SCREEN_CHARS
 from calibration.user_model.model import PERSISTENCE, Diagnostic
-from metrics.arrays import Bools, Ints
+from metrics.arrays import Bools, Floats, Ints
 from metrics.wording import listed
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ENVELOPES = 199
 FINISHES_BY_CHANCE = 0.01
 """Who always goes to the end is called careless where a crowd with the p of the others has such a person more rarely than that."""
 CAUSES = frozenset({"careless_workers", "patience_differs", "texts_differ"})
@@ -106,14 +113,7 @@ class PersistenceFit(CalibrationResult):
         if CAUSES & {note.name for note in self.diagnostics}:
             return ()
         p, rng = float(self.estimates[0]), np.random.default_rng(seed)
-        simulated = [
-            _distance(
-                *_by_depth(
-                    np.minimum(rng.geometric(1 - p, len(self.possible)) - 1, self.possible), self.possible
-                )
-            )
-            for _ in range(n_boot)
-        ]
+        simulated = [_distance(*_drawn_depths(p, self.possible, rng)) for _ in range(n_boot)]
 
         def sentence(p_value: float) -> str:
             verdict = "it is not the same at every depth" if p_value < REJECTED else "one p describes it"
@@ -121,6 +121,28 @@ class PersistenceFit(CalibrationResult):
 
         observed = _distance(self.at_risk, self.stops)
         return (tested_by_simulation("same_persistence_at_every_depth", observed, simulated, sentence),)
+
+    def plot_steps(self, ax: "Axes", *, level: float = LEVEL, n_boot: int = ENVELOPES, seed: int = 1) -> None:
+        """Draw the share that went on at each entry, the fitted p, and a pointwise band of studies simulated from the fit."""
+        p, rng = float(self.estimates[0]), np.random.default_rng(seed)
+        entries = np.flatnonzero(self.at_risk) + 1
+        shares = np.stack([_shares_on(*_drawn_depths(p, self.possible, rng)) for _ in range(n_boot)])
+        low, high = np.nanquantile(shares[:, entries - 1], tails(level), axis=0)
+        ax.fill_between(entries, low, high, color=BAND, label=of_studies(level))
+        ax.plot(
+            entries,
+            _shares_on(self.at_risk, self.stops)[entries - 1],
+            color="0.25",
+            marker="o",
+            label="people",
+        )
+        ax.axhline(p, color="#0072b2", linestyle="--", label=f"fitted, p = {p:.2f}")
+        ax.set(
+            xlabel="entry, from the first beyond the first screen",
+            ylabel="share that goes on",
+            ylim=(0, 1.02),
+        )
+        finish(ax, "Persistence: going on to the next entry", "the points should mostly lie inside the band")
 
 
 def fit_persistence(stops: pd.DataFrame, *, language: str | None = None) -> PersistenceFit:
@@ -178,6 +200,27 @@ def fit_persistence(stops: pd.DataFrame, *, language: str | None = None) -> Pers
     )
 
 
+def naive_mean_depth(stops: pd.DataFrame) -> CalibrationResult:
+    """Take 1 - 1 / the mean rank read, as if every list were endless and read from its first entry by decision."""
+    lists = list_stops(stops)
+    if lists.empty:
+        raise NotIdentifiedError("no stop in a ranked list")
+    return CalibrationResult(
+        parameters=MappingProxyType({PERSISTENCE: 1 - 1 / float(lists["rank_read"].clip(lower=1).mean())}),
+        unit="probability",
+        method="1 - 1 / mean rank read",
+        uncertainty=MappingProxyType({}),
+        n_workers=lists["worker"].nunique(),
+        n_rows=len(lists),
+    )
+
+
+NAIVE: Mapping[str, Callable[[pd.DataFrame], CalibrationResult]] = MappingProxyType(
+    {"mean_depth": naive_mean_depth}
+)
+"""Name of a baseline -> its function of table stops."""
+
+
 def list_stops(stops: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of table stops that are of ranked lists."""
     return stops[stops["ranks"].notna()] if "ranks" in stops else stops[:0]
@@ -217,10 +260,12 @@ def _persistence(steps: ListSteps) -> float:
     if not taken and not stopped:
         raise NotIdentifiedError("nobody read a ranked list beyond its first screen, with more to come")
     if not stopped:
-        raise NotIdentifiedError("nobody stopped before the end of a ranked list: a persistence of 1 is none")
+        raise NotIdentifiedError(
+            "nobody stopped before the end of a ranked list: the persistence would be 1, which no reader has"
+        )
     if not taken:
         raise NotIdentifiedError(
-            "everybody stopped at the first entry beyond the first screen: a persistence of 0 is none"
+            "everybody stopped at the first entry beyond the first screen: the persistence would be 0, which no reader has"
         )
     return steps.share
 
@@ -315,6 +360,16 @@ def _by_depth(taken: Ints, possible: Ints) -> tuple[Ints, Ints]:
     ended = np.bincount(decisions, minlength=depths + 1)
     at_risk = len(taken) - np.cumsum(ended)[:-1]
     return at_risk, np.bincount(taken[taken < possible], minlength=depths)
+
+
+def _drawn_depths(p: float, possible: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Return what `_by_depth` finds of simulated readers of the same lists."""
+    return _by_depth(np.minimum(rng.geometric(1 - p, len(possible)) - 1, possible), possible)
+
+
+def _shares_on(at_risk: Ints, stops: Ints) -> Floats:
+    """Return the share that went on at each depth, NaN where nobody stood."""
+    return 1 - np.divide(stops, at_risk, out=np.full(len(stops), np.nan), where=at_risk > 0)
 
 
 def _distance(at_risk: Ints, stops: Ints) -> float:

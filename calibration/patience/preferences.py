@@ -99,7 +99,9 @@ def fit_patience_from_preferences(
     _check_relation(details, clusters)
     kappa = place.kappa
     notes, spread = _about_people(pairs, place)
-    form = None if notes or kappa == 0 else decay_form(pairs, place, float(profile.loglik[best]))
+    form = (
+        None if notes or kappa == 0 else decay_form(pairs, place, float(profile.loglik[best]), clusters.kappa)
+    )
     if form is not None and form.is_told:
         notes.append(_exponential(form))
     log_odds = place.slope * pairs.differences(profile.kappa[[best]])[0]
@@ -169,7 +171,7 @@ def _uncertainty(
 ) -> MappingProxyType[str, Uncertainty]:
     """Return the likelihood-ratio set, and with differences the jackknife where nobody judged two topics; nothing for a single topic.
 
-    Where an exponential decay explains the votes better, and chance may have done that, the set holds that of its 1/e length too.
+    Where an exponential decay explains the votes nearly as well or better, but not decisively, the set holds that of its 1/e length too.
     """
     if len(pairs.topics) < 2:
         return MappingProxyType({})

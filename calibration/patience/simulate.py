@@ -142,6 +142,11 @@ class Judges:
         How worth falls for them with the offset; exponential is exp(-x / L).
     careless : float
         Share of people who answer by chance.
+
+    Examples
+    --------
+    >>> Judges(patience_chars=840, careless=0.1).per_topic
+    14
     """
 
     patience_chars: float
@@ -176,6 +181,29 @@ def simulate_preferences(
     -------
     DataFrame
         Sides are drawn at random; a tie is called good or bad at random.
+
+    Raises
+    ------
+    ValueError
+        If the judges or the positions cannot be drawn from.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> collection = prefcal.read_summary_collection("examples/two_layered/collection")
+    >>> run = prefcal.read_summary_run("examples/two_layered/runs/good-order.xml", collection)
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> other = prefcal.read_summary_run("examples/two_layered/runs/bad-order.xml", collection)
+    >>> shown = pd.concat(
+    ...     [prefcal.summary_positions(collection, each) for each in (run, other)]
+    ... ).assign(task="summaries")
+    >>> given = {query.id: dict(query.probability) for query in collection.queries.values()}
+    >>> votes = simulate_preferences(
+    ...     shown, given, prefcal.Judges(patience_chars=840), np.random.default_rng(1)
+    ... )
+    >>> len(votes), sorted(votes["choice"].unique())
+    (112, ['equally_bad', 'equally_good', 'left', 'right'])
     """
     m = _worth(positions, probabilities, np.array([judges.patience_chars]), judges.decay)
     liking = rng.normal(0, judges.unexplained_sd, len(m))

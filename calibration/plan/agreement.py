@@ -51,6 +51,14 @@ class AgreementDesign:
         The agreement that the true one is to be told from.
     rho : float
         What the search found; see the module.
+
+    Examples
+    --------
+    The first design has yet to be searched for a crowd with the agreement that it names:
+
+    >>> design = AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).searched()
+    >>> design.resized("queries", 24).queries
+    24
     """
 
     queries: int
@@ -144,6 +152,13 @@ class DifferenceDesign:
         Share of pairs in which both measures choose the same system.
     rho_other : float
         What the search found.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> study = prefcal.AgreementDesign(queries=12, pairs=21, workers=10, true=0.75)
+    >>> DifferenceDesign(study=study, other=0.7).same_choice
+    0.8
     """
 
     study: AgreementDesign

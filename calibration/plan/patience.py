@@ -69,6 +69,11 @@ class PatienceDesign:
         The patience that the true one is to be told from.
     stock : Stock or None
         What `stocked` made.
+
+    Examples
+    --------
+    >>> PatienceDesign(queries=12, pairs=21, workers=10, true=840).judges.per_topic
+    14
     """
 
     queries: int

@@ -10,7 +10,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import ndtr, ndtri
 
 from calibration.plan.simulation import Design, PlanRow, Track, plan_row, untracked
-from metrics.results import Summarised
+from metrics.results import Overview, Summarised
 
 LARGEST_FACTOR = 16
 """The search ends at so many times the size it began with."""
@@ -93,6 +93,14 @@ class Plan(Summarised):
     needed : int or None
         The smallest size that meets the wish, as do all larger ones that were simulated; None without a wish, or where
         the largest does not meet it.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> design = prefcal.AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).searched()
+    >>> found = prefcal.plan(design, "queries", prefcal.Wish(), studies=20)
+    >>> [row.size for row in found.rows], found.needed
+    ([6, 12, 24], None)
     """
 
     vary: str
@@ -107,11 +115,16 @@ class Plan(Summarised):
         sizes = pd.Index([row.size for row in self.rows], name=self.vary)
         return pd.DataFrame(rows, columns=pd.Index(columns), index=sizes)
 
-    def summary(self) -> str:
-        """Return the size needed, then what studies of each size give."""
+    def overview(self) -> Overview:
+        """Return what studies of each size give, and below it the size needed."""
         needed = "no size asked for, or none large enough" if self.needed is None else f"{self.needed} needed"
         shown = self.frame()[["people", "width", "width_most", "power", "detectable"]].reset_index()
-        return f"{self.vary}: {needed}\n{shown.to_string(index=False, float_format='{:.3g}'.format)}"
+        return Overview(shown, ".3g", [f"{self.vary}: {needed}"])
+
+    def summary(self) -> str:
+        """Return the size needed, then what studies of each size give."""
+        overview = self.overview()
+        return "\n".join([*overview.sentences, overview._replace(sentences=()).as_text()])
 
     def row(self, size: int) -> PlanRow:
         """Return what studies of a size give."""
@@ -146,6 +159,26 @@ def plan(
         See `plan_row`.
     track : callable
         As `Track`.
+
+    Returns
+    -------
+    Plan
+        ``rows``, one a size, ``needed`` and ``summary()``.
+
+    Raises
+    ------
+    InputError
+        If the design has no such size, or cannot be simulated.
+
+    Examples
+    --------
+    How wide the interval of an agreement will be, for 6, 12 and 24 queries:
+
+    >>> import prefcal
+    >>> design = prefcal.AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).searched()
+    >>> found = prefcal.plan(design, "queries", prefcal.Wish(), studies=20)
+    >>> found.frame()["width"].round(2).to_dict()
+    {6: 0.22, 12: 0.14, 24: 0.1}
     """
     asked = design.size(vary)
     rows: dict[int, PlanRow] = {}

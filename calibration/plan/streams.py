@@ -48,6 +48,11 @@ class AwayDesign:
         Which of M_A and S_A is wanted.
     tell_from : float or None
         The hours that the true value is to be told from.
+
+    Examples
+    --------
+    >>> AwayDesign(workers=30, days=7, mean_hours=8, sd_hours=4).what
+    'mean'
     """
 
     workers: int
@@ -125,6 +130,11 @@ class SilenceDesign:
         Share of silent days.
     judges : PushJudges
         What people are like otherwise.
+
+    Examples
+    --------
+    >>> SilenceDesign(workers=30, pairs=20, topics=5, true=0.2).silent_share
+    0.25
     """
 
     workers: int

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from calibration.inference.results import LEVEL, CalibrationResult, warning
+from calibration.inference.results import LEVEL, CalibrationResult, info, warning
 from calibration.inference.uncertainty import Interval, Scale, Scales, StudentT, Uncertainty
 from calibration.push.errors import STRONG_GAIN, FiellerRatios, RawWeights
 from calibration.push.likelihood import Ties
@@ -168,7 +168,8 @@ def _notes(found: WeightSearch) -> Iterator[Diagnostic]:
     if found.weights[1] <= 0:
         yield warning("no_pain", _no_pain(found))
     elif found.raw is not None and found.raw.gain_in_errors < STRONG_GAIN:
-        yield warning(
+        note = warning if found.raw.gain_may_be_nothing else info
+        yield note(
             "weak_gain",
             f"The weight of gain is only {found.raw.gain_in_errors:.1f} standard errors from 0: alpha is uncertain.",
         )

@@ -22,6 +22,8 @@ from metrics.arrays import Floats, Ints
 
 STRONG_GAIN = 3.0
 """Standard errors of G_E above which a ratio to it is nearly normal."""
+GAIN_SHOWN = 0.9
+"""Level of the two-sided interval of G_E that must lie above 0, else a warning: one-sided 5 %, since gain is no nuisance."""
 
 
 def two_way_covariance(model: ChoiceModel, point: Floats, worker: Ints, topic: Ints) -> Floats:
@@ -78,6 +80,11 @@ class RawWeights:
     def gain_in_errors(self) -> float:
         """G_E in standard errors."""
         return float(self.weights[0] / np.sqrt(self.cov[0, 0]))
+
+    @property
+    def gain_may_be_nothing(self) -> bool:
+        """Whether nothing shows that gain matters: G_E > 0 has a one-sided p of 5 % or more."""
+        return self.gain_in_errors < self.t(GAIN_SHOWN)
 
     def t(self, level: float) -> float:
         """Return how many standard errors an interval reaches to either side."""

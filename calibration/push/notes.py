@@ -90,13 +90,20 @@ def silent_days(raw: RawWeights, uncertainty: Uncertainty, share: float | None) 
 
 
 def notes_on_weights(raw: RawWeights) -> Iterator[Diagnostic]:
-    """Warn of a weak gain, a negative P_E and few clusters."""
+    """Warn of a gain that may be 0, say that it is weak, and warn of a negative P_E."""
     if raw.gain_in_errors < STRONG_GAIN:
-        yield warning(
-            "weak_gain",
-            f"The weight of gain is only {raw.gain_in_errors:.1f} standard errors from 0: ratios to it are uncertain, and "
-            "one whose interval (by Fieller) is open cannot be told from these judgments.",
-        )
+        weight = f"The weight of gain is only {raw.gain_in_errors:.1f} standard errors from 0"
+        if raw.gain_may_be_nothing:
+            yield warning(
+                "weak_gain",
+                f"{weight}, so it may be 0: ratios to it are uncertain, and one whose interval (by Fieller) is open cannot be told from these "
+                "judgments. Ask more people, and about more topics.",
+            )
+        else:
+            yield info(
+                "weak_gain",
+                f"{weight}: ratios to it are uncertain. Their intervals (by Fieller) allow for it, and may be open.",
+            )
     if "P_E" in raw.names and raw.weights[raw.names.index("P_E")] < 0:
         yield warning(
             "negative_P_E",

@@ -36,6 +36,28 @@ def write_ranking(
     ------
     InputError
         If the folder or a file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {
+    ...         "worker": ["w1", "w2", "w3"] * 2,
+    ...         "task": "lists",
+    ...         "topic": ["t1"] * 3 + ["t2"] * 3,
+    ...         "pair": "A-B",
+    ...         "system_left": "A",
+    ...         "system_right": "B",
+    ...         "choice": ["left", "left", "right", "left", "right", "left"],
+    ...     }
+    ... )
+    >>> folder = Path(mkdtemp())
+    >>> write_ranking(prefcal.rank({"preferences": votes}), folder)
+    >>> sorted(path.name for path in folder.iterdir())
+    ['duels.csv', 'rank.json', 'ranking.csv']
     """
     folder = Path(folder)
     check_folder_place(str(folder))

@@ -14,7 +14,7 @@ from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints
 from metrics.errors import Fault, InputError, input_fault
-from metrics.results import Summarised
+from metrics.results import Overview, Summarised
 
 RANKING_COLUMNS = (
     "task",
@@ -48,6 +48,24 @@ class Ranking(Summarised):
         Of all intervals, and of all ranks of a task at once.
     notes : tuple of str
         What to know of a task before using its numbers, one sentence each.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {
+    ...         "worker": ["w1", "w2", "w3"] * 2,
+    ...         "task": "lists",
+    ...         "topic": ["t1"] * 3 + ["t2"] * 3,
+    ...         "pair": "A-B",
+    ...         "system_left": "A",
+    ...         "system_right": "B",
+    ...         "choice": ["left", "left", "right", "left", "right", "left"],
+    ...     }
+    ... )
+    >>> prefcal.rank({"preferences": votes}).duels[["judgments", "share_a"]].round(2).to_dict("list")
+    {'judgments': [6], 'share_a': [0.67]}
     """
 
     ranking: pd.DataFrame
@@ -59,7 +77,7 @@ class Ranking(Summarised):
         """Return the ranking by task and system, the best first."""
         return self.ranking.set_index(["task", "system"])
 
-    def summary(self) -> str:
+    def overview(self) -> Overview:
         """Return win rate, worth and the ranks left open of every system, and what to know of them."""
         shown = self.ranking[["task", "system", "win_rate", "win_low", "win_high", "worth"]].assign(
             ranks=[
@@ -67,7 +85,11 @@ class Ranking(Summarised):
                 for low, high in zip(self.ranking["rank_low"], self.ranking["rank_high"], strict=True)
             ]
         )
-        return "\n".join([shown.to_string(index=False, float_format="{:.3f}".format), *self.notes])
+        return Overview(shown, ".3f", self.notes)
+
+    def summary(self) -> str:
+        """Return the overview as text."""
+        return self.overview().as_text()
 
 
 def ranks_in_words(low: int, high: int) -> str:

@@ -12,7 +12,6 @@ import pandas as pd
 from calibration.inference.careless import CarelessClass
 from calibration.inference.following import POWERS, who_follows_nobody
 from calibration.inference.results import warning
-from calibration.tables.preferences import judged_pairs
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats, Places
 
@@ -20,20 +19,19 @@ _PAIR = ["task", "topic", "system_a", "system_b"]
 _HALF = 0.5
 
 
-def random_clickers(preferences: pd.DataFrame) -> tuple["pd.Index[str]", CarelessClass] | None:
+def random_clickers(judged: pd.DataFrame) -> tuple["pd.Index[str]", CarelessClass] | None:
     """Find who clicks at random; None where nothing speaks clearly for such judges.
 
     Parameters
     ----------
-    preferences : DataFrame
-        Table preferences; validation repeats do not count.
+    judged : DataFrame
+        What `calibration.tables.preferences.judged_pairs` returns, or the part of it that is of one task.
 
     Returns
     -------
     (Index of str, CarelessClass) or None
         The judges, in the order of the posteriors.
     """
-    judged = judged_pairs(preferences)
     sided = judged[judged["vote"].isin(["votes_a", "votes_b"])]
     judges = pd.Index(sided["worker"].unique())
     worker = judges.get_indexer(sided["worker"])

@@ -23,7 +23,7 @@ from calibration.raters.importance import ALPHA, KAPPA, fit_importance, fit_impo
 from calibration.raters.position_bias import NAME as LEFT_SHARE
 from calibration.raters.position_bias import fit_position_bias
 from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_rater_agreement
-from calibration.tables.preferences import counted_tables
+from calibration.tables.preferences import counted_tables, judged_pairs
 from calibration.user_model.model import Diagnostic, ParameterEntry, parameter_frame
 from metrics.results import Summarised
 
@@ -155,7 +155,7 @@ def quality_report(
 
 def _with_clickers(report: QualityReport, preferences: pd.DataFrame) -> QualityReport:
     """Return the report with what is said of judges who click at random, where there are any."""
-    clickers = guarded(lambda: random_clickers(preferences))
+    clickers = guarded(lambda: random_clickers(judged_pairs(preferences)))
     if clickers is None or isinstance(clickers, Unmade):
         return report
     judges, kind = clickers

@@ -10,6 +10,9 @@ with gamma 1 (time does not follow length) or 0 (it does, but there is hardly an
 both laws are where the likelihood of all workers is highest (a mixture of two kinds of people, by EM: Dempster, Laird and Rubin
 1977). There is such a class when the Bayesian information criterion speaks strongly for it (Kass and Raftery 1995), also against
 readers for whom every item takes some time beside its length, and when it is a minority.
+
+Who scrolls along a little faster than people read, in times that follow length, looks like a fast reader: the likelihood tells nothing.
+What people can read is known from elsewhere, and `note_on_fast` holds the workers against it.
 """
 
 import math
@@ -20,15 +23,21 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from calibration.inference.careless import CarelessClass, careless_class
+from calibration.inference.results import warning
 from calibration.reading.items import length_slope
 from calibration.reading.medians import MedianFit, fit_medians
 from calibration.reading.mixture import worker_logliks
 from calibration.reading.rows import TimedReads
+from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
 
 MOST = 0.45
 """A class of a larger share of the workers is no minority."""
-MUCH_FASTER = math.log(3)
+FASTEST = 10.0
+"""Words a second, 600 a minute; beyond 400 a minute people understand less of a text (Rayner and others 2016)."""
+MANY_FAST = 0.1
+"""Share of the workers faster than that from which they are no chance: 4 % are by the speeds of the MSU paper."""
+FEWEST_FAST = 4
 STRONG = 6.0
 FEWEST = 8
 N_MORE = 4
@@ -160,3 +169,18 @@ def _sloped(data: TimedReads, medians: MedianFit, alone: Floats) -> Floats:
     straight = replace(data, log_speed=data.log_speed - slope * (data.log_length - data.log_length.mean()))
     sloped = worker_logliks(straight, fit_medians(straight), np.ones(data.n_workers))
     return alone if sloped is None or sloped.sum() < alone.sum() else sloped
+
+
+def note_on_fast(medians: MedianFit, unit: str) -> Iterator[Diagnostic]:
+    """Warn of many workers who are faster than people read; of words only, since of characters no such bound is known here."""
+    speeds = medians.medians[~np.isnan(medians.medians)]
+    fast = speeds > math.log(FASTEST)
+    count = int(fast.sum())
+    if unit != "words" or count < max(FEWEST_FAST, MANY_FAST * len(speeds)) or fast.all():
+        return
+    yield warning(
+        "fast_workers",
+        f"{count} of {len(speeds)} workers read {60 * FASTEST:.0f} words a minute or more, faster than people read: they may only have scrolled. "
+        f"They are counted as readers; mu of the others is about {speeds[~fast].mean():.3g}. Look at what they answered, and publish mu with and "
+        "without them.",
+    )

@@ -18,7 +18,7 @@ from calibration.inference.clusters import cluster_counts
 from calibration.inference.few import notes_on_few
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
-from calibration.reading.careless import ClickThrough, click_through
+from calibration.reading.careless import ClickThrough, click_through, note_on_fast
 from calibration.reading.items import ItemEffects, item_effects, length_slope
 from calibration.reading.medians import MAD_TO_SD, MedianFit, bootstrap_medians, fit_medians, worker_medians
 from calibration.reading.mixture import N_FREE, MixtureFit, bootstrap_mixture, fit_mixture
@@ -285,6 +285,7 @@ def _diagnostics(
             "reads bias medians.",
         )
     yield from reading_notes(data, medians)
+    yield from note_on_fast(medians, unit)
 
 
 def reading_notes(data: TimedReads, medians: MedianFit) -> Iterator[Diagnostic]:

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array, csc_array, hstack
+from scipy.sparse import block_array, coo_array, csc_array, hstack
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import lsqr
 from scipy.special import fdtrc, stdtr
@@ -57,7 +57,8 @@ def item_effects(data: TimedReads, medians: MedianFit, slope: float = 0.0) -> It
     worker, item = (np.unique(code[shared], return_inverse=True)[1] for code in (data.worker, data.item))
     residual = (data.log_speed - medians.medians[data.worker] - slope * data.log_length)[shared]
     by_worker, by_item = _dummies(worker), _dummies(item)
-    parts = connected_components(by_worker.T @ by_item @ by_item.T @ by_worker)[0]
+    read = by_worker.T @ by_item
+    parts = connected_components(block_array([[None, read], [read.T, None]]), directed=False)[0]
     workers, items = by_worker.shape[1], by_item.shape[1]
     told, left = items - parts, len(item) - workers - items + parts
     if told < 1 or left < 1:

@@ -185,3 +185,10 @@ def _times(cells: "pd.Series[Any]") -> "pd.Series[Any]":
     zoned = texts.str.contains(r"T.*(?:Z|[+-]\d\d:?\d\d)$", regex=True, na=False)
     times = pd.to_datetime(texts.where(zoned), format="ISO8601", utc=True, errors="coerce")
     return times.dt.as_unit("ms")
+
+
+def names_none(named: "pd.Series[str]", names: "pd.Series[str]") -> "pd.Series[bool]":
+    """Say for each row whether it names something that is not among ``names``; an empty cell names nothing."""
+    given = named.dropna()
+    unknown = given[~given.isin(names)] if len(given) else given
+    return pd.Series(named.index.isin(unknown.index), index=named.index)

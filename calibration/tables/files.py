@@ -4,33 +4,26 @@ A folder may hold any of `calibration.tables.tables.TABLES`; unknown files and c
 Parquet file of the same name.
 """
 
-import codecs
-import csv
 import hashlib
 import io
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.csv as pa_csv
 
+from calibration.tables.csv_rows import LineNumbers, raw_csv
 from calibration.tables.definition import DTYPES, Column, Table, choice_cure, misread, parsed
 from calibration.tables.names import SUFFIXES, ignored_files, meant
 from calibration.tables.parquet import raw_parquet
 from calibration.tables.study import changes, recorded_tables
 from calibration.tables.tables import TABLES
-from metrics.budget import check_bytes, check_columns, check_rows
 from metrics.errors import Fault, FaultLog, InputError, input_fault
 from metrics.files import write_whole
-from metrics.wording import counted, listed
+from metrics.wording import listed
 
 _LIKELY = 0.6
-_SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
 
 
 def read_tables(folder: str | Path) -> dict[str, pd.DataFrame]:
@@ -52,6 +45,17 @@ def read_tables(folder: str | Path) -> dict[str, pd.DataFrame]:
     InputError
         If the folder does not exist, holds no table, or any file breaks its definition; before that, if study.json
         says that a table had more rows when it was exported.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> import pandas as pd
+    >>> votes = pd.DataFrame({"worker": ["a", "b"], "topic": "t1", "intent": ["i1", "i2"]})
+    >>> import prefcal
+    >>> folder = mkdtemp()
+    >>> prefcal.write_tables({"intent_votes": votes}, folder)
+    >>> read_tables(folder)["intent_votes"]["intent"].tolist()
+    ['i1', 'i2']
     """
     files = table_paths(folder)
     cut = [change.fault for change in changes(files, recorded_tables(folder)) if change.is_cut]
@@ -113,9 +117,9 @@ def tables_sha256(folder: str | Path) -> str:
 def read_table(path: Path, table: Table) -> pd.DataFrame:
     """Read and check one table file; raises `InputError` with every fault found in it."""
     log = FaultLog(path)
-    raw = _raw_csv(path, log) if path.suffix == ".csv" else raw_parquet(path)
+    raw = raw_csv(path, log) if path.suffix == ".csv" else raw_parquet(path)
     log.raise_if_any()
-    lines = _LineNumbers(path)
+    lines = LineNumbers(path)
     _check_header(raw, table, log)
     log.raise_if_any()
     frame = pd.DataFrame(
@@ -133,7 +137,7 @@ def checked(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
 
     For tables made in memory; the fault's path is the table's name and its line the row's line in a CSV.
     """
-    log, lines = FaultLog(table.name), _LineNumbers(None)
+    log, lines = FaultLog(table.name), LineNumbers(None)
     _check_header(frame, table, log)
     log.raise_if_any()
     frame = frame.reset_index(drop=True)
@@ -163,7 +167,31 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None:
-    """Check ``tables`` and write each as CSV and Parquet into ``folder``; each file appears whole or not at all."""
+    """Check ``tables`` and write each as CSV and Parquet into ``folder``; each file appears whole or not at all.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        Table name -> rows.
+    folder : str or Path
+        Made where it does not exist.
+
+    Raises
+    ------
+    InputError
+        With every fault of every table, or if a file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> import pandas as pd
+    >>> votes = pd.DataFrame({"worker": ["a", "b"], "topic": "t1", "intent": ["i1", "i2"]})
+    >>> folder = mkdtemp()
+    >>> write_tables({"intent_votes": votes}, folder)
+    >>> sorted(path.name for path in Path(folder).iterdir())
+    ['intent_votes.csv', 'intent_votes.parquet']
+    """
     folder = Path(folder)
     frames = checked_tables(tables)
     folder.mkdir(parents=True, exist_ok=True)
@@ -194,13 +222,13 @@ def line_of(path: Path, row: int) -> int:
 
 def lines_of(path: Path, rows: Iterable[int]) -> list[int]:
     """Return `line_of` of several rows."""
-    lines = _LineNumbers(path)
+    lines = LineNumbers(path)
     return [lines[row] for row in rows]
 
 
 def raw_rows(path: Path) -> pd.DataFrame:
     """Return every column of a table file that could be read, also those that are ignored, with its cells as text."""
-    return (_raw_csv(path, FaultLog(path)) if path.suffix == ".csv" else raw_parquet(path)).astype("str")
+    return (raw_csv(path, FaultLog(path)) if path.suffix == ".csv" else raw_parquet(path)).astype("str")
 
 
 class _Lines:
@@ -212,88 +240,6 @@ class _Lines:
     def write(self, line: str) -> None:
         """Keep one line of a CSV."""
         self.written.append(line.removesuffix("\r\n") + "\n")
-
-
-class _LineNumbers:
-    """Line of each row in its file; read only when a fault needs it, since quoted fields may span lines."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path if path is not None and path.suffix == ".csv" else None
-        self._starts: list[int] | None = None
-
-    def __getitem__(self, row: np.intp | int) -> int:
-        if self._path is None:
-            return int(row) + 2
-        if self._starts is None:
-            self._starts = list(_record_starts(self._path))
-        return self._starts[int(row) + 1] if int(row) + 1 < len(self._starts) else int(row) + 2
-
-
-def _record_starts(path: Path) -> Iterator[int]:
-    """Yield the line of each record; where Python's reader gives up (a field without end) the rest counts as a line each."""
-    with path.open(encoding="utf-8-sig", newline="") as stream, suppress(csv.Error):
-        reader = csv.reader(stream)
-        for record in reader:
-            if record:
-                yield reader.line_num - sum(cell.count("\n") for cell in record)
-
-
-def _raw_csv(path: Path, log: FaultLog) -> pd.DataFrame:
-    """Read every cell as text; ragged rows and text that is not UTF-8 are faults."""
-    check_bytes(path, path.stat().st_size)
-    content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    check_rows(path, max(content.count(b"\n"), content.count(b"\r")))
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
-        return pd.DataFrame()
-    if not text.strip():
-        log.add("the file is empty", line=1, cure="write a header line, or remove the file")
-        return pd.DataFrame()
-    try:
-        return _parsed_csv(content, text, log)
-    except (pa.ArrowInvalid, csv.Error) as error:
-        log.add(f"not a CSV table ({error})", line=1, cure="write one header line, then one line a row")
-        return pd.DataFrame()
-
-
-def _parsed_csv(content: bytes, text: str, log: FaultLog) -> pd.DataFrame:
-    ragged: list[pa_csv.InvalidRow] = []
-
-    def skip(row: pa_csv.InvalidRow) -> str:
-        ragged.append(row)
-        return "skip"
-
-    header = next(csv.reader(io.StringIO(text, newline="")))
-    check_columns(log.path, len(header))
-    other = next((word for char, word in _SEPARATORS.items() if len(header) == 1 and char in header[0]), None)
-    if other:
-        log.add(f"the columns are separated by {other}", line=1, cure="separate them by commas")
-        return pd.DataFrame()
-    frame: pd.DataFrame = pa_csv.read_csv(
-        io.BytesIO(content + b"\n"),
-        read_options=pa_csv.ReadOptions(use_threads=False, block_size=len(content) + (1 << 16)),
-        parse_options=pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
-        convert_options=pa_csv.ConvertOptions(
-            strings_can_be_null=False, column_types={name: pa.string() for name in header}
-        ),
-    ).to_pandas()
-    if ragged:
-        _note_ragged_rows(text, log)
-    return frame
-
-
-def _note_ragged_rows(text: str, log: FaultLog) -> None:
-    reader = csv.reader(io.StringIO(text, newline=""))
-    expected = len(next(reader))
-    for record in reader:
-        if record and len(record) != expected:
-            log.add(
-                f"{counted(expected, 'field')} expected, got {len(record)}",
-                line=reader.line_num - sum(cell.count("\n") for cell in record),
-                cure="write one field for each header, and quote a field that has a comma in it",
-            )
 
 
 def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:
@@ -328,7 +274,7 @@ def _quoted(names: Iterable[str]) -> str:
     return listed((repr(name) for name in names), most=20)
 
 
-def _converted(raw: pd.DataFrame, column: Column, log: FaultLog, lines: _LineNumbers) -> "pd.Series[Any]":
+def _converted(raw: pd.DataFrame, column: Column, log: FaultLog, lines: LineNumbers) -> "pd.Series[Any]":
     """Return one column in its type; cells that do not fit are faults."""
     if column.name not in raw.columns:
         return pd.Series([None] * len(raw), dtype=DTYPES[column.kind])
@@ -354,7 +300,7 @@ def _check_values(
     column: Column,
     present: "pd.Series[bool]",
     log: FaultLog,
-    lines: _LineNumbers,
+    lines: LineNumbers,
 ) -> None:
     if column.choices:
         unknown = values[present & ~values.isin(column.choices)]
@@ -373,7 +319,7 @@ def _check_values(
             )
 
 
-def _check_rows(frame: pd.DataFrame, table: Table, log: FaultLog, lines: _LineNumbers) -> None:
+def _check_rows(frame: pd.DataFrame, table: Table, log: FaultLog, lines: LineNumbers) -> None:
     key = [name for name in table.key if frame[name].notna().any()]
     if key:
         _check_key(frame[key], log, lines)
@@ -382,7 +328,7 @@ def _check_rows(frame: pd.DataFrame, table: Table, log: FaultLog, lines: _LineNu
             log.add(rule.problem, line=lines[row], cure=rule.cure)
 
 
-def _check_key(key: pd.DataFrame, log: FaultLog, lines: _LineNumbers) -> None:
+def _check_key(key: pd.DataFrame, log: FaultLog, lines: LineNumbers) -> None:
     rows = pd.Series(key.index, index=key.index)
     first = rows.groupby([key[name] for name in key], dropna=False).transform("min")
     twice = (first != rows) & key.notna().any(axis="columns")

@@ -164,7 +164,12 @@ def judged_pairs(
 def pair_votes(
     preferences: pd.DataFrame, *, workers: pd.DataFrame | None = None, exclude: bool = True
 ) -> pd.DataFrame:
-    """Count the votes of every pair that has one; parameters as in `judged_pairs`.
+    """Count the votes of every pair that has one, as `votes_by_pair`; parameters as in `judged_pairs`."""
+    return votes_by_pair(judged_pairs(preferences, workers=workers, exclude=exclude))
+
+
+def votes_by_pair(judged: pd.DataFrame) -> pd.DataFrame:
+    """Count the votes of every pair in what `judged_pairs` returned.
 
     Returns
     -------
@@ -173,7 +178,6 @@ def pair_votes(
         (system_a < system_b) and the numbers votes_a, votes_b, equally_good, equally_bad. Should one couple go by
         several pair ids, the first in the alphabet stands for it.
     """
-    judged = judged_pairs(preferences, workers=workers, exclude=exclude)
     marked = judged.assign(**{vote: (judged["vote"] == vote).astype("int64") for vote in VOTES})
     counts: pd.DataFrame = marked.groupby(_PAIR, as_index=False).agg(
         {"pair": "min"} | dict.fromkeys(VOTES, "sum")

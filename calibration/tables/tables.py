@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from calibration.tables.definition import Column, Kind, RowRule, Table
+from calibration.tables.definition import Column, Kind, RowRule, Table, names_none
 
 
 def _text(
@@ -116,9 +116,7 @@ _TABLES = (
                 cure="name the two systems that were compared",
             ),
             RowRule(
-                broken=lambda frame: (
-                    frame["validation_of"].notna() & ~frame["validation_of"].isin(frame["judgment"])
-                ),
+                broken=lambda frame: names_none(frame["validation_of"], frame["judgment"]),
                 problem="validation_of names no judgment of this table",
                 cure="write the judgment that this one repeats, or leave it empty",
             ),

@@ -113,6 +113,24 @@ def draw_model(model: UserModel, count: int, seed: int, *, parts: Iterable[Part]
         How many draws, and their seed.
     parts : iterable of {'patience', 'alpha', 'lateness', 'weights', 'population', 'intents', 'persistence'}
         What is drawn, in this order; the same parts of the same model give the same draws.
+
+    Returns
+    -------
+    Draws
+        ``models(model)`` yields the model once a draw.
+
+    Raises
+    ------
+    InputError
+        If an estimate that is to be drawn has no interval.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> entry = {"estimate": 840, "low": 700, "high": 1000}
+    >>> model = prefcal.UserModel.model_validate({"parameters": {"patience_chars": entry}})
+    >>> len(list(draw_model(model, 3, seed=1).models(model)))
+    3
     """
     rng = np.random.default_rng(seed)
     parameters: Drawn = {}

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from calibration.user_model.json_files import read_model, write_json
-from metrics.results import first_lines
+from metrics.results import Overview, first_lines
 from metrics.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -208,6 +208,12 @@ class UserModel(_Part):
     laws : dict of {'away', 'session'} to tuple of float
         Where the means of times away, or of sessions, are not log-normal over workers: rising logarithms of their quantiles
         at levels (k + 1/2) / K. M and S stand among the parameters; who does not know this key draws log-normal means.
+
+    Examples
+    --------
+    >>> model = UserModel.model_validate({"parameters": {"patience_chars": {"estimate": 840}}})
+    >>> model.params.to_dict()
+    {'patience_chars': 840.0}
     """
 
     format: Format = FORMAT
@@ -235,15 +241,23 @@ class UserModel(_Part):
         """Return one row a parameter, see `parameter_frame`."""
         return parameter_frame(self.parameters)
 
-    def summary(self) -> str:
+    def overview(self) -> Overview:
         """Return every parameter with its interval, and how many topics have intents."""
-        lines = [f"User model{f' of {self.study}' if self.study else ''}"]
-        if self.parameters:
-            shown = self.frame()[["estimate", "low", "high", "unit"]].reset_index()
-            lines.append(shown.to_string(index=False, float_format="{:.4g}".format))
-        if self.intents:
-            lines.append(f"P(i|q) of {counted(len(self.intents), 'topic')}")
-        return "\n".join(lines if len(lines) > 1 else [f"{lines[0]}: no parameter"])
+        shown = self.frame()[["estimate", "low", "high", "unit"]].reset_index()
+        topics = [f"P(i|q) of {counted(len(self.intents), 'topic')}"] if self.intents else []
+        return Overview(shown, ".4g", topics)
+
+    def summary(self) -> str:
+        """Return the overview as text, below whose model it is."""
+        overview, whose = self.overview(), f"User model{f' of {self.study}' if self.study else ''}"
+        if not self.parameters:
+            return "\n".join(
+                [whose, *overview.sentences] if overview.sentences else [f"{whose}: no parameter"]
+            )
+        return f"{whose}\n{overview.as_text()}"
+
+    def _repr_html_(self) -> str:
+        return self.overview().as_html()
 
     def entry(self, name: str, language: str | None = None) -> ParameterEntry | None:
         """Return a parameter, that of the language where there are several; None where there is none."""
@@ -292,10 +306,31 @@ class _File(UserModel):
 def read_user_model(path: str | Path) -> UserModel:
     """Read a user model.
 
+    Parameters
+    ----------
+    path : str or Path
+        As `prefcal fit` or `write_user_model` wrote it.
+
+    Returns
+    -------
+    UserModel
+        Its content.
+
     Raises
     ------
     InputError
-        If the file cannot be read or is none: every fault with its line, key and cure.
+        If the file cannot be read or is no user model: every fault with its line, key and cure.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> import prefcal
+    >>> path = Path(mkdtemp()) / "user-model.json"
+    >>> model = prefcal.UserModel.model_validate({"parameters": {"patience_chars": {"estimate": 840}}})
+    >>> prefcal.write_user_model(model, path)
+    >>> prefcal.read_user_model(path).params.to_dict()
+    {'patience_chars': 840.0}
     """
     return read_model(path, _File, cure="write the file with prefcal fit, or as docs/calibration.md says")
 
@@ -329,6 +364,30 @@ def lacking_push_weights(model: UserModel) -> str:
 
 
 def write_user_model(model: UserModel, path: str | Path) -> None:
-    """Write a user model whole; the same model gives the same bytes. Without a law of its own it has no such key."""
+    """Write a user model whole; the same model gives the same bytes. Without a law of its own it has no such key.
+
+    Parameters
+    ----------
+    model : UserModel
+        As `fit` makes it.
+    path : str or Path
+        The file; one that is there is replaced.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> import prefcal
+    >>> path = Path(mkdtemp()) / "user-model.json"
+    >>> model = prefcal.UserModel.model_validate({"parameters": {"patience_chars": {"estimate": 840}}})
+    >>> prefcal.write_user_model(model, path)
+    >>> prefcal.read_user_model(path).params.to_dict()
+    {'patience_chars': 840.0}
+    """
     unsaid = {name for name in ("laws", "intents_diagnostics") if not getattr(model, name)}
     write_json(path, model.model_dump(mode="json", exclude=unsaid))

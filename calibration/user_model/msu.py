@@ -134,10 +134,35 @@ def stream_model(
     lengths : mapping of topic to mapping of update to float, optional
         Words of updates; of others the words in their texts are counted.
 
+    Returns
+    -------
+    StreamModel
+        ``score(runs, measures, draws=, seed=)``, ``measures`` and ``notes``.
+
     Raises
     ------
     InputError
         If the file is no user model, lacks what has no default, or has a value that is infinite or out of range.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/two_layered/streams"
+    >>> events = prefcal.read_events(
+    ...     topics=f"{folder}/topics.xml",
+    ...     nuggets=f"{folder}/nuggets.tsv",
+    ...     matches=f"{folder}/matches.tsv",
+    ...     updates=f"{folder}/updates.tsv",
+    ... )
+    >>> run = prefcal.read_update_run(f"{folder}/runs/prompt.txt")
+    >>> people = {"away_mean_seconds": 28_800, "away_sd_seconds": 14_400}
+    >>> people |= {"session_mean_seconds": 90, "session_sd_seconds": 45}
+    >>> model = prefcal.UserModel.model_validate(
+    ...     {"parameters": {k: {"estimate": v} for k, v in people.items()}}
+    ... )
+    >>> scores = stream_model(model, events, count=50).score([run])
+    >>> scores["metric"].unique().tolist()
+    ['MSU@0.5', 'MSU-se@0.5', 'MSU/s@0.5']
     """
     found, path = given_model(model)
     log = FaultLog(path)

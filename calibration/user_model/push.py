@@ -95,10 +95,31 @@ def push_model(model: UserModel | str | Path, collection: PushCollection, *, alp
     alpha : bool
         Whether alpha is taken.
 
+    Returns
+    -------
+    PushModel
+        ``score(runs, measures, draws=, seed=)``, ``measures`` and ``notes``.
+
     Raises
     ------
     InputError
         If the file is no user model, has nothing for push notifications, or a value that is infinite or out of range.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/push_streams/collection"
+    >>> collection = prefcal.read_push_collection(
+    ...     qrels=f"{folder}/qrels.txt",
+    ...     clusters=f"{folder}/clusters.json",
+    ...     epochs=f"{folder}/epochs.txt",
+    ...     days="20121008:20121014",
+    ... )
+    >>> run = prefcal.read_push_run("examples/push_streams/runs/careful.txt")
+    >>> model = prefcal.UserModel.model_validate({"parameters": {"push_alpha": {"estimate": 0.5}}})
+    >>> scores = push_model(model, collection).score([run])
+    >>> scores["metric"].unique().tolist()
+    ['T11U']
     """
     whole, path = given_model(model)
     wanted = (ALPHA, *PUSH_WEIGHTS) if alpha else PUSH_WEIGHTS

@@ -94,11 +94,34 @@ def ranked_model(model: UserModel | str | Path, collection: RankedCollection) ->
     collection : RankedCollection
         Judgments; their own P(c|q) is left aside.
 
+    Returns
+    -------
+    RankedModel
+        ``score(runs, measures, draws=, seed=)``, ``measures`` and ``notes``.
+
     Raises
     ------
     InputError
         If the file is no user model; if it has no P(c|q) of a judged topic, none of one of its subtopics, or some that
         do not add up to 1.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/ranked_lists/collection"
+    >>> collection = prefcal.read_ranked_collection(
+    ...     qrels=f"{folder}/qrels.txt",
+    ...     windows=f"{folder}/windows.txt",
+    ...     intents=f"{folder}/intents.txt",
+    ... )
+    >>> run = prefcal.read_ranked_run("examples/ranked_lists/runs/newest.txt", collection.grades)
+    >>> asked = {
+    ...     topic: {intent: {"estimate": share} for intent, share in shares.items()}
+    ...     for topic, shares in collection.probability.items()
+    ... }
+    >>> model = prefcal.UserModel.model_validate({"intents": asked})
+    >>> len(ranked_model(model, collection).score([run]))
+    15
     """
     whole, path = given_model(model)
     names = TopicNames(collection.grades)

@@ -93,10 +93,25 @@ def summary_model(
     patience, intents : bool
         What is taken: the patience L, and P(i|q) in place of the collection's.
 
+    Returns
+    -------
+    SummaryModel
+        ``score(runs, measures, draws=, seed=)``, ``measures`` and ``notes``.
+
     Raises
     ------
     InputError
         If the file is no user model; if it lacks what is asked for; if its intents are not the collection's.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> collection = prefcal.read_summary_collection("examples/two_layered/collection")
+    >>> run = prefcal.read_summary_run("examples/two_layered/runs/good-order.xml", collection)
+    >>> model = prefcal.UserModel.model_validate({"parameters": {"patience_chars": {"estimate": 840}}})
+    >>> scores = summary_model(model, collection).score([run])
+    >>> round(float(scores.query("topic == 'all'")["value"].iloc[0]), 2)
+    21.39
     """
     found, path = given_model(model)
     if patience:

@@ -1,7 +1,7 @@
 """Agreement of a metric with preferences: how often the better score is on the side that people chose.
 
 A pair (R, R') of a query has a metric difference M(R) - M(R') and a vote share y: the share of preferences for R,
-an equal vote counting half to each (two-layered-summaries.txt, §4.3). What a tie is worth, in the metric or in the
+an equal vote counting half to each (Kato et al., EVIA 2016, section 4.3). What a tie is worth, in the metric or in the
 votes, is a convention that moves the number more than most metrics do, so there are three, and a fourth number
 without any majority step. Intervals are in `metrics.agreement.query_mean`, tests in `metrics.agreement.comparison`, the highest
 agreement to hope for in `metrics.agreement.ceiling`.
@@ -69,7 +69,7 @@ def agreement(
 ) -> Agreement:
     """Return the share of pairs in which metric and votes prefer the same system.
 
-    agreement = share of pairs with (M(R) - M(R')) (y - 0.5) > 0      (two-layered-summaries.txt, §4.3)
+    agreement = share of pairs with (M(R) - M(R')) (y - 0.5) > 0      (Kato et al., EVIA 2016, section 4.3)
 
     Parameters
     ----------
@@ -99,7 +99,26 @@ def agreement(
 
 
 def agreements(difference: ArrayLike, share: ArrayLike, query: ArrayLike) -> Mapping[Ties, Agreement]:
-    """Return the agreement under every convention, in the order of `TIES`; parameters as in `agreement`.
+    """Return the agreement under every convention, in the order of `TIES`.
+
+    Parameters
+    ----------
+    difference : (pairs,) array_like of float
+        M(R) - M(R'), exactly 0 for a tie.
+    share : (pairs,) array_like of float in [0, 1]
+        The share of preferences for R.
+    query : (pairs,) array_like of str
+        The query each pair belongs to.
+
+    Returns
+    -------
+    mapping of str to Agreement
+        Convention -> ``value``, ``mean`` over queries with its interval, and how many pairs were tied.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a share leaves [0, 1], or a difference is NaN.
 
     Examples
     --------

@@ -235,7 +235,9 @@ def _ceiling(samples: _Samples, groups: list[int]) -> Ceiling:
         aims=np.vstack([samples.aims, *samples.aims[[0, 0]]]),
     )
     starts = [*[every_kind_alike()] * len(samples.times), half_of_side(0.5), half_of_side(1.0)]
-    values, most = _values(again, fit_vote_mixtures(again.patterns, again.times, np.array(starts)))
+    weight = fit_vote_mixtures(again.patterns, again.times, np.array(starts))
+    of_halves = halves_agreement(samples.patterns)
+    values, most = _values(again, weight, of_halves)
     possible = np.fmin(values[[0, -2, -1]], most[0])
     rows = (
         possible[0],
@@ -258,7 +260,7 @@ def _ceiling(samples: _Samples, groups: list[int]) -> Ceiling:
         )
         for of_one in zip(*rows, strict=True)
     ]
-    halves = _average(whole, halves_agreement(samples.patterns))[0]
+    halves = _average(whole, of_halves)[0]
     return Ceiling(
         second_panel=both[0],
         perfect_metric=both[1],
@@ -291,24 +293,26 @@ def _jackknife(replicates: Floats) -> Floats:
     return np.asarray((len(apart) - 1) / len(apart) * (apart**2).sum(axis=0))
 
 
-def _values(samples: _Samples, weight: Floats) -> tuple[Floats, Floats]:
+def _values(samples: _Samples, weight: Floats, of_halves: Floats) -> tuple[Floats, Floats]:
     """Return what a second panel and a perfect metric reach in every sample, and the most that its votes can give.
 
     Both are (samples, 2, conventions); the second has 1 in place of 2.
     """
     patterns, times = samples.patterns, samples.times
-    now, size = np.unique(patterns.sum(axis=1), return_inverse=True)
+    votes = patterns.sum(axis=1)
+    now = np.unique(votes)
+    sizes = times @ (votes[:, None] == now)
     full = np.flatnonzero(samples.aims.any(axis=0))
     half, (whole, even), even_now = _majorities(now // 2)[0], _majorities(full), _majorities(now)[1]
 
     def in_model(at_full: Floats, at_present: Floats) -> Floats:
         """Return what the mixture says that full size adds to the votes that a sample has."""
-        means = [_average(samples.aims[:, full], at_full), _average(times, at_present[size])]
+        means = [_average(samples.aims[:, full], at_full), _average(sizes, at_present)]
         return np.asarray(((means[0] - means[1]) * weight).sum(axis=1))
 
-    measured = _average(times, halves_agreement(patterns))
+    measured = _average(times, of_halves)
     tied = _average(times, _is_even(patterns)) + in_model(even, even_now)
-    votes_of_larger = _average(times, (patterns[:, 0] + patterns[:, 2] / 2) / patterns.sum(axis=1))
+    votes_of_larger = _average(times, (patterns[:, 0] + patterns[:, 2] / 2) / votes)
     found = [
         _conventions(
             measured[:, 0] + in_model(choice * whole, half**2) / 2 - tied / 2,

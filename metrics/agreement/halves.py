@@ -1,6 +1,13 @@
-"""Two random halves of a pair's votes: how well they agree, on average over all ways to split them."""
+"""Two random halves of a pair's votes: how well they agree, on average over all ways to split them.
 
-from functools import lru_cache
+A half has a hypergeometric number of the votes of each sort: a, b and c of F votes for one side, S for the other and T ties, with
+a + b + c = H, half of all votes N, in
+
+    C(F, a) C(S, b) C(T, c) / C(N, H)
+
+of all ways. Whose majority a half has depends on a - b alone. So what pairs with the same F and S have in common is summed by
+a + b once, and meets the ties of each.
+"""
 
 import numpy as np
 from scipy.special import gammaln
@@ -14,7 +21,7 @@ FAR = 9.0
 def halves_agreement(patterns: Ints) -> Floats:
     """Return how well two halves of the votes agree, for pairs of each pattern.
 
-    A half has a hypergeometric number of the votes of each sort. Of an odd number of votes a random one is left out.
+    Of an odd number of votes a random one is left out.
 
     Parameters
     ----------
@@ -27,40 +34,40 @@ def halves_agreement(patterns: Ints) -> Floats:
         Probability that the majorities of both halves are the same, a tie counting half; expected share of the votes of one
         half for the majority of the other.
     """
-    return np.array([_agreement(row) for row in patterns.tolist()], dtype=np.float64).reshape(-1, 2)
+    patterns = np.reshape(patterns, (-1, 3))
+    votes = patterns.sum(axis=1, keepdims=True)
+    chance = np.where(votes % 2, patterns / votes, [1.0, 0.0, 0.0])  # to leave out a vote of each sort
+    less = patterns[:, None, :] - (votes % 2)[:, :, None] * np.eye(3, dtype=np.intp)
+    even, which = np.unique(less[chance > 0], axis=0, return_inverse=True)
+    agreement = np.zeros((*chance.shape, 2))
+    agreement[chance > 0] = _of_even(even)[which.ravel()]
+    return np.asarray((chance[:, :, None] * agreement).sum(axis=1))
 
 
-def _agreement(pattern: list[int]) -> Floats:
-    if sum(pattern) % 2 == 0:
-        return _of_even(*pattern)
-    without_one = np.array(pattern) - np.eye(3, dtype=int)
-    likely = np.array(pattern) / sum(pattern)
-    return np.asarray(
-        np.sum(
-            [
-                share * _of_even(*rest)
-                for share, rest in zip(likely, without_one.tolist(), strict=True)
-                if share
-            ],
-            axis=0,
-        )
-    )
+def _of_even(patterns: Ints) -> Floats:
+    """Return both numbers for even numbers of votes, (p, 2); patterns in the order of their columns."""
+    starts = np.flatnonzero(np.diff(patterns[:, :2], axis=0).any(axis=1)) + 1
+    parts = [
+        _of_couple(*part[0, :2].tolist(), part[:, 2]) for part in np.split(patterns, starts) if len(part)
+    ]
+    return np.concatenate([np.empty((0, 2)), *parts])
 
 
-@lru_cache(maxsize=2**16)
-def _of_even(first: int, second: int, ties: int) -> Floats:
-    """Return both numbers for an even number of votes; the margins of the halves add up to that of the whole."""
+def _of_couple(first: int, second: int, ties: Ints) -> Floats:
+    """Return both numbers for pairs with these votes and each number of ties; the margins of the halves add up to the whole's."""
     votes = first + second + ties
     half = votes // 2
-    a, b = _likely_counts(first, half)[:, None], _likely_counts(second, half)
-    c = half - a - b
-    possible = (c >= 0) & (c <= ties)
-    log = _log_ways(first, a) + _log_ways(second, b) + _log_ways(ties, np.where(possible, c, 0))
-    chance = np.where(possible, np.exp(log - _log_ways(votes, half)), 0.0)
-    one, other = a - b, (first - second) - (a - b)
-    together = (chance * np.sign(one) * np.sign(other)).sum()
-    share = (chance * np.sign(one) * other).sum() / half
-    return np.array([0.5 + together / 2, 0.5 + share / 2])
+    a, b = (_likely_counts(of_side, int(half.max())) for of_side in (first, second))
+    one = a[:, None] - b
+    other = (first - second) - one
+    ways = _ways(first, a)[:, None] * _ways(second, b)
+    untied = (a[:, None] + b).ravel()
+    sums = [np.bincount(untied, (ways * np.sign(one) * what).ravel()) for what in (np.sign(other), other)]
+    c = half[:, None] - np.arange(len(sums[0]))
+    possible = (c >= 0) & (c <= ties[:, None])
+    of_ties = np.where(possible, _ways(ties[:, None], np.where(possible, c, 0)), 0.0)
+    together, share = (of_ties @ np.transpose(sums) / _ways(votes, half)[:, None]).T
+    return np.stack([0.5 + together / 2, 0.5 + share / half / 2], axis=1)
 
 
 def _likely_counts(votes: int, half: int) -> Ints:
@@ -69,5 +76,8 @@ def _likely_counts(votes: int, half: int) -> Ints:
     return np.arange(max(0, int(votes / 2 - reach)), min(votes, half, int(votes / 2 + reach) + 1) + 1)
 
 
-def _log_ways(votes: int, taken: Ints | int) -> Floats:
-    return np.asarray(gammaln(votes + 1) - gammaln(taken + 1) - gammaln(votes - np.asarray(taken) + 1))
+def _ways(votes: Ints | int, taken: Ints) -> Floats:
+    """Return in how many ways so many votes are taken, as a share of all ways to take any number of them."""
+    votes = np.asarray(votes)
+    log = gammaln(votes + 1) - gammaln(taken + 1) - gammaln(votes - taken + 1)
+    return np.asarray(np.exp(log - votes * np.log(2)))

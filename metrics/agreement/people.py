@@ -94,7 +94,7 @@ class Crossing:
 
     @property
     def queries_each(self) -> float:
-        """How many queries a person judged, in the mean."""
+        """How many queries a person judged, on average."""
         return len(self.worker_of_cell) / self.workers
 
     @property
@@ -255,6 +255,44 @@ class VotesByPerson:
             return math.nan, math.nan
         value = float(np.nanmean(credit))
         return max(0.0, value - reach), min(1.0, value + reach)
+
+
+def spread_of_tastes(votes: VotesByPerson, differences: ArrayLike) -> float:
+    """Return how far people who judged several queries differ in how much they follow the measures, beyond chance.
+
+    Let x be a measure's score difference of a pair over its root mean square, and y = 1, 0 or -1 a vote. A person's slope is
+    b = sum x y / sum x^2, its error that of sums over the person's queries. The spread is the square root of the variance of
+    slopes over people less the mean of their squared errors, in the mean over measures.
+
+    Parameters
+    ----------
+    votes : VotesByPerson
+        On p pairs.
+    differences : (m, p) array_like of float
+        Score differences of the pairs under m measures, none of them 0 everywhere.
+
+    Returns
+    -------
+    float
+        In units of y a standard difference; 0 where slopes differ by no more than chance. NaN where fewer than two people judged
+        several queries.
+    """
+    variances = [_variance_of_slopes(votes, one) for one in np.asarray(differences, dtype=np.float64)]
+    return math.sqrt(max(0.0, float(np.mean(variances)))) if variances else math.nan
+
+
+def _variance_of_slopes(votes: VotesByPerson, difference: Floats) -> float:
+    of_worker, crossed = votes.crossing.worker_of_cell, votes.crossing
+    x = (difference / math.sqrt(float((difference**2).mean())))[votes.pair]
+    lead, size = 2 * votes.for_a - 1, _sums(crossed.worker, x**2)
+    queries = np.bincount(of_worker)
+    told = (queries > 1) & (size > 0)
+    if told.sum() < 2:
+        return math.nan
+    slope = np.divide(_sums(crossed.worker, x * lead), size, out=np.zeros_like(size), where=told)
+    residual = _sums(crossed.cell, x * (lead - slope[crossed.worker] * x))
+    error = _sums(of_worker, residual**2)[told] / size[told] ** 2 * queries[told] / (queries[told] - 1)
+    return float(slope[told].var(ddof=1) - error.mean())
 
 
 def _density_at_half(share: Floats, votes: Floats) -> Floats:

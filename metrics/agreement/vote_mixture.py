@@ -10,6 +10,9 @@ no kind of pair is ruled out for good. Votes hardly tell pairs that are truly eq
 are possible, the start decides, and two starts show how much hangs on it.
 """
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import bdtr, bdtrc, xlogy
 from scipy.stats import binom
@@ -24,6 +27,10 @@ STEPS = 200
 SIFTED_AT = (25, 75)
 """EM steps before which kinds that hardly occur are left out, which is most of them: EM never brings them back."""
 RARE = 1e-6
+LEAST = 1e-300
+"""Of a pattern that a sample lacks, and all kinds that it could come from: what is expected is 0."""
+BLOCK = 512
+"""Patterns that are met together."""
 
 
 def every_kind_alike() -> Floats:
@@ -54,18 +61,39 @@ def fit_vote_mixtures(patterns: Ints, times: Floats, start: Floats) -> Floats:
     (samples, kinds) ndarray of float
         Share of pairs of each kind; 0 for a sample without pairs.
     """
-    likelihood, kept = _likelihood(patterns), np.arange(LEAD.size)
+    kept = np.arange(LEAD.size)
     weight = np.broadcast_to(start, (len(times), LEAD.size)).copy()
-    shares = times / np.maximum(times.sum(axis=1, keepdims=True), 1)
+    blocks = list(_blocks(patterns, times / np.maximum(times.sum(axis=1, keepdims=True), 1)))
     for step in range(STEPS):
         if step in SIFTED_AT:
             frequent = weight.max(axis=0) >= RARE
-            weight, likelihood, kept = weight[:, frequent], likelihood[:, frequent], kept[frequent]
-        expected = weight @ likelihood.T  # 0 where a sample lacks a pattern, and all that it could come from
-        weight *= np.divide(shares, expected, out=np.zeros_like(shares), where=shares > 0) @ likelihood
+            weight, kept = weight[:, frequent], kept[frequent]
+            blocks = [block._replace(likelihood=block.likelihood[:, frequent]) for block in blocks]
+        rise = np.zeros_like(weight)
+        for rows, shares, likelihood in blocks:
+            expected = weight[rows] @ likelihood.T
+            rise[rows] += (shares / np.maximum(expected, LEAST)) @ likelihood
+        weight *= rise
     found = np.zeros((len(times), LEAD.size))
     found[:, kept] = weight
     return found
+
+
+class _VoteBlock(NamedTuple):
+    """Some patterns: the samples (r,) that have any of them, their shares (r, p) in these, their likelihood (p, kinds)."""
+
+    rows: Ints
+    shares: Floats
+    likelihood: Floats
+
+
+def _blocks(patterns: Ints, shares: Floats) -> Iterator[_VoteBlock]:
+    """Cut the patterns into blocks that a processor has at hand, those together which the same samples have."""
+    order = np.lexsort(shares[::-1] > 0)
+    for first in range(0, len(order), BLOCK):
+        some = order[first : first + BLOCK]
+        rows = np.flatnonzero(shares[:, some].any(axis=1))
+        yield _VoteBlock(rows, shares[np.ix_(rows, some)], _likelihood(patterns[some]))
 
 
 def _likelihood(patterns: Ints) -> Floats:

@@ -184,7 +184,13 @@ class MSU(StreamMeasure):
 
 @measure
 class MSUStandardError(StreamMeasure):
-    """Standard error of MSU over users: sd / sqrt(users), undefined for a single user."""
+    """Standard error of MSU over users: sd / sqrt(users), undefined for a single user.
+
+    Examples
+    --------
+    >>> MSUStandardError().column
+    'MSU-se@0.5'
+    """
 
     name: ClassVar[str] = "MSU-se"
     source: ClassVar[str] = f"{SOURCE}, section 3"
@@ -208,6 +214,11 @@ class MSUPerSecond(StreamMeasure):
     ----------
     ratio : {'of_totals', 'mean_of_ratios'}
         Divide the totals, or take the mean over users (and topics) of each user's own ratio.
+
+    Examples
+    --------
+    >>> MSUPerSecond(lateness=0.9).column
+    'MSU/s@0.9'
     """
 
     name: ClassVar[str] = "MSU/s"

@@ -140,6 +140,28 @@ def score_msu(
     -----
     LeftOutWarning
         If more than half of the judgments or of a run takes no part, see `metrics.events.updates_left_out`.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/two_layered/streams"
+    >>> events = prefcal.read_events(
+    ...     topics=f"{folder}/topics.xml",
+    ...     nuggets=f"{folder}/nuggets.tsv",
+    ...     matches=f"{folder}/matches.tsv",
+    ...     updates=f"{folder}/updates.tsv",
+    ... )
+    >>> run = prefcal.read_update_run(f"{folder}/runs/prompt.txt")
+    >>> people = prefcal.Population(
+    ...     away_mean_seconds=28_800,
+    ...     away_sd_seconds=14_400,
+    ...     session_mean_seconds=90,
+    ...     session_sd_seconds=45,
+    ... )
+    >>> users = prefcal.SimulatedUsers(population=people, count=50)
+    >>> scores = score_msu(events, [run], [prefcal.MSU()], users)
+    >>> round(float(scores.query("topic == 'all'")["value"].iloc[0]), 1)
+    32.7
     """
     runs = list(runs)
     warn_of_most(collection, runs, events_left_out, partial(updates_left_out, lengths=lengths))

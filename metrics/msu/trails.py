@@ -131,7 +131,7 @@ class Population:
 
     Examples
     --------
-    People who come every eight hours in the mean and stay for a minute and a half:
+    People who come every eight hours on average and stay for a minute and a half:
 
     >>> people = Population(
     ...     away_mean_seconds=28_800, away_sd_seconds=14_400, session_mean_seconds=90, session_sd_seconds=45
@@ -190,6 +190,18 @@ class SimulatedUsers:
         How many, at least 1.
     seed : int
         0 or more.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> people = prefcal.Population(
+    ...     away_mean_seconds=28_800,
+    ...     away_sd_seconds=14_400,
+    ...     session_mean_seconds=90,
+    ...     session_sd_seconds=45,
+    ... )
+    >>> SimulatedUsers(population=people, count=200).seed
+    1
     """
 
     population: Population
@@ -247,6 +259,16 @@ class GivenUsers:
     ----------
     trails : Trails
         All of them.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> import prefcal
+    >>> path = Path(mkdtemp()) / "trails.json"
+    >>> _ = path.write_text('{"users": [{"V": 3.6, "session_away": [[120, 10800], [60, 7200]]}]}')
+    >>> isinstance(prefcal.read_trails(path), GivenUsers)
+    True
     """
 
     trails: Trails

@@ -53,6 +53,11 @@ class PushCell(PushMeasure):
     ----------
     cell : str
         One of `CELLS`, which are the columns of the table push_cells.
+
+    Examples
+    --------
+    >>> PushCell(cell="silent_silent").column
+    'silent_silent'
     """
 
     name: ClassVar[str] = "cell"
@@ -83,6 +88,13 @@ class Contingency(PushMeasure):
     ----------
     G_E, P_E, S_E, P_0, S_0 : float
         Finite weights, named as in the table; the default takes gain alone.
+
+    Examples
+    --------
+    A push on a silent day costs half of what a first relevant one gains:
+
+    >>> Contingency(P_0=0.5)
+    Contingency(G_E=1, P_0=0.5)
     """
 
     name: ClassVar[str] = "Contingency"

@@ -162,6 +162,13 @@ class NCG(DailyMeasure):
     """Normalised cumulative gain: what a day's pushes gain, divided by the most that was left to gain.
 
     nCG = (1/Z) sum G(t);  0 on an eventful day with Z = 0
+
+    Examples
+    --------
+    Pushes in the order of time, whatever the order in the file:
+
+    >>> NCG(order="time").column
+    'nCG-1'
     """
 
     name: ClassVar[str] = "nCG"
@@ -248,7 +255,13 @@ class SilenceMeasure(PushMeasure):
 
 @measure
 class SilencePrecision(SilenceMeasure):
-    """Share of the quiet topic-days that were silent: hits / quiet; NaN for a run that is never quiet."""
+    """Share of the quiet topic-days that were silent: hits / quiet; NaN for a run that is never quiet.
+
+    Examples
+    --------
+    >>> SilencePrecision().column
+    'silence-precision'
+    """
 
     name: ClassVar[str] = "silence-precision"
     source: ClassVar[str] = f"{SOURCE}, section 3"
@@ -261,7 +274,13 @@ class SilencePrecision(SilenceMeasure):
 
 @measure
 class SilenceRecall(SilenceMeasure):
-    """Share of the silent topic-days that were quiet: hits / silent; NaN where no day is silent."""
+    """Share of the silent topic-days that were quiet: hits / silent; NaN where no day is silent.
+
+    Examples
+    --------
+    >>> SilenceRecall(redundant_day="silent").column
+    'silence-recall'
+    """
 
     name: ClassVar[str] = "silence-recall"
     source: ClassVar[str] = f"{SOURCE}, section 3"

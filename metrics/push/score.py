@@ -117,6 +117,21 @@ def score_push(
     -----
     LeftOutWarning
         If more than half of the judgments or of a run takes no part, see `push_left_out`.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/push_streams/collection"
+    >>> collection = prefcal.read_push_collection(
+    ...     qrels=f"{folder}/qrels.txt",
+    ...     clusters=f"{folder}/clusters.json",
+    ...     epochs=f"{folder}/epochs.txt",
+    ...     days="20121008:20121014",
+    ... )
+    >>> run = prefcal.read_push_run("examples/push_streams/runs/careful.txt")
+    >>> scores = score_push(collection, [run], [prefcal.ELG(), prefcal.NCG()])
+    >>> scores.query("topic == 'all'")["value"].round(3).tolist()
+    [0.9, 0.748]
     """
     runs = list(runs)
     warn_of_most(collection, runs, push_judgments_left_out, push_left_out)
@@ -130,11 +145,31 @@ def score_push_days(
 ) -> "pd.DataFrame":
     """Score every day of every topic by ELG or nCG; parameters, errors and warnings as in `score_push`.
 
+    Parameters
+    ----------
+    collection, runs, measures
+        As in `score_push`, with ELG and nCG.
+
     Returns
     -------
     DataFrame
         run, topic, day, kind, pushes, metric, value. ``kind`` is silent (no cluster has a tweet that day), redundant (the
         run has pushed from all of the day's clusters on earlier days) or eventful; ``pushes`` is how many count.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/push_streams/collection"
+    >>> collection = prefcal.read_push_collection(
+    ...     qrels=f"{folder}/qrels.txt",
+    ...     clusters=f"{folder}/clusters.json",
+    ...     epochs=f"{folder}/epochs.txt",
+    ...     days="20121008:20121014",
+    ... )
+    >>> run = prefcal.read_push_run("examples/push_streams/runs/careful.txt")
+    >>> days = score_push_days(collection, [run], [prefcal.ELG()])
+    >>> days["kind"].value_counts().to_dict()
+    {'eventful': 12, 'silent': 9}
     """
     import pandas as pd  # noqa: PLC0415 - see metrics.results
 

@@ -32,7 +32,13 @@ is 0 carried over."""
 
 
 class Created(NamedTuple):
-    """When a tweet was posted: its day ``YYYYMMDD``, and the epoch in seconds."""
+    """When a tweet was posted: its day ``YYYYMMDD``, and the epoch in seconds.
+
+    Examples
+    --------
+    >>> Created("20121008", 1349694000).day
+    '20121008'
+    """
 
     day: str
     epoch: int
@@ -57,6 +63,19 @@ class PushCollection:
         Tweet -> when it was posted, for every tweet of the pool; a judged tweet that is missing was not pooled.
     converted_from : str or None
         The kind of collection this one was made from, by `metrics.readers.convert`; None for push judgments.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/push_streams/collection"
+    >>> collection = prefcal.read_push_collection(
+    ...     qrels=f"{folder}/qrels.txt",
+    ...     clusters=f"{folder}/clusters.json",
+    ...     epochs=f"{folder}/epochs.txt",
+    ...     days="20121008:20121014",
+    ... )
+    >>> collection.name, len(collection.days)
+    ('examples/push_streams/collection/qrels.txt', 3)
     """
 
     name: str
@@ -83,6 +102,20 @@ class PushRun:
         Topic, as the run writes it, and tweet of each push.
     epochs : (n,) ndarray of int64
         When each was pushed, in seconds; read-only.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/push_streams/collection"
+    >>> collection = prefcal.read_push_collection(
+    ...     qrels=f"{folder}/qrels.txt",
+    ...     clusters=f"{folder}/clusters.json",
+    ...     epochs=f"{folder}/epochs.txt",
+    ...     days="20121008:20121014",
+    ... )
+    >>> run = prefcal.read_push_run("examples/push_streams/runs/careful.txt")
+    >>> run
+    PushRun('careful', pushes=16)
     """
 
     name: str

@@ -21,6 +21,11 @@ class SBR(MeasureAtDepth):
     """Share of the subtopics that the list covers.
 
     SBR@k = |subtopics(S)| / |subtopics(q)|
+
+    Examples
+    --------
+    >>> SBR(k=5).column
+    'SBR@5'
     """
 
     name: ClassVar[str] = "SBR"
@@ -43,6 +48,11 @@ class TSBR(MeasureAtDepth):
     ----------
     covered : {'relevant', 'any'}
         What covers a window: a relevant document in it, or any. Windows without relevant documents never count.
+
+    Examples
+    --------
+    >>> TSBR(covered="any").column
+    'T-SBR@10'
     """
 
     timed: ClassVar[bool] = True
@@ -68,6 +78,13 @@ class TIASBR(TSBR):
     ----------
     alpha : float
         Weight of subtopics against windows, in [0, 1]. The paper gives no value.
+
+    Examples
+    --------
+    Subtopics alone:
+
+    >>> TIASBR(alpha=1).column
+    'TIA-SBR@10'
     """
 
     name: ClassVar[str] = "TIA-SBR"

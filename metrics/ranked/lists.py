@@ -44,6 +44,18 @@ class RankedCollection:
     ------
     ValueError
         If a topic has no subtopic, a relevant document no window, or a probability is negative or not finite.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/ranked_lists/collection"
+    >>> collection = prefcal.read_ranked_collection(
+    ...     qrels=f"{folder}/qrels.txt",
+    ...     windows=f"{folder}/windows.txt",
+    ...     intents=f"{folder}/intents.txt",
+    ... )
+    >>> collection
+    RankedCollection('examples/ranked_lists/collection/qrels.txt', topics=4, windows=66)
     """
 
     name: str
@@ -96,6 +108,19 @@ class RankedRun:
     ------
     ValueError
         If a document stands twice in a list.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/ranked_lists/collection"
+    >>> collection = prefcal.read_ranked_collection(
+    ...     qrels=f"{folder}/qrels.txt",
+    ...     windows=f"{folder}/windows.txt",
+    ...     intents=f"{folder}/intents.txt",
+    ... )
+    >>> run = prefcal.read_ranked_run("examples/ranked_lists/runs/newest.txt", collection.grades)
+    >>> run
+    RankedRun('newest', lists=4)
     """
 
     name: str

@@ -77,6 +77,11 @@ class IAP(MeasureAtDepth):
     """Precision for each subtopic, the mean over subtopics.
 
     IA-P@k = 1/|C| sum_c 1/k sum_{j<=k} rel(j|c)
+
+    Examples
+    --------
+    >>> IAP(k=5).column
+    'IA-P@5'
     """
 
     name: ClassVar[str] = "IA-P"
@@ -160,6 +165,11 @@ class TIANDCG(IANDCG):
     renorm : bool
         Divide P(c|q) in each window by its sum over the subtopics that have relevant documents there, so that a perfect
         list scores 1. Otherwise a cell without documents counts as 0.
+
+    Examples
+    --------
+    >>> TIANDCG(k=5, renorm=True)
+    TIANDCG(k=5, renorm=True)
     """
 
     timed: ClassVar[bool] = True
@@ -198,6 +208,11 @@ class IAERR(MeasureAtDepth):
     err : {'literal', 'half', 'graded'}
         The probability rel of stopping at a relevant document: 1, as the formula says; 0.5, as TREC's ERR-IA has it; or
         (2^g - 1) / 8 (grades up to 3).
+
+    Examples
+    --------
+    >>> IAERR(err="half").column
+    'IA-ERR@10'
     """
 
     name: ClassVar[str] = "IA-ERR"
@@ -234,6 +249,13 @@ class TIAERR(IAERR):
     within : {'pc', 'counts', 'uniform_in_t', 'given'}
         P(c|q,t) of the text's formula, see `metrics.ranked.topics.within_windows`. With ``pc``, which is P(c|q), the
         text's TIA-ERR is IA-ERR.
+
+    Examples
+    --------
+    The formula of the paper's text in place of its table's:
+
+    >>> TIAERR(reading="text").column
+    'TIA-ERR@10'
     """
 
     timed: ClassVar[bool] = True
@@ -272,6 +294,11 @@ class TIAAP(RankedMeasure):
     ----------
     k : int or None
         Cut the sum at this depth, from 1; None: the whole list.
+
+    Examples
+    --------
+    >>> TIAAP().column
+    'TIA-AP'
     """
 
     timed: ClassVar[bool] = True
@@ -300,7 +327,7 @@ class TIAAP(RankedMeasure):
 
 @measure
 class RBP(RankedMeasure):
-    """Rank-biased precision: what a reader gains in the mean who goes on from each entry to the next with probability p.
+    """Rank-biased precision: what a reader gains on average who goes on from each entry to the next with probability p.
 
     RBP = (1 - p) sum_j p^(j-1) rel(j);  rel(j): relevant to any subtopic (grade above 0), 1 or 0
 

@@ -138,6 +138,20 @@ def score_ranked(
     -----
     LeftOutWarning
         If more than half of the judgments or of a run takes no part, see `ranked_left_out`.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/ranked_lists/collection"
+    >>> collection = prefcal.read_ranked_collection(
+    ...     qrels=f"{folder}/qrels.txt",
+    ...     windows=f"{folder}/windows.txt",
+    ...     intents=f"{folder}/intents.txt",
+    ... )
+    >>> run = prefcal.read_ranked_run("examples/ranked_lists/runs/newest.txt", collection.grades)
+    >>> scores = score_ranked(collection, [run], [prefcal.IANDCG(k=6), prefcal.TIAP(k=6)])
+    >>> scores.query("topic == 'all'")["value"].round(3).tolist()
+    [0.469, 0.029]
     """
     runs, labels = list(runs), ranked_labels(measures)
     depths = [one.k for one in labels.values() if isinstance(one, MeasureAtDepth)]

@@ -57,13 +57,25 @@ def read_summary_collection(folder: str | Path) -> Collection:
     folder : str or Path
         Holds the files named above; other files in it are not looked at.
 
+    Returns
+    -------
+    Collection
+        Queries with their iUnits, intents and judgments.
+
     Raises
     ------
     InputError
         With every fault of every file: a file is missing; a row has another number of fields or is not UTF-8; an
-        id is empty, stands twice, or is defined nowhere; a number is none or negative; there are no queries; a
+        id is empty, stands twice, or is defined nowhere; a number cannot be read or is negative; there are no queries; a
         query has no intent; a query's probabilities differ from 1 in sum by more than 0.01. What may only follow from a row
         that was refused is not said.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> collection = prefcal.read_summary_collection("examples/two_layered/collection")
+    >>> list(collection.queries)[:2]
+    ['PC1-E-0001', 'PC1-E-0002']
     """
     return read_collection_files(_files(Path(folder)), name=str(folder))
 

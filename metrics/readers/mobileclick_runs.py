@@ -56,6 +56,11 @@ def read_summary_run(path: str | Path, collection: Collection, *, name: str | No
     name : str, optional
         What the run is called; by default like the file, see `metrics.readers.lines.run_name`.
 
+    Returns
+    -------
+    Run
+        One summary a query.
+
     Raises
     ------
     InputError
@@ -63,6 +68,14 @@ def read_summary_run(path: str | Path, collection: Collection, *, name: str | No
         tag or attribute; no sysdesc, or several; a result without a first layer, or with several; an unknown query,
         iUnit or intent, or one of another query; a query twice or missing; a second layer twice or without a link;
         a link without a second layer.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> collection = prefcal.read_summary_collection("examples/two_layered/collection")
+    >>> run = prefcal.read_summary_run("examples/two_layered/runs/good-order.xml", collection)
+    >>> run.name
+    'good-order'
     """
     root = read_xml(path)
     log = FaultLog(path)

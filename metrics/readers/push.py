@@ -43,14 +43,32 @@ def read_push_collection(
         The days of the evaluation: ``"20150720:20150729"``, as `prefcal score push` takes them, or a list of every day in
         order. The first and the last alone are no list of every day.
 
+    Returns
+    -------
+    PushCollection
+        Judged topics with their days, gains and clusters.
+
     Raises
     ------
     InputError
         With every fault of the three files: one cannot be opened; a line has another number of fields or is not UTF-8; a grade, day or
-        epoch is none; two lines contradict each other; there are no judgments; the JSON is none or has another form;
+        epoch cannot be read; two lines contradict each other; there are no judgments; the file is not JSON or has another form;
         a topic stands twice in it, or a tweet in two clusters of a topic.
     ValueError
         If the days are no days, or one does not follow the one before it.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/push_streams/collection"
+    >>> collection = prefcal.read_push_collection(
+    ...     qrels=f"{folder}/qrels.txt",
+    ...     clusters=f"{folder}/clusters.json",
+    ...     epochs=f"{folder}/epochs.txt",
+    ...     days="20121008:20121014",
+    ... )
+    >>> list(collection.days)[:3]
+    ['PS1', 'PS2', 'PS3']
     """
     scored = every_day(days)
     logs = FaultLog(qrels), FaultLog(epochs), FaultLog(clusters)
@@ -77,10 +95,21 @@ def read_push_run(path: str | Path, *, name: str | None = None) -> PushRun:
     name : str, optional
         What the run is called; by default like the file, see `metrics.readers.lines.run_name`.
 
+    Returns
+    -------
+    PushRun
+        Every push, in file order.
+
     Raises
     ------
     InputError
         With every fault: a line has another number of fields or is not UTF-8; an epoch is no whole number.
+
+    Examples
+    --------
+    >>> run = read_push_run("examples/push_streams/runs/late.txt")
+    >>> run.name, len(run.tweets)
+    ('late', 35)
     """
     log = FaultLog(path)
     columns = read_columns(("topic", "tweet", "epoch", "runtag"), log)

@@ -99,12 +99,29 @@ def read_ranked_collection(
     max_grade : int, optional
         The largest grade that the measures are defined for, see `metrics.ranked.score.largest_grade`.
 
+    Returns
+    -------
+    RankedCollection
+        Judged topics with subtopics, grades and windows.
+
     Raises
     ------
     InputError
-        With every fault of the files: a line has another number of fields or is not UTF-8; a grade, P or timestamp is
-        none; P is negative, or those of a topic differ from 1 in sum by more than 0.01; a grade is too large; two lines
+        With every fault of the files: a line has another number of fields or is not UTF-8; a grade, P or timestamp
+        cannot be read; P is negative, or those of a topic differ from 1 in sum by more than 0.01; a grade is too large; two lines
         contradict each other; there are no judgments; a relevant document has no window.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/ranked_lists/collection"
+    >>> collection = prefcal.read_ranked_collection(
+    ...     qrels=f"{folder}/qrels.txt",
+    ...     windows=f"{folder}/windows.txt",
+    ...     intents=f"{folder}/intents.txt",
+    ... )
+    >>> len(collection.grades), sorted(set(collection.windows.values()))[:2]
+    (4, ['1786', '1801'])
     """
     judged = FaultLog(qrels)
     columns = _read(judged, QRELS)
@@ -145,11 +162,29 @@ def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None
     name : str, optional
         What the run is called; by default like the file, see `metrics.readers.lines.run_name`.
 
+    Returns
+    -------
+    RankedRun
+        For each judged topic its documents, the best first.
+
     Raises
     ------
     InputError
         With every fault: a line has another number of fields or is not UTF-8; a score is no number; a document stands
         twice in a topic.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/ranked_lists/collection"
+    >>> collection = prefcal.read_ranked_collection(
+    ...     qrels=f"{folder}/qrels.txt",
+    ...     windows=f"{folder}/windows.txt",
+    ...     intents=f"{folder}/intents.txt",
+    ... )
+    >>> run = prefcal.read_ranked_run("examples/ranked_lists/runs/newest.txt", collection.grades)
+    >>> run.name, len(run.rankings)
+    ('newest', 4)
     """
     log, names = FaultLog(path), TopicNames(judged)
     columns = read_columns(RUN, log)

@@ -46,10 +46,21 @@ def read_update_run(path: str | Path, *, name: str | None = None) -> UpdateRun:
     name : str, optional
         What the run is called; by default like the file, see `metrics.readers.lines.run_name`.
 
+    Returns
+    -------
+    UpdateRun
+        Every update, in file order.
+
     Raises
     ------
     InputError
         With every fault: a line has another number of fields or is not UTF-8; a time or confidence is no number.
+
+    Examples
+    --------
+    >>> run = read_update_run("examples/two_layered/streams/runs/late.txt")
+    >>> run.name, len(run.updates)
+    ('late', 311)
     """
     log = FaultLog(path)
     columns = read_columns(RUN, log)
@@ -71,7 +82,7 @@ def read_update_run(path: str | Path, *, name: str | None = None) -> UpdateRun:
 
 
 def read_lengths(path: str | Path, judged: Iterable[str]) -> Lengths:
-    """Read how many words updates have.
+    r"""Read how many words updates have.
 
     Parameters
     ----------
@@ -80,11 +91,25 @@ def read_lengths(path: str | Path, judged: Iterable[str]) -> Lengths:
     judged : iterable of str
         Topics as the judgments name them; rows of other topics are checked and left out.
 
+    Returns
+    -------
+    dict of str to dict of str to float
+        Topic -> update -> words.
+
     Raises
     ------
     InputError
         With every fault: a row has another number of fields or is not UTF-8; words is no number or negative; an
         update stands twice with different lengths.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> path = Path(mkdtemp()) / "lengths.tsv"
+    >>> _ = path.write_text("query_id\tupdate_id\twords\n1\tu1\t12\n")
+    >>> read_lengths(path, ["1"])
+    {'1': {'u1': 12.0}}
     """
     log = FaultLog(path)
     names = TopicNames(judged)
@@ -145,12 +170,30 @@ def read_events(
     topics, nuggets, matches, updates : str or Path
         The files.
 
+    Returns
+    -------
+    EventCollection
+        Events by topic.
+
     Raises
     ------
     InputError
         With every fault of the four files: a row has another number of fields or is not UTF-8; an id is empty or
-        stands twice; a number is none; an event lacks an element or ends before it starts; no topic has both a
+        stands twice; a number cannot be read; an event lacks an element or ends before it starts; no topic has both a
         nugget and an update.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/two_layered/streams"
+    >>> events = prefcal.read_events(
+    ...     topics=f"{folder}/topics.xml",
+    ...     nuggets=f"{folder}/nuggets.tsv",
+    ...     matches=f"{folder}/matches.tsv",
+    ...     updates=f"{folder}/updates.tsv",
+    ... )
+    >>> list(events.topics)
+    ['PC1-S-0001', 'PC1-S-0002']
     """
     logs = FaultLog(topics), FaultLog(nuggets), FaultLog(updates), FaultLog(matches)
     found = _read_nuggets(logs[1])

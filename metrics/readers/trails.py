@@ -18,11 +18,31 @@ PAIR_CURE = "write [seconds of the session, seconds away], each 0 or more"
 def read_trails(path: str | Path) -> GivenUsers:
     """Read and check given trails.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    GivenUsers
+        Their trails as they are.
+
     Raises
     ------
     InputError
         With every fault: the file is not JSON; there are no users; a user has no reading speed above 0, no session, or
         a time that is no number of seconds.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> path = Path(mkdtemp()) / "trails.json"
+    >>> _ = path.write_text('{"users": [{"V": 3.6, "session_away": [[120, 10800], [60, 7200]]}]}')
+    >>> users = read_trails(path)
+    >>> users.trails.speed.tolist()
+    [3.6]
     """
     log = FaultLog(path)
     users = _list(_member(read_json(log), "users", log), "users", log)

@@ -178,6 +178,15 @@ def score_summaries(
     -----
     LeftOutWarning
         If more than half of the iUnits or queries have no importance, see `summaries_left_out`.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> collection = prefcal.read_summary_collection("examples/two_layered/collection")
+    >>> run = prefcal.read_summary_run("examples/two_layered/runs/good-order.xml", collection)
+    >>> scores = score_summaries(collection, [run], [prefcal.MMeasure(patience=840)])
+    >>> round(float(scores.query("topic == 'all'")["value"].iloc[0]), 2)
+    21.39
     """
     runs = list(runs)
     warn_of_most(collection, runs, summary_collection_left_out, summaries_left_out)
@@ -191,10 +200,23 @@ def score_intents(
 
     Kato et al. (EVIA 2016), eq. 3; parameters, errors and warnings as in `score_summaries`.
 
+    Parameters
+    ----------
+    collection, runs, measures
+        As in `score_summaries`, with U-measures.
+
     Returns
     -------
     DataFrame
         run, topic, intent, metric, value.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> collection = prefcal.read_summary_collection("examples/two_layered/collection")
+    >>> run = prefcal.read_summary_run("examples/two_layered/runs/good-order.xml", collection)
+    >>> len(score_intents(collection, [run], [prefcal.UMeasure(patience=840)]))
+    41
     """
     import pandas as pd  # noqa: PLC0415 - see metrics.results
 
@@ -215,7 +237,28 @@ def score_intents(
 def summary_positions(
     collection: Collection, run: Run, *, truncate: int | None = None, layers: Layers = "both"
 ) -> "pd.DataFrame":
-    """Return `positions` as a frame: topic, system, intent, iunit, importance, offset_chars."""
+    """Return `positions` as a frame: topic, system, intent, iunit, importance, offset_chars.
+
+    Parameters
+    ----------
+    collection, run
+        As read.
+    truncate, layers
+        As in `UMeasure`.
+
+    Returns
+    -------
+    DataFrame
+        topic, system, intent, iunit, importance, offset_chars: one row an intent and iUnit that its reader meets.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> collection = prefcal.read_summary_collection("examples/two_layered/collection")
+    >>> run = prefcal.read_summary_run("examples/two_layered/runs/good-order.xml", collection)
+    >>> summary_positions(collection, run)["offset_chars"].head(3).tolist()
+    [25, 66, 100]
+    """
     import pandas as pd  # noqa: PLC0415 - see metrics.results
 
     found = positions(collection, run, truncate=truncate, layers=layers)

@@ -15,14 +15,26 @@ from metrics.taking_part import LeftOut, left_out_names
 
 @dataclass(frozen=True, slots=True)
 class IUnit:
-    """An iUnit in a layer; ``id`` is one of its query's `Query.iunits`."""
+    """An iUnit in a layer; ``id`` is one of its query's `Query.iunits`.
+
+    Examples
+    --------
+    >>> IUnit("U1").id
+    'U1'
+    """
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link in a first layer; ``intent`` is one of its query's `Query.intents`, whose text is the anchor."""
+    """A link in a first layer; ``intent`` is one of its query's `Query.intents`, whose text is the anchor.
+
+    Examples
+    --------
+    >>> Link("I1").intent
+    'I1'
+    """
 
     intent: str
 
@@ -49,6 +61,14 @@ class Query:
     probability : mapping of str to float, or None
         Intent -> P(i|q) >= 0 as given (their sum is 1 to within 0.01; a missing one is 0); None when the
         collection has no probabilities.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> collection = prefcal.read_summary_collection("examples/two_layered/collection")
+    >>> query = next(iter(collection.queries.values()))
+    >>> query.text, len(query.iunits), list(query.intents.values())
+    ('mount fuji', 28, ['The volcano', 'Climbing to the top', 'Best views', 'Getting there', 'Faith and art'])
     """
 
     id: str
@@ -71,6 +91,15 @@ class Collection:
         By id.
     files : mapping of str to str
         Table, such as ``iunits`` -> its file, for messages; empty for a collection that was not read from files.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> collection = prefcal.read_summary_collection("examples/two_layered/collection")
+    >>> len(collection.queries)
+    8
+    >>> collection
+    Collection('examples/two_layered/collection', queries=8)
     """
 
     name: str
@@ -92,6 +121,15 @@ class Summary:
         The first layer in reading order.
     second : mapping of str to tuple of IUnit
         Intent -> its second layer in reading order; one for each intent that the first layer links to.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> summary = Summary(
+    ...     first=(prefcal.IUnit("U1"), prefcal.Link("I1")), second={"I1": (prefcal.IUnit("U2"),)}
+    ... )
+    >>> summary.second["I1"][0].id
+    'U2'
     """
 
     first: tuple[Element, ...]
@@ -100,7 +138,16 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One system's summaries by query; ``name`` stands in the column run of scores."""
+    """One system's summaries by query; ``name`` stands in the column run of scores.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> collection = prefcal.read_summary_collection("examples/two_layered/collection")
+    >>> run = prefcal.read_summary_run("examples/two_layered/runs/good-order.xml", collection)
+    >>> run.name, len(run.summaries)
+    ('good-order', 8)
+    """
 
     name: str
     description: str

@@ -40,6 +40,16 @@ class SweepGrid:
         Standard deviations over users, as multiples of the mean: of times away and of sessions, each with each.
     lateness : tuple of float
         L in [0, 1]: what a nugget is worth one visit late.
+
+    Examples
+    --------
+    Two habits of coming back, one of staying:
+
+    >>> grid = SweepGrid(
+    ...     away_seconds=(3600, 28_800), session_seconds=(90,), spread=(0.5,), lateness=(0.5,)
+    ... )
+    >>> len(grid.away_seconds)
+    2
     """
 
     away_seconds: tuple[float, ...] = PAPER_AWAY

@@ -37,6 +37,26 @@ class MSUSweep(Summarised):
     ------
     InputError
         If there is no sweep in the folder, or it is not done.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> import prefcal
+    >>> folder = "examples/two_layered/streams"
+    >>> events = prefcal.read_events(
+    ...     topics=f"{folder}/topics.xml",
+    ...     nuggets=f"{folder}/nuggets.tsv",
+    ...     matches=f"{folder}/matches.tsv",
+    ...     updates=f"{folder}/updates.tsv",
+    ... )
+    >>> run = prefcal.read_update_run(f"{folder}/runs/prompt.txt")
+    >>> grid = prefcal.SweepGrid(
+    ...     away_seconds=(3600,), session_seconds=(90,), spread=(0.5,), lateness=(0.5,)
+    ... )
+    >>> other = prefcal.read_update_run(f"{folder}/runs/late.txt")
+    >>> found = prefcal.sweep_msu(events, [run, other], mkdtemp(), grid=grid, users=20)
+    >>> len(found.frame()), found.runs
+    (2, ('prompt', 'late'))
     """
 
     def __init__(self, folder: Path) -> None:
@@ -122,10 +142,40 @@ class MSUSweep(Summarised):
 def read_sweep(folder: str | Path) -> MSUSweep:
     """Read the folder of a sweep that is done.
 
+    Parameters
+    ----------
+    folder : str or Path
+        Where `sweep_msu` or `prefcal sweep msu` wrote.
+
+    Returns
+    -------
+    MSUSweep
+        Its tables, read when they are asked for.
+
     Raises
     ------
     InputError
         If there is none.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> import prefcal
+    >>> folder = "examples/two_layered/streams"
+    >>> events = prefcal.read_events(
+    ...     topics=f"{folder}/topics.xml",
+    ...     nuggets=f"{folder}/nuggets.tsv",
+    ...     matches=f"{folder}/matches.tsv",
+    ...     updates=f"{folder}/updates.tsv",
+    ... )
+    >>> run = prefcal.read_update_run(f"{folder}/runs/prompt.txt")
+    >>> grid = prefcal.SweepGrid(
+    ...     away_seconds=(3600,), session_seconds=(90,), spread=(0.5,), lateness=(0.5,)
+    ... )
+    >>> other = prefcal.read_update_run(f"{folder}/runs/late.txt")
+    >>> found = prefcal.sweep_msu(events, [run, other], mkdtemp(), grid=grid, users=20)
+    >>> read_sweep(found.folder).topics == found.topics
+    True
     """
     return MSUSweep(Path(folder))
 

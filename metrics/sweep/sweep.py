@@ -75,6 +75,11 @@ def sweep_msu(  # noqa: PLR0913 - one argument an option of the command
     watch : callable
         As `Watch`.
 
+    Returns
+    -------
+    MSUSweep
+        Its tables, read when they are asked for.
+
     Raises
     ------
     InputError
@@ -84,6 +89,26 @@ def sweep_msu(  # noqa: PLR0913 - one argument an option of the command
         If the workers are lost. Parts that are whole stay.
     ValueError
         If there are no users.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> import prefcal
+    >>> folder = "examples/two_layered/streams"
+    >>> events = prefcal.read_events(
+    ...     topics=f"{folder}/topics.xml",
+    ...     nuggets=f"{folder}/nuggets.tsv",
+    ...     matches=f"{folder}/matches.tsv",
+    ...     updates=f"{folder}/updates.tsv",
+    ... )
+    >>> run = prefcal.read_update_run(f"{folder}/runs/prompt.txt")
+    >>> grid = prefcal.SweepGrid(
+    ...     away_seconds=(3600,), session_seconds=(90,), spread=(0.5,), lateness=(0.5,)
+    ... )
+    >>> other = prefcal.read_update_run(f"{folder}/runs/late.txt")
+    >>> found = prefcal.sweep_msu(events, [run, other], mkdtemp(), grid=grid, users=20)
+    >>> found.best()["run"].tolist()
+    ['prompt', 'prompt', 'late']
     """
     if users < 1:
         raise ValueError(f"a population needs at least one user, got {users}")

@@ -100,7 +100,13 @@ def harmonic_mean(one: float, other: float) -> float:
 
 @measure
 class ExpectedGain(WeighedMeasure):
-    """E[Gain] = sum G / sum V."""
+    """E[Gain] = sum G / sum V.
+
+    Examples
+    --------
+    >>> ExpectedGain(convention="2013").column
+    'E[Gain]'
+    """
 
     name: ClassVar[str] = "E[Gain]"
     source: ClassVar[str] = f"{TRACK}; {PAPER}, eq. 1 without latency"
@@ -113,7 +119,13 @@ class ExpectedGain(WeighedMeasure):
 
 @measure
 class ExpectedLatencyGain(WeighedMeasure):
-    """ELG = sum L / sum V: the track's first measure of 2013."""
+    """ELG = sum L / sum V: the track's first measure of 2013.
+
+    Examples
+    --------
+    >>> ExpectedLatencyGain(unsampled="skip").column
+    'ELG'
+    """
 
     name: ClassVar[str] = "ELG"
     source: ClassVar[str] = f"{TRACK}; {PAPER}, eq. 1"
@@ -126,7 +138,13 @@ class ExpectedLatencyGain(WeighedMeasure):
 
 @measure
 class NormalisedGain(WeighedMeasure):
-    """nE[Gain] = E[Gain] / mean of the min(n, nuggets) largest R."""
+    """nE[Gain] = E[Gain] / mean of the min(n, nuggets) largest R.
+
+    Examples
+    --------
+    >>> NormalisedGain().column
+    'nE[Gain]'
+    """
 
     name: ClassVar[str] = "nE[Gain]"
     source: ClassVar[str] = TRACK
@@ -139,7 +157,13 @@ class NormalisedGain(WeighedMeasure):
 
 @measure
 class NormalisedLatencyGain(WeighedMeasure):
-    """nELG = ELG / mean of the min(n, nuggets) largest R."""
+    """nELG = ELG / mean of the min(n, nuggets) largest R.
+
+    Examples
+    --------
+    >>> NormalisedLatencyGain(convention="2013").column
+    'nELG'
+    """
 
     name: ClassVar[str] = "nELG"
     source: ClassVar[str] = TRACK
@@ -154,7 +178,13 @@ class NormalisedLatencyGain(WeighedMeasure):
 
 @measure
 class Comprehensiveness(WeighedMeasure):
-    """C = sum G / sum of all R."""
+    """C = sum G / sum of all R.
+
+    Examples
+    --------
+    >>> Comprehensiveness(binary=True).column
+    'C'
+    """
 
     name: ClassVar[str] = "C"
     source: ClassVar[str] = f"{TRACK}; {PAPER}, section 2"
@@ -167,7 +197,13 @@ class Comprehensiveness(WeighedMeasure):
 
 @measure
 class LatencyComprehensiveness(WeighedMeasure):
-    """LC = sum L / sum of all R; above 1 when nuggets come early."""
+    """LC = sum L / sum of all R; above 1 when nuggets come early.
+
+    Examples
+    --------
+    >>> LatencyComprehensiveness().column
+    'LC'
+    """
 
     name: ClassVar[str] = "LC"
     source: ClassVar[str] = f"{TRACK}; {PAPER}, section 2"
@@ -180,7 +216,13 @@ class LatencyComprehensiveness(WeighedMeasure):
 
 @measure
 class HarmonicMean(WeighedMeasure):
-    """HM = 2 nELG LC / (nELG + LC): the track's first measure of 2014."""
+    """HM = 2 nELG LC / (nELG + LC): the track's first measure of 2014.
+
+    Examples
+    --------
+    >>> HarmonicMean().column
+    'HM'
+    """
 
     name: ClassVar[str] = "HM"
     source: ClassVar[str] = TRACK
@@ -194,7 +236,13 @@ class HarmonicMean(WeighedMeasure):
 
 @measure
 class ExpectedVerbosity(WeighedMeasure):
-    """E[Verbosity] = sum V / n."""
+    """E[Verbosity] = sum V / n.
+
+    Examples
+    --------
+    >>> ExpectedVerbosity().column
+    'E[Verbosity]'
+    """
 
     name: ClassVar[str] = "E[Verbosity]"
     source: ClassVar[str] = TRACK
@@ -209,7 +257,13 @@ class ExpectedVerbosity(WeighedMeasure):
 
 @measure
 class ExpectedLatency(WeighedMeasure):
-    """E[Latency] = sum l / n in 2014, sum l / nuggets found in 2013."""
+    """E[Latency] = sum l / n in 2014, sum l / nuggets found in 2013.
+
+    Examples
+    --------
+    >>> ExpectedLatency().column
+    'E[Latency]'
+    """
 
     name: ClassVar[str] = "E[Latency]"
     source: ClassVar[str] = TRACK
@@ -225,7 +279,13 @@ class ExpectedLatency(WeighedMeasure):
 
 @measure
 class UpdateCount(UpdateMeasure):
-    """updates = n."""
+    """updates = n.
+
+    Examples
+    --------
+    >>> UpdateCount().column
+    'updates'
+    """
 
     name: ClassVar[str] = "updates"
     source: ClassVar[str] = TRACK

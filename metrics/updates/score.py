@@ -115,6 +115,21 @@ def score_updates(
     -----
     LeftOutWarning
         If more than half of the judgments or of a run takes no part, see `updates_left_out`.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> folder = "examples/two_layered/streams"
+    >>> events = prefcal.read_events(
+    ...     topics=f"{folder}/topics.xml",
+    ...     nuggets=f"{folder}/nuggets.tsv",
+    ...     matches=f"{folder}/matches.tsv",
+    ...     updates=f"{folder}/updates.tsv",
+    ... )
+    >>> run = prefcal.read_update_run(f"{folder}/runs/prompt.txt")
+    >>> scores = score_updates(events, [run], [prefcal.ExpectedGain(), prefcal.Comprehensiveness()])
+    >>> scores.query("topic == 'all'")["value"].round(3).tolist()
+    [0.07, 1.0]
     """
     runs = list(runs)
     warn_of_most(collection, runs, events_left_out, updates_left_out)

@@ -115,6 +115,11 @@ DB = {
     "check": ("study_app.cli.db:check", "Check that the database is whole."),
     "rekey": ("study_app.cli.db:rekey", "Make new keys when the old ones leaked."),
 }
+KEY = {
+    "new": ("study_app.cli.key:new", "Make a key to a study's console, to watch or to manage."),
+    "list": ("study_app.cli.key:list_keys", "List the keys, who has them, and which are revoked."),
+    "revoke": ("study_app.cli.key:revoke", "Let a key open nothing any more."),
+}
 COMMANDS = {
     "demo": ("study_app.cli.demo:demo", "The whole loop on the bundled study, then keep serving it."),
     "plan": ("study_app.cli:plan_group", "Say how large a study must be, by simulating it."),
@@ -122,6 +127,7 @@ COMMANDS = {
     "serve": ("study_app.cli.serve.command:serve", "Serve the loaded studies to workers."),
     "simulate": ("study_app.cli.simulate:simulate", "Let a simulated crowd go through a study."),
     "status": ("study_app.cli.status:status", "Show how far each study is."),
+    "key": ("study_app.cli:key_group", "Make, list and revoke keys to a study's console."),
     "remind": (
         "study_app.cli.remind:remind",
         "List the followers of streams to remind, with their addresses.",
@@ -222,6 +228,14 @@ def convert_group() -> None:
 @click.group(cls=LazyGroup, modules=DB, name="db")
 def db_group() -> None:
     """Upgrade, back up, restore, check or rekey the database."""
+
+
+@click.group(cls=LazyGroup, modules=KEY, name="key")
+def key_group() -> None:
+    """Make, list and revoke keys to a study's console, the pages on which its researchers watch and steer it.
+
+    A key to watch opens the pages; a key to manage changes things and sees results too.
+    """
 
 
 NO_MEMORY = (

@@ -1,5 +1,6 @@
 """`prefcal db`: upgrade, back up, restore, check and rekey the database."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -45,12 +46,18 @@ def backup(file: Path, database: str | None, *, force: bool) -> None:
     workers' platform ids and the server's keys: keep it as you keep the database. PostgreSQL's databases are
     copied by its own program pg_dump.
     """
+    from sqlalchemy.exc import DatabaseError
+
     from study_app.config import database_url
+    from study_app.services.researcher.studies import note_backup
     from study_app.store.backup import back_up
-    from study_app.store.database import open_database, shown_address
+    from study_app.store.database import open_database, shown_address, transaction
+    from study_app.store.tokens import utc_now
 
     opened = open_database(database_url(database))
     back_up(opened, file, force=force)
+    with suppress(DatabaseError), transaction(opened, write=True) as session:  # the copy is whole either way
+        note_backup(session, now=utc_now())
     address = shown_address(opened.engine.url)
     click.echo(f"backed up {address} to {file.absolute()} ({file.stat().st_size:,} bytes)")
 
@@ -102,20 +109,21 @@ def check(database: str | None) -> None:
     "--keep-old",
     type=Number(0, 24 * 366, min_open=True),
     metavar="HOURS",
-    help="Let workers' addresses of the old key be good for so many hours more. Not when it leaked.",
+    help="Keep the workers' old addresses valid for so many hours. Not when a key leaked.",
 )
 @database_option
 def rekey(database: str | None, *, keep_old: float | None) -> None:
     """Make new keys: every address that was given out is void from then on, the workers' and the researcher's.
 
-    For when a key leaked, or a backup, which holds both. Nobody may be serving the database. No answer is touched: workers
+    Every key of prefcal key new is revoked too. For when a key leaked, or a backup, which holds both. Nobody may be serving the database. No answer is touched: workers
     who come by the platform's address again go on where they were; list followers of streams anew (prefcal remind).
 
-    To change keys without a leak, --keep-old lets who comes by an old address within that time go on, at a new one. Whoever has the old key
+    To change keys without a leak, --keep-old lets people who come by an old address within that time go on, at a new one. Whoever has the old key
     can still make addresses until then.
     """
     from datetime import timedelta
 
+    from study_app.services.researcher.access import revoke_every_key
     from study_app.services.researcher.studies import replace_keys
     from study_app.store.backup_postgres import refuse_when_used
     from study_app.store.database import shown_address, transaction
@@ -130,6 +138,7 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
         with serving_lock(str(store.engine.url)), transaction(store, write=True) as session:
             until = None if keep_old is None else utc_now() + timedelta(hours=keep_old)
             replace_keys(session, new_token=secret_token, keep_until=until)
+            revoke_every_key(session, now=utc_now())
     finally:
         store.engine.dispose()
     click.echo(f"{address} has new keys; prefcal serve prints the addresses that are good now")

@@ -62,7 +62,7 @@ def reconcile(
 ) -> None:
     """Read the platform's own list of submissions and say whom to pay and whom to ask.
 
-    Workers are found by their platform id, never by their code: a missing or wrong code is no ground for rejecting somebody
+    Workers are found by their platform id, never by their code: a missing or wrong code is no reason to reject somebody
     whose data are complete. What the list says of each is stored, for `prefcal status`; read a newer one at any time.
     """
     from metrics.files import write_whole
@@ -170,7 +170,7 @@ CENT = Decimal("0.01")
 @click.option(
     "--even-unlisted",
     is_flag=True,
-    help="Also for ids that no list of the platform has; they may be made up.",
+    help="Also for ids that are on no list from the platform; they may be made up.",
 )
 @database_option
 def bonus(
@@ -185,8 +185,8 @@ def bonus(
     """Write a line `participant_id,amount` for each worker who gets a bonus.
 
     FILE is a CSV with the columns worker (the pseudonym of the exported tables) and amount; with --each everybody gets the same who
-    has complete data and did not withdraw. Only ids get one that a list of the platform has: let `prefcal reconcile` read one before.
-    On platform generic, which may have no list, that holds once one was read. Paste the list where the platform takes bonuses in
+    has complete data and did not withdraw. Only workers on a list from the platform get one: let `prefcal reconcile` read a list before.
+    On platform generic, which may have no list, this rule holds as soon as one was read. Paste the list where the platform takes bonuses in
     bulk. Amounts are in the study's currency, with two decimals.
     """
     from metrics.files import write_whole

@@ -11,6 +11,7 @@ from metrics.errors import Fault, FaultLog, InputError
 from study_app.study.allowed_ids import with_ids
 from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
+from study_app.study.signed_ids import with_keys
 from study_app.study.words import UNWRITTEN
 from study_app.tasks.content import TaskContent
 from study_app.tasks.couples import with_pairs
@@ -58,13 +59,13 @@ def read_ready_study(path: str | Path) -> StudyContent:
     Raises
     ------
     InputError
-        As `read_study_file`, `with_ids` and `read_study_content` do, and where its consent is not written yet.
+        As `read_study_file`, `with_ids`, `with_keys` and `read_study_content` do, and where its consent is not written yet.
     """
     file = read_study_file(path, KINDS)
     log = FaultLog(file.path)
     _note_unwritten(file, log)
     try:
-        content = read_study_content(with_ids(file))
+        content = read_study_content(with_keys(with_ids(file)))
     except InputError as error:
         raise InputError([*log.faults, *error.faults]) from None
     log.raise_if_any()

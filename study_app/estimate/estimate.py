@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from calibration.agree.measures.names import is_name, nearest_name
+from calibration.agree.measures.names import is_name, nearest_name, what_is_missing
 from metrics.wording import counted
 from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
@@ -271,6 +271,9 @@ def _measures(content: TaskContent) -> Iterator[str]:
             if not is_name(name, entry.kind):
                 near = nearest_name(name, entry.kind)
                 meant = f"; did you mean {near}?" if near else ""
+                install = what_is_missing(entry.kind)
+                if install is not None:
+                    meant += f"; measures of ir_measures need {install}"
                 yield f"{name!r} is no measure of {entry.kind}: prefcal agree needs its --scores{meant}"
 
 

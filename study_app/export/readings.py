@@ -63,9 +63,12 @@ def logged_events(
         .order_by(StoredEvent.page_load_id, StoredEvent.number)
     )
     events: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
+    details: dict[str, Mapping[str, Any]] = {}
     for page, number, kind, page_ms, wall_ms, detail, received_ms in session.execute(logged):
-        detail_of_event = from_json(detail) if kind in _NEED_DETAIL else _NO_DETAIL
-        events[page].append(LoggedEvent(number, kind, page_ms, wall_ms, detail_of_event, received_ms))
+        of_event = _NO_DETAIL
+        if kind in _NEED_DETAIL and (of_event := details.get(detail, _NO_DETAIL)) is _NO_DETAIL:
+            of_event = details[detail] = from_json(detail)
+        events[page].append(LoggedEvent(number, kind, page_ms, wall_ms, of_event, received_ms))
     return events
 
 

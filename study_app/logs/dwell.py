@@ -29,7 +29,8 @@ no event is placed later than it arrived, nor later than one with a higher numbe
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import add, itemgetter, sub
 from typing import Any, NamedTuple, TypeAlias
 
 from study_app.tasks.items import Item
@@ -57,6 +58,7 @@ class LoggedEvent(NamedTuple):
     received_ms: int | None = None
 
 
+_NUMBER = itemgetter(0)
 Texts: TypeAlias = Mapping[str, Sequence[Item]]
 """Side -> items; those of a second layer stand right after their link, in order."""
 
@@ -136,7 +138,7 @@ def read_page(
     """
     page = _Page(texts)
     before: LoggedEvent | None = None
-    for event in sorted(events, key=lambda event: event.number):
+    for event in sorted(events, key=_NUMBER):
         if before is not None:
             if event.number == before.number:
                 continue
@@ -177,11 +179,10 @@ class _Screen:
         if words > 0:
             self._per_word_ms += length_ms / words
 
-    def see(self, place: Place, share: float) -> Sequence[Place]:
-        """Take in that ``share`` of an item is in the viewport now; return the items that this concerns."""
+    def see(self, place: Place, share: float) -> None:
+        """Take in that ``share`` of an item is in the viewport now."""
         self._shares[place] = share
         self._place(place)
-        return (place,)
 
     def turn(self, link: Place, *, is_open: bool) -> Sequence[Place]:
         """Open or close the second layer of a link; return the items that this concerns."""
@@ -234,11 +235,12 @@ class _Page:
 
     def pass_time(self, before: LoggedEvent, after: LoggedEvent) -> None:
         """Count the stretch between two events, if it is known and looked at."""
-        if self._looked_at and _is_known(before, after):
+        if self._visible and self._focused and not self._closed and is_known(before, after):
             length = after.page_ms - before.page_ms
             self._counted_ms += length
             self._screen.pass_time(length)
-            self._read_on()
+            if self._broken_off:
+                self._read_on()
             if self._layout is not None:
                 self._layout_ms[self._layout] += length
 
@@ -254,15 +256,19 @@ class _Page:
         if being_read is not None:
             self._broken_off[event.number] = being_read
 
-    @property
-    def _looked_at(self) -> bool:
-        return self._visible and self._focused and not self._closed
-
     def happen(self, event: LoggedEvent) -> None:
         """Take one event into the state."""
         match event.kind:
-            case "see" | "layer":
-                self._note_seen(self._changed_items(event), event)
+            case "see":
+                place = (event.detail["side"], event.detail["item"])
+                if place in self._screen.items:
+                    self._screen.see(place, event.detail["share"])
+                    self._note_seen((place,), event)
+            case "layer":
+                link = (event.detail["side"], event.detail["item"])
+                if link in self._screen.items:
+                    inside = self._screen.turn(link, is_open=event.detail["open"])
+                    self._note_seen(inside, event)
             case "open" | "layout":
                 self._closed = self._closed and event.kind == "layout"
                 self._layout = event.detail["layout"]
@@ -277,14 +283,6 @@ class _Page:
                 self._submitted = True
             case "close":
                 self._closed = True
-
-    def _changed_items(self, event: LoggedEvent) -> Sequence[Place]:
-        place = (event.detail["side"], event.detail["item"])
-        if place not in self._screen.items:
-            return ()
-        if event.kind == "see":
-            return self._screen.see(place, event.detail["share"])
-        return self._screen.turn(place, is_open=event.detail["open"])
 
     def _note_seen(self, places: Iterable[Place], event: LoggedEvent) -> None:
         """Note what the viewer sees of some items now, if there is a viewer."""
@@ -343,7 +341,7 @@ class _Page:
         return max(reversed(on_screen), key=lambda place: self._first[place].page_ms, default=None)
 
 
-def _is_known(before: LoggedEvent, after: LoggedEvent) -> bool:
+def is_known(before: LoggedEvent, after: LoggedEvent) -> bool:
     """Say whether nothing was lost or slept between two events."""
     length = after.page_ms - before.page_ms
     return (
@@ -370,30 +368,31 @@ def server_times(events: Sequence[LoggedEvent], served_ms: int) -> list[int]:
     """
     awake = [served_ms + event.page_ms for event in events]
     arrived = [_NEVER if event.received_ms is None else max(event.received_ms, served_ms) for event in events]
-    slept = _sleep_before(
-        events, _least_from_here([came - time for came, time in zip(arrived, awake, strict=True)])
-    )
-    placed = [min(time + sleep, came) for time, sleep, came in zip(awake, slept, arrived, strict=True)]
-    return _least_from_here(placed)
+    slept = _sleep_before(events, awake, arrived)
+    return _least_from_here(map(min, map(add, awake, slept), arrived))
 
 
 _NEVER = 2**62
 
 
-def _sleep_before(events: Sequence[LoggedEvent], room: Sequence[int]) -> list[int]:
-    """Return the milliseconds slept before each event; ``room`` is what there was between it and its arrival."""
-    slept = [0][: len(events)]
+def _sleep_before(events: Sequence[LoggedEvent], awake: Sequence[int], arrived: Sequence[int]) -> list[int]:
+    """Return the milliseconds slept before each event, where its clock and all later ones leave room before they arrived."""
+    if not any(_ahead(before, after) > DRIFT_MS for before, after in pairwise(events)):
+        return [0] * len(events)
+    room, slept = _least_from_here(map(sub, arrived, awake)), [0]
     for place, (before, after) in enumerate(pairwise(events), start=1):
-        ahead = (after.wall_ms - before.wall_ms) - (after.page_ms - before.page_ms)
+        ahead = _ahead(before, after)
         total = slept[-1] + ahead
         is_sleep = ahead > DRIFT_MS and total <= room[place] + DRIFT_MS
         slept.append(total if is_sleep else slept[-1])
     return slept
 
 
-def _least_from_here(values: Sequence[int]) -> list[int]:
+def _ahead(before: LoggedEvent, after: LoggedEvent) -> int:
+    """Return by how much the wall clock ran ahead of the page's between two events."""
+    return (after.wall_ms - before.wall_ms) - (after.page_ms - before.page_ms)
+
+
+def _least_from_here(values: Iterable[int]) -> list[int]:
     """Return the smallest of each value and all after it."""
-    least = list(values)
-    for place in range(len(least) - 2, -1, -1):
-        least[place] = min(least[place], least[place + 1])
-    return least
+    return list(accumulate(reversed(list(values)), min))[::-1]

@@ -98,6 +98,8 @@ def _door(content: StudyContent) -> Iterator[Station | Notice]:
         yield Notice(part=part, name="A site that is not known", key="bad_host", status=400)
     if entry.ids is not None:
         yield Notice(part=part, name="Not in the list of ids", key="not_invited", status=403)
+    if entry.signing_keys is not None:
+        yield Notice(part=part, name="Not signed by the platform", key="not_signed", status=403)
     yield Station(part=part, name="Paused", lead=_paused, at_door=True)
     yield Notice(part=part, name="No room on the disk", key="no_room", status=503)
     if _can_be_full(content):

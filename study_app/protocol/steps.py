@@ -1,5 +1,6 @@
 """The way through a study: which pages are open to a worker, and which of them is next. Pure values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -17,6 +18,15 @@ class Step:
         """The step's address below the worker's: ``consent``, ``1/choose``, ``1/2/search``, ``1/2/pair/3``."""
         numbers = "".join(f"{number}/" for number in (self.task, self.query) if number)
         return f"{numbers}{self.kind}" + (f"/{self.pair}" if self.pair else "")
+
+
+def step_of(path: str) -> Step:
+    """Return the step that an address below a worker's leads to: what `Step.path` was made from."""
+    parts = path.split("/")
+    place = next(place for place, part in enumerate(parts) if not part.isdigit())
+    before, after = [int(part) for part in parts[:place]], [int(part) for part in parts[place + 1 :]]
+    task, query = (*before, 0, 0)[:2]
+    return Step(parts[place], task, query, after[0] if after else 0)
 
 
 CONSENT = Step("consent")
@@ -65,6 +75,11 @@ class SlotState:
         return self.followed and not self.is_done
 
 
+def is_settled(slots: Sequence[SlotState]) -> bool:
+    """Say whether what a worker holds of a task needs nothing now: a stream that is followed runs by itself."""
+    return all(slot.is_done or slot.followed for slot in slots)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskState:
     """How far a worker is with one task.
@@ -80,7 +95,7 @@ class TaskState:
     wanted : int
         How many queries, pairs or intents a worker is asked to do.
     has_room : bool
-        Something that the worker does not hold can take one more.
+        Something that the worker does not hold can take one more; False, since nobody asks, while what is held needs something.
     slots : tuple of SlotState
         What the worker holds, in order.
     introduction : bool or None
@@ -104,8 +119,12 @@ class TaskState:
 
         A stream needs nothing as soon as it is followed: several run side by side.
         """
-        settled = all(slot.is_done or slot.followed for slot in self.slots)
-        return settled and len(self.slots) < self.wanted and self.has_room and not self.awaits_introduction
+        return (
+            is_settled(self.slots)
+            and len(self.slots) < self.wanted
+            and self.has_room
+            and not self.awaits_introduction
+        )
 
     @property
     def awaits_introduction(self) -> bool:

@@ -6,7 +6,7 @@ depth drawn evenly from 0 to that patience, so that the share of people still re
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,9 @@ MOST_LIKELY_TICK = 0.95
 WORDS_ON_SCREEN = 45
 READING_NOISE_SD = 0.3
 TIE_WEIGHT = 0.6
+SOURCES_OPENED = 0.3
+"""Chance that a source of an answer is opened when it is reached."""
+
 MEMORY = 0.75
 """Chance that a person who meets a pair again answers as before without weighing it anew."""
 
@@ -73,7 +76,7 @@ def choice(rng: np.random.Generator, *, difference: float, total: float, slope: 
 def looks(
     elements: Sequence[Element],
     *,
-    wanted: str,
+    opened: Collection[str],
     depth_chars: float,
     words_per_second: float,
     rng: np.random.Generator,
@@ -83,14 +86,16 @@ def looks(
     Parameters
     ----------
     elements : sequence of Element
-        The first layer; the link whose text is ``wanted`` is opened when it is reached, the others are passed.
+        The first layer.
+    opened : collection of str
+        Keys of the links that are opened when they are reached; the others are passed.
     words_per_second : float
         Reading speed; each screen is off it by a log-normal factor.
     """
     screen: list[tuple[str, float]] = []
     words = own = 0.0
     left = depth_chars
-    for element, opens in _trail(elements, wanted):
+    for element, opens in _trail(elements, opened):
         chars = counted_chars(element.text)
         share = 1.0 if chars == 0 else min(1.0, max(0.0, left / chars))
         if share == 0:
@@ -117,10 +122,10 @@ def list_depth(elements: Sequence[Element], persistence: float, rng: np.random.G
     return math.fsum(counted_chars(element.text) for element in elements[:entries])
 
 
-def _trail(elements: Sequence[Element], wanted: str) -> Iterator[tuple[Element, bool]]:
+def _trail(elements: Sequence[Element], opened: Collection[str]) -> Iterator[tuple[Element, bool]]:
     """Elements in the order of reading, and whether each is a link to open."""
     for element in elements:
-        opens = element.second is not None and element.text == wanted
+        opens = element.second is not None and element.key in opened
         yield element, opens
         if opens and element.second is not None:
             for item in element.second:
@@ -177,16 +182,27 @@ class Judge:
         return self._preferred(page, sides)
 
     def _read(self, log: PageLog, page: Page, side: str, elements: tuple[Element, ...]) -> None:
-        """Read a side as deep as patience goes where its topic has intents, as persistence goes in a list, else to its end."""
-        world, wanted, depth = self._world(page), "", math.inf
+        """Read a side as deep as patience goes where its topic has intents, as persistence goes in a list, else to its end.
+
+        Of links those of one's intent are opened; where a topic has no intents, each source with the same chance.
+        """
+        world, depth = self._world(page), math.inf
+        links = [element for element in elements if element.second is not None]
         topic = text_of(page.marked("data-query"))
         if topic in world.chances:
             wanted = self._interest(world, topic)
+            links = [element for element in links if element.text == wanted]
             depth = float(self._rng.uniform(0, self._truth.patience_stops))
         elif world.rbp_p is not None:
             depth = list_depth(elements, world.rbp_p, self._rng)
+        else:
+            links = [element for element in links if self._rng.random() < SOURCES_OPENED]
         for look in looks(
-            elements, wanted=wanted, depth_chars=depth, words_per_second=self._speed, rng=self._rng
+            elements,
+            opened={link.key for link in links},
+            depth_chars=depth,
+            words_per_second=self._speed,
+            rng=self._rng,
         ):
             _note_look(log, side, look)
 

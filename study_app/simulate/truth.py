@@ -111,8 +111,8 @@ class Truth:
         people, weights = self.people, self.push_weights
         return (
             f"the crowd has a patience of {self.patience_preferences:g} characters, reads {math.exp(people.reading_speed_mu):.2g} words "
-            f"a second, stays away {people.away_mean_seconds / 3600:g} hours and stays {people.session_mean_seconds:g} seconds in "
-            f"the mean, with a lateness decay of {self.lateness.decay:g} and push weights "
+            f"a second, stays away {people.away_mean_seconds / 3600:g} hours and stays {people.session_mean_seconds:g} seconds on "
+            f"average, with a lateness decay of {self.lateness.decay:g} and push weights "
             + ", ".join(f"{name} {weight:g}" for name, weight in weights.items())
         )
 

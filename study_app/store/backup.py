@@ -240,7 +240,7 @@ def _refuse_to_replace(database: Database, address: str, *, force: bool) -> None
     refuse_newer(version, address)
     if version is None:
         raise input_fault(
-            f"the tables in {address} are none of prefcal's", cure="name another database with --database"
+            f"the tables in {address} are not prefcal's", cure="name another database with --database"
         )
     with transaction(database, write=False) as session:
         has_studies = session.scalar(select(LoadedStudy.id).limit(1)) is not None

@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 
 from metrics.errors import PrefcalError, input_fault
-from study_app.store import task_models
+from study_app.store import console_models, task_models
 from study_app.store.file_turns import SharedWrites, refuse_half_a_write
 from study_app.store.models import Base
 
@@ -42,7 +42,7 @@ SQLITE_POOL_SIZE, POSTGRES_POOL_SIZE = 40, 20
 """How many connections are kept: of a file one for every thread of a server, of a database server what it can give to several."""
 
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
-_MODULES = (task_models,)
+_MODULES = (task_models, console_models)
 METADATA: MetaData = Base.metadata
 
 
@@ -272,10 +272,16 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-def is_nearly_full(database: Database) -> bool:
-    """Say whether there is too little room for more workers; a database server's room cannot be seen from here."""
+def room_left(database: Database) -> int | None:
+    """Return what may still be written where a file is; None for a database server, whose room cannot be seen from here."""
     path = database.engine.url.database
-    return database.is_sqlite and path is not None and free_bytes(Path(path).absolute().parent) < FULL_BYTES
+    return free_bytes(Path(path).absolute().parent) if database.is_sqlite and path is not None else None
+
+
+def is_nearly_full(database: Database) -> bool:
+    """Say whether there is too little room for more workers, as far as that can be seen."""
+    room = room_left(database)
+    return room is not None and room < FULL_BYTES
 
 
 def migrations() -> "Config":

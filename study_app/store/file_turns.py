@@ -88,7 +88,8 @@ def serving_lock(url: str) -> Iterator[None]:
     Raises
     ------
     InputError
-        If another server has the same SQLite file, or its folder is not there.
+        If another server has the same SQLite file, its folder is not there, or the file has a second name (hard link): SQLite and the
+        lock keep what belongs to it beside one name, so servers under two names would lose answers.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite" or not parsed.database:
@@ -97,6 +98,12 @@ def serving_lock(url: str) -> Iterator[None]:
     folder = Path(parsed.database).absolute().parent
     if not folder.is_dir():  # the lock would make it
         raise input_fault(f"{folder} is no folder", cure="make it, or name another place with --database")
+    file = Path(parsed.database)
+    if file.exists() and file.stat().st_nlink > 1:
+        raise input_fault(
+            f"{parsed.database} has another name (a hard link)",
+            cure="remove the other name, or copy the file: a server under the other name would lose answers",
+        )
     lock = FileLock(beside(parsed.database, LOCK_SUFFIX), mode=0o600)
     try:
         lock.acquire(timeout=0)

@@ -114,7 +114,8 @@ class Topic(Base):
     """A query of a task, an event, an interest profile; ``detail`` is what a kind of task needs of it besides.
 
     Where iUnits are rated {"iunits": {iunit: text}}; of push streams {"description", "days": [YYYYMMDD, ...], "silent": [YYYYMMDD,
-    ...]}; of ranked lists {"windows": [window, ...], "asked_at": YYYY-MM-DD where it is known}.
+    ...]}; of ranked lists {"windows": [window, ...], "asked_at": YYYY-MM-DD where it is known}. While ``closed_at`` is set nobody takes it
+    any more; who has begun goes on.
     """
 
     __tablename__ = "topic"
@@ -125,6 +126,7 @@ class Topic(Base):
     name: Mapped[str]
     text: Mapped[str] = mapped_column(Text)
     detail: Mapped[dict[str, Any] | None]
+    closed_at: Mapped[datetime | None]
     task: Mapped[Task] = relationship(back_populates="topics")
     intents: Mapped[list["Intent"]] = relationship(order_by="Intent.position")
 

@@ -38,7 +38,7 @@ class TopicPlan:
     """A query, with ``intents`` (name, text) in order; an event or an interest profile, ``text`` being its title.
 
     ``detail`` is what the pages need besides, as `models.Topic` describes it. ``units``: what of the topic is leased one by
-    one, rows of pairs or intents; () where the topic is leased as a whole.
+    one, rows of pairs or intents; () where the topic is leased as a whole. ``is_closed``: nobody takes it any more.
     """
 
     id: int
@@ -47,6 +47,7 @@ class TopicPlan:
     intents: tuple[tuple[str, str], ...]
     detail: dict[str, Any]
     units: tuple[int, ...] = ()
+    is_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +217,7 @@ def _task_plan(task: Task, number: int, entry: TaskEntry, units: Mapping[int, Se
                 intents=tuple((intent.name, intent.text) for intent in topic.intents),
                 detail=topic.detail or {},
                 units=tuple(units.get(topic.id, ())),
+                is_closed=topic.closed_at is not None,
             )
             for topic in task.topics
         ),

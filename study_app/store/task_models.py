@@ -106,7 +106,10 @@ class CodeShown(Base):
 
 
 class PlatformRecord(Base):
-    """What the platform's own list says of one submission of a worker: its id and its state in the platform's words."""
+    """What the platform's own list says of one submission of a worker: its id and its state in the platform's words.
+
+    ``marked_paid_at``: when the researcher said that it was paid, whatever the list says.
+    """
 
     __tablename__ = "platform_record"
     __table_args__ = (UniqueConstraint("identity_id", "submission"),)
@@ -117,6 +120,7 @@ class PlatformRecord(Base):
     confirmed: Mapped[bool]
     paid: Mapped[bool]
     read_at: Mapped[datetime]
+    marked_paid_at: Mapped[datetime | None]
 
 
 class StoredStream(Base):

@@ -292,6 +292,17 @@ def _known_platform(name: str) -> str:
     return name
 
 
+def _keys(value: Any) -> str | tuple[str] | None:
+    """Take the name of a file, or what stood in it as a database has it."""
+    if value is None or (isinstance(value, str) and _FILE_NAME.fullmatch(value)):
+        return value
+    if isinstance(value, list | tuple) and len(value) == 1 and isinstance(value[0], str):
+        return (value[0],)
+    raise PydanticCustomError(
+        "literal_error", "must be {expected}", {"expected": "the name of a file of public keys"}
+    )
+
+
 def _ids(value: Any) -> str | tuple[str, ...] | None:
     """Take the name of a file, or the digests of what stood in it as a database has them."""
     if value is None or (isinstance(value, str) and _FILE_NAME.fullmatch(value)):
@@ -308,7 +319,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class StudyEntry(Entry):
-    """A whole study file; ``ids``: the file of the ids that are let in, once loaded their digests, None for everybody."""
+    """A whole study file; once loaded, ``ids`` and ``signing_keys`` are what stood in the files of these names."""
 
     study: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
     title: Text
@@ -317,6 +328,7 @@ class StudyEntry(Entry):
     id_parameter: Name = "id"
     extra_parameters: Annotated[tuple[Name, ...], Field(max_length=20, strict=False)] = ("session", "batch")
     ids: Annotated[Any, PlainValidator(_ids)] = None
+    signing_keys: Annotated[Any, PlainValidator(_keys)] = None
     submit_hosts: Annotated[tuple[Host, ...], Field(strict=False)] = (
         "www.mturk.com",
         "workersandbox.mturk.com",

@@ -51,6 +51,10 @@ class Platform:
         Keys of the study file that are for this platform alone.
     worker_form : str
         Regular expression of a worker's id.
+    token_parameter : str or None
+        Parameter of the entrance with a token that the platform signed; None where it signs nothing.
+    token_claim : str
+        Where that token holds the parameters of the address.
     submission_parameter : str or None
         The one of ``other_parameters`` that the platform gives to one worker only; None where it has none.
     takes_form : bool
@@ -68,6 +72,8 @@ class Platform:
     fixed_code: bool = False
     own_keys: tuple[str, ...] = ()
     worker_form: str = r"[A-Za-z0-9_-]+"
+    token_parameter: str | None = None
+    token_claim: str = ""
     submission_parameter: str | None = None
     takes_form: bool = False
     frame_hosts: tuple[str, ...] = ()
@@ -99,6 +105,9 @@ PLATFORMS = {
         return_url="https://app.prolific.com/submissions/complete?cc={code}",
         fixed_code=True,
         worker_form=r"[0-9a-f]{24}",
+        own_keys=("signing_keys",),
+        token_parameter="prolific_token",  # noqa: S106 - the name of a parameter
+        token_claim="prolific",  # noqa: S106 - the name of a claim
         submission_parameter="SESSION_ID",
     ),
     "connect": Platform(

@@ -1,13 +1,13 @@
 """Which collections the recognised files make up: what plays which part, which runs belong to them, and what is missing."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from metrics.errors import Fault
 from metrics.readers.lines import run_name, system_name
 from metrics.wording import listed
-from study_app.study_new.recognise import Recognised
+from study_app.study_new.recognise import SHARE_THAT_FITS, Recognised
 
 ENOUGH = 0.5
 """Share of ids that two files have in common when the one speaks of the other."""
@@ -22,7 +22,10 @@ Choice = Callable[[Recognised], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundCollection:
-    """A whole collection: ``family`` (summaries, events, pushes, ranked, answers), key of the study file -> file, and the runs."""
+    """A whole collection: ``family`` (summaries, events, pushes, ranked, answers), key of the study file -> file, and the runs.
+
+    A file of the pairs to judge is among the files as ``pairs``.
+    """
 
     family: str
     files: Mapping[str, Recognised]
@@ -65,7 +68,8 @@ def collections(pool: Sequence[Recognised]) -> tuple[list[FoundCollection], list
     """Return the collections that are whole, and the searches for those of which only a part is there."""
     whole: list[FoundCollection] = []
     partial: list[Search] = []
-    left = list(pool)
+    named = [file for file in pool if _are_pairs(file, system_names(pool))]
+    left = [file for file in pool if file not in named]
     for find in (_pushes, _summaries, _ranked, _events, _answers):
         search, runs = find(left)
         if not search.files and not search.doubtful and not runs:
@@ -73,7 +77,9 @@ def collections(pool: Sequence[Recognised]) -> tuple[list[FoundCollection], list
         if search.missing or search.doubtful or not runs:
             partial.append(search)
         else:
-            whole.append(FoundCollection(family=search.family, files=search.files, runs=tuple(runs)))
+            chosen = [file for file in named if _are_pairs(file, system_names(runs))]
+            files = {**search.files, **({"pairs": chosen[0]} if len(chosen) == 1 else {})}
+            whole.append(FoundCollection(family=search.family, files=files, runs=tuple(runs)))
             used = {file.path for file in (*search.files.values(), *runs)}
             left = [file for file in left if file.path not in used]
     return whole, partial
@@ -257,6 +263,12 @@ def _answers(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
     questions = min(about, key=_mean_chars, default=None)
     search.take("topics", [] if questions is None else [questions], looks="lines `topic TAB question`")
     return search, runs + [file for file in about if file is not questions]
+
+
+def _are_pairs(file: Recognised, systems: Collection[str]) -> bool:
+    """Say whether the lines are ``topic a b`` with the names of two systems, as they will stand in the study file."""
+    fitting = sum(row[1] in systems and row[2] in systems for row in file.rows if len(row) > 2)
+    return fitting > 0 and fitting >= SHARE_THAT_FITS * len(file.rows)
 
 
 def _mean_chars(file: Recognised) -> float:

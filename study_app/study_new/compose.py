@@ -178,7 +178,7 @@ def _task_lines(answers: Answers, tasks: list[PossibleTask], folder: Path) -> It
             yield f"    systems:                    # {SYSTEMS_COMMENT}"
             for system, path in system_names(task.found.runs).items():
                 yield f"      {_scalar(system)}: {_scalar(_relative(path, folder))}"
-        yield from _protocol_lines(task, answers.language)
+        yield from _protocol_lines(task, answers.language, folder)
 
 
 def _files_of(task: PossibleTask) -> Mapping[str, Path]:
@@ -187,8 +187,10 @@ def _files_of(task: PossibleTask) -> Mapping[str, Path]:
     return {key: found[key].path for key in FILES_OF_FAMILY[task.found.family].model_fields if key in found}
 
 
-def _protocol_lines(task: PossibleTask, language: str) -> Iterator[str]:
+def _protocol_lines(task: PossibleTask, language: str, folder: Path) -> Iterator[str]:
     values = protocol_values(task.kind, language)
+    if "pairs" in values and "pairs" in task.found.files:
+        values["pairs"] = _relative(task.found.files["pairs"].path, folder)
     days = task.new.days(task.found)
     if days is not None:
         values["days"] = days

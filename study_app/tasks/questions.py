@@ -41,7 +41,7 @@ def _question_rules(question: Question) -> Iterator[Contradiction]:
         if wanted not in question.options:
             yield (
                 ("screen_out",),
-                f"{wanted!r} is none of the options",
+                f"{wanted!r} is not one of the options",
                 "write it as it stands under options",
             )
     if question.type != "number" and (question.min is not None or question.max is not None):

@@ -3,8 +3,8 @@
 A failure is a plain sentence with a reference number, never a trace.
 
 With its style and scripts a page stays under 60 KB, for a worker on a train. Who can read the length of compressed pages could guess
-at secrets in them by having words of their own put beside these. Here nobody can: the address of a page with a secret in it is
-itself the secret, and no cookie opens one.
+at secrets in them by having words of their own put beside these. Here nobody can: the address of a worker's page with a secret in it is
+itself the secret, and no cookie opens one; the console's cookie is sent by no other site's request.
 """
 
 import logging
@@ -16,7 +16,7 @@ from functools import lru_cache
 from flask import Flask, Response, jsonify, request
 from sqlalchemy.exc import DBAPIError, InternalError, OperationalError
 from werkzeug.datastructures import Accept
-from werkzeug.exceptions import BadHost, HTTPException, MethodNotAllowed, SecurityError
+from werkzeug.exceptions import BadHost, HTTPException, MethodNotAllowed, NotFound, SecurityError
 from werkzeug.http import parse_accept_header
 
 from study_app.config import Config, resource_folder
@@ -25,6 +25,8 @@ from study_app.store import tokens
 from study_app.store.tokens import BadTokenError, NewToken, Now
 from study_app.web import serving
 from study_app.web.blueprints import BLUEPRINTS
+from study_app.web.console import CONSOLE, frame
+from study_app.web.console.tries import Tries
 from study_app.web.serving import reference, said
 
 LOGGER = logging.getLogger("prefcal.errors")
@@ -70,6 +72,8 @@ def http_error(error: HTTPException) -> Response:
         error, (BadHost, SecurityError)
     ):  # no page can be made without knowing where this server is
         return Response("Bad request\n", status=400, mimetype="text/plain")
+    if isinstance(error, MethodNotAllowed) and request.path.startswith("/r/"):
+        error = NotFound()  # else it would tell that there is a console
     known = {404: "not_found" if request.path != "/" else "bare_address", 413: "too_large"}
     response = _answer(known.get(error.code or 500, "bad_request"), error.code or 500)
     if isinstance(error, MethodNotAllowed):
@@ -171,6 +175,7 @@ def create_app(config: Config, *, now: Now | None = None, new_token: NewToken | 
     app.before_request(serving.lead_to_new_address)
     serving.install_headers(app)
     install_compression(app)
-    for blueprint in BLUEPRINTS:
+    app.extensions[frame.TRIES] = Tries()
+    for blueprint in (*BLUEPRINTS, *CONSOLE):
         app.register_blueprint(blueprint)
     return app

@@ -12,8 +12,11 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from study_app.logs.page_events import MAX_EVENTS, Batch
+from study_app.services.researcher.people import FILTERS, SORTS
 from study_app.web.blueprints import BLUEPRINTS
 from study_app.web.blueprints.work import CHOICES, LAYOUTS
+from study_app.web.console import CONSOLE
+from study_app.web.console.people import SORTED_BY
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -23,6 +26,16 @@ YES: Schema = {"const": "yes"}
 PRESSED: Schema = {"const": "1"}
 TEXT: Schema = {"type": "string", "maxLength": 2000}
 PAGE: Schema = {"type": "string", "description": "The token of the page on which the form stood."}
+CSRF: Schema = {"type": "string", "description": "What the forms of this sign-in carry."}
+
+PEOPLE: Mapping[str, Schema] = {
+    "show": {"enum": list(FILTERS)},
+    "part": {"type": "string", "maxLength": 40},
+    "sort": {"enum": list(SORTS)},
+    "order": {"enum": ["down"]},
+    "page": NUMBER,
+}
+MOMENT: Schema = {"type": "integer", "minimum": 0}
 
 FORMS: Mapping[str, Mapping[str, Schema]] = {
     "work.post_consent": {"agree": YES, "text": WORD},
@@ -47,6 +60,14 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "ends.post_finish": {},
     "ends.post_stop": {"stop": YES},
     "ends.post_withdraw": {"code": {"type": "string", "maxLength": 64}},
+    "console.post_sign_in": {"key": WORD},
+    "console.post_sign_out": {},
+    "overview.post_pause": {},
+    "overview.post_resume": {},
+    "limits.post_raise": {"task": NUMBER, "limit": NUMBER},
+    "limits.post_close": {"topic": NUMBER},
+    "limits.post_open": {"topic": NUMBER},
+    "limits.post_days": {"task": NUMBER, "days": {"type": "number", "exclusiveMinimum": 0}},
 }
 """Endpoint -> field of its form -> what it may hold; names that begin with ``^`` are patterns of numbered fields."""
 
@@ -61,7 +82,19 @@ ASKED: Mapping[str, Mapping[str, Schema]] = {
     "ends.stopped": {"just": PRESSED},
     "ends.withdraw": {"language": {"enum": ["en", "ja"]}},
     "ends.post_withdraw": {"language": {"enum": ["en", "ja"]}},
-    "beside.progress": {"key": WORD},
+    "console.enter": {"key": WORD},
+    "overview.audit": {"before": NUMBER},
+    "limits.limits": {
+        "task": NUMBER,
+        "limit": NUMBER,
+        "days": {"type": "number", "exclusiveMinimum": 0},
+        "close": NUMBER,
+    },
+    "people.people": PEOPLE,
+    "people.people_csv": PEOPLE,
+    "people.person": {"of": {"enum": list(SORTED_BY)}, "page": NUMBER},
+    "replay.replay": {"at": MOMENT, "part": MOMENT},
+    "replay.framed": {"at": MOMENT},
 }
 """Endpoint -> parameter of its address -> what it may hold. ``id`` stands for the parameter of the study's platform."""
 
@@ -69,13 +102,18 @@ MEANINGS = {
     "200": "A page, or what was asked for.",
     "303": "Another page is next.",
     "400": "Not complete, or no such host.",
-    "403": "Not from the page that the server gave, or the wrong device.",
+    "403": "Not from the page that the server gave, the wrong device, or a key that opens or allows nothing.",
     "404": "No such address, or one that this server did not give out.",
-    "409": "All places are taken.",
+    "409": "All places are taken, or it is so already.",
     "413": "Larger than any answer.",
     "422": "The form comes back with the reason.",
+    "429": "Too many wrong keys; wait a minute.",
     "503": "The database does not answer, or nobody new is let in now.",
 }
+WALK = {"work", "streams", "ends"}
+"""Blueprints of a worker's way, whose forms carry the page's token."""
+OPEN = {"ends.post_withdraw", "console.post_sign_in"}
+"""Forms that carry a secret of their own."""
 _JSON = {"beside.healthy", "beside.ready", "beside.take_events"}
 _PLACE = re.compile(r"<(?:(\w+):)?(\w+)>")
 
@@ -88,7 +126,7 @@ def routes_description() -> str:
 def described() -> dict[str, Any]:
     """Return every route of the server as an OpenAPI document."""
     app = Flask("study_app")
-    for blueprint in BLUEPRINTS:
+    for blueprint in (*BLUEPRINTS, *CONSOLE):
         app.register_blueprint(blueprint)
     paths: dict[str, dict[str, Any]] = {}
     for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule):
@@ -136,13 +174,21 @@ def _statuses(rule: Rule, method: str) -> list[str]:
     taken = {"413"} if method == "POST" else set[str]()
     if rule.rule.startswith("/w/"):
         taken |= {"303", "403", "422"} if method == "POST" else {"303"}
+    if rule.rule.startswith("/r/"):
+        taken |= {"303", "403", "409", "422", "429"} if method == "POST" else {"303", "403", "429"}
     if rule.endpoint == "ends.post_withdraw":
         taken |= {"422"}
     return sorted({"200", "400", "404", "503"} | taken)
 
 
 def _answer(endpoint: str, status: str) -> dict[str, Any]:
-    kind = {"static": "*/*", "beside.security_contact": "text/plain", "ends.agreed_text": "text/plain"}
+    kind = {
+        "static": "*/*",
+        "beside.security_contact": "text/plain",
+        "ends.agreed_text": "text/plain",
+        "people.people_csv": "text/csv",
+        "replay.moments": "application/json",
+    }
     if status == "303":
         return {"description": MEANINGS[status]}
     form = "application/json" if endpoint in _JSON else kind.get(endpoint, "text/html")
@@ -161,6 +207,7 @@ def _body(endpoint: str) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "object", "properties": {}, "patternProperties": {}}
     for name, held in fields.items():
         schema["patternProperties" if name.startswith("^") else "properties"][name] = held
-    if endpoint != "ends.post_withdraw":
-        schema["properties"]["page"] = PAGE
+    if endpoint not in OPEN:
+        is_walk = endpoint.partition(".")[0] in WALK
+        schema["properties"] |= {"page": PAGE} if is_walk else {"csrf": CSRF}
     return {"application/x-www-form-urlencoded": {"schema": schema}}

@@ -35,7 +35,7 @@ from study_app.web.pages.pages import MessagePage, ShownSide
 LANGUAGES = ("en", "ja")
 NAME = "prefcal"
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "default-src 'none'; script-src {scripts}; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action {forms}; base-uri 'none'; frame-ancestors {frames}"
 )
 HEADERS = {
@@ -205,6 +205,12 @@ def lead_to_new_address() -> Response | None:
     return cast("Response", redirect(address, code=303))
 
 
+def is_https() -> bool:
+    """Say whether the browser asks by https, also where a proxy in front of the server takes that off."""
+    first_proxy = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip().lower()
+    return request.is_secure or first_proxy == "https"
+
+
 def refuse_what_was_cut() -> None:
     """Refuse a form of which only a part has come, before any view sees it: half an answer would be stored as a whole one.
 
@@ -220,18 +226,34 @@ def install_headers(app: Flask) -> None:
     app.after_request(_with_headers)
 
 
-def permit(*, form_host: str | None = None, frame_hosts: Collection[str] = ()) -> None:
-    """Let the page of this request send its form to a host, and stand in frames of others; without this neither."""
+def permit(
+    *,
+    form_host: str | None = None,
+    frame_hosts: Collection[str] = (),
+    shows_frame: bool = False,
+    in_own_frame: bool = False,
+) -> None:
+    """Let the page of this request do what none may without this.
+
+    It may send its form to a host, and stand in frames of others; show a page of this server in a frame, or stand in such a frame: that
+    one runs no script and sends no form.
+    """
     if form_host is not None:
         g.forms = f"'self' https://{form_host}"
     if frame_hosts:
         g.frames = " ".join(f"https://{host}" for host in frame_hosts)
+    if shows_frame:
+        g.more_policy = "; frame-src 'self'"
+    if in_own_frame:
+        g.frames, g.forms, g.scripts = "'self'", "'none'", "'none'"
 
 
 def _with_headers(response: Response) -> Response:
     response.headers.extend(HEADERS)
-    policy = POLICY.format(forms=g.get("forms", "'self'"), frames=g.get("frames", "'none'"))
-    response.headers.add("Content-Security-Policy", policy)
+    policy = POLICY.format(
+        scripts=g.get("scripts", "'self'"), forms=g.get("forms", "'self'"), frames=g.get("frames", "'none'")
+    )
+    response.headers.add("Content-Security-Policy", policy + g.get("more_policy", ""))
     if request.endpoint != "static":
         response.headers["Cache-Control"] = "no-store"
     return response

@@ -103,6 +103,10 @@ def test_what_is_read_is_logged_block_by_block(done):
     reads = read_tables(folder / "tables")["reads"]
     assert reads.groupby("page").size().max() > 2
     assert set(reads["kind"]) <= ({"iunit", "link"} if path == ANSWERS else {"link"})
+    opened = reads[
+        reads["item"].str.endswith(":text")
+    ]  # what a source says, which is read where it was opened
+    assert (opened["dwell_seconds"] > 0).any() == (path == ANSWERS)
     assert not reads.duplicated(["page", "side", "item"]).any()
 
 
@@ -156,6 +160,19 @@ def test_answers_are_recognised_too(tmp_path):
     assert "answer_pairs" in run("study", "new", tmp_path, ANSWERS.parent).output
     [task] = read_whole_study(tmp_path / "study.yaml").tasks
     assert set(task.systems) == {"cited", "outline", "brief", "passage"}
+    assert task.entry.pairs_file is None
+
+
+@pytest.mark.parametrize("mark", [" ", "\t"])
+def test_a_file_of_pairs_is_recognised_by_the_names_of_systems(tmp_path, mark):
+    """With white space or tabs; the study judges exactly these."""
+    (tmp_path / "which.txt").write_text(
+        "".join(f"leaves{mark}{one}\n" for one in (f"cited{mark}brief", f"outline{mark}cited"))
+    )
+    said = run("study", "new", tmp_path, ANSWERS.parent, tmp_path / "which.txt").output
+    assert f"  pairs        {tmp_path / 'which.txt'}\n" in said
+    [task] = read_whole_study(tmp_path / "study.yaml").tasks
+    assert task.couples == {"leaves": (("cited", "brief"), ("cited", "outline"))}
 
 
 def test_a_measure_that_needs_windows_is_refused_without_them():

@@ -1,19 +1,53 @@
-"""The examples in the docstrings of public names are typed in and print what they say."""
+"""Every public name says what it takes, returns and raises, where it is from, and shows itself in an example that runs."""
 
 import doctest
+import inspect
+import tempfile
+from pathlib import Path
 
 import pytest
 
 import prefcal
+from metrics.registry import Measure
 
-NAMES = [name for name in prefcal.__all__ if ">>>" in (getattr(prefcal, name).__doc__ or "")]
+ROOT = Path(__file__).resolve().parents[2]
+FUNCTIONS = [name for name in prefcal.__all__ if inspect.isfunction(getattr(prefcal, name))]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.fixture
+def in_the_folder_of_prefcal(tmp_path, monkeypatch):
+    """Where the bundled studies stand; what an example writes goes to a folder of the test's own."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+@pytest.mark.usefixtures("in_the_folder_of_prefcal")
+@pytest.mark.parametrize("name", prefcal.__all__)
 def test_an_example_prints_what_it_says(name):
-    """As help(prefcal.NAME) and the site show it."""
+    """As help(prefcal.NAME) and the site show it; nothing but the name itself is imported beforehand."""
     value = getattr(prefcal, name)
-    [test] = doctest.DocTestFinder(recurse=False).find(value, name, globs={name: value})
+    tests = doctest.DocTestFinder(recurse=False).find(value, name, globs={name: value})
 
-    assert doctest.DocTestRunner().run(test).failed == 0
-    assert len(NAMES) >= 14
+    assert [bool(test.examples) for test in tests] == [True], f"{name} has no example"
+    assert doctest.DocTestRunner().run(tests[0]).failed == 0
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_says_what_it_takes_and_returns(name):
+    """In sections as numpydoc has them."""
+    function = getattr(prefcal, name)
+    signature = inspect.signature(function)
+    sections = set(inspect.getdoc(function).splitlines())
+
+    assert not signature.parameters or "Parameters" in sections
+    assert signature.return_annotation in {None, "None"} or "Returns" in sections
+
+
+@pytest.mark.parametrize("name", prefcal.all_measures())
+def test_a_measure_says_where_it_is_from(name):
+    """Paper and equation, or the program; the site prints it below the measure."""
+    measure = prefcal.all_measures()[name]
+
+    assert issubclass(measure, Measure)
+    assert measure.source
+    assert measure.definition

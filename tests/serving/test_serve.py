@@ -51,6 +51,18 @@ def test_a_link_to_a_file_is_no_other_file(loaded, sqlite_url, tmp_path):
         pass
 
 
+def test_a_file_with_a_second_name_is_not_served(loaded, sqlite_url, tmp_path):
+    """What is beside it (journal, locks) is kept by name: under the other name nobody would see it."""
+    file = Path(make_url(loaded(sqlite_url)).database)
+    os.link(file, tmp_path / "second.sqlite3")
+    for name in (file, tmp_path / "second.sqlite3"):
+        with (
+            pytest.raises(InputError, match=r"has another name \(a hard link\); remove the other name"),
+            serving_lock(f"sqlite:///{name}"),
+        ):
+            pass
+
+
 def test_nobody_else_of_the_machine_can_hold_the_lock(loaded, sqlite_url):
     """Whoever may open the file of a lock can keep it, and so keep the server from its start."""
     with serving_lock(loaded(sqlite_url)):

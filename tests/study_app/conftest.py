@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import LoadReport, load_study
-from study_app.services.researcher.studies import create_keys
+from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
 from study_app.store.database import METADATA, Database, transaction
 from study_app.store.tokens import seeded_tokens
 from study_app.web.serving import NAME
@@ -89,6 +89,14 @@ class Campaign:
     def arrive(self, name: str = "ann", *, study: str = "small") -> Visitor:
         """Return the browser of somebody who has just come in."""
         return self.visitor().open(f"/s/{study}?id={name}")
+
+    def console(self, key: str | None = None, *, study: str = "small") -> Any:
+        """Return a client that has signed in to a study's console, with the key of the installation if no other."""
+        with transaction(self.database, write=False) as session:
+            key = key or setting(session, RESEARCHER_KEY)
+        client = self.app.test_client()
+        client.get(f"/r/{study}?key={key}")
+        return client
 
     def at_pairs(self, name: str = "ann", *, topic: str | None = None) -> Visitor:
         """Return the browser of somebody who consented, took a query and searched for it."""

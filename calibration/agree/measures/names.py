@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.variants import CONVERTED_MARK, Fit, Variant
 from metrics.errors import Fault, InputError, input_fault
-from metrics.ranked.named import PlainMeasure, ranked_measure
+from metrics.ranked.named import INSTALL, PlainMeasure, has_ir_measures, ranked_measure
 from metrics.registry import Measure, all_measures
 from metrics.summaries.score import MMeasure
 from metrics.wording import listed, nearest
@@ -159,6 +159,12 @@ def is_name(name: str, kind: str) -> bool:
 def nearest_name(name: str, kind: str) -> str | None:
     """Return the measure of tasks of a kind whose name is most like another name, None where none is like it."""
     return nearest(name, (*KINDS[kind].names, *KINDS[kind].classes)) if kind in KINDS else None
+
+
+def what_is_missing(kind: str) -> str | None:
+    """Return how to install what would read more names of measures in tasks of a kind, None where there is no more."""
+    reads_more = kind in KINDS and KINDS[kind].reads is ranked_measure
+    return INSTALL if reads_more and not has_ir_measures() else None
 
 
 def found_measures(names: Sequence[str], variants: Sequence[Variant], kind: str) -> dict[str, str]:

@@ -74,10 +74,11 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
 
     Prints tau-b; tau-AP of Y with the reference X (with ties in Y the mean over their orders, undefined with ties
     in X); tau-AP-sym, its symmetric form for ties anywhere; and Pearson's coefficient, each with an interval of 95 %: over topics where
-    the table has any, else over systems (tau-b and Pearson's, from 10 systems on). As csv or json, one X with one Y is printed
+    the table has any, else over systems (tau-b from 10 systems on, Pearson's from 4 on). As csv or json, one X with one Y is printed
     as scores are: run, topic, metric, value, without the interval.
     """
     from itertools import combinations
+    from math import isnan
 
     import numpy as np
 
@@ -86,6 +87,7 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
     from metrics.readers.lines import run_name
     from metrics.readers.measure_table import read_measure_table
     from metrics.results import ALL, Score
+    from metrics.wording import listed
 
     if bool(others) > bool(x):
         raise click.UsageError("--y needs --x COLUMN, the reference")
@@ -114,3 +116,10 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
         output.scores([Score(run_name(table), ALL, row.metric, row.value) for row in rows])
     else:
         output.rows(Correlation._fields, rows)
+        bare = dict.fromkeys(row.metric for row in rows if isnan(row.low) and not isnan(row.value))
+        if bare:
+            click.echo(
+                f"{table}: no interval for {listed(list(bare))}: {systems} systems with one score each do not tell it; "
+                "give scores by topic (column topic)",
+                err=True,
+            )

@@ -97,7 +97,7 @@ def _answers() -> tuple[str, ...]:
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--topic", metavar="COLUMN", required=True, help="The column with the query or topic.")
-@click.option("--worker", metavar="COLUMN", required=True, help="The column with who judged.")
+@click.option("--worker", metavar="COLUMN", required=True, help="The column that says who judged.")
 @click.option(
     "--left", metavar="COLUMN", required=True, help="The column with the system shown on the left, or first."
 )
@@ -216,7 +216,7 @@ def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> da
 @click.command("import-visits")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--topic", metavar="COLUMN", required=True, help="The column with the stream that was visited.")
-@click.option("--worker", metavar="COLUMN", required=True, help="The column with who came.")
+@click.option("--worker", metavar="COLUMN", required=True, help="The column that says who came.")
 @click.option(
     "--start", metavar="COLUMN", required=True, help="The column with the time at which a visit began."
 )

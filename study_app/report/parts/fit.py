@@ -36,6 +36,7 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "residuals": "Grey: reads around their worker’s speed. The fitted law and its parts should follow it.",
         "proportions": "Shares of answers with their intervals, and the fitted decay; it should pass through them.",
         "survival": f"{_INSIDE}the share of readers still reading should mostly lie inside. Dashed: the decay of M.",
+        "steps": f"{_INSIDE}the share of people who go on should mostly lie inside. Dashed: the fitted probability.",
         "profile": "How much likelihood other patiences lose. The lowest point is the estimate; a flat curve tells little.",
         "shrinkage": "Each fitted probability with its interval over the raw share of votes; dashed: as voted.",
         "weights": "Each weight with its interval, relative to the gain of a relevant push; dashed: an open end.",
@@ -114,6 +115,10 @@ def _depth(_: FitPlot, entries: list[ParameterEntry]) -> str:
     return f"Reading depth falls as with a patience of {chars}"
 
 
+def _persistence(_: FitPlot, entries: list[ParameterEntry]) -> str:
+    return f"After an entry of a list {percent(entries[0].estimate)} go on to the next ({percent_interval(*entries[0].interval)})"
+
+
 def _likely(_: FitPlot, entries: list[ParameterEntry]) -> str:
     return f"The preferences speak for a patience of {quantity(_finite(entries[0]))} characters ({_within(entries[0])})"
 
@@ -156,6 +161,7 @@ _TITLES: Mapping[tuple[str, str], Callable[[FitPlot, list[ParameterEntry]], str]
         ("reading_speed", "residuals"): _reads,
         ("lateness", "proportions"): _lateness,
         ("patience_chars_stops", "survival"): _depth,
+        ("rbp_p", "steps"): _persistence,
         ("patience_chars_preferences", "profile"): _likely,
         ("intents", "shrinkage"): _intents,
         ("push", "weights"): _push,

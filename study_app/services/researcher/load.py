@@ -36,6 +36,7 @@ Leaf: TypeAlias = tuple[Place, Any]
 FREE_OF_STUDY = {
     *("title", "consent", "completion_code", "codes", "visit_code", "return_url", "early_return_url"),
     *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder", "ids"),
+    "signing_keys",
     *("reward", "currency", "platform_fee"),
 }
 FREE_OF_TASK = {"min_consistency", "compare", "primary"}
@@ -44,6 +45,7 @@ FREE_OF_TASK = {"min_consistency", "compare", "primary"}
 OF_IDENTITY = {("platform",), ("id_parameter",)}
 """Says who a worker is: must not change once there is one."""
 
+_OF_FILES = ("ids", "signing_keys")
 ABSENT = "nothing"
 
 
@@ -143,11 +145,16 @@ def _given(content: StudyContent) -> Iterator[Leaf]:
 
 
 def _study_leaves(config: Mapping[str, Any], folder: str) -> Iterator[Leaf]:
-    yield from (((key,), value) for key, value in config.items() if key not in {"tasks", "ids"})
-    ids = config["ids"]
-    content = hashlib.sha256("".join(ids).encode()).hexdigest() if isinstance(ids, list | tuple) else ""
-    yield ("ids",), f"{len(ids)} in all, content {content[:8]}" if content else ids
+    yield from (((key,), value) for key, value in config.items() if key not in {"tasks", *_OF_FILES})
+    yield from (((key,), _of_file(config.get(key))) for key in _OF_FILES)
     yield ("folder",), folder
+
+
+def _of_file(value: Any) -> Any:
+    """Return what is shown of a value that stood in a file of its own: how much there is, and a mark of its content."""
+    if not isinstance(value, list | tuple):
+        return value
+    return f"{len(value)} in all, content {hashlib.sha256(''.join(value).encode()).hexdigest()[:8]}"
 
 
 def _task_leaves(

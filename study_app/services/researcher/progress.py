@@ -5,16 +5,14 @@ Checks mark workers and delete nothing.
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-import pandas as pd
 from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from study_app.export.answers import preferences_table, searches_by_task
-from study_app.export.people import validations, workers_table
+from study_app.export.people import takes_part
 from study_app.protocol.domain import (
     EXCLUSION_RULE,
     FLAGS,
@@ -23,11 +21,11 @@ from study_app.protocol.domain import (
     MIN_STRAIGHT,
     MIN_TIMED,
     MIN_VALIDATIONS,
-    flags_by_worker,
 )
+from study_app.services.researcher.facts import CHOICES, Care, care
 from study_app.services.researcher.reconcile import Handover, handover
+from study_app.services.worker.room import counts, pair_tallies, taken_units
 from study_app.services.worker.streams import system_tallies
-from study_app.services.worker.whereabouts import counts, pair_tallies, taken_units
 from study_app.store.models import Assignment, LoadedStudy, PageLoad, Pair, Showing, Slot, Topic, Worker
 from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
 from study_app.store.task_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
@@ -86,19 +84,10 @@ class CheckRate:
         return self.failed / self.judged if self.judged else None
 
 
-def check_rates(session: Session, plan: StudyPlan, preferences: pd.DataFrame) -> tuple[CheckRate, ...]:
-    """Return each check over all workers who consented and did not withdraw; ``preferences`` is table preferences."""
-    workers = workers_table(session, plan, searches_by_task(session, plan.id), preferences)
-    failed = Counter(
-        name
-        for column in ("reason", "flags")
-        for text in workers[column].dropna()
-        for name in text.rpartition(": ")[2].split(", ")
-    )
-    repeats = Counter(one.worker for one in validations(preferences))
-    judged = Counter(flag for flags in flags_by_worker(preferences).values() for flag in flags)
-    judged["search"] = int(workers["mean_search_seconds"].notna().sum())
-    judged["consistency"] = sum(number >= MIN_VALIDATIONS for number in repeats.values())
+def check_rates(cares: Collection[Care]) -> tuple[CheckRate, ...]:
+    """Return each check over workers whose signs of care are given."""
+    failed = Counter(name for one in cares for name in (*one.excluded, *one.flags))
+    judged = Counter(name for one in cares for name in one.judged)
     return tuple(
         CheckRate(name=name, failed=failed[name], judged=judged[name], excludes=name not in FLAGS)
         for name in CHECKS
@@ -109,7 +98,7 @@ def check_rates(session: Session, plan: StudyPlan, preferences: pd.DataFrame) ->
 class QueryProgress:
     """Slots of one query, event or profile: answered, held by somebody now, and still to give (None without a limit).
 
-    Where pairs or intents are leased one by one, they are counted together.
+    Where pairs or intents are leased one by one, they are counted together. ``is_closed``: nobody takes it any more.
     """
 
     topic: str
@@ -117,6 +106,7 @@ class QueryProgress:
     done: int
     live: int
     room: int | None
+    is_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +214,8 @@ def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> Study
         func.count(Worker.withdrawn_at),
     ).where(Worker.study_id == plan.id)
     arrived, consented, completed, withdrawn = session.execute(counted).one()
-    preferences = preferences_table(session, plan.id)
+    part = session.scalars(select(Worker.id).where(takes_part(plan.id))).all()
+    cares = care(session, plan, part, now).values()
     return StudyProgress(
         study=plan.name,
         title=plan.entry.title,
@@ -237,11 +228,8 @@ def study_progress(session: Session, plan: StudyPlan, *, now: datetime) -> Study
         handover=handover(session, plan.id, platform_of(plan.entry)),
         tasks=tuple(_task_progress(session, task, now=now) for task in plan.tasks),
         rule=EXCLUSION_RULE,
-        checks=check_rates(session, plan, preferences),
-        choices={
-            choice: int((preferences["choice"] == choice).sum())
-            for choice in ("left", "right", "equally_good", "equally_bad")
-        },
+        checks=check_rates(cares),
+        choices={choice: sum(one.choices[place] for one in cares) for place, choice in enumerate(CHOICES)},
     )
 
 
@@ -252,14 +240,15 @@ def _task_progress(session: Session, task: TaskPlan, *, now: datetime) -> TaskPr
         kind=task.entry.kind,
         topic=task.kind.topic,
         language=task.entry.language,
-        queries=_query_progress(session, task, now=now),
+        queries=query_progress(session, task, now=now),
         judgments_per_pair=_spread(_judgments_per_pair(session, task)) if has_pairs else None,
         side_difference=_spread(_side_differences(session, task, now=now)) if has_pairs else None,
         streams=stream_progress(session, task, now=now) if task.kind.page == "stream" else None,
     )
 
 
-def _query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[QueryProgress, ...]:
+def query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[QueryProgress, ...]:
+    """Return how far each topic of a task is, in their order."""
     is_done = and_(Slot.done_at.is_not(None), Slot.done_at <= now)
     counted = (
         select(Slot.topic_id, is_done, func.count())
@@ -277,12 +266,18 @@ def _query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple
     for topic in task.topics:
         done, live = numbers.get((topic.id, True), 0), numbers.get((topic.id, False), 0)
         room = _room(topic, task, units, done + live)
-        queries.append(QueryProgress(topic=topic.name, text=topic.text, done=done, live=live, room=room))
+        queries.append(
+            QueryProgress(
+                topic=topic.name, text=topic.text, done=done, live=live, room=room, is_closed=topic.is_closed
+            )
+        )
     return tuple(queries)
 
 
 def _room(topic: TopicPlan, task: TaskPlan, units: Mapping[int, int], taken: int) -> int | None:
-    """Return how many slots a topic still has: those of its units where they are leased one by one."""
+    """Return how many slots a topic still has: those of its units where they are leased one by one; none when it is closed."""
+    if topic.is_closed:
+        return 0
     if task.limit is None:
         return None
     if task.kind.has_units:

@@ -45,7 +45,7 @@ Finding: TypeAlias = Literal[
     "paid",
 ]
 FINDINGS: dict[Finding, str] = {
-    "pay_without_code": "complete data, but no code or another one: pay; a missing code is no ground for rejection",
+    "pay_without_code": "complete data, but no code or another one: pay; a missing code is no reason to reject anybody",
     "pay": "complete data and the right code, not paid yet: pay",
     "unknown_state": "the platform's word for its state is not known: look there before you pay or ask",
     "not_handed_in": "complete data, but nothing handed in: pay by a bonus, or ask the platform",

@@ -64,6 +64,7 @@ def is_paused(session: Session, study: int) -> bool:
 SIGNING_KEY = "signing_key"
 RESEARCHER_KEY = "researcher_key"
 KEY_BEFORE = "signing_key_before"
+BACKED_UP_AT = "backed_up_at"
 KEY_LETTERS = {SIGNING_KEY: 52, RESEARCHER_KEY: 26}
 """More than 128 bits each: a letter has nearly five."""
 
@@ -98,6 +99,11 @@ def key_before(session: Session) -> KeyBefore | None:
         return None
     until, _, key = value.partition(" ")
     return KeyBefore(key=key, until=datetime.fromisoformat(until))
+
+
+def note_backup(session: Session, *, now: datetime) -> None:
+    """Remember when the database was backed up last."""
+    session.merge(Setting(name=BACKED_UP_AT, value=now.isoformat()))
 
 
 def setting(session: Session, name: str) -> str | None:

@@ -1,7 +1,7 @@
 """What a worker does on a page: leave the search, vote, judge, finish. Answers are only ever added. And what every page is made from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sqlalchemy import bindparam, insert, select
@@ -128,10 +128,20 @@ def finish_slot(session: Session, slot: SlotRow, *, now: datetime) -> None:
         change(session, slot, done_at=now)
 
 
-def shown_pair(session: Session, here: Whereabouts, step: Step) -> ShownPair:
-    """Return what a pair page shows, with the answer so far."""
+def shown_pair(
+    session: Session, here: Whereabouts, step: Step, *, until: datetime | None = None
+) -> ShownPair:
+    """Return what a pair page shows, with the answer so far, or at ``until``."""
     place = {"slot": here.slot(step).id, "pair": step.pair}
-    return ShownPair(*session.connection().execute(_SHOWN_PAIR, place).one())
+    shown = ShownPair(*session.connection().execute(_SHOWN_PAIR, place).one())
+    if until is None:
+        return shown
+    answers = select(Judgment.revision, Judgment.choice).where(
+        Judgment.showing_id == shown.id, Judgment.decided_at < until
+    )
+    answer = session.execute(answers.order_by(Judgment.revision.desc()).limit(1)).one_or_none()
+    revision, choice = (None, None) if answer is None else answer
+    return replace(shown, revision=revision, choice=choice)
 
 
 def decision_time(claimed_ms: int | None, served_at: datetime, *, now: datetime) -> tuple[int, str]:
@@ -173,6 +183,8 @@ class Look:
         The worker's standing link.
     arrival : str
         How the worker came, as the query of an address; empty for on their own.
+    until : datetime or None
+        For a page of the past: answers that were stored later are as if they were not there.
     """
 
     session: Session
@@ -185,6 +197,7 @@ class Look:
     sent: Mapping[str, Sequence[str]] = field(default_factory=dict)
     home: str = ""
     arrival: str = ""
+    until: datetime | None = None
 
     @property
     def language(self) -> str:

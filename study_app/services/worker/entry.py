@@ -7,7 +7,8 @@ from datetime import datetime
 from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.orm import Session
 
-from study_app.services.worker.whereabouts import Whereabouts, has_open
+from study_app.services.worker.room import has_open
+from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import LoadedStudy, PlatformEntry, PlatformIdentity, Worker
 from study_app.store.plan import Plans, StudyPlan, change, store
 from study_app.store.task_models import ConsentText

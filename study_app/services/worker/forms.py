@@ -24,7 +24,7 @@ HIGHEST = 4
 """Highly important; 2 is somewhat important and 0 unimportant (two-layered-summaries §4.1)."""
 
 _SHEET = select(Sheet).where(Sheet.slot_id == bindparam("slot"), Sheet.position == bindparam("position"))
-_NEWEST = (
+_RATINGS = (
     select(Rating).where(Rating.sheet_id == bindparam("sheet")).order_by(Rating.revision.desc()).limit(1)
 )
 
@@ -48,9 +48,12 @@ class CheckStanding:
     picked: tuple[int, ...]
 
 
-def standing(session: Session, worker: WorkerRow, task: TaskPlan) -> CheckStanding:
-    """Return how far a worker is."""
-    return _standing(_tries(session, worker, task))
+def standing(
+    session: Session, worker: WorkerRow, task: TaskPlan, *, until: datetime | None = None
+) -> CheckStanding:
+    """Return how far a worker is, or was at ``until``."""
+    tries = _tries(session, worker, task)
+    return _standing([one for one in tries if until is None or one.decided_at < until])
 
 
 def attempt(
@@ -111,9 +114,10 @@ def sheet_of(session: Session, here: Whereabouts, step: Step) -> Sheet:
     return session.scalars(_SHEET, {"slot": here.slot(step).id, "position": step.pair}).one()
 
 
-def newest_rating(session: Session, sheet: Sheet) -> Rating | None:
-    """Return the answer that counts, None before there is one."""
-    return session.scalars(_NEWEST, {"sheet": sheet.id}).one_or_none()
+def newest_rating(session: Session, sheet: Sheet, *, until: datetime | None = None) -> Rating | None:
+    """Return the answer that counts, or did at ``until``; None before there is one."""
+    ratings = _RATINGS if until is None else _RATINGS.where(Rating.decided_at < until)
+    return session.scalars(ratings, {"sheet": sheet.id}).one_or_none()
 
 
 def sent_ratings(sheet: Sheet, sent: Mapping[str, Sequence[str]]) -> dict[str, int]:
@@ -161,9 +165,11 @@ def rate(
     return True
 
 
-def newest_reply(session: Session, slot: SlotRow) -> Reply | None:
-    """Return the answers that count, None before there are any."""
+def newest_reply(session: Session, slot: SlotRow, *, until: datetime | None = None) -> Reply | None:
+    """Return the answers that count, or did at ``until``; None before there are any."""
     mine = select(Reply).where(Reply.slot_id == slot.id)
+    if until is not None:
+        mine = mine.where(Reply.decided_at < until)
     return session.scalars(mine.order_by(Reply.revision.desc()).limit(1)).one_or_none()
 
 

@@ -15,15 +15,17 @@ from study_app.protocol.domain import (
     planned_showings,
     topic_order,
 )
+from study_app.protocol.steps import Step, is_settled
 from study_app.services.worker.ends import has_answer
-from study_app.services.worker.whereabouts import (
-    Whereabouts,
+from study_app.services.worker.room import (
     open_topics,
     open_units,
     pair_tallies,
+    pair_tally,
     taken,
     taken_units,
 )
+from study_app.services.worker.whereabouts import Whereabouts, has_gone_on
 from study_app.store.models import Assignment, Showing, Slot, Task
 from study_app.store.plan import SlotRow, TaskPlan, TopicPlan, WorkerRow, change, store
 from study_app.store.task_models import Sheet
@@ -43,13 +45,18 @@ SIGN_OF_LIFE_EVERY = timedelta(seconds=30)
 """Signs of life closer than this to the last one noted are not noted: a lease is many times as long."""
 
 
-def draw_pages(session: Session, here: Whereabouts, task: TaskPlan, slot: SlotRow, *, now: datetime) -> None:
-    """Draw the pages of a slot that was just taken: showings of pairs, or sheets of iUnits."""
+def _draw_pages(
+    session: Session, here: Whereabouts, task: TaskPlan, slot: SlotRow, *, is_last: bool, now: datetime
+) -> None:
+    """Draw the pages of a slot that was just taken: showings of pairs, or sheets of iUnits.
+
+    ``is_last``: the worker gets no other unit after this one.
+    """
     match task.entry:
         case ChosenPairs() as entry:
             _draw_query(session, here, task, entry, slot, now=now)
         case TakenPairs() as entry:
-            _draw_pair(session, here, task, entry, slot, now=now)
+            _draw_pair(session, here, task, entry, slot, is_last=is_last, now=now)
         case RatedTask() as entry:
             _draw_sheets(session, here, task, entry, slot)
 
@@ -77,15 +84,21 @@ def _draw_query(
 
 
 def _draw_pair(
-    session: Session, here: Whereabouts, task: TaskPlan, entry: TakenPairs, slot: SlotRow, *, now: datetime
+    session: Session,
+    here: Whereabouts,
+    task: TaskPlan,
+    entry: TakenPairs,
+    slot: SlotRow,
+    *,
+    is_last: bool,
+    now: datetime,
 ) -> None:
     """Draw the sides of one pair; the last slot of the worker has the repeats of earlier ones too."""
     seed, worker = here.plan.entry.seed, here.worker
     rng = drawn(seed, worker.number, f"pairs {task.number}.{slot.position}")
-    (tally,) = (tally for tally in pair_tallies(session, slot.topic_id, now=now) if tally.pair == slot.unit)
-    left, right = balanced_sides(tally, rng)
+    left, right = balanced_sides(pair_tally(session, slot.unit, now=now), rng)
     repeated = []
-    if _is_last(session, here, task, slot, now=now):
+    if is_last:
         earlier, done = _unrepeated(session, slot)
         repeated = rng.sample(earlier, min(max(0, entry.validation_pairs - done), len(earlier)))
     repeats = [
@@ -104,12 +117,6 @@ def _draw_pair(
         else entry.revealed
     )
     _store(session, [row | {"reveals_silence": reveals} for row in rows])
-
-
-def _is_last(session: Session, here: Whereabouts, task: TaskPlan, slot: SlotRow, *, now: datetime) -> bool:
-    """Say whether the worker gets no pair after this one: as many as wanted, or nothing else has room."""
-    held = {other.unit for other in here.slots[task.number]} | {slot.unit}
-    return slot.position == task.wanted or not open_units(session, task, besides=held, now=now)
 
 
 def _unrepeated(session: Session, slot: SlotRow) -> tuple[list[Showing], int]:
@@ -211,8 +218,22 @@ def take_unit(session: Session, here: Whereabouts, task: TaskPlan, *, now: datet
         return False
     topics = {unit: topic.id for topic in task.topics for unit in topic.units}
     unit = _next_unit(here, task, counted, topics, held)
-    _hold(session, here, task, topics[unit], unit=unit, now=now)
+    is_last = len(held) + 1 == task.wanted or len(counted) == 1
+    _hold(session, here, task, topics[unit], unit=unit, is_last=is_last, now=now)
     return True
+
+
+def take_after(session: Session, here: Whereabouts, step: Step, *, now: datetime) -> Step | None:
+    """Take the unit after the one whose last page was just answered; None where the rest of the way is to be looked at.
+
+    ``here`` is from before the answer: what a worker meets most often is not worth reading everything twice more.
+    """
+    task, states = here.task(step), here.state.tasks[step.task - 1].slots
+    others = [state for number, state in enumerate(states, start=1) if number != step.query]
+    wants = task.kind.has_units and is_settled(others) and len(states) < task.wanted
+    if not wants or has_gone_on(here.plan, here.slots, task) or not take_unit(session, here, task, now=now):
+        return None
+    return Step(step.kind, step.task, len(states) + 1, 1)
 
 
 def _next_unit(
@@ -231,13 +252,23 @@ def _next_unit(
 
 
 def _hold(
-    session: Session, here: Whereabouts, task: TaskPlan, topic: int, *, unit: int = 0, now: datetime
+    session: Session,
+    here: Whereabouts,
+    task: TaskPlan,
+    topic: int,
+    *,
+    unit: int = 0,
+    is_last: bool = False,
+    now: datetime,
 ) -> None:
+    held = here.slots[task.number]
     row: dict[str, Any] = {
-        "assignment_id": assignment_of(session, here.worker, task, now=now),
+        "assignment_id": held[-1].assignment_id
+        if held
+        else assignment_of(session, here.worker, task, now=now),
         "topic_id": topic,
         "unit": unit,
-        "position": len(here.slots[task.number]) + 1,
+        "position": len(held) + 1,
         "expires_at": now + (lease(here) if has_answer(here) else here.plan.entry.first_lease),
         "late": False,
         "search_shown_at": None,
@@ -245,7 +276,7 @@ def _hold(
         "done_at": None,
     }
     slot = store(session, _NEW_SLOT, row | {"leased_at": now})
-    draw_pages(session, here, task, SlotRow(slot, **row), now=now)
+    _draw_pages(session, here, task, SlotRow(slot, **row), is_last=is_last, now=now)
 
 
 def take_next(session: Session, here: Whereabouts, *, now: datetime) -> bool:
@@ -286,7 +317,9 @@ def renew(session: Session, slot: SlotRow, task: TaskPlan, *, until: datetime, n
     if slot.expires_at <= now and not slot.late:
         queue_for(session, task)
         others = (
-            taken_units(session, task, now=now, besides_slot=slot.id)[slot.unit]
+            taken_units(session, task, now=now, topic=task.topic(slot.topic_id), besides_slot=slot.id)[
+                slot.unit
+            ]
             if task.kind.has_units
             else taken(session, [slot.topic_id], now=now, besides_slot=slot.id)[slot.topic_id]
         )
@@ -306,4 +339,6 @@ def queue_for(session: Session, task: TaskPlan) -> None:
 
     One lock a task, and tasks only in their order, so that no two workers ever wait for each other.
     """
-    session.connection().execute(_LOCKED_TASK, {"task": task.id})
+    connection = session.connection()
+    if connection.dialect.name != "sqlite":
+        connection.execute(_LOCKED_TASK, {"task": task.id})

@@ -32,9 +32,9 @@ from study_app.study.entries import FollowedTask
 from study_app.tasks.items import SIDE, UpdateStream, places_of
 
 MOST_LOADS = 100
-"""So many loads of a stream's page are looked at for what was read; who loads it oftener in a visit may see as new what they read before."""
+"""So many loads of a stream's page are looked at for what was read; who loads it more often in a visit may see as new what they read before."""
 
-_WAS_USED = or_(StreamView.left_at.is_not(None), exists().where(PageLoad.key == StreamView.key))
+WAS_USED = or_(StreamView.left_at.is_not(None), exists().where(PageLoad.key == StreamView.key))
 """A page logged something, or its form was sent."""
 
 
@@ -166,7 +166,7 @@ def _views_above(session: Session, one: Followed, latest: StreamView) -> Sequenc
     wanted = select(StreamView).where(
         StreamView.follow_id == one.follow.id,
         or_(StreamView.visit == latest.visit, StreamView.last > latest.after),
-        _WAS_USED,
+        WAS_USED,
     )
     newest = session.scalars(wanted.order_by(StreamView.id.desc()).limit(MOST_LOADS)).all()
     return newest[::-1]

@@ -1,28 +1,15 @@
-"""Where a worker stands in a study: what is stored of them, what they hold, what they may open next, and how much room is left."""
+"""Where a worker stands in a study: what is stored of them, what they hold, and what they may open next."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import (
-    BindParameter,
-    ColumnElement,
-    Connection,
-    Select,
-    and_,
-    bindparam,
-    exists,
-    func,
-    not_,
-    or_,
-    select,
-)
+from sqlalchemy import Connection, Select, bindparam, exists, select
 from sqlalchemy.orm import Session
 
-from study_app.protocol.domain import PairTally, has_room
-from study_app.protocol.steps import SlotState, Step, TaskState, WorkerState
-from study_app.store.models import Assignment, Ballot, Judgment, LoadedStudy, Pair, Showing, Slot, Worker
+from study_app.protocol.steps import SlotState, Step, TaskState, WorkerState, is_settled
+from study_app.services.worker.room import has_open
+from study_app.store.models import Assignment, Ballot, Judgment, LoadedStudy, Showing, Slot, Worker
 from study_app.store.plan import Plans, SlotRow, StudyPlan, TaskPlan, WorkerRow, columns
 from study_app.store.task_models import Follow, Introduction, Rating, Reply, Sheet
 from study_app.tasks.task_kind import Page
@@ -78,118 +65,6 @@ _SINGLE_PAGES: Mapping[Page, Select[int]] = {"vote": _VOTED, "questions": _REPLI
 """Kind of answer pages -> which of them have an answer, of a slot with several of them and of one with one."""
 
 
-def counts(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
-    """Return the condition that a slot counts; the query joins `Slot` with its assignment and worker.
-
-    Who has stopped holds nothing, whatever a page of theirs that is still open logs.
-    """
-    live = and_(Slot.expires_at > now, Worker.stopped_at.is_(None))
-    return and_(or_(Slot.done_at.is_not(None), live), Worker.withdrawn_at.is_(None))
-
-
-_PAIRS = (
-    select(Pair.id, Pair.system_a_id, Pair.system_b_id)
-    .where(Pair.topic_id == bindparam("topic"))
-    .order_by(Pair.id)
-)
-
-_JUDGED = (
-    select(Showing.pair_id, Showing.left_system_id, func.count())
-    .where(
-        Showing.pair_id.in_(select(Pair.id).where(Pair.topic_id == bindparam("topic"))),
-        Showing.repeats_id.is_(None),
-    )
-    .group_by(Showing.pair_id, Showing.left_system_id)
-)
-"""All that is read is an index: a study has many thousands of showings, and they are counted whenever a worker begins."""
-
-
-_SHOWN_IN_VAIN = (
-    select(Showing.pair_id, Showing.left_system_id, func.count())
-    .join(Showing.slot)
-    .join(Slot.assignment)
-    .join(Assignment.worker)
-    .where(Slot.topic_id == bindparam("topic"), Showing.repeats_id.is_(None), not_(counts(bindparam("now"))))
-    .group_by(Showing.pair_id, Showing.left_system_id)
-)
-
-
-def taken(
-    session: Session, topics: Collection[int], *, now: datetime, besides_slot: int | None = None
-) -> dict[int, int]:
-    """Return topic -> how many slots count; ``besides_slot`` is left out."""
-    query = (
-        select(Slot.topic_id, func.count())
-        .join(Slot.assignment)
-        .join(Assignment.worker)
-        .where(Slot.topic_id.in_(topics), counts(now), Slot.id != (besides_slot or 0))
-        .group_by(Slot.topic_id)
-    )
-    numbers = {topic: number for topic, number in session.execute(query)}  # noqa: C416 - rows are not tuples to mypy
-    return {topic: numbers.get(topic, 0) for topic in topics}
-
-
-def taken_units(
-    session: Session, task: TaskPlan, *, now: datetime, besides_slot: int | None = None
-) -> dict[int, int]:
-    """Return unit -> how many slots count, of a task whose topics have units; ``besides_slot`` is left out."""
-    topics = [topic.id for topic in task.topics]
-    query = (
-        select(Slot.unit, func.count())
-        .join(Slot.assignment)
-        .join(Assignment.worker)
-        .where(Slot.topic_id.in_(topics), counts(now), Slot.id != (besides_slot or 0))
-        .group_by(Slot.unit)
-    )
-    numbers = {unit: number for unit, number in session.execute(query)}  # noqa: C416 - rows are not tuples to mypy
-    return {unit: numbers.get(unit, 0) for topic in task.topics for unit in topic.units}
-
-
-def open_units(
-    session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime
-) -> dict[int, int]:
-    """Return the units that can take one more, without those in ``besides``, with how many slots count."""
-    taken_so_far = taken_units(session, task, now=now)
-    return {
-        unit: number
-        for unit, number in taken_so_far.items()
-        if unit not in besides and has_room(number, task.limit)
-    }
-
-
-def has_open(session: Session, task: TaskPlan, *, held: Sequence[SlotRow], now: datetime) -> bool:
-    """Say whether something of a task that is not in ``held`` can take one more."""
-    if task.kind.has_units:
-        return bool(open_units(session, task, besides={slot.unit for slot in held}, now=now))
-    return bool(open_topics(session, task, besides={slot.topic_id for slot in held}, now=now))
-
-
-def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime) -> set[int]:
-    """Return the queries of a task that can take one more, without those in ``besides``."""
-    topics = {topic.id for topic in task.topics} - set(besides)
-    if task.limit is None:
-        return topics
-    return {
-        topic for topic, number in taken(session, topics, now=now).items() if has_room(number, task.limit)
-    }
-
-
-def pair_tallies(session: Session, topic: int, *, now: datetime) -> Sequence[PairTally]:
-    """Return every pair of a query with how often it was shown each way, repeats not counted."""
-    connection = session.connection()
-    times: Counter[tuple[int, int]] = Counter()
-    for pair, left, number in connection.execute(_SHOWN_IN_VAIN, {"topic": topic, "now": now}):
-        times[pair, left] = -number
-    for pair, left, number in connection.execute(
-        _JUDGED, {"topic": topic}
-    ):  # later: what is new counts here only
-        times[pair, left] += number
-    return [
-        PairTally(pair=pair, system_a=a, system_b=b, a_left=times[pair, a], b_left=times[pair, b])
-        for pair, a, b in connection.execute(_PAIRS, {"topic": topic})
-    ]
-
-
 class UnknownWorkerError(LookupError):
     """A token signed for a worker who is not in this database."""
 
@@ -218,6 +93,18 @@ class Whereabouts:
     def follow(self, step: Step) -> Follow:
         """Return the stream that is followed at a step."""
         return self.follows[self.slot(step).id]
+
+
+def has_gone_on(plan: StudyPlan, slots: Mapping[int, Sequence[SlotRow]], task: TaskPlan) -> bool:
+    """Say whether a worker, who holds ``slots``, has something of a later task: then this one has nothing more for them."""
+    return any(slots[later.number] for later in plan.tasks[task.number :])
+
+
+def gets_more(session: Session, here: Whereabouts, task: TaskPlan, *, now: datetime) -> bool:
+    """Say whether there is more of a task for the worker than they hold."""
+    if has_gone_on(here.plan, here.slots, task):
+        return False
+    return has_open(session, task, held=here.slots[task.number], now=now)
 
 
 def locate(
@@ -263,7 +150,7 @@ def locate(
             answered,
             follows,
             introduced,
-            is_passed=any(slots[later.number] for later in plan.tasks[task.number :]),
+            is_passed=has_gone_on(plan, slots, task),
             now=now,
         )
         for task in plan.tasks
@@ -331,22 +218,24 @@ def _task_state(
 ) -> TaskState:
     """Say how far a worker is with a task; one that was passed over has no room for them again once they have gone on."""
     is_stream = task.kind.page == "stream"
+    states = tuple(
+        SlotState(
+            id=slot.id,
+            topic=slot.topic_id,
+            searched=not task.has_search or slot.search_left_at is not None,
+            answered=tuple(answered[slot.id]) if slot.id in follows or not is_stream else (False,),
+            followed=slot.id in follows,
+        )
+        for slot in slots
+    )
+    may_go_on = not is_passed and len(slots) < task.wanted and is_settled(states)
     return TaskState(
         page=task.kind.page,
         has_search=task.has_search,
         choices=len(task.topics) if task.kind.is_chosen else 0,
         wanted=task.wanted,
-        has_room=not is_passed and len(slots) < task.wanted and has_open(session, task, held=slots, now=now),
+        has_room=may_go_on and has_open(session, task, held=slots, now=now),
         introduction=None if task.entry.instructions is None else task.id in introduced,
         opens_study=task.opens_study,
-        slots=tuple(
-            SlotState(
-                id=slot.id,
-                topic=slot.topic_id,
-                searched=not task.has_search or slot.search_left_at is not None,
-                answered=tuple(answered[slot.id]) if slot.id in follows or not is_stream else (False,),
-                followed=slot.id in follows,
-            )
-            for slot in slots
-        ),
+        slots=states,
     )

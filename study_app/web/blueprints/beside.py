@@ -1,22 +1,17 @@
-"""What stands beside the pages of workers: the events of a page, how far a study is, and whether the server is well.
+"""What stands beside the pages of workers: the events of a page, and whether the server is well.
 
-/e/TOKEN takes what happened in a page, in numbered batches. /r/STUDY?key=KEY says how far a study is, to who has the key. /healthz: the
-process answers, and by which address it believes to be asked. /readyz: it can also write into its database. /.well-known/security.txt:
-where to report a weakness.
+/e/TOKEN takes what happened in a page, in numbered batches. /healthz: the process answers, and by which address it believes to be
+asked. /readyz: it can also write into its database. /.well-known/security.txt: where to report a weakness.
 """
 
-import hmac
 import sqlite3
 from datetime import timedelta
 
-from flask import Blueprint, Response, jsonify, make_response, render_template, request
+from flask import Blueprint, Response, jsonify, request
 from sqlalchemy import update
 from sqlalchemy.exc import SQLAlchemyError
 
 from study_app.logs.page_events import BadBatchError, read_batch
-from study_app.services.researcher.progress import study_progress
-from study_app.services.researcher.studies import RESEARCHER_KEY, setting
-from study_app.services.worker.entry import find_study
 from study_app.services.worker.events import store_events
 from study_app.store.database import transaction
 from study_app.store.models import LoadedStudy
@@ -81,21 +76,3 @@ def _page(token: str, worker: int) -> PageToken:
     if page.worker != worker:
         raise BadBatchError("page: a page of somebody else")
     return page
-
-
-@blueprint.get("/r/<study>")
-def progress(study: str) -> Response:
-    """Show how far a study is; without the right key nothing shows that the study exists."""
-    app = server()
-    with transaction(app.database, write=False) as session:
-        key = setting(session, RESEARCHER_KEY)
-        plan = find_study(session, app.plans, study)
-        if plan is None or not key or not _same(request.args.get("key", ""), key):
-            return said("bad_address", status=404)
-        shown = study_progress(session, plan, now=app.now())
-    return make_response(render_template("progress.html", page=shown, now=app.now()))
-
-
-def _same(given: str, key: str) -> bool:
-    """Compare in a time that does not tell how much of the key was right."""
-    return hmac.compare_digest(given.encode(), key.encode())

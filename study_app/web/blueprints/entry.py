@@ -22,6 +22,7 @@ from study_app.study.platforms import (
     visit_parameters,
     worker_id,
 )
+from study_app.study.signed_ids import UnsignedError, signed_parameters
 from study_app.web.blueprints.walk import to_step
 from study_app.web.pages.pages import PreviewPage
 from study_app.web.serving import note_worker, permit, reference, rendered, said, server
@@ -43,14 +44,17 @@ def enter(study: str) -> Response:
         platform = platform_of(plan.entry)
         if is_preview(platform, request.args):
             return _preview(plan)
-        given = worker_id(platform, request.args)
+        try:
+            signed = signed_parameters(plan.entry, request.args, host=request.host, now=app.now())
+        except UnsignedError as error:
+            LOGGER.warning("request %s: not let in: %s", reference(), error)
+            return said("not_signed", status=403, language=plan.language)
+        given = worker_id(platform, signed)
         if given is None:
             return said("no_id", status=400, language=plan.language)
         if platform.takes_form and submit_host(plan.entry, request.args) is None:
             return said("bad_host", status=400, language=plan.language)
-        visitor = Visitor(
-            platform=platform.name, worker=given, parameters=visit_parameters(platform, request.args)
-        )
+        visitor = Visitor(platform=platform.name, worker=given, parameters=visit_parameters(platform, signed))
         refusal = _refusal(session, plan, visitor)
         other = None if refusal else _other_id(session, plan, visitor)
     return refusal or _let_in(plan, visitor, other)

@@ -12,13 +12,13 @@ from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import DONE, Step, after_page, current_step, open_steps, part_of
 from study_app.services.worker.answers import Look, shown_pair
-from study_app.services.worker.slots import keep_alive, take_next
+from study_app.services.worker.slots import keep_alive, take_after, take_next
 from study_app.services.worker.whereabouts import Whereabouts, locate
 from study_app.store.database import transaction
 from study_app.store.models import EPOCH, MILLISECOND
 from study_app.store.tokens import BadTokenError, PageToken
 from study_app.study.platforms import frame_hosts
-from study_app.web.serving import note_worker, permit, rendered, said, server
+from study_app.web.serving import is_https, note_worker, permit, rendered, said, server
 from study_app.web.show.show import page_of
 
 PAGE_KEY_LETTERS = 16
@@ -58,9 +58,7 @@ def home(token: str) -> str:
     A proxy in front of the server that speaks https says so; the worst that a worker who says it can do is to misread
     their own link.
     """
-    first_proxy = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip().lower()
-    is_https = request.is_secure or first_proxy == "https"
-    return f"{'https' if is_https else 'http'}://{request.host}/w/{token}/"
+    return f"{'https' if is_https() else 'http'}://{request.host}/w/{token}/"
 
 
 def arrival(*, now: datetime) -> str:
@@ -138,7 +136,9 @@ def take(token: str, step: Step, act: Act) -> Response:
 
 def _following(session: Session, here: Whereabouts, step: Step, *, now: datetime) -> Step:
     """Return where a worker goes after a step's form was taken; takes the next query where there is no choice."""
-    following = after_page(here.state, step) if step.kind in NUMBERED else None
+    following = None
+    if step.kind in NUMBERED:
+        following = after_page(here.state, step) or take_after(session, here, step, now=now)
     if following is None:
         here = locate(session, server().plans, here.worker.id, now=now)
         if take_next(session, here, now=now):

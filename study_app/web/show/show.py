@@ -7,12 +7,13 @@ from typing import Any
 
 from sqlalchemy import select
 
-from study_app.protocol.steps import FULL, Step, TaskState, current_step
+from study_app.protocol.steps import FULL, current_step
 from study_app.services.researcher.studies import is_paused
 from study_app.services.worker.answers import Look, ShownPair, search_seconds, shown_pair
 from study_app.services.worker.ends import DueCode, has_answer
+from study_app.services.worker.room import open_topics
 from study_app.services.worker.slots import listed_topics
-from study_app.services.worker.whereabouts import Whereabouts, open_topics
+from study_app.services.worker.whereabouts import Whereabouts, gets_more
 from study_app.store.models import Ballot
 from study_app.store.plan import SlotRow, TaskPlan, TopicPlan
 from study_app.study.entries import JudgingTask, SearchedTask, of_form
@@ -174,7 +175,7 @@ def search_page(look: Look) -> SearchPage:
         query=look.query,
         seconds_left=math.ceil(max(0.0, whole - gone)),
         seconds=math.ceil(whole),
-        left=slot.search_left_at is not None,
+        left=slot.search_left_at is not None and (look.until is None or slot.search_left_at < look.until),
         error=look.error,
     )
 
@@ -203,6 +204,8 @@ def _sent_ticks(look: Look, topic: TopicPlan) -> tuple[frozenset[int], bool]:
 def _stored_ticks(look: Look, topic: TopicPlan) -> tuple[frozenset[int], bool]:
     """Return the same of the newest vote that is stored."""
     votes = select(Ballot.intents).where(Ballot.slot_id == look.here.slot(look.step).id)
+    if look.until is not None:
+        votes = votes.where(Ballot.decided_at < look.until)
     newest = look.session.scalars(votes.order_by(Ballot.revision.desc()).limit(1)).one_or_none()
     ticked = (place for place, (name, _) in enumerate(topic.intents, start=1) if name in (newest or ()))
     return frozenset(ticked), newest == []
@@ -212,9 +215,9 @@ def pair_page(look: Look) -> PairPage:
     """Return what two systems show, on the sides drawn for this worker, with the answer that counts so far."""
     here = look.here
     task = here.task(look.step)
-    shown = look.shown or shown_pair(look.session, here, look.step)
+    shown = look.shown or shown_pair(look.session, here, look.step, until=look.until)
     topic = _topic_of(task, here.slot(look.step), shown)
-    number, total = _place(task, here.state.tasks[task.number - 1], look.step)
+    number, total = _place(look, task)
     form = task.kind.side
     if form is None:
         raise TypeError(f"no pairs in a task of kind {task.entry.kind}")
@@ -257,17 +260,19 @@ def _topic_of(task: TaskPlan, slot: SlotRow, shown: ShownPair) -> TopicPlan:
     return next(topics, None) or task.topic(slot.topic_id)
 
 
-def _place(task: TaskPlan, state: TaskState, step: Step) -> tuple[int, int]:
+def _place(look: Look, task: TaskPlan) -> tuple[int, int]:
     """Return which pair this is, and of how many: of the query where it was chosen, else of the whole task.
 
     Pairs that are still to be taken are counted as if there were room for all of them.
     """
+    step, slots = look.step, look.here.state.tasks[task.number - 1].slots
     if task.kind.is_chosen:
-        return step.pair, len(state.slots[step.query - 1].answered)
-    answers = [len(slot.answered) for slot in state.slots]
-    to_come = task.wanted - len(state.slots)
+        return step.pair, len(slots[step.query - 1].answered)
+    answers = [len(slot.answered) for slot in slots]
+    to_come = task.wanted - len(slots)
     repeats = of_form(task.entry, JudgingTask).validation_pairs  # type: ignore[type-abstract]
-    expected = to_come + min(repeats, task.wanted - 1) if to_come and state.has_room else 0
+    may_come = to_come and gets_more(look.session, look.here, task, now=look.now)
+    expected = to_come + min(repeats, task.wanted - 1) if may_come else 0
     return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected
 
 

@@ -50,7 +50,7 @@ def rate_page(look: Look) -> RatePage:
     here, step = look.here, look.step
     task, slot, sheet = here.task(step), here.slot(step), sheet_of(look.session, here, step)
     topic = task.topic(slot.topic_id)
-    newest = newest_rating(look.session, sheet)
+    newest = newest_rating(look.session, sheet, until=look.until)
     given = sent_ratings(sheet, look.sent) if look.sent else {} if newest is None else newest.ratings
     return RatePage(
         language=look.language,
@@ -76,7 +76,7 @@ def rate_page(look: Look) -> RatePage:
 def questions_page(look: Look) -> QuestionsPage:
     """Return the questions with the answers so far; a refused form comes back with what is wrong with each."""
     entry = of_form(look.here.task(look.step).entry, AskingTask)
-    newest = newest_reply(look.session, look.here.slot(look.step))
+    newest = newest_reply(look.session, look.here.slot(look.step), until=look.until)
     refusals = checked_answers(entry.questions, look.sent).refusals if look.sent else {}
     stored = {} if newest is None else newest.answers
     return QuestionsPage(
@@ -124,7 +124,7 @@ def _asked(question: Question, sent: Sequence[str], refusal: Refusal | None) -> 
 def intro_page(look: Look) -> IntroPage:
     """Return the page before a task; after a failed try it says which answers were wrong."""
     task = look.here.task(look.step)
-    stand = standing(look.session, look.here.worker, task)
+    stand = standing(look.session, look.here.worker, task, until=look.until)
     return introduction(task.entry, look.language, stand, look.sent, look.error)
 
 
@@ -195,7 +195,7 @@ def enrol_page(look: Look) -> EnrolPage:
         query=look.query,
         seconds=length.total_seconds(),
         factor=entry.clock_factor,
-        followed=slot.id in here.follows,
+        followed=slot.id in here.follows and _was_before(look, here.follows[slot.id].started_at),
     )
 
 
@@ -253,7 +253,7 @@ def stream_page(look: Look, one: Followed, served: Served) -> StreamPage:
 def useful_page(look: Look) -> UsefulPage:
     """Return the questions about the last visit that has any."""
     one = followed(look.session, look.plans, look.here, look.step)
-    asked = questions_on_page(look.session, one.follow)
+    asked = questions_on_page(look.session, one.follow, served_at=look.until)
     return UsefulPage(
         language=look.language,
         query=look.query,
@@ -262,11 +262,19 @@ def useful_page(look: Look) -> UsefulPage:
                 number,
                 key_of(question.place),
                 one.stream.update(question.place).text,
-                question.answers[-1].useful if question.answers else None,
+                next(
+                    (one.useful for one in reversed(question.answers) if _was_before(look, one.answered_at)),
+                    None,
+                ),
             )
             for number, question in enumerate(asked, start=1)
         ),
     )
+
+
+def _was_before(look: Look, at: datetime) -> bool:
+    """Say whether what happened then had happened when the page was looked at."""
+    return look.until is None or at < look.until
 
 
 def away_page(look: Look) -> AwayPage:

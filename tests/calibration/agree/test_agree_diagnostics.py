@@ -22,7 +22,7 @@ def test_people_who_judge_several_queries_are_told_and_counted():
     result = found(topics=6, workers=8)
 
     assert names(result) == ["crossed_workers"]
-    assert "6.0 a worker in the mean, 6 at most" in result.diagnostics[TASK][0].sentence
+    assert "6.0 a worker on average, 6 at most" in result.diagnostics[TASK][0].sentence
     assert set(result.agreement["queries_per_worker"]) == {6.0}
     assert set(result.agreement["warnings"]) == {""}
     assert result.warnings == ()

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from calibration.agree.diagnostics import wide_tastes
 from calibration.agree.judged_task import judged_tasks
 from metrics.agreement.agreement import agreement
 from metrics.agreement.people import crossing
 from tests.calibration.judged_summaries import table
+from tests.metrics.simulated_votes import judged_measures
 
 
 def task_of(rows):
@@ -112,3 +114,16 @@ def test_one_query_has_none_and_one_worker_the_one_over_queries():
     assert np.isnan(alone.votes().interval(np.ones(len(alone.pairs)), "weighted")).all()
     mean = agreement(same, one.share, one.topics, ties="weighted").mean
     assert one.votes().interval(same, "weighted") == pytest.approx(mean.confidence_interval())
+
+
+def test_tastes_that_differ_widely_are_said():
+    """The p of majorities is then too small; tastes of the usual width, and people who judged one query each, are left in peace."""
+
+    def warned(seed, **settings):
+        study = judged_measures(np.random.default_rng(seed), **settings)
+        measures = {"A": study.first, "B": study.second, "alike": 0 * study.first}
+        return [note.name for note in wide_tastes(study.votes, measures)]
+
+    assert [warned(seed, workers=14, taste=1.8) for seed in range(3)] == [["tastes_differ"]] * 3
+    assert [warned(seed, workers=14, taste=0.5) for seed in range(3)] == [[]] * 3
+    assert warned(1, taste=1.8, own_people=True) == []

@@ -55,7 +55,7 @@ def test_who_ticks_many_or_few_is_not_careless(breadth):
     """How many somebody ticks is taken as given."""
     for seed in range(5):
         votes = ballots(seed, breadth=breadth)
-        assert random_tickers(votes, vote_counts(votes)) is None
+        assert random_tickers(votes, vote_counts(votes)).kind is None
 
 
 def test_without_careless_voters_nobody_is_left_out():
@@ -65,6 +65,25 @@ def test_without_careless_voters_nobody_is_left_out():
     assert fit.result.careless == {}
     assert fit.result.diagnostics == ()
     assert fit.result.n_workers == 24
+
+
+def test_intervals_hold_what_the_votes_leave_open_of_careless_voters():
+    """On sixteen topics each a handful of careless voters shows; of a single ballot nobody can say who filled it in."""
+    several = ballots(2)
+    single = several[several["worker"].str[1:].astype(int) % 16 == several["topic"].str[1:].astype(int)]
+    open_in = [random_tickers(votes, vote_counts(votes)).left_open for votes in (several, single)]
+    errors = fitted(single).result.uncertainty["posterior_draws"]
+
+    assert open_in[0] < 0.15
+    assert open_in[1] > 0.4
+    for (low, high), (plain_low, plain_high) in zip(
+        errors.intervals(0.95), errors.plain.intervals(0.95), strict=True
+    ):
+        assert low <= plain_low <= plain_high <= high
+    assert any(
+        low < plain_low
+        for (low, _), (plain_low, _) in zip(errors.intervals(0.95), errors.plain.intervals(0.95), strict=True)
+    )
 
 
 def test_where_nobody_ticks_every_intent_is_as_likely():

@@ -5,15 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from statsmodels.genmod.cov_struct import Independence
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_estimating_equations import GEE
 
 from calibration.fit.families import persistence
 from calibration.fit.material import FitMaterial, FitOptions
+from calibration.fit.naive import naive_estimates
 from calibration.fit.study import fit_user_model
 from calibration.inference.results import NotIdentifiedError
-from calibration.patience.persistence import fit_persistence
+from calibration.patience.persistence import fit_persistence, naive_mean_depth
 from calibration.patience.simulate_stops import ListReaders, simulate_list_stops, simulate_stops
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
@@ -125,6 +127,29 @@ def test_a_law_that_is_not_geometric_is_rejected_and_a_geometric_one_is_not():
     assert tiring.p_value < 0.05
     assert "not the same at every depth" in tiring.sentence
     assert sum(p < 0.05 for p in geometric) <= 4
+
+
+def test_the_plot_shows_the_share_that_goes_on_beside_the_fitted_one():
+    """The points are steps taken over readers at an entry; the dashed line is p; the band holds studies drawn from the fit."""
+    fit = fit_persistence(drawn())
+    ax = Figure().add_subplot()
+    fit.plot_steps(ax, n_boot=19)
+    people, fitted = ax.get_lines()
+
+    assert people.get_xdata().tolist() == list(range(1, len(fit.at_risk) + 1))
+    assert people.get_ydata()[0] == pytest.approx(1 - fit.stops[0] / fit.at_risk[0])
+    assert set(fitted.get_ydata()) == {fit.estimates[0]}
+    assert len(ax.collections) == 1
+
+
+def test_the_mean_depth_overlooks_ends_and_first_screens():
+    """1 - 1 / mean rank read: far from the .8 that drew the stops, in lists of 20 of which three entries are seen at once."""
+    naive = naive_mean_depth(drawn())
+    material = FitMaterial(tables={"stops": drawn()}, record=None, options=FitOptions(), seed=1)
+    [beside] = naive_estimates(material, ["rbp_p"])
+
+    assert beside.estimate == naive.estimates[0] == pytest.approx(1 - 1 / drawn()["rank_read"].mean())
+    assert abs(naive.estimates[0] - 0.8) > 0.03 > abs(fit_persistence(drawn()).estimates[0] - 0.8)
 
 
 def test_a_fit_of_tables_has_it_by_language_and_leaves_lists_out_of_patience():

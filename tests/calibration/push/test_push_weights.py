@@ -23,6 +23,7 @@ from calibration.push.errors import (
 from calibration.push.fit import fit_push_weights, fit_weights_to
 from calibration.push.likelihood import ChoiceModel, maximise
 from calibration.push.naive import NAIVE, unclustered
+from calibration.push.notes import notes_on_weights
 from calibration.push.pairs import WEIGHTS, PushJudgments
 from calibration.push.search import identified, variance_inflation
 from calibration.push.simulate import (
@@ -387,6 +388,14 @@ def test_with_a_weak_gain_intervals_are_fiellers_and_may_be_open():
     assert weak
     assert {next(iter(fit.uncertainty)) for fit in weak} == {"fieller"}
     assert any(None in ends for fit in weak for ends in fit.conf_int().values())
+
+
+@pytest.mark.parametrize(("errors", "severity"), [(1.5, "warning"), (2.5, "info")])
+def test_a_weak_gain_is_a_warning_only_where_nothing_shows_that_gain_matters(errors, severity):
+    """Fieller's intervals allow for the rest; with ten topics every sixth right study would have a warning."""
+    raw = RawWeights(names=("G_E", "P_E"), weights=np.array([errors, 0.5]), cov=np.diag([1.0, 0.1]), df=9)
+
+    assert [(note.name, note.severity) for note in notes_on_weights(raw)] == [("weak_gain", severity)]
 
 
 def test_the_covariance_of_ratios_is_the_delta_method():

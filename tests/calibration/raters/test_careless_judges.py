@@ -8,6 +8,7 @@ import pandas as pd
 from calibration.raters.careless import random_clickers
 from calibration.raters.quality import quality_report
 from calibration.tables.files import checked
+from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
 
 
@@ -34,7 +35,7 @@ def judgments(
 
 def test_who_clicks_by_lot_is_named():
     """Three of 15, each of them and nobody else."""
-    found = random_clickers(judgments(1, careless=3))
+    found = random_clickers(judged_pairs(judgments(1, careless=3)))
 
     assert found is not None
     judges, kind = found
@@ -43,9 +44,11 @@ def test_who_clicks_by_lot_is_named():
 
 def test_people_with_tastes_of_their_own_are_not_careless():
     """They follow the others less, and still follow them."""
-    assert [random_clickers(judgments(seed, taste=taste)) for seed in range(3) for taste in (0.0, 0.6)] == [
-        None
-    ] * 6
+    assert [
+        random_clickers(judged_pairs(judgments(seed, taste=taste)))
+        for seed in range(3)
+        for taste in (0.0, 0.6)
+    ] == [None] * 6
 
 
 def test_quality_says_so_of_agreement_and_keeps_how_likely_each_is_careless():

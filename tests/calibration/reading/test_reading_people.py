@@ -140,3 +140,14 @@ def test_nobody_who_reads_is_called_careless(change):
 def test_a_study_as_the_model_says_has_no_warning():
     """All warnings of reading speed together."""
     assert [warned(crowd(seed)) for seed in range(5)] == [[]] * 5
+
+
+def test_many_who_are_faster_than_people_read_are_said():
+    """A fifth of the workers scroll along five times as fast, in times that follow length; of readers alone nothing is said."""
+    reads = crowd(5, workers=40, own_items=True)
+    hurried = reads["worker"].isin([f"W{number:03d}" for number in range(8)])
+    faster = reads.assign(dwell_seconds=reads["dwell_seconds"] / np.where(hurried, 5.0, 1.0))
+    (note,) = [note for note in fit_reading_speed(faster).diagnostics if note.name == "fast_workers"]
+
+    assert note.sentence.startswith("7 of 40 workers read 600 words a minute or more")
+    assert warned(reads) == []

@@ -18,6 +18,7 @@ from metrics.agreement.correlation import (
     tau_ap_b,
     tau_ap_symmetric,
 )
+from metrics.agreement.correlation_intervals import exact_interval
 
 FUNCTIONS = {
     "kendall_tau_b": kendall_tau_b,
@@ -158,6 +159,21 @@ def test_scores_that_cannot_be_paired_are_refused(x, y):
     """NaN is no rank, and vectors of different lengths are no two scorings of the same systems."""
     with pytest.raises(ValueError, match="x and y must"):
         kendall_tau_b(x, y)
+
+
+def test_at_the_ends_of_the_exact_interval_pearsons_coefficient_is_barely_usual():
+    """Of 20,000 samples of six systems from two normal variables with that correlation, one in forty is as large, or as small."""
+    low, high = exact_interval(0.6, 6, 0.95)
+    rng = np.random.default_rng(1)
+
+    def drawn(rho):
+        x, noise = rng.normal(size=(2, 20_000, 6))
+        y = rho * x + math.sqrt(1 - rho**2) * noise
+        x, y = (one - one.mean(axis=1, keepdims=True) for one in (x, y))
+        return (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
+
+    assert (drawn(low) >= 0.6).mean() == pytest.approx(0.025, abs=0.004)
+    assert (drawn(high) <= 0.6).mean() == pytest.approx(0.025, abs=0.004)
 
 
 def test_the_bootstrap_interval_holds_the_correlation_and_is_reproducible():

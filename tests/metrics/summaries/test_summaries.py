@@ -108,7 +108,7 @@ def test_given_probabilities_must_be_there():
 
 
 def test_an_empty_summary_scores_zero():
-    """Nothing read, nothing gained; the topic still counts in the mean."""
+    """Nothing read, nothing gained; the topic still counts towards the mean."""
     assert m(example(), Summary(first=(), second={})) == 0.0
 
 

@@ -368,7 +368,7 @@ def test_warnings_stand_on_stderr_and_in_the_record_and_who_judged_what_in_the_t
     assert "summaries: few_workers: 3 workers judged, too few" in ended.err
     assert "summaries: few_topics: 4 queries were judged, too few" in ended.err
     assert "with too few people or queries for p" in ended.out
-    assert "The same people judge several queries (4.0 a worker in the mean, 4 at most)" in ended.out
+    assert "The same people judge several queries (4.0 a worker on average, 4 at most)" in ended.out
     record = json.loads((tmp_path / "found" / "agree.json").read_text())
     assert [one["name"] for one in record["diagnostics"]["summaries"]] == [
         "crossed_workers",

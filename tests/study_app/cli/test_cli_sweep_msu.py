@@ -10,6 +10,7 @@ import pytest
 
 from tests.study_app.prefcal_command import run_here
 
+PROGRAM = "from study_app.cli import main; main()"
 STREAMS = Path(__file__).resolve().parents[3] / "examples" / "two_layered" / "streams"
 FILES = [
     *("--topics-file", STREAMS / "topics.xml"),
@@ -99,7 +100,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_computed(
 def test_killed_five_times_a_sweep_ends_in_the_same_bytes(tmp_path, jobs):
     """`kill -9` of the command, whose worker processes end with it."""
     options = ["--away", "1h,2h,3h", "--session", "30s,2m", "--users", "400", "--jobs", jobs]
-    command = [sys.executable, "-m", "study_app", "sweep", "msu", *FILES, *options, *RUNS, "-o"]
+    command = [sys.executable, "-c", PROGRAM, "sweep", "msu", *FILES, *options, *RUNS, "-o"]
     subprocess.run([*map(str, command), tmp_path / "whole"], check=True, capture_output=True)
     parts = tmp_path / "stopped" / "parts"
     for stop in range(5):

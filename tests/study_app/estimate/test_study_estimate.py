@@ -13,6 +13,7 @@ from study_app.tasks.questions import Questions
 from study_app.tasks.ranked_pairs import RankedPairs
 from study_app.tasks.stream_pairs import StreamPairs
 from study_app.tasks.workload import Span, reading_seconds, workers_to_fill
+from tests.study_app.small_ranked import write_ranked_study
 from tests.study_app.small_streams import SYSTEMS, streams_task, write_events
 from tests.study_app.small_study import pairs_task, votes_task, write_small_study
 from tests.study_app.small_tasks import questions_task
@@ -237,6 +238,16 @@ def test_more_events_a_worker_than_there_are_is_said(tmp_path):
 def test_what_cannot_come_out_as_meant_is_said(small, task, study, warning):
     """Before anybody is paid."""
     assert any(line.startswith(warning) for line in estimate(small(task, **study)).warnings)
+
+
+def test_without_the_extra_a_measure_of_ir_measures_says_how_to_get_it(tmp_path, monkeypatch):
+    """Its name may be right all the same."""
+    path = write_ranked_study(tmp_path, task={"compare": ["nDCG@10"]})
+    assert not any("nDCG@10" in line for line in estimate(read_whole_study(path)).warnings)
+    monkeypatch.setattr("metrics.ranked.named.find_spec", lambda _name: None)
+    said = "'nDCG@10' is no measure of ranked_pairs: prefcal agree needs its --scores"
+    cure = "measures of ir_measures need pip install 'prefcal[measures]'"
+    assert any(said in line and line.endswith(cure) for line in estimate(read_whole_study(path)).warnings)
 
 
 def test_an_address_that_says_it_all_needs_no_code(small):

@@ -144,7 +144,8 @@ def test_door_and_ends_open_too(previewed):
 
 def test_every_page_that_only_says_something_is_in_a_preview(previewed):
     """So that nobody meets a text that the researcher never saw; those of other devices and sites where they can come."""
-    preview, browser = previewed(write_small_study, platform="mturk", device="desktop", ids="invited.txt")
+    files = {"ids": "invited.txt", "signing_keys": "keys.json"}
+    preview, browser = previewed(write_small_study, platform="mturk", device="desktop", **files)
     headings = yaml.safe_load(
         (resource_folder("templates") / "locale" / "en.yaml").read_text(encoding="utf-8")
     )

@@ -1,6 +1,11 @@
 """Arriving: who is let in, under which identity, and what is said to the others."""
 
+import json
+
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
 from sqlalchemy import select
 
 from study_app.store.models import EPOCH, LoadedStudy, PlatformEntry, PlatformIdentity, Worker
@@ -184,3 +189,59 @@ def test_only_listed_ids_are_let_in_where_a_study_has_a_list(campaign, monkeypat
     listed.write_text("ann\na\x07b\n")
     refused = run_here(monkeypatch, capsys, "study", "load", file, "--database", study.url)
     assert f"{listed}:2: no id of platform generic; write one id a line" in refused.err
+
+
+ANN, BOB = "5e9088a8a4b6ed018b45ba7b", "5e9088a8a4b6ed018b45ba7c"
+
+
+def public(key, name):
+    """A public key as a platform publishes it."""
+    return {**json.loads(RSAAlgorithm.to_jwk(key.public_key())), "kid": name, "alg": "RS256", "use": "sig"}
+
+
+def test_only_addresses_that_the_platform_signed_let_in_where_a_study_has_its_keys(
+    campaign, monkeypatch, capsys
+):
+    """Signed by a listed key, for this site, in time, and about the ids of the address; the ids come from the token."""
+    study = campaign(platform="prolific")
+    key, other = (rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2))
+    file = write_small_study(study.folder, platform="prolific", signing_keys="keys.json")
+    (study.folder / "keys.json").write_text(json.dumps({"keys": [public(key, "a")]}))
+    loaded = run_here(monkeypatch, capsys, "study", "load", file, "--database", study.url)
+    assert loaded.code == 0, loaded.err
+    now = int(study.clock().timestamp())
+    ids = {"PROLIFIC_PID": ANN, "STUDY_ID": "x", "SESSION_ID": "s1", "workspace_id": "w"}
+
+    def come(also="", *, by=key, kid="a", algorithm="RS256", **claims):
+        whole = {"aud": "http://localhost", "exp": now + 60, "prolific": ids, **claims}
+        token = jwt.encode(whole, by, algorithm=algorithm, headers={"kid": kid})
+        return study.visitor().open(f"/s/small?prolific_token={token}{also}")
+
+    assert come().step == come(f"&PROLIFIC_PID={ANN}", aud=["localhost"]).step == "consent"
+    entries = [entry for (entry,) in study.rows(select(PlatformEntry.parameters))]
+    assert entries == [{"STUDY_ID": "x", "SESSION_ID": "s1"}] * 2
+    refused = [
+        study.visitor().open(f"/s/small?PROLIFIC_PID={BOB}"),
+        study.visitor().open("/s/small?prolific_token=a.b.c"),
+        come(f"&PROLIFIC_PID={BOB}"),
+        come(by=other),
+        come(kid="b"),
+        come(by="x" * 32, algorithm="HS256"),
+        come(by=None, algorithm="none"),
+        come(exp=now - 90),
+        come(aud="https://elsewhere.example"),
+        come(prolific={"workspace_id": "w"}),
+        come(exp="soon"),
+    ]
+    assert {page.status for page in refused} == {403}
+    assert refused[0].html.h1.get_text() == "Please open the study from its platform"
+    assert len(study.rows(select(Worker))) == 1
+    for text, cause in (
+        ("{}", "keys.json has no public key for RS256"),
+        (None, "keys.json cannot be read (No such file or directory)"),
+    ):
+        (study.folder / "keys.json").unlink()
+        if text is not None:
+            (study.folder / "keys.json").write_text(text)
+        wrong = run_here(monkeypatch, capsys, "study", "load", file, "--database", study.url)
+        assert (wrong.code, cause in wrong.err, "study.yaml:" in wrong.err) == (1, True, True)

@@ -8,8 +8,9 @@ from sqlalchemy import select
 
 from study_app.services.worker.entry import Visitor as Newcomer
 from study_app.services.worker.entry import arrive, find_study, give_consent
+from study_app.services.worker.room import pair_tallies
 from study_app.services.worker.slots import take_slot
-from study_app.services.worker.whereabouts import locate, pair_tallies
+from study_app.services.worker.whereabouts import locate
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Assignment, Judgment, Pair, Showing, Slot, Topic, Worker
 from study_app.store.plan import Plans

@@ -21,14 +21,14 @@ SUMMARY = (
 )
 
 
-def read(elements, *, wanted, depth, seed=1, speed=4.0):
+def read(elements, *, opened=(), depth, seed=1, speed=4.0):
     rng = np.random.default_rng(seed)
-    return list(mind.looks(elements, wanted=wanted, depth_chars=depth, words_per_second=speed, rng=rng))
+    return list(mind.looks(elements, opened=opened, depth_chars=depth, words_per_second=speed, rng=rng))
 
 
 def test_only_the_wanted_layer_is_opened_and_read_after_its_link():
     """The trailtext of an intent: its second layer stands right after its link, other links are passed."""
-    seen = read(SUMMARY, wanted="climbing", depth=1000)
+    seen = read(SUMMARY, opened={"f2"}, depth=1000)
 
     assert [key for look in seen for key, _ in look.items] == ["f0", "f1", "f2", "s2.0", "f3"]
     assert [look.opens for look in seen if look.opens] == ["f2"]
@@ -36,7 +36,7 @@ def test_only_the_wanted_layer_is_opened_and_read_after_its_link():
 
 def test_a_link_that_is_not_reached_is_not_opened():
     """Someone who stops before the link's end never sees its layer."""
-    seen = read(SUMMARY, wanted="climbing", depth=20)
+    seen = read(SUMMARY, opened={"f2"}, depth=20)
 
     assert [look.opens for look in seen] == [None]
     assert seen[-1].items[-1][0] == "f2"
@@ -46,7 +46,7 @@ def test_a_link_that_is_not_reached_is_not_opened():
 def test_the_characters_seen_are_the_depth_drawn(lines, depth):
     """Shares on screen add up to the depth, or to the whole text when it is shorter."""
     elements = tuple(Element(key=f"f{n}", text=line) for n, line in enumerate(lines))
-    seen = read(elements, wanted="", depth=depth)
+    seen = read(elements, depth=depth)
 
     shown = sum(counted_chars(lines[int(key[1:])]) * share for look in seen for key, share in look.items)
     whole = sum(counted_chars(line) for line in lines)
@@ -66,7 +66,7 @@ def test_a_list_is_read_entry_by_entry_with_the_same_chance_to_go_on():
 def test_reading_takes_words_over_speed():
     """Over many texts the mean time is the number of words divided by the speed, up to the noise's mean."""
     elements = tuple(Element(key=f"f{n}", text="one two three four five") for n in range(2000))
-    seconds = sum(look.seconds for look in read(elements, wanted="", depth=1e9, speed=5.0))
+    seconds = sum(look.seconds for look in read(elements, depth=1e9, speed=5.0))
 
     assert seconds == pytest.approx(10_000 / 5.0 * np.exp(mind.READING_NOISE_SD**2 / 2), rel=0.05)
 

@@ -19,7 +19,7 @@ def test_a_crowd_without_a_truth_has_the_documented_one(small_study, tmp_path, m
     assert ended.code == 0
     assert ended.err.splitlines()[0] == (
         "no --truth: the crowd has a patience of 1500 characters, reads 3.6 words a second, stays away 8 hours and "
-        "stays 90 seconds in the mean, with a lateness decay of 0.5 and push weights P_E 0.5, S_E 0.3, P_0 0.5, S_0 0.4 "
+        "stays 90 seconds on average, with a lateness decay of 0.5 and push weights P_E 0.5, S_E 0.3, P_0 0.5, S_0 0.4 "
         "(docs/simulation.md lists every value)"
     )
 

@@ -212,7 +212,7 @@ def test_tables_without_a_study_are_replaced_unasked_and_those_of_others_never(
     assert count(target, Worker.id) == 1
     with transaction(target, write=True) as session:
         session.execute(text("DROP TABLE alembic_version"))
-    with pytest.raises(InputError, match=r"the tables in .* are none of prefcal's"):
+    with pytest.raises(InputError, match=r"the tables in .* are not prefcal's"):
         restore(target, tmp_path / "b", force=True)
 
 

@@ -43,6 +43,7 @@ MODELS: dict[str, type[Entry]] = {
 IN_WORDS = {
     "completion_code": "one per worker",
     "ids": "everybody",
+    "signing_keys": "none",
     "return_url": "Prolific's own; no button for `generic`",
     "name": "its kind",
     "criteria": "the kind's own, in the task's language",

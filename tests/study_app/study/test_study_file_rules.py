@@ -103,7 +103,7 @@ def test_every_kind_of_task_is_read(read):
         (asked(min=5, max=2), "min is more than max; exchange them"),
         (asked(type="single"), "a single question needs two options at least; list its options"),
         (asked(type="multiple", options=["a", "a"]), "two options are the same; keep one of them"),
-        (choice(screen_out=["maybe"]), "'maybe' is none of the options; write it as it stands"),
+        (choice(screen_out=["maybe"]), "'maybe' is not one of the options; write it as it stands"),
         (choice(optoins=[]), "tasks.1.questions.1.optoins is not known; did you mean 'options'?"),
         (
             {"kind": "questions", "questions": asked()["questions"] * 2},

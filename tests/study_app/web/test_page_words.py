@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 import pytest
 from bs4 import BeautifulSoup
-from flask import render_template
 
 from study_app.cli.status import _sentences
 from study_app.config import resource_folder
@@ -47,8 +46,7 @@ def progress_of(study):
     """Return how far a study is, and its researcher's page."""
     with transaction(study.database, write=False) as session:
         found = study_progress(session, find_study(session, Plans(), "small"), now=study.clock())
-    with study.app.test_request_context():
-        page = render_template("progress.html", page=found, now=study.clock())
+    page = study.console().get("/r/small/").text
     return found, BeautifulSoup(page, "html.parser")
 
 

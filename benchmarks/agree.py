@@ -1,0 +1,89 @@
+"""How long `prefcal agree` takes, and how much memory, on many judgments.
+
+    python benchmarks/agree.py [JUDGMENTS]
+
+500 people judge 9,000 pairs of ten systems on 200 queries, a million judgments by default; three measures score the systems. The
+whole command in a process of its own, reading and writing included.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+PEOPLE, TOPICS, SYSTEMS, MILLION = 500, 200, 10, 1_000_000
+MEASURES = {"A": 0.3, "B": 0.5, "C": 1.0}
+"""Each with the spread of its errors."""
+PROGRAM = "from study_app.cli import main; main()"
+SIDES = ["left", "right", "equally_good", "equally_bad"]
+
+
+def write_study(folder: Path, judgments: int) -> None:
+    """Write preferences.csv and scores.csv of people who differ in taste."""
+    rng = np.random.default_rng(1)
+    worth = rng.normal(0, 0.7, (TOPICS, SYSTEMS))
+    taste = rng.normal(0, 0.4, (PEOPLE, SYSTEMS))
+    worker, topic = rng.integers(0, PEOPLE, judgments), rng.integers(0, TOPICS, judgments)
+    left = rng.integers(0, SYSTEMS, judgments)
+    right = (left + rng.integers(1, SYSTEMS, judgments)) % SYSTEMS
+    ahead = worth[topic, left] - worth[topic, right] + taste[worker, left] - taste[worker, right]
+    ahead += rng.logistic(size=judgments)
+    choice = np.select([ahead > 0.5, ahead < -0.5], [0, 1], 2 + rng.integers(0, 2, judgments))
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    pd.DataFrame(
+        {
+            "judgment": [f"j{number}" for number in range(judgments)],
+            "worker": [f"w{number}" for number in worker],
+            "task": "pairs",
+            "topic": [f"t{number}" for number in topic],
+            "pair": [f"t{t}:s{a}:s{b}" for t, a, b in zip(topic, low, high, strict=True)],
+            "system_left": [f"s{number}" for number in left],
+            "system_right": [f"s{number}" for number in right],
+            "choice": np.array(SIDES)[choice],
+            "shown_at": "2026-03-01T10:00:00.000Z",
+            "decided_at": "2026-03-01T10:00:30.000Z",
+            "position": 1,
+            "timing": "server",
+            "decision_seconds": 30,
+        }
+    ).to_csv(folder / "preferences.csv", index=False)
+    scores = [
+        (f"s{system}", f"t{t}", measure, worth[t, system] + rng.normal(0, spread))
+        for measure, spread in MEASURES.items()
+        for t in range(TOPICS)
+        for system in range(SYSTEMS)
+    ]
+    columns = ["run", "topic", "metric", "value"]
+    pd.DataFrame(scores, columns=columns).to_csv(folder.parent / "scores.csv", index=False)
+
+
+def main(judgments: int) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        tables = Path(name) / "tables"
+        tables.mkdir()
+        write_study(tables, judgments)
+        command = [
+            sys.executable,
+            "-c",
+            PROGRAM,
+            "agree",
+            "tables",
+            "--scores",
+            "scores.csv",
+            "-o",
+            "results",
+        ]
+        one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        subprocess.run(command, check=True, capture_output=True, cwd=name, env=os.environ | one_thread)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print("| judgments | processor | peak memory |\n|---|---|---|")
+    print(f"| {judgments:,} | {used.ru_utime + used.ru_stime:.1f} s | {used.ru_maxrss / 1024:.0f} MB |")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if sys.argv[1:] else MILLION)

@@ -1,0 +1,175 @@
+"""What a pair page costs the server, by kind of task: pairs of summaries, of plain lists, and of answers, in interleaved rounds.
+
+    python benchmarks/pair_kinds.py [--workers 100] [--blocks 6]
+
+The three studies have the same seven systems with the same sentences on every side, one query, and all 21 pairs for each worker. In each round one
+worker goes through each study in this process, without a network: what is measured is the processor's time from the form of a pair to
+the page of the next (POST, redirect, GET), with a SQLite file in a folder that is thrown away. benchmarks/README.md quotes the table.
+"""
+
+import argparse
+import re
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flask.testing import FlaskClient
+
+from study_app import create_app
+from study_app.config import Config
+from study_app.estimate.content import read_whole_study
+from study_app.services.researcher.load import load_study
+from study_app.services.researcher.studies import create_keys
+from study_app.store.database import migrate, open_database, transaction
+from study_app.store.tokens import secret_token, utc_now
+
+SYSTEMS = 7
+PAIRS = SYSTEMS * (SYSTEMS - 1) // 2
+AGENT = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0"}
+HIDDEN = re.compile(r'name="page" value="([^"]+)"')
+HEAD = """study: {name}
+title: Which is better?
+consent: This is a measurement. Nobody reads these pages.
+platform: generic
+seed: 1
+tasks:
+  - name: pairs
+    kind: {kind}
+    validation_pairs: 0
+    min_consistency: 0
+"""
+
+
+def name_of(kind: str) -> str:
+    """Return the name of a kind's study."""
+    return kind.replace("_", "-")
+
+
+def sentence(system: int, block: int) -> str:
+    """Return the text of a block of a side, 120 characters."""
+    return f"Fact {block} as system {system} words it. ".ljust(120, "x")
+
+
+def summaries(folder: Path, blocks: int) -> str:
+    """Write the files of pairs of summaries; return what the study file says of them."""
+    lines = [f"q1\tu{s}.{b}\t{sentence(s, b)}\n" for s in range(SYSTEMS) for b in range(blocks)]
+    (folder / "iunits.tsv").write_text("".join(lines), encoding="utf-8")
+    (folder / "intents.tsv").write_text("q1\ti1\tall of it\n", encoding="utf-8")
+    (folder / "queries.tsv").write_text("q1\twhat there is\n", encoding="utf-8")
+    for s in range(SYSTEMS):
+        iunits = "".join(f'<iunit uid="u{s}.{b}"/>' for b in range(blocks))
+        run = f'<results><sysdesc>s</sysdesc><result qid="q1"><first>{iunits}</first></result></results>'
+        (folder / f"s{s}.xml").write_text(run, encoding="utf-8")
+    return (
+        "    collection: {queries: queries.tsv, iunits: iunits.tsv, intents: intents.tsv}\n"
+        "    search_seconds: 0\n    min_search_seconds: 0\n    workers_per_query: null\n" + systems("xml")
+    )
+
+
+def lists(folder: Path, blocks: int) -> str:
+    """Write the files of pairs of plain lists."""
+    texts = [f"d{s}.{b}\t{sentence(s, b)}\n" for s in range(SYSTEMS) for b in range(blocks)]
+    (folder / "texts.tsv").write_text("".join(texts), encoding="utf-8")
+    (folder / "topics.tsv").write_text("q1\twhat there is\n", encoding="utf-8")
+    for s in range(SYSTEMS):
+        run = "".join(f"q1 Q0 d{s}.{b} {b + 1} {blocks - b} s{s}\n" for b in range(blocks))
+        (folder / f"s{s}.txt").write_text(run, encoding="utf-8")
+    return (
+        "    collection: {topics: topics.tsv, texts: texts.tsv}\n"
+        f"    depth: {blocks}\n    judgments_per_pair: null\n" + systems("txt")
+    )
+
+
+def answers(folder: Path, blocks: int) -> str:
+    """Write the files of pairs of answers."""
+    (folder / "topics.tsv").write_text("q1\twhat there is\n", encoding="utf-8")
+    for s in range(SYSTEMS):
+        text = "\\n\\n".join(sentence(s, b) for b in range(blocks))
+        (folder / f"s{s}.jsonl").write_text(f'{{"topic": "q1", "text": "{text}"}}\n', encoding="utf-8")
+    return (
+        "    collection: {topics: topics.tsv}\n"
+        f"    judgments_per_pair: null\n    pairs_per_worker: {PAIRS}\n" + systems("jsonl")
+    )
+
+
+def systems(suffix: str) -> str:
+    """Return the lines of the study file that name the systems."""
+    return "    systems:\n" + "".join(f"      s{s}: s{s}.{suffix}\n" for s in range(SYSTEMS))
+
+
+KINDS: dict[str, Callable[[Path, int], str]] = {
+    "summary_pairs": summaries,
+    "ranked_pairs": lists,
+    "answer_pairs": answers,
+}
+
+
+@dataclass
+class Study:
+    """One kind's study on its own server; ``seconds`` of processor of each submission so far."""
+
+    kind: str
+    client: FlaskClient
+    seconds: list[float] = field(default_factory=list)
+
+    def walk(self, worker: int) -> None:
+        """Let a worker go through it."""
+        page = self.client.get(f"/s/{name_of(self.kind)}?id=w{worker}", headers=AGENT, follow_redirects=True)
+        page = self.sent(page.request.path, page.text, agree="yes")
+        if page.request.path.endswith("choose"):
+            page = self.sent(page.request.path, page.text, topic="1")
+        for _ in range(PAIRS):
+            begun = time.process_time()
+            page = self.sent(page.request.path, page.text, choice="left")
+            self.seconds.append(time.process_time() - begun)
+            if page.status_code != 200:
+                raise SystemExit(f"{self.kind}: {page.status} at {page.request.path}")
+        if not page.request.path.endswith("finish"):
+            raise SystemExit(f"{self.kind}: {PAIRS} pairs do not lead to the end, but to {page.request.path}")
+
+    def sent(self, path: str, shown: str, **fields: str):  # noqa: ANN201 - werkzeug's class for tests
+        """Post the form of a page and load what follows."""
+        form = {"page": HIDDEN.findall(shown)[0], **fields}
+        return self.client.post(path, data=form, headers=AGENT, follow_redirects=True)
+
+
+def served(folder: Path, kind: str, blocks: int) -> Study:
+    """Write, load and serve a kind's study."""
+    folder.mkdir()
+    (folder / "study.yaml").write_text(
+        HEAD.format(name=name_of(kind), kind=kind) + KINDS[kind](folder, blocks), encoding="utf-8"
+    )
+    url = f"sqlite:///{folder / 'study.sqlite3'}"
+    database = open_database(url)
+    migrate(database)
+    with transaction(database, write=True) as session:
+        create_keys(session, new_token=secret_token)
+        load_study(session, read_whole_study(folder / "study.yaml"), now=utc_now())
+    database.engine.dispose()
+    return Study(kind, create_app(Config(database=url)).test_client(use_cookies=False))
+
+
+def main() -> None:
+    """Run as a program."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--workers", type=int, default=100, help="how many go through each study (100)")
+    parser.add_argument("--blocks", type=int, default=6, help="sentences on a side (6)")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        studies = [served(Path(name) / kind, kind, options.blocks) for kind in KINDS]
+        for worker in range(options.workers):
+            for study in studies:
+                study.walk(worker)
+    print("| kind | ms of processor a submission: median | mean | beside summary_pairs |\n|---|---|---|---|")
+    first = statistics.median(studies[0].seconds)
+    for study in studies:
+        median = statistics.median(study.seconds)
+        mean = statistics.mean(study.seconds)
+        print(f"| `{study.kind}` | {1000 * median:.2f} | {1000 * mean:.2f} | {median / first:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

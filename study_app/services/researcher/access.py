@@ -1,0 +1,188 @@
+"""Who may come into a study's console: keys with a role, browsers that are signed in; and the audit of what was done there.
+
+A key is shown once, when it is made; kept is its SHA-256, which tells nothing of 26 random letters. The key that loading a study
+prints (`studies.RESEARCHER_KEY`) opens every study of the installation, with the role manage.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from metrics.errors import input_fault
+from study_app.services.researcher.studies import KEY_LETTERS, RESEARCHER_KEY, setting
+from study_app.store.console_models import Act, ConsoleSession, ResearcherKey
+from study_app.store.models import LoadedStudy
+from study_app.store.tokens import NewToken
+
+WATCH, MANAGE = "watch", "manage"
+ROLES = (WATCH, MANAGE)
+INSTALLATION = "key of the installation"
+COMMAND_LINE = "command line"
+SESSION_LETTERS = 40
+SESSION_TIME = timedelta(hours=12)
+FORGOTTEN_AFTER = timedelta(days=7)
+"""So long is known of a session that it was one, so that its browser is told to sign in again."""
+
+MOST_NAME_CHARS = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyHolder:
+    """Who has signed in: ``id`` is the key's row, None for the key of the installation."""
+
+    id: int | None
+    name: str
+    role: str
+
+
+def sha256_of(secret: str) -> str:
+    """Return what is kept of a key or a session's token."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def make_key(
+    session: Session, study: LoadedStudy, *, role: str, name: str, now: datetime, new_token: NewToken
+) -> str:
+    """Make a key for a study, and return it: it cannot be shown again.
+
+    Raises
+    ------
+    InputError
+        If the name is empty, too long, or that of another key that is good.
+    """
+    name = " ".join(name.split())
+    if not name or len(name) > MOST_NAME_CHARS or not name.isprintable():
+        raise input_fault(
+            f"--name has to be 1 to {MOST_NAME_CHARS} letters",
+            cure="say who will use the key: --name 'Ann, lab 2'",
+        )
+    if any(key.name == name and key.revoked_at is None for key in study_keys(session, study.id)):
+        raise input_fault(
+            f"study {study.name} has a key named {name!r} already",
+            cure="take another name, or revoke that one: prefcal key list, then prefcal key revoke NUMBER",
+        )
+    key = new_token(KEY_LETTERS[RESEARCHER_KEY])
+    session.add(ResearcherKey(study_id=study.id, role=role, name=name, sha256=sha256_of(key), made_at=now))
+    note_act(session, study.id, None, "make a key", f"{name}, {role}", now=now)
+    return key
+
+
+def study_keys(session: Session, study: int | None = None) -> Sequence[ResearcherKey]:
+    """Return the keys of a study, or of every study, also those that were revoked, in the order in which they were made."""
+    keys = select(ResearcherKey).order_by(ResearcherKey.id)
+    return session.scalars(keys if study is None else keys.where(ResearcherKey.study_id == study)).all()
+
+
+def revoke_key(session: Session, number: int, *, now: datetime) -> ResearcherKey:
+    """Let a key open nothing any more, nor the browsers that signed in with it.
+
+    Raises
+    ------
+    InputError
+        If there is no such key, or it was revoked before.
+    """
+    key = session.get(ResearcherKey, number)
+    if key is None:
+        raise input_fault(f"there is no key {number}", cure="see their numbers: prefcal key list")
+    if key.revoked_at is not None:
+        raise input_fault(
+            f"key {number} ({key.name}) was revoked on {key.revoked_at:%Y-%m-%d %H:%M} UTC",
+            cure="nothing is to be done",
+        )
+    key.revoked_at = now
+    note_act(session, key.study_id, None, "revoke a key", f"{key.name}, {key.role}", now=now)
+    return key
+
+
+def revoke_every_key(session: Session, *, now: datetime) -> None:
+    """Let no key of any study's console open anything any more, and sign every browser out."""
+    session.execute(update(ResearcherKey).where(ResearcherKey.revoked_at.is_(None)).values(revoked_at=now))
+    session.execute(update(ConsoleSession).where(ConsoleSession.ended_at.is_(None)).values(ended_at=now))
+
+
+def holder_of(session: Session, study: int, key: str) -> KeyHolder | None:
+    """Return whose key it is, None for one that does not open this study."""
+    installation = setting(session, RESEARCHER_KEY)
+    if installation and hmac.compare_digest(key.encode(), installation.encode()):
+        return KeyHolder(id=None, name=INSTALLATION, role=MANAGE)
+    known = select(ResearcherKey).where(
+        ResearcherKey.study_id == study,
+        ResearcherKey.sha256 == sha256_of(key),
+        ResearcherKey.revoked_at.is_(None),
+    )
+    row = session.scalars(known).one_or_none()
+    return None if row is None else KeyHolder(id=row.id, name=row.name, role=row.role)
+
+
+def sign_in(session: Session, study: int, holder: KeyHolder, *, now: datetime, new_token: NewToken) -> str:
+    """Begin a session; return the token that its browser holds."""
+    session.execute(delete(ConsoleSession).where(ConsoleSession.began_at < now - FORGOTTEN_AFTER))
+    token = new_token(SESSION_LETTERS)
+    session.add(ConsoleSession(sha256=sha256_of(token), study_id=study, key_id=holder.id, began_at=now))
+    note_act(session, study, holder, "sign in", "", now=now)
+    return token
+
+
+def sign_out(session: Session, token: str, *, now: datetime) -> None:
+    """End a session: its token opens nothing any more, whoever has it."""
+    session.execute(
+        update(ConsoleSession).where(ConsoleSession.sha256 == sha256_of(token)).values(ended_at=now)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownSession:
+    """A session of this study's console: whose it is, and whether it is still good."""
+
+    holder: KeyHolder
+    is_open: bool
+
+
+def known_session(session: Session, study: int, token: str, *, now: datetime) -> KnownSession | None:
+    """Return the session of a token, None when there never was one, or of another study."""
+    found = session.execute(
+        select(ConsoleSession, ResearcherKey)
+        .outerjoin(ResearcherKey, ResearcherKey.id == ConsoleSession.key_id)
+        .where(ConsoleSession.sha256 == sha256_of(token), ConsoleSession.study_id == study)
+    ).one_or_none()
+    if found is None:
+        return None
+    row, key = found
+    is_open = row.ended_at is None and now < row.began_at + SESSION_TIME
+    if key is None:
+        return KnownSession(holder=KeyHolder(id=None, name=INSTALLATION, role=MANAGE), is_open=is_open)
+    holder = KeyHolder(id=key.id, name=key.name, role=key.role)
+    return KnownSession(holder=holder, is_open=is_open and key.revoked_at is None)
+
+
+def form_token(token: str) -> str:
+    """Return what the forms of a session carry, which nobody knows who does not know the session's token (CSRF)."""
+    return hmac.new(token.encode(), b"form", hashlib.sha256).hexdigest()
+
+
+def note_act(
+    session: Session, study: int, holder: KeyHolder | None, what: str, detail: str, *, now: datetime
+) -> Act:
+    """Write a line of the audit; without a holder it was done on the command line."""
+    act = Act(
+        study_id=study,
+        key_id=None if holder is None else holder.id,
+        who=COMMAND_LINE if holder is None else holder.name,
+        at=now,
+        what=what,
+        detail=detail,
+    )
+    session.add(act)
+    session.flush()
+    return act
+
+
+def acts(session: Session, study: int, *, limit: int, before: int | None = None) -> Sequence[Act]:
+    """Return lines of the audit, the newest first; with ``before`` those that came before that line."""
+    wanted = select(Act).where(Act.study_id == study).order_by(Act.id.desc()).limit(limit)
+    return session.scalars(wanted if before is None else wanted.where(Act.id < before)).all()

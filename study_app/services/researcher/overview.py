@@ -1,0 +1,205 @@
+"""How a study goes, at a glance: people over time, minutes, pay, when it will be full, and what is wrong now with its cure.
+
+What each query has is in `study_app.services.researcher.progress`. A rate is that of the last hour; of the last day where the hour
+had too few people to tell.
+"""
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+from sqlalchemy import and_, case, func, select
+from sqlalchemy.orm import Session
+
+from study_app.services.researcher.limits import planned_workers
+from study_app.services.researcher.progress import QueryProgress
+from study_app.store.models import Assignment, Slot, Worker
+from study_app.store.plan import StudyPlan, TaskPlan
+
+FEWEST = 3
+"""So many people must have come for a rate."""
+WINDOWS = ((timedelta(hours=1), "hour"), (timedelta(days=1), "day"))
+STEPS = 60
+"""Points of a curve at the most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One task: how many workers who have not withdrawn have begun it, and how many have done all that it asks of them."""
+
+    name: str
+    kind: str
+    begun: int
+    finished: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Minutes:
+    """Minutes from consent to the last button of those who finished: a quarter took less than ``low``, half less than ``middle``."""
+
+    low: float
+    middle: float
+    high: float
+    workers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pay:
+    """What those who finished cost so far, the platform's fee included, and what a full study costs (None without a limit)."""
+
+    currency: str
+    so_far: float
+    finished: int
+    total: float | None
+    workers: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """When the study will be full.
+
+    Attributes
+    ----------
+    left : int or None
+        How many more workers there is room for; None without a limit.
+    an_hour : float or None
+        How many consented an hour; None where too few came to tell.
+    within : str
+        Of which time that is the mean: hour or day.
+    full_at : datetime or None
+        When the last of ``left`` comes at this rate.
+    """
+
+    left: int | None
+    an_hour: float | None
+    within: str
+    full_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """How many had arrived, and how many had finished, at each of some moments, the last of which is the last one."""
+
+    times: tuple[datetime, ...]
+    arrived: tuple[int, ...]
+    finished: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyGlance:
+    """What the top of the overview shows."""
+
+    parts: tuple[Part, ...]
+    minutes: Minutes | None
+    pay: Pay | None
+    outlook: Outlook
+    curve: Curve | None
+
+
+def glance(
+    session: Session, plan: StudyPlan, queries: Sequence[Sequence[QueryProgress]], *, now: datetime
+) -> StudyGlance:
+    """Return how a study goes; ``queries`` is how far the topics of each task are."""
+    times = session.execute(
+        select(Worker.arrived_at, Worker.consented_at, Worker.completed_at)
+        .where(Worker.study_id == plan.id)
+        .order_by(Worker.number)
+    ).all()
+    arrived = sorted(row.arrived_at for row in times)
+    consented = sorted(row.consented_at for row in times if row.consented_at is not None)
+    finished = sorted(row.completed_at for row in times if row.completed_at is not None)
+    return StudyGlance(
+        parts=tuple(_part(session, task, now=now) for task in plan.tasks),
+        minutes=_minutes(
+            [
+                (row.completed_at - row.consented_at).total_seconds() / 60
+                for row in times
+                if row.completed_at is not None and row.consented_at is not None
+            ]
+        ),
+        pay=_pay(plan, len(finished)),
+        outlook=outlook(_left(plan, queries), consented, now=now),
+        curve=_curve(arrived, finished, now=now),
+    )
+
+
+def _part(session: Session, task: TaskPlan, *, now: datetime) -> Part:
+    done = func.sum(case((and_(Slot.done_at.is_not(None), Slot.done_at <= now), 1), else_=0))
+    each = (
+        select(done.label("done"))
+        .select_from(Assignment)
+        .join(Assignment.worker)
+        .outerjoin(Assignment.slots)
+        .where(Assignment.task_id == task.id, Worker.withdrawn_at.is_(None))
+        .group_by(Assignment.id)
+        .subquery()
+    )
+    is_all = case((each.c.done >= task.wanted, 1), else_=0)
+    begun, finished = session.execute(select(func.count(), func.sum(is_all)).select_from(each)).one()
+    return Part(name=str(task.entry.name), kind=task.entry.kind, begun=begun, finished=finished or 0)
+
+
+def _minutes(minutes: Sequence[float]) -> Minutes | None:
+    if not minutes:
+        return None
+    low, middle, high = (float(one) for one in np.quantile(minutes, (0.25, 0.5, 0.75)))
+    return Minutes(low=low, middle=middle, high=high, workers=len(minutes))
+
+
+def _pay(plan: StudyPlan, finished: int) -> Pay | None:
+    """Return what is paid, as `study_app.estimate` reckons it; None where the study file names no reward."""
+    if plan.entry.reward is None:
+        return None
+    each, workers = plan.entry.reward * (1 + plan.entry.platform_fee), planned_workers(plan)
+    return Pay(
+        currency=plan.entry.currency,
+        so_far=finished * each,
+        finished=finished,
+        total=None if workers is None else workers * each,
+        workers=workers,
+    )
+
+
+def _left(plan: StudyPlan, queries: Sequence[Sequence[QueryProgress]]) -> int | None:
+    """Return for how many more workers there is room in some task, when each does all that it asks."""
+    lefts = []
+    for task, topics in zip(plan.tasks, queries, strict=True):
+        if not task.opens_study:
+            continue
+        rooms = [topic.room for topic in topics]
+        if any(room is None for room in rooms):
+            return None
+        lefts.append(math.ceil(sum(room or 0 for room in rooms) / task.wanted))
+    return max(lefts, default=None)
+
+
+def outlook(left: int | None, consented: Sequence[datetime], *, now: datetime) -> Outlook:
+    """Say when a study will be full, from the times at which people consented, in order."""
+    rate, within = None, ""
+    for window, within in WINDOWS:  # noqa: B007 - the last one stays where there are too few
+        since = len(consented) - bisect_right(consented, now - window)
+        if since >= FEWEST:
+            seen = min(window, now - consented[0])
+            rate = since / max(seen / timedelta(hours=1), 1 / 60)
+            break
+    full_at = now + timedelta(hours=left / rate) if left is not None and rate is not None else None
+    return Outlook(left=left, an_hour=rate, within=within, full_at=full_at)
+
+
+def _curve(arrived: Sequence[datetime], finished: Sequence[datetime], *, now: datetime) -> Curve | None:
+    """Count at moments evenly spread from the first arrival to now; after the last sign of anything nothing is drawn."""
+    if not arrived:
+        return None
+    end = max(
+        min(now, max([*arrived[-1:], *finished[-1:]]) + timedelta(hours=1)), arrived[0] + timedelta(minutes=1)
+    )
+    length = (end - arrived[0]) / STEPS
+    times = (*(arrived[0] + length * step for step in range(STEPS)), end)
+    return Curve(
+        times=times,
+        arrived=tuple(bisect_right(arrived, time) for time in times),
+        finished=tuple(bisect_right(finished, time) for time in times),
+    )

@@ -1,0 +1,181 @@
+"""How much room is left: what of each topic, unit and pair counts as taken, and what can take one more."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from sqlalchemy import BindParameter, ColumnElement, ScalarSelect, and_, bindparam, func, not_, or_, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from study_app.protocol.domain import PairTally, has_room
+from study_app.store.models import Assignment, Pair, Showing, Slot, Topic, Worker
+from study_app.store.plan import SlotRow, TaskPlan, TopicPlan
+
+
+def counts(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
+    """Return the condition that a slot counts; the query joins `Slot` with its assignment and worker.
+
+    Who has stopped holds nothing, whatever a page of theirs that is still open logs.
+    """
+    live = and_(Slot.expires_at > now, Worker.stopped_at.is_(None))
+    return and_(or_(Slot.done_at.is_not(None), live), Worker.withdrawn_at.is_(None))
+
+
+_PAIRS = (
+    select(Pair.id, Pair.system_a_id, Pair.system_b_id)
+    .where(Pair.topic_id == bindparam("topic"))
+    .order_by(Pair.id)
+)
+
+_JUDGED = (
+    select(Showing.pair_id, Showing.left_system_id, func.count())
+    .where(
+        Showing.pair_id.in_(select(Pair.id).where(Pair.topic_id == bindparam("topic"))),
+        Showing.repeats_id.is_(None),
+    )
+    .group_by(Showing.pair_id, Showing.left_system_id)
+)
+"""All that is read is an index: a study has many thousands of showings, and they are counted whenever a worker begins."""
+
+
+_SHOWN_IN_VAIN = (
+    select(Showing.pair_id, Showing.left_system_id, func.count())
+    .join(Showing.slot)
+    .join(Slot.assignment)
+    .join(Assignment.worker)
+    .where(Slot.topic_id == bindparam("topic"), Showing.repeats_id.is_(None), not_(counts(bindparam("now"))))
+    .group_by(Showing.pair_id, Showing.left_system_id)
+)
+
+
+_TAKEN_UNITS = (
+    select(Slot.unit, func.count())
+    .join(Slot.assignment)
+    .join(Assignment.worker)
+    .where(counts(bindparam("now")), Slot.id != bindparam("besides"))
+    .group_by(Slot.unit)
+)
+_UNITS_OF_TASK = _TAKEN_UNITS.where(
+    Slot.topic_id.in_(select(Topic.id).where(Topic.task_id == bindparam("task")))
+)
+_UNITS_OF_TOPIC = _TAKEN_UNITS.where(Slot.topic_id == bindparam("topic"))
+
+
+def _times_shown(left: ColumnElement[int] | InstrumentedAttribute[int]) -> ScalarSelect[int]:
+    """Return how often a pair was shown with ``left`` on the left, in slots that count, repeats not counted."""
+    return (
+        select(func.count())
+        .select_from(Showing)
+        .join(Showing.slot)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(
+            Showing.pair_id == Pair.id,
+            Showing.left_system_id == left,
+            Showing.repeats_id.is_(None),
+            counts(bindparam("now")),
+        )
+        .correlate(Pair)
+        .scalar_subquery()
+    )
+
+
+_TALLY = select(
+    Pair.system_a_id, Pair.system_b_id, _times_shown(Pair.system_a_id), _times_shown(Pair.system_b_id)
+).where(Pair.id == bindparam("pair"))
+
+
+def taken(
+    session: Session, topics: Collection[int], *, now: datetime, besides_slot: int | None = None
+) -> dict[int, int]:
+    """Return topic -> how many slots count; ``besides_slot`` is left out."""
+    query = (
+        select(Slot.topic_id, func.count())
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(Slot.topic_id.in_(topics), counts(now), Slot.id != (besides_slot or 0))
+        .group_by(Slot.topic_id)
+    )
+    numbers = {topic: number for topic, number in session.execute(query)}  # noqa: C416 - rows are not tuples to mypy
+    return {topic: numbers.get(topic, 0) for topic in topics}
+
+
+def taken_units(
+    session: Session,
+    task: TaskPlan,
+    *,
+    now: datetime,
+    topic: TopicPlan | None = None,
+    besides_slot: int | None = None,
+) -> dict[int, int]:
+    """Return unit -> how many slots count, of a task whose topics have units, or of one topic of it; ``besides_slot`` is left out."""
+    values = {"now": now, "besides": besides_slot or 0}
+    query, of = (
+        (_UNITS_OF_TASK, {"task": task.id}) if topic is None else (_UNITS_OF_TOPIC, {"topic": topic.id})
+    )
+    numbers = {unit: number for unit, number in session.connection().execute(query, values | of)}  # noqa: C416 - rows are not tuples to mypy
+    return {unit: numbers.get(unit, 0) for one in ([topic] if topic else task.topics) for unit in one.units}
+
+
+def open_units(
+    session: Session,
+    task: TaskPlan,
+    *,
+    besides: Collection[int],
+    now: datetime,
+    topic: TopicPlan | None = None,
+) -> dict[int, int]:
+    """Return the units that can take one more, without those in ``besides``, with how many slots count."""
+    taken_so_far = taken_units(session, task, now=now, topic=topic)
+    shut = {unit for one in task.topics if one.is_closed for unit in one.units}.union(besides)
+    return {
+        unit: number
+        for unit, number in taken_so_far.items()
+        if unit not in shut and has_room(number, task.limit)
+    }
+
+
+def has_open(session: Session, task: TaskPlan, *, held: Sequence[SlotRow], now: datetime) -> bool:
+    """Say whether something of a task that is not in ``held`` can take one more; where they are is looked at first, it is less."""
+    if not task.kind.has_units:
+        return bool(open_topics(session, task, besides={slot.topic_id for slot in held}, now=now))
+    units = {slot.unit for slot in held}
+    if task.limit is None:
+        return any(unit not in units for topic in task.topics if not topic.is_closed for unit in topic.units)
+    at_hand = task.topic(held[-1].topic_id) if held else None
+    return any(
+        open_units(session, task, besides=units, now=now, topic=topic)
+        for topic in ([at_hand, None] if at_hand else [None])
+    )
+
+
+def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime) -> set[int]:
+    """Return the queries of a task that can take one more, without those in ``besides``."""
+    topics = {topic.id for topic in task.topics if not topic.is_closed} - set(besides)
+    if task.limit is None:
+        return topics
+    return {
+        topic for topic, number in taken(session, topics, now=now).items() if has_room(number, task.limit)
+    }
+
+
+def pair_tallies(session: Session, topic: int, *, now: datetime) -> Sequence[PairTally]:
+    """Return every pair of a query with how often it was shown each way, repeats not counted."""
+    connection = session.connection()
+    times: Counter[tuple[int, int]] = Counter()
+    for pair, left, number in connection.execute(_SHOWN_IN_VAIN, {"topic": topic, "now": now}):
+        times[pair, left] = -number
+    for pair, left, number in connection.execute(
+        _JUDGED, {"topic": topic}
+    ):  # later: what is new counts here only
+        times[pair, left] += number
+    return [
+        PairTally(pair=pair, system_a=a, system_b=b, a_left=times[pair, a], b_left=times[pair, b])
+        for pair, a, b in connection.execute(_PAIRS, {"topic": topic})
+    ]
+
+
+def pair_tally(session: Session, pair: int, *, now: datetime) -> PairTally:
+    """Return how often one pair was shown each way, repeats not counted."""
+    a, b, a_left, b_left = session.connection().execute(_TALLY, {"pair": pair, "now": now}).one()
+    return PairTally(pair=pair, system_a=a, system_b=b, a_left=a_left, b_left=b_left)

@@ -1,0 +1,67 @@
+"""The database's tables of the researcher's console: keys, who is signed in, what was done, and long work.
+
+Beside `study_app.store.models`, whose rules hold here too. Of a key and of a browser's session only the SHA-256 is kept.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from study_app.store.models import Base
+
+
+class ResearcherKey(Base):
+    """A key that opens one study's console: ``watch`` to look, ``manage`` to act too."""
+
+    __tablename__ = "researcher_key"
+    __table_args__ = (CheckConstraint("role IN ('watch', 'manage')", name="role"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"), index=True)
+    role: Mapped[str]
+    name: Mapped[str]
+    sha256: Mapped[str] = mapped_column(unique=True)
+    made_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+
+
+class ConsoleSession(Base):
+    """A browser that has signed in to one study's console; ``key_id`` is None for the key of the installation."""
+
+    __tablename__ = "console_session"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    sha256: Mapped[str] = mapped_column(unique=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"))
+    key_id: Mapped[int | None] = mapped_column(ForeignKey("researcher_key.id"))
+    began_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+
+
+class Act(Base):
+    """A line of the audit: who did what to a study, and when; ``who`` is the key's name as it was then."""
+
+    __tablename__ = "audit"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"), index=True)
+    key_id: Mapped[int | None] = mapped_column(ForeignKey("researcher_key.id"))
+    who: Mapped[str]
+    at: Mapped[datetime]
+    what: Mapped[str]
+    detail: Mapped[str] = mapped_column(Text)
+
+
+class Job(Base):
+    """Long work on a study that the console began; ``step`` is what it does now, ``message`` what ended it if it failed."""
+
+    __tablename__ = "job"
+    __table_args__ = (CheckConstraint("state IN ('waiting', 'running', 'done', 'failed')", name="state"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"), index=True)
+    key_id: Mapped[int | None] = mapped_column(ForeignKey("researcher_key.id"))
+    kind: Mapped[str]
+    state: Mapped[str]
+    step: Mapped[str]
+    message: Mapped[str | None] = mapped_column(Text)
+    folder: Mapped[str | None]
+    made_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]

@@ -1,0 +1,319 @@
+"""The frame of the researcher's console: signing in, who may look and who may act, the audit, and what every page shows.
+
+A page is a view under `watch`; what changes something is a view under `manage`::
+
+    @blueprint.get("/r/<study>/people")
+    @watch
+    def people(seat: Seat) -> Response:
+        return page("console/people.html", seat, people=...)
+
+    @blueprint.post("/r/<study>/payments/paid")
+    @manage("mark as paid")
+    def paid(seat: Seat) -> Response:
+        seat.note("3 workers")
+        return seat.back("payments")
+
+Who is not signed in gets the answer of an address that does not exist.
+"""
+
+import hmac
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeAlias
+
+from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request
+from markupsafe import Markup
+from sqlalchemy.orm import Session
+from werkzeug.exceptions import NotFound
+
+from metrics.errors import InputError, shown_faults
+from study_app.services.researcher.access import (
+    MANAGE,
+    KeyHolder,
+    form_token,
+    holder_of,
+    known_session,
+    note_act,
+    sign_in,
+    sign_out,
+)
+from study_app.services.worker.entry import find_study
+from study_app.store.console_models import Act
+from study_app.store.database import transaction
+from study_app.store.plan import StudyPlan
+from study_app.web.console.tries import Tries
+from study_app.web.serving import is_https, server
+
+blueprint = Blueprint("console", __name__)
+COOKIE = "prefcal_console"
+TRIES = "prefcal_tries"
+Places = ParamSpec("Places")
+
+NAVIGATION = (
+    ("", "overview.overview", "Overview"),
+    ("people", "people.people", "People"),
+    ("material", "material.material", "Material"),
+    ("data", "data.data", "Data"),
+    ("payments", "payments.payments", "Payments"),
+    ("limits", "limits.limits", "Limits"),
+    ("audit", "overview.audit", "Audit"),
+)
+"""Place below /r/STUDY/, the view that answers there, and what the link says."""
+
+
+class NotDone(Exception):  # noqa: N818 - it is an answer, not a fault of the program
+    """What was asked is not done, and nothing of it: a plain page says why and how to go on."""
+
+    def __init__(self, why: str, status: int = 422) -> None:
+        super().__init__(why)
+        self.why, self.status = why, status
+
+
+@dataclass(slots=True, kw_only=True)
+class Seat:
+    """Somebody who has signed in and now looks or acts.
+
+    Attributes
+    ----------
+    plan : StudyPlan
+        The study whose console it is; every question to the database has to name ``plan.id``.
+    session : Session
+        The transaction of this request; it writes under `manage`, and the frame commits it.
+    key : KeyHolder
+        Whose key it is, and its role.
+    now : datetime
+    csrf : str
+        What a form of this session has to carry.
+    act : Act or None
+        Under `manage` the line of the audit that is being written.
+    """
+
+    plan: StudyPlan
+    session: Session
+    key: KeyHolder
+    now: Any
+    csrf: str
+    act: Act | None = None
+
+    @property
+    def may_act(self) -> bool:
+        """Whether the key's role lets it change something."""
+        return self.key.role == MANAGE
+
+    @property
+    def csrf_field(self) -> Markup:
+        """The hidden field that every form has."""
+        return Markup('<input type="hidden" name="csrf" value="{}">').format(self.csrf)
+
+    def address(self, place: str = "") -> str:
+        """Return the address of a page of this console."""
+        return f"/r/{self.plan.name}/{place}"
+
+    def note(self, detail: str) -> None:
+        """Say in the audit, and on the page that follows, what exactly was done."""
+        if self.act is None:
+            raise RuntimeError("only a view under manage writes into the audit")
+        self.act.detail = detail
+
+    def back(self, place: str = "") -> Response:
+        """Send the browser to a page, which says what was done."""
+        done = f"?done={self.act.id}" if self.act is not None else ""
+        return _to(self.address(place) + done)
+
+
+Look: TypeAlias = Callable[Concatenate[Seat, Places], Response]
+View: TypeAlias = Callable[Concatenate[str, Places], Response]
+
+
+def watch(view: Look[Places]) -> View[Places]:
+    """Let whoever has signed in look: the view reads, and writes nothing."""
+
+    @wraps(view)
+    def looked(study: str, *args: Places.args, **places: Places.kwargs) -> Response:
+        with transaction(server().database, write=False) as session:
+            taken = _seat(session, study)
+            return view(taken, *args, **places) if isinstance(taken, Seat) else taken
+
+    return looked
+
+
+def manage(what: str) -> Callable[[Look[Places]], View[Places]]:
+    """Let who has a key to manage act: ``what`` becomes a line of the audit in the same transaction.
+
+    A POST has to carry the token of the session's forms. A view that raises `NotDone` or `InputError` has done nothing: there is
+    no line then, and a plain page says why.
+    """
+
+    def acting(view: Look[Places]) -> View[Places]:
+        @wraps(view)
+        def acted(study: str, *args: Places.args, **places: Places.kwargs) -> Response:
+            try:
+                with transaction(server().database, write=True) as session:
+                    taken = _seat(session, study)
+                    if not isinstance(taken, Seat):
+                        return taken
+                    _refuse_strange(taken, what)
+                    taken.act = note_act(session, taken.plan.id, taken.key, what, "", now=taken.now)
+                    return view(taken, *args, **places)
+            except NotDone as refusal:
+                return plain(study, "Not done", refusal.why, refusal.status)
+            except InputError as error:
+                return plain(study, "Not done", "\n".join(map(str, shown_faults(error.faults))), 422)
+
+        return acted
+
+    return acting
+
+
+def _refuse_strange(seat: Seat, what: str) -> None:
+    """Refuse who may only look, and a form that this session was not given; raises `NotDone`."""
+    if not seat.may_act:
+        raise NotDone(
+            f"Your key ({seat.key.name}) is one to watch, and this is for keys to manage: {what}.", 403
+        )
+    sent = request.form.get("csrf", "")
+    if request.method == "POST" and not hmac.compare_digest(sent.encode(), seat.csrf.encode()):
+        raise NotDone(
+            "The form is not one of this sign-in: it may be from yesterday. Open the page again and send it from there.",
+            403,
+        )
+
+
+def _seat(session: Session, study: str) -> Seat | Response:
+    """Return who has signed in, or the page for one whose session is over; raises NotFound for everybody else."""
+    app = server()
+    now, token = app.now(), request.cookies.get(COOKIE, "")
+    plan = find_study(session, app.plans, study) if token else None
+    known = known_session(session, plan.id, token, now=now) if plan is not None else None
+    if plan is None or known is None:
+        raise NotFound
+    if not known.is_open:
+        return plain(
+            study,
+            "You are signed out",
+            "A sign-in lasts 12 hours, and ends when its key is revoked. Nothing was changed.",
+            403,
+        )
+    return Seat(plan=plan, session=session, key=known.holder, now=now, csrf=form_token(token))
+
+
+def page(template: str, seat: Seat, *, status: int = 200, **values: object) -> Response:
+    """Render a page of the console; ``values`` are what its template names, besides ``seat``, ``links`` and ``done``."""
+    links = [
+        (seat.address(place), name, request.endpoint == view)
+        for place, view, name in NAVIGATION
+        if view in current_app.view_functions
+    ]
+    html = render_template(template, seat=seat, links=links, done=_done(seat), **values)
+    return make_response(html, status)
+
+
+def _done(seat: Seat) -> Act | None:
+    """Return the line of the audit that this page was led to by, if it is one of this key and study."""
+    number = request.args.get("done", "")
+    act = seat.session.get(Act, int(number)) if number.isdecimal() and len(number) < 10 else None
+    is_own = act is not None and (act.study_id, act.key_id) == (seat.plan.id, seat.key.id)
+    return act if is_own else None
+
+
+def plain(study: str, heading: str, text: str, status: int) -> Response:
+    """Render a page that only says something, with a way back."""
+    html = render_template("console/plain.html", study=study, heading=heading, text=text)
+    return make_response(html, status)
+
+
+@blueprint.get("/r/<study>")
+def enter(study: str) -> Response:
+    """Sign in by a key in the address, once: the key is in no address afterwards."""
+    key = request.args.get("key", "")
+    if not key:
+        return _only_seated(study)
+    token = _signed_in(study, key)
+    if token is None:
+        if _tries().is_over(_visitor(), server().now()):
+            return _too_often(study)
+        raise NotFound
+    if request.headers.get("Sec-Fetch-Site", "none") in {"none", "same-origin"}:
+        return _with_cookie(_to(f"/r/{study}/"), study, token)
+    html = render_template(
+        "console/entered.html", study=study
+    )  # a strict cookie is not sent after a link of elsewhere
+    return _with_cookie(make_response(html), study, token)
+
+
+@watch
+def _only_seated(seat: Seat) -> Response:
+    return _to(seat.address())
+
+
+@blueprint.get("/r/<study>/sign-in")
+def sign_in_form(study: str) -> Response:
+    """Ask for the key, whether there is such a study or not."""
+    return make_response(render_template("console/sign_in.html", study=study, error=""))
+
+
+@blueprint.post("/r/<study>/sign-in")
+def post_sign_in(study: str) -> Response:
+    """Sign in by the key that was typed in."""
+    token = _signed_in(study, request.form.get("key", "").strip())
+    if token is not None:
+        return _with_cookie(_to(f"/r/{study}/"), study, token)
+    if _tries().is_over(_visitor(), server().now()):
+        return _too_often(study)
+    error = "This key opens no study of that name. Was it revoked, or cut when it was copied?"
+    return make_response(render_template("console/sign_in.html", study=study, error=error), 403)
+
+
+@blueprint.post("/r/<study>/sign-out")
+def post_sign_out(study: str) -> Response:
+    """End the session, here and for whoever has its cookie."""
+    app, token = server(), request.cookies.get(COOKIE, "")
+    with transaction(app.database, write=True) as session:
+        seat = _seat(session, study)
+        if isinstance(seat, Seat) and hmac.compare_digest(
+            request.form.get("csrf", "").encode(), seat.csrf.encode()
+        ):
+            sign_out(session, token, now=app.now())
+    response = _to(f"/r/{study}/sign-in")
+    response.delete_cookie(COOKIE, path=f"/r/{study}")
+    return response
+
+
+def _signed_in(study: str, key: str) -> str | None:
+    """Return the token of a new session, None where the key does not open the study."""
+    app = server()
+    with transaction(app.database, write=False) as session:
+        plan = find_study(session, app.plans, study)
+        holder = holder_of(session, plan.id, key) if plan is not None else None
+    if plan is None or holder is None:
+        return None
+    with transaction(app.database, write=True) as session:
+        return sign_in(session, plan.id, holder, now=app.now(), new_token=app.new_token)
+
+
+def _with_cookie(response: Response, study: str, token: str) -> Response:
+    response.set_cookie(
+        COOKIE, token, path=f"/r/{study}", secure=is_https(), httponly=True, samesite="Strict"
+    )
+    return response
+
+
+def _too_often(study: str) -> Response:
+    response = plain(study, "Too many wrong keys", "Wait a minute, and try again.", 429)
+    response.headers["Retry-After"] = "60"
+    return response
+
+
+def _tries() -> Tries:
+    tries: Tries = current_app.extensions[TRIES]
+    return tries
+
+
+def _visitor() -> str:
+    return request.remote_addr or ""
+
+
+def _to(address: str) -> Response:
+    response: Any = redirect(address, code=303)
+    return response  # type: ignore[no-any-return]

@@ -1,0 +1,149 @@
+"""How a study goes at a glance, and what is wrong with it in words."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from study_app.services.researcher.overview import Curve, Outlook, glance, outlook
+from study_app.services.researcher.progress import CheckRate, query_progress
+from study_app.services.researcher.studies import note_backup
+from study_app.services.researcher.troubles import troubles
+from study_app.services.worker.entry import find_study
+from study_app.store.database import transaction
+from study_app.store.plan import Plans
+from study_app.web.console.charts import people_chart, round_step
+from tests.study_app.small_study import QUERIES, pairs_task, votes_task
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+FUJI, TEA = QUERIES.values()
+
+
+def minutes_before(*minutes):
+    return sorted(NOON - timedelta(minutes=one) for one in minutes)
+
+
+def test_the_rate_is_that_of_the_last_hour_or_of_the_day_when_the_hour_had_too_few():
+    """Four in the hour, and eight places: two hours. Since the first came less than an hour ago, that time counts."""
+    hour = outlook(8, minutes_before(90, 50, 40, 30, 20), now=NOON)
+    assert hour == Outlook(left=8, an_hour=4.0, within="hour", full_at=NOON + timedelta(hours=2))
+    assert outlook(3, minutes_before(30, 20, 10), now=NOON).an_hour == pytest.approx(6)
+    day = outlook(1, minutes_before(24 * 60 - 1, 120, 70, 10), now=NOON)
+    assert (day.within, day.an_hour) == ("day", pytest.approx(4 / 24, rel=0.01))
+    assert outlook(1, minutes_before(10, 20), now=NOON).an_hour is None
+    assert outlook(None, minutes_before(10, 20, 30), now=NOON).full_at is None
+
+
+@pytest.mark.parametrize(("least", "step"), [(0.2, 1), (1.5, 2), (3, 5), (7, 10), (250, 500), (1000, 1000)])
+def test_ticks_are_round(least, step):
+    """1, 2, 5, 10 and so on."""
+    assert round_step(least) == step
+
+
+def test_a_chart_starts_below_and_ends_at_the_last_numbers():
+    """Everything lies within the drawing."""
+    times = tuple(NOON + timedelta(minutes=one) for one in range(13))
+    chart = people_chart(Curve(times=times, arrived=tuple(range(1, 14)), finished=(0,) * 12 + (13,)))
+    finished = [tuple(map(float, point.split(","))) for point in chart.lines[1].points.split()]
+    assert (finished[0], finished[-1]) == ((60.0, 192.0), (628.0, 14.0))
+    assert [text for _, text in chart.y_ticks] == ["0", "5", "10"]
+    assert chart.rows[-1] == ("2026-03-01 12:12", 13, 13)
+
+
+@pytest.fixture
+def study(campaign):
+    """Ann is done after half an hour, Bob has begun, Cleo has only come; the votes are full after Ann."""
+    made = campaign(
+        tasks=[votes_task(votes_per_query=1, queries_per_worker=2), pairs_task(workers_per_query=2)],
+        reward=3,
+        currency="GBP",
+    )
+    ann = made.arrive("ann").send()
+    for _ in QUERIES:
+        ann.send(topic="1") if ann.step.endswith("choose") else None
+        ann.send(intent="1")
+    made.clock.forward(1790)
+    made.judge_all(ann.send(topic="1"))
+    ann.send()
+    assert ann.step == "done"
+    made.arrive("bob").send().send(topic="1")
+    made.arrive("cleo")
+    return made
+
+
+def seen(study, **changes):
+    with transaction(study.database, write=False) as session:
+        plan = find_study(session, Plans(), "small")
+        queries = [query_progress(session, task, now=study.clock()) for task in plan.tasks]
+        given = {"checks": (), "free_bytes": None, **changes}
+        found = troubles(session, plan, queries=queries, now=study.clock(), **given)
+        return glance(session, plan, queries, now=study.clock()), [trouble.what for trouble in found]
+
+
+def test_parts_minutes_and_pay_are_counted(study):
+    """Of Ann, Bob and Cleo; three of the four places of the pairs are left when Bob has one."""
+    found, _ = seen(study)
+    assert [(part.name, part.begun, part.finished) for part in found.parts] == [
+        ("votes", 1, 1),
+        ("pairs", 2, 1),
+    ]
+    assert (found.minutes.workers, found.minutes.middle) == (1, pytest.approx(30.5, abs=1))
+    assert (found.pay.so_far, found.pay.total, found.pay.workers) == (3.0, 12.0, 4)
+    assert (found.outlook.left, found.outlook.an_hour) == (2, None)
+    assert (found.curve.arrived[-1], found.curve.finished[-1]) == (3, 1)
+
+
+def test_what_is_wrong_is_said_until_it_is_mended(study):
+    """Tasks that are full beside others, and a missing backup; then a full disk, and a check that many fail."""
+    _, said = seen(study)
+    assert said == [
+        "Full: task 1 (votes). Who comes now does only task 2 (pairs), for the same pay.",
+        "There is no backup.",
+    ]
+    with transaction(study.database, write=True) as session:
+        note_backup(session, now=study.clock())
+    failed = CheckRate(name="search", failed=6, judged=20, excludes=True)
+    _, said = seen(study, checks=(failed,), free_bytes=50_000_000)
+    assert said[:2] == [
+        "The disk has 50 MB left, so nobody new is let in.",
+        "6 of 20 workers fail the check search time.",
+    ]
+    assert "backup" not in said[-1]
+    study.clock.forward(90_000)
+    assert seen(study)[1][-1] == "The last backup is of 2026-03-01 12:30 UTC."
+
+
+def test_logs_that_stop_are_noticed_while_people_are_here(campaign):
+    """Three answer, and no page sends anything; as soon as one does it is not the server."""
+    study = campaign(tasks=[pairs_task(workers_per_query=5)])
+    visitors = [study.at_pairs(name, topic=FUJI) for name in ("ann", "bob", "cleo")]
+    study.clock.forward(400)
+    for visitor in visitors:
+        study.judge_all(visitor)
+    assert seen(study)[1][:2] == [
+        "No page has sent a log for 15 minutes, though 3 workers were here.",
+        "3 of 3 workers who have done a part never sent a log.",
+    ]
+    dan = study.at_pairs("dan", topic=TEA)
+    batch = {
+        "page": dan.page_token,
+        "sent_ms": 5,
+        "sent_wall_ms": 5,
+        "events": [{"n": 1, "kind": "focus", "ms": 1, "wall": 1}],
+    }
+    assert dan.client.post(f"/e/{dan.token}", json=batch).status_code == 200
+    study.clock.forward(400)
+    dan.send(choice="left")
+    assert not seen(study)[1][0].startswith("No page")
+
+
+def test_the_page_says_it_and_its_newer_part_stands_by_itself(study):
+    """A script replaces that part only; without one the page is whole."""
+    page = study.console().get("/r/small/").text
+    for words in (
+        "There is no backup.",
+        "There is room for 2 more.",
+        "3.00 GBP of 12.00 for a full study of 4 workers",
+        'aria-label="Over time: 3 arrived, 1 finished"',
+    ):
+        assert words in page
+    assert page.count("data-live>") == 1

@@ -1,0 +1,169 @@
+"""The people of a study as a table, and one person's way: the same figures as the exported tables, and no names of systems."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from study_app.export.answers import preferences_table, searches_by_task
+from study_app.export.people import workers_table
+from study_app.services.researcher.facts import Gaps
+from study_app.services.researcher.people import FILTERS, SORTS, PeopleAsked, table
+from study_app.services.researcher.replay import past_page
+from study_app.services.researcher.way import sittings, way
+from study_app.store.models import Worker
+from study_app.store.plan import read_plan
+from tests.study_app.stored_study import LATER, NOON, StoredStudy, opened, sees
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Ann finished and was not careful, Bob stopped, Cleo is at work, Dan withdrew, Eve only came."""
+    made = StoredStudy(tmp_path_factory.mktemp("people") / "study")
+    ann = made.worker("ann", completed_at=NOON + 30 * MINUTE)
+    slot = made.slot(ann, search_seconds=60)
+    first = made.showing(slot, "good", "flat")
+    others = [made.showing(slot, "good", "none"), made.showing(slot, "flat", "none")]
+    repeats = [
+        made.showing(slot, "flat", "good", repeats=first),
+        *(
+            made.showing(slot, "none", "good", repeats=others[0]),
+            made.showing(slot, "none", "flat", repeats=others[1]),
+        ),
+    ]
+    made.judge(first, "right", seconds=1)
+    made.judge(first, "left", revision=2, seconds=90)
+    for showing in others:
+        made.judge(showing, "left", seconds=2)
+    for showing, choice in zip(repeats, ("right", "left", "equally_good"), strict=True):
+        made.judge(showing, choice, page_key="seen")
+    hidden = (
+        (0, "open", opened()),
+        (10, "see", sees("left", "f0", 1)),
+        (4_000, "hidden"),
+        (9_000, "visible"),
+        (9_900, "close"),
+    )
+    made.page(
+        ann, repeats[0], "seen", *hidden, lost={2}, served_at=NOON + 11 * MINUTE, received_after=99
+    ).upto = 1
+    late = {"served_at": NOON + 29 * MINUTE, "received_after": 99}
+    made.page(ann, first, "later", (0, "open", opened()), (60_000, "close"), **late).upto = 2
+    made.session.flush()
+    made.worker("bob", stopped_at=NOON + 5 * MINUTE, stopped_as="partial")
+    made.vote(made.slot(made.worker("cleo"), task="votes"), ["I1"])
+    made.judge(made.showing(made.slot(made.worker("dan", withdrawn_at=NOON)), "good", "flat"), "left")
+    made.worker("eve", consented_at=None)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def plan(stored):
+    return read_plan(stored.session, stored.study.id)
+
+
+def lines(stored, plan, **asked):
+    return table(stored.session, plan, PeopleAsked(**asked), now=NOON + 9 * MINUTE).lines
+
+
+def names(stored, plan, **asked):
+    return [line.person.pseudonym for line in lines(stored, plan, **asked)]
+
+
+def test_everybody_has_a_state_and_the_minutes_that_they_spent(stored, plan):
+    told = {line.person.pseudonym: (line.person.state, line.person.minutes) for line in lines(stored, plan)}
+    assert told == {
+        "ann": ("complete", 30),
+        "bob": ("partial", 5),
+        "cleo": ("work", 0),
+        "dan": ("withdrawn", None),
+        "eve": ("door", None),
+    }
+    [late] = table(stored.session, plan, PeopleAsked(part="CLEO"), now=LATER).lines
+    assert late.person.state == "away"
+
+
+def test_flags_consistency_and_exclusion_are_those_of_table_workers(stored, plan):
+    """The table is counted by the database, the export by pandas; one rule, one result."""
+    session, study = stored.session, stored.study.id
+    exported = workers_table(
+        session, plan, searches_by_task(session, study), preferences_table(session, study)
+    )
+    known = exported.set_index("worker")
+    for line in lines(stored, plan):
+        if line.person.pseudonym in {"ann", "bob", "cleo"}:
+            row = known.loc[line.person.pseudonym]
+            assert (line.care.consistency is None) == (row["consistency"] != row["consistency"])
+            assert line.care.consistency is None or line.care.consistency == row["consistency"]
+            assert (", ".join(line.care.flags) or None) == row["flags"]
+            assert bool(line.care.excluded) == row["excluded"]
+    ann = lines(stored, plan, part="ann")[0]
+    assert (ann.care.consistent, ann.care.repeats, ann.care.excluded) == (1, 3, ("search", "consistency"))
+
+
+def test_log_gaps_are_pages_with_missing_events_and_answers_that_told_nothing(stored, plan):
+    """Ann's first three answers came from pages without a log; of one page a number is missing. Dan's are nobody's business any more."""
+    gaps = {line.person.pseudonym: line.gaps for line in lines(stored, plan, show="gaps")}
+    assert gaps == {"ann": Gaps(pages=1, answers=3)}
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_every_order_has_everybody_once_and_those_without_a_value_last(stored, plan, sort):
+    up, down = (names(stored, plan, sort=sort, descending=way) for way in (False, True))
+    assert sorted(up) == sorted(down) == ["ann", "bob", "cleo", "dan", "eve"]
+    if sort == "consistency":
+        assert up[0] == down[0] == "ann"
+
+
+def test_every_filter_shows_those_whom_it_names(stored, plan):
+    shown = {show: names(stored, plan, show=show) for show in FILTERS}
+    assert shown.pop("all") == ["ann", "bob", "cleo", "dan", "eve"]
+    assert shown == {
+        "work": ["cleo"],
+        "away": [],
+        "door": ["eve"],
+        "complete": ["ann"],
+        "early": ["bob"],
+        "withdrawn": ["dan"],
+        "flagged": ["ann"],
+        "gaps": ["ann"],
+    }
+
+
+def test_a_part_beyond_the_last_is_the_last(stored, plan):
+    found = table(stored.session, plan, PeopleAsked(page=9), now=NOON, size=2)
+    assert ([line.person.pseudonym for line in found.lines], found.page, found.pages) == (["eve"], 3, 3)
+
+
+def worker(stored, pseudonym):
+    return stored.session.scalars(select(Worker.id).where(Worker.pseudonym == pseudonym)).one()
+
+
+def test_the_way_has_every_revision_in_order_of_time(stored, plan):
+    happened = way(stored.session, plan, worker(stored, "ann"))
+    told = [one.what for one in happened]
+    assert [one.at for one in happened] == sorted(one.at for one in happened)
+    assert told[0] == "came"
+    assert told[-1] == "finished"
+    assert {"searched for 60 s", "right, after 1.0 s", "changed to: left, after 90.0 s (revision 2)"} <= set(
+        told
+    )
+    assert [one.page for one in happened if one.what.startswith("equally good")] == ["seen"]
+
+
+def test_pages_far_apart_are_sittings_with_the_stretches_that_nobody_looked_at(stored, plan):
+    ann = worker(stored, "ann")
+    first, second = sittings(stored.session, ann, way(stored.session, plan, ann))
+    [bar] = first.bars
+    assert [(end - start).total_seconds() for start, end in bar.hidden] == [5]
+    assert (second.end - second.start).total_seconds() == 60
+
+
+def test_a_page_is_found_by_its_worker_alone_with_its_neighbours(stored, plan):
+    found = past_page(stored.session, plan.id, "ann", "seen")
+    assert (found.before, found.after, found.step.path) == (None, "later", "2/1/pair/1")
+    assert past_page(stored.session, plan.id, "bob", "seen") is None
+    assert past_page(stored.session, plan.id + 1, "ann", "seen") is None
