@@ -216,5 +216,5 @@ def _learned(
 
 
 def _with(line: Line, found: Mapping[str, Any]) -> Line:
-    values = {name: getattr(line, name) for name in ("person", *FACTS)} | found
+    values = {name: getattr(line, name) for name in ("person", *FACTS)} | dict(found)
     return Line(**values)

@@ -1,4 +1,4 @@
-"""The figures of the overview, kept for some seconds: several open consoles cost the workers hardly more than one.
+"""The figures of the overview, kept for some seconds, so that open consoles share them.
 
 Each process keeps its own. Signs of care, which take half of the time and change slowly, are kept for a minute.
 """
