@@ -28,7 +28,7 @@ from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 
 from metrics.errors import InputError, shown_faults
-from study_app.services.researcher.access import (
+from study_app.services.console.access import (
     MANAGE,
     KeyHolder,
     form_token,
