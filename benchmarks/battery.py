@@ -1,9 +1,10 @@
-"""How often `prefcal fit` is wrong without a word, regime by regime: tables on disk, the command, and what it wrote.
+"""How often `prefcal fit` and `prefcal agree` are wrong without a word, regime by regime: tables on disk, the command, and what it wrote.
 
     python -m benchmarks.battery [FAMILY ...] [--replications 30] [--only WORDS]
 
 A line is a parameter in one regime: the share of studies whose 95 % interval holds the truth, that have a warning of the right
 name, that have any warning (but of few workers, topics or nuggets), that refuse the parameter, and that are silent: neither.
+Of agreement it is a way of comparing two measures that are equal: how often it rejects at 5 %, has a warning, and rejects without one.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from benchmarks.coverage_people import Reading, Voting
 from study_app.cli import cli
 
 Tables = dict[str, pd.DataFrame]
+REJECTED = 0.05
 HEAD = (
     "| people | parameter | truth | median | covered | named | any warning | refused | silent | warnings |\n"
     + "|---" * 10
@@ -47,14 +49,22 @@ def fitted(tables: Tables, folder: Path) -> dict[str, Any]:
     """Run `prefcal fit` on tables that are written first."""
     for name, frame in tables.items():
         frame.to_csv(folder / f"{name}.csv", index=False, date_format="%Y-%m-%dT%H:%M:%S.%fZ")
+    fault = run("fit", str(folder), "-o", str(folder / "model.json"))
+    if fault:
+        return {"parameters": {}, "fault": fault}
+    model: dict[str, Any] = json.loads((folder / "model.json").read_text())
+    return model
+
+
+def run(*words: str) -> str:
+    """Run a command of prefcal here; return its fault, if any."""
     quiet = StringIO()
     try:
         with redirect_stdout(quiet), redirect_stderr(quiet):
-            cli.main(["fit", str(folder), "-o", str(folder / "model.json")], standalone_mode=False)
+            cli.main(list(words), standalone_mode=False)
     except (SystemExit, click.ClickException) as stop:
-        return {"parameters": {}, "fault": f"{stop} {quiet.getvalue()[-300:]}"}
-    model: dict[str, Any] = json.loads((folder / "model.json").read_text())
-    return model
+        return f"{stop} {quiet.getvalue()[-300:]}"
+    return ""
 
 
 def away(label: str, who: durations.People, names: str = "", workers: int = 100, days: float = 7) -> Regime:
@@ -294,14 +304,60 @@ def row(regime: Regime, name: str, found: list[tuple[float, float, set[str]] | N
     return f"| {regime.label} | {name} | {regime.truth[name]:.3g} | {middle} | {cells} | {listed} |"
 
 
+JUDGES: dict[str, dict[str, Any]] = {
+    "5 people judge all": {"people": 5},
+    "14 people": {"people": 14},
+    "8 people, 1 to 21 pairs": {"people": 8, "pairs": (1, 21)},
+    "7 of its own, many ties": {"people": 7, "own_people": True, "ties": 2.0},
+    "8 people, tastes of sd 1.2": {"people": 8, "taste": 1.2},
+    "14 people, tastes of sd 1.6": {"people": 14, "taste": 1.6},
+}
+
+
+def compared(tables: Tables, folder: Path) -> tuple[dict[str, float], bool]:
+    """Run `prefcal agree` on equal measures; return p by way of comparing, and whether there is a warning."""
+    (folder / "tables").mkdir()
+    tables["preferences"].to_csv(folder / "tables" / "preferences.csv", index=False)
+    tables["scores"].to_csv(folder / "scores.csv", index=False)
+    fault = run("agree", str(folder / "tables"), "--scores", str(folder / "scores.csv"), "-o", str(folder))
+    if fault:
+        raise RuntimeError(fault)
+    found = pd.read_csv(folder / "comparisons.csv").set_index("by")["p_t"].to_dict()
+    notes = json.loads((folder / "agree.json").read_text())["diagnostics"]["t"]
+    return found, any(note["severity"] == "warning" and not note["name"].startswith("few_") for note in notes)
+
+
+def agreement(replications: int) -> None:
+    """Print how often equal measures are told apart."""
+    print("| people | by | rejected | any warning | rejected without one |\n" + "|---" * 5 + "|")
+    for label, settings in JUDGES.items():
+        p_values, warned = [], []
+        for seed in range(replications):
+            with tempfile.TemporaryDirectory() as folder:
+                tables = people.judged_scores(np.random.default_rng([seed, 1616]), **settings)
+                p, said = compared(tables, Path(folder))
+            p_values.append(p)
+            warned.append(said)
+        rejected = pd.DataFrame(p_values) < REJECTED
+        silent = rejected[~np.array(warned)].sum() / replications
+        for by in rejected:
+            print(
+                f"| {label} | {by} | {rejected[by].mean():.3f} | {np.mean(warned):.2f} | {silent[by]:.3f} |"
+            )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("family", nargs="*", choices=[[], *FAMILIES], default=[])
+    parser.add_argument("family", nargs="*", choices=[[], *FAMILIES, "agree"], default=[])
     parser.add_argument("--replications", type=int, default=30)
     parser.add_argument("--only", default="")
     chosen = parser.parse_args()
     print(HEAD)
-    for family in chosen.family or FAMILIES:
+    families = [one for one in chosen.family or (*FAMILIES, "agree") if one != "agree"]
+    if "agree" in chosen.family or not chosen.family:
+        agreement(chosen.replications)
+    print(HEAD if families else "")
+    for family in families:
         for regime in FAMILIES[family]:
             if chosen.only in regime.label:
                 print("\n".join(rows(regime, chosen.replications)), flush=True)

@@ -4,6 +4,8 @@ The kinds are the rows of the table at the end of python.md, which a test holds 
 """
 
 import re
+from dataclasses import fields
+from inspect import cleandoc
 from pathlib import Path
 
 import click
@@ -12,6 +14,7 @@ from metrics.registry import Measure
 from study_app.cli import cli
 
 PYTHON_PAGE = Path(__file__).with_name("python.md")
+ATTRIBUTES = re.compile(r"Attributes\n-+\n(.*?)(?=\n\n\w+\n-+\n|\s*\Z)", re.DOTALL)
 ROW = re.compile(r"^\| ([^|`]+) \| (`.*) \|$", re.MULTILINE)
 
 
@@ -97,6 +100,23 @@ def _name(name: str) -> list[str]:
 
 
 def say_source(value: object, lines: list[str]) -> None:
-    """Put paper and equation of a measure, and the name in score tables, below the first sentence of its docstring."""
-    if isinstance(value, type) and issubclass(value, Measure) and value is not Measure:
-        lines[1:1] = ["", f"Source: {value.source}. Called ``{value.name}`` in score tables."]
+    """Add to the docstring of a measure its paper and equation, its name in score tables, and the parameters of its family."""
+    if not (isinstance(value, type) and issubclass(value, Measure)) or value is Measure:
+        return
+    lines[1:1] = ["", f"Source: {value.source}. Called ``{value.name}`` in score tables."]
+    text, inherited = "\n".join(lines), "\n".join(family_parameters(value))
+    own = ATTRIBUTES.search(text)
+    if inherited:
+        end = own.end() if own else text.index("Examples\n--")
+        section = f"\n{inherited}" if own else f"Attributes\n----------\n{inherited}\n\n"
+        lines[:] = (text[:end] + section + text[end:]).split("\n")
+
+
+def family_parameters(measure: type[Measure]) -> list[str]:
+    """Return what the classes above a measure say of its parameters, as entries of a section Attributes."""
+    known = {field.name for field in fields(measure)}
+    above = [
+        ATTRIBUTES.search(cleandoc(each.__dict__.get("__doc__") or "")) for each in measure.__mro__[1:-1]
+    ]
+    entries = [entry for found in above if found for entry in re.split(r"\n(?=\S)", found[1])]
+    return [entry for entry in entries if known & set(re.findall(r"\w+", entry.partition(" : ")[0]))]

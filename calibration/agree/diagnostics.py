@@ -74,8 +74,8 @@ def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iter
     if spread > WIDE_TASTES:
         yield warning(
             "tastes_differ",
-            f"People's own tastes differ widely: how much they follow the measures differs by {spread:.2f} (one standard deviation, in vote share"
-            " for less share against, a standard difference of scores). Then the p of comparisons by majority is too small;"
+            "People's own tastes differ widely: a standard difference of scores moves the mean vote (1 for, -1 against) of one person by"
+            f" {spread:.2f} more or less than that of another (standard deviation). The p of comparisons by majority is then too small:"
             " use those by weighted and by votes, which allow for it, and let more people judge.",
         )
 

@@ -201,7 +201,7 @@ def agree(
         raise input_fault(
             f"nothing scores the systems that were judged ({'; '.join(notes)})",
             cure="name its files with --collection KIND=PATH and --run NAME=PATH, add table positions or push_cells "
-            "(prefcal features), or give --scores",
+            "(prefcal features), or give --scores; prefcal rank says without any which system people prefer",
         )
     _check_added(measures, evidence, scored)
     named = _named(evidence, scored, wanted, notes)

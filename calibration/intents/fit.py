@@ -43,6 +43,8 @@ DRAWS = 2000
 FEW_VOTERS = 5
 MOST_BY_LOT = 0.5
 """Voters who tick by lot are a minority."""
+LEAST_EARNEST = 0.1
+"""Part of a probability that is never taken for theirs, so that none becomes 0."""
 _LEAST_RATE = 1e-300
 
 
@@ -260,7 +262,8 @@ def _uncertainty(draws: Floats, topic: Places, found: RandomTickers) -> Uncertai
     if found.kind is not None or not share:
         return plain
     intents = np.bincount(topic)[topic]
-    others = Replicates(values=normalised(np.maximum(draws - share / intents, 0.0), topic))
+    earnest = np.maximum(draws - share / intents, LEAST_EARNEST * draws)
+    others = Replicates(values=normalised(earnest, topic))
     return AnyForm(plain=plain, others=(others,))
 
 

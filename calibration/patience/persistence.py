@@ -369,7 +369,8 @@ def _drawn_depths(p: float, possible: Ints, rng: np.random.Generator) -> tuple[I
 
 def _shares_on(at_risk: Ints, stops: Ints) -> Floats:
     """Return the share that went on at each depth, NaN where nobody stood."""
-    return 1 - np.divide(stops, at_risk, out=np.full(len(stops), np.nan), where=at_risk > 0)
+    stopped: Floats = np.divide(stops, at_risk, out=np.full(len(stops), np.nan), where=at_risk > 0)
+    return 1 - stopped
 
 
 def _distance(at_risk: Ints, stops: Ints) -> float:

@@ -36,8 +36,14 @@ class AgreementDesign:
 
     Attributes
     ----------
-    queries, pairs, workers, fewest_pairs, queries_each, pairs_each
-        As of `calibration.plan.votes.Sizes`.
+    queries, pairs, workers : int
+        Queries; pairs of a query, of the fewest systems that make so many; people who judge each pair.
+    fewest_pairs : int or None
+        Queries have from so many pairs to ``pairs``, each number as likely; None: all alike.
+    queries_each : int
+        That a person judges.
+    pairs_each : int or None
+        Of each of these queries; None for all pairs.
     most_pairs : int or None
         That there can be in a query; None: as many as one likes.
     true : float
@@ -45,8 +51,8 @@ class AgreementDesign:
         measure, and with more workers a pair its agreement rises a little).
     ties : str
         The convention, a key of `metrics.agreement.agreement.TIES`.
-    people : People
-        As said.
+    judges : People
+        What people are like.
     tell_from : float or None
         The agreement that the true one is to be told from.
     rho : float

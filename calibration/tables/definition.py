@@ -141,6 +141,13 @@ _WITHOUT_ZONE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?")
 _TYPO = 0.8
 
 
+def is_unknown(cells: "pd.Series[str]", known: "pd.Series[str]") -> "pd.Series[bool]":
+    """Say where a cell that is filled in has none of the known values."""
+    filled = cells.dropna()
+    unknown = filled[~filled.isin(known)] if len(filled) else filled
+    return pd.Series(cells.index.isin(unknown.index), index=cells.index)
+
+
 def misread(text: str, kind: Kind) -> tuple[str, str]:
     """Return what is wrong with the text of a cell that is no value of ``kind``, and how to mend it."""
     if kind is Kind.TIME and _WITHOUT_ZONE.fullmatch(text.strip()):
@@ -185,10 +192,3 @@ def _times(cells: "pd.Series[Any]") -> "pd.Series[Any]":
     zoned = texts.str.contains(r"T.*(?:Z|[+-]\d\d:?\d\d)$", regex=True, na=False)
     times = pd.to_datetime(texts.where(zoned), format="ISO8601", utc=True, errors="coerce")
     return times.dt.as_unit("ms")
-
-
-def names_none(named: "pd.Series[str]", names: "pd.Series[str]") -> "pd.Series[bool]":
-    """Say for each row whether it names something that is not among ``names``; an empty cell names nothing."""
-    given = named.dropna()
-    unknown = given[~given.isin(names)] if len(given) else given
-    return pd.Series(named.index.isin(unknown.index), index=named.index)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from calibration.tables.definition import Column, Kind, RowRule, Table, names_none
+from calibration.tables.definition import Column, Kind, RowRule, Table, is_unknown
 
 
 def _text(
@@ -116,7 +116,7 @@ _TABLES = (
                 cure="name the two systems that were compared",
             ),
             RowRule(
-                broken=lambda frame: names_none(frame["validation_of"], frame["judgment"]),
+                broken=lambda frame: is_unknown(frame["validation_of"], frame["judgment"]),
                 problem="validation_of names no judgment of this table",
                 cure="write the judgment that this one repeats, or leave it empty",
             ),

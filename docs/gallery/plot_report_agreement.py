@@ -8,12 +8,10 @@ Figures of the report about agreement. Each has a name, a title that says the fi
 # %%
 # Every measure with its interval, below a band for the ceiling.
 from study_app.report.build import build_report
-from study_app.report.drawing.look import ReportLook
 from study_app.report.folder import read_material
 
 figures = {figure.name: figure for figure in build_report(read_material("prefcal-demo")).figures}
-look = ReportLook()
-drawing = figures["agreement"].draw(look)
+drawing = figures["agreement"].drawing()
 drawing
 
 # %%
@@ -22,27 +20,27 @@ print(figures["agreement"].title)
 
 # %%
 # The agreement along the patience, and where the patience was estimated.
-drawing = figures["patience-curve"].draw(look)
+drawing = figures["patience-curve"].drawing()
 drawing
 
 # %%
 # Votes against score differences, pair by pair: on shaded ground the measure and the majority agree.
-drawing = figures["agreement-pairs-1"].draw(look)
+drawing = figures["agreement-pairs-1"].drawing()
 drawing
 
 # %%
-drawing = figures["agreement-pairs-2"].draw(look)
+drawing = figures["agreement-pairs-2"].drawing()
 drawing
 
 # %%
 # What is left of the measure without one of its parts.
-drawing = figures["parts-pairs-1"].draw(look)
+drawing = figures["parts-pairs-1"].drawing()
 drawing
 
 # %%
-drawing = figures["parts-pairs-2"].draw(look)
+drawing = figures["parts-pairs-2"].drawing()
 drawing
 
 # %%
-drawing = figures["parts-pairs-3"].draw(look)
+drawing = figures["parts-pairs-3"].drawing()
 drawing

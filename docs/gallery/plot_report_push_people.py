@@ -8,32 +8,30 @@ MSU of push notifications, for the fitted people and for others.
 # %%
 # MSU against expected latency-discounted gain.
 from study_app.report.build import build_report
-from study_app.report.drawing.look import ReportLook
 from study_app.report.folder import read_material
 
 figures = {figure.name: figure for figure in build_report(read_material("prefcal-push")).figures}
-look = ReportLook()
-drawing = figures["streams-pushes-elg-msu"].draw(look)
+drawing = figures["streams-pushes-elg-msu"].drawing()
 drawing
 
 # %%
-drawing = figures["streams-pushes-lc-msu"].draw(look)
+drawing = figures["streams-pushes-lc-msu"].drawing()
 drawing
 
 # %%
 # The people for whom MSU ranks most and least like it.
-drawing = figures["streams-pushes-msu-closest"].draw(look)
+drawing = figures["streams-pushes-msu-closest"].drawing()
 drawing
 
 # %%
-drawing = figures["streams-pushes-msu-farthest"].draw(look)
+drawing = figures["streams-pushes-msu-farthest"].drawing()
 drawing
 
 # %%
-drawing = figures["streams-pushes-msu-s-closest"].draw(look)
+drawing = figures["streams-pushes-msu-s-closest"].drawing()
 drawing
 
 # %%
 # Which system is best for whom.
-drawing = figures["streams-pushes-best"].draw(look)
+drawing = figures["streams-pushes-best"].drawing()
 drawing

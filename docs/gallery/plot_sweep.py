@@ -11,7 +11,6 @@ from pathlib import Path
 
 import prefcal
 from study_app.report.build import build_report
-from study_app.report.drawing.look import ReportLook
 from study_app.report.folder import read_material
 
 streams = Path("prefcal-demo/study/streams")
@@ -23,20 +22,19 @@ grid = prefcal.SweepGrid(
 )
 prefcal.sweep_msu(events, runs, "prefcal-sweep", grid=grid, users=50)
 figures = {figure.name: figure for figure in build_report(read_material("prefcal-sweep")).figures}
-drawing = figures["sweep-leaders"].draw(ReportLook())
+drawing = figures["sweep-leaders"].drawing()
 drawing
 
 # %%
 # MSU against expected latency-discounted gain, for the people in the middle, and for those for whom the two rank systems most and
 # least alike. The report has the same for every other measure, and for each second of reading.
-look = ReportLook()
-drawing = figures["sweep-msu-elg"].draw(look)
+drawing = figures["sweep-msu-elg"].drawing()
 drawing
 
 # %%
-drawing = figures["sweep-msu-elg-closest"].draw(look)
+drawing = figures["sweep-msu-elg-closest"].drawing()
 drawing
 
 # %%
-drawing = figures["sweep-msu-elg-farthest"].draw(look)
+drawing = figures["sweep-msu-elg-farthest"].drawing()
 drawing

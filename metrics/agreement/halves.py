@@ -48,7 +48,9 @@ def _of_even(patterns: Ints) -> Floats:
     """Return both numbers for even numbers of votes, (p, 2); patterns in the order of their columns."""
     starts = np.flatnonzero(np.diff(patterns[:, :2], axis=0).any(axis=1)) + 1
     parts = [
-        _of_couple(*part[0, :2].tolist(), part[:, 2]) for part in np.split(patterns, starts) if len(part)
+        _of_couple(int(part[0, 0]), int(part[0, 1]), part[:, 2])
+        for part in np.split(patterns, starts)
+        if len(part)
     ]
     return np.concatenate([np.empty((0, 2)), *parts])
 

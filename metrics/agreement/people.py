@@ -262,7 +262,7 @@ def spread_of_tastes(votes: VotesByPerson, differences: ArrayLike) -> float:
 
     Let x be a measure's score difference of a pair over its root mean square, and y = 1, 0 or -1 a vote. A person's slope is
     b = sum x y / sum x^2, its error that of sums over the person's queries. The spread is the square root of the variance of
-    slopes over people less the mean of their squared errors, in the mean over measures.
+    slopes over people less the mean of their squared errors, on average over measures.
 
     Parameters
     ----------

@@ -15,7 +15,12 @@ from metrics.taking_part import LeftOut, left_out_names
 
 @dataclass(frozen=True, slots=True)
 class IUnit:
-    """An iUnit in a layer; ``id`` is one of its query's `Query.iunits`.
+    """An iUnit in a layer.
+
+    Attributes
+    ----------
+    id : str
+        One of its query's `Query.iunits`.
 
     Examples
     --------
@@ -28,7 +33,12 @@ class IUnit:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link in a first layer; ``intent`` is one of its query's `Query.intents`, whose text is the anchor.
+    """A link in a first layer.
+
+    Attributes
+    ----------
+    intent : str
+        One of its query's `Query.intents`, whose text is the anchor.
 
     Examples
     --------
@@ -138,7 +148,16 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One system's summaries by query; ``name`` stands in the column run of scores.
+    """One system's summaries by query.
+
+    Attributes
+    ----------
+    name : str
+        What stands in the column ``run`` of scores.
+    description : str
+        What the run says of itself.
+    summaries : mapping of str to Summary
+        By query id.
 
     Examples
     --------

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from matplotlib.figure import Figure as Drawing
 
 from study_app.config import resource_folder
-from study_app.report.drawing.canvas import Draw, Drawn
+from study_app.report.drawing.canvas import Draw, Drawn, fit_labels, style
 from study_app.report.drawing.look import ReportLook
 
 TEMPLATE = "report/report.html"
@@ -39,6 +40,14 @@ class Figure:
     alt: str
     caption: str = ""
     wide: bool = False
+
+    def drawing(self, look: ReportLook | None = None) -> Drawing:
+        """Return the figure alone, as matplotlib has it, to be changed or saved."""
+        look = look or ReportLook()
+        with style(look):
+            made = self.draw(look)
+            fit_labels(made)
+        return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -159,9 +159,9 @@ class TakenPairs(JudgingTask):
         """Return how many pairs a worker judges at most, repeats aside; ``of_topics``: how many pairs each topic has."""
         return min(self.pairs_per_worker, sum(of_topics))
 
-    def repeats_of_a_worker(self, of_topics: Sequence[int]) -> int:  # noqa: ARG002 - as many whatever there is
-        """Return how many of these are to be judged once more."""
-        return self.validation_pairs
+    def repeats_of_a_worker(self, of_topics: Sequence[int]) -> int:
+        """Return how many of these are to be judged once more: of those before the last, with which they come."""
+        return min(self.validation_pairs, max(0, self.pairs_of_a_worker(of_topics) - 1))
 
 
 class RatedTask(TaskEntry):

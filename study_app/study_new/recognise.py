@@ -164,9 +164,9 @@ FORMS: dict[str, tuple[str | None, Callable[[Sequence[str]], bool]]] = {
     "epochs": (None, _of(3, lambda row: _is_day(row[1]) and _is_epoch(row[2]))),
     "id id number": (None, _of(3, lambda row: _is_number(row[2]) and 0 <= float(row[2]) <= 1)),
     "windows": (None, _of(2, lambda row: _is_window(row[1]))),
-    "id word": (None, _of(2, lambda _row: True)),
+    "id word": (None, _of(2, lambda row: row[1].isascii())),
     "id id text": ("\t", lambda row: len(row) == 3 and bool(row[0].strip())),
     "id word word": (None, _of(3, lambda _row: True)),
     "id text": ("\t", lambda row: len(row) in {2, 3} and all(field.strip() for field in row[:2])),
 }
-"""Form -> what separates its fields, and whether a row has it; the first that fits counts."""
+"""Form -> what separates its fields, and whether a row has it; the first that fits counts. A text without spaces may be Japanese."""

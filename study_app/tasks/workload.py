@@ -231,7 +231,7 @@ def chosen_seconds(content: TaskContent, entry: ChosenPairs, *, before: Span = N
 def taken_seconds(content: TaskContent, entry: TakenPairs) -> Span:
     """Return for how long a worker is busy with the pairs they get: topic after topic, all its pairs."""
     wanted = entry.pairs_of_a_worker(content.pairs_of_topics)
-    repeats = min(entry.validation_pairs, wanted if wanted > 1 else 0)
+    repeats = entry.repeats_of_a_worker(content.pairs_of_topics)
     each = []
     for topic, possible in zip(content.topics, content.pairs_of_topics, strict=True):
         size = min(possible, wanted)
@@ -314,7 +314,8 @@ def judging(content: TaskContent, entry: ChosenPairs) -> str:
 def taking(content: TaskContent, entry: TakenPairs) -> str:
     """Say how many pairs a worker gets, of how many."""
     wanted = entry.pairs_of_a_worker(content.pairs_of_topics)
-    again = f", {min(entry.validation_pairs, wanted)} of them twice" if entry.validation_pairs else ""
+    repeats = entry.repeats_of_a_worker(content.pairs_of_topics)
+    again = f", {repeats} of them twice" if repeats else ""
     return f"judges {wanted} of {counted(sum(content.pairs_of_topics), 'pair')}{again}"
 
 

@@ -23,6 +23,8 @@ SWITCHED_OFF = (
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
+    "--disable-gpu-rasterization",
+    "--disable-software-rasterizer",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

@@ -1,6 +1,7 @@
 """The bundled studies of answers and of two ordinary runs go all the way: check, preview, crowd, export, agree and report."""
 
 import csv
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -173,6 +174,30 @@ def test_a_file_of_pairs_is_recognised_by_the_names_of_systems(tmp_path, mark):
     assert f"  pairs        {tmp_path / 'which.txt'}\n" in said
     [task] = read_whole_study(tmp_path / "study.yaml").tasks
     assert task.couples == {"leaves": (("cited", "brief"), ("cited", "outline"))}
+
+
+def test_a_japanese_study_of_answers_goes_all_the_way(tmp_path, database_in):
+    """Texts without spaces are recognised as texts; pages, and the time on each block and source, are there as in English."""
+    answer = {
+        "topic": "tennen",
+        "text": "**根絶計画**によります[1]。",
+        "citations": [{"label": "1", "title": "天然痘の根絶", "text": "最後の患者は1977年でした。"}],
+    }
+    (tmp_path / "cited.jsonl").write_text(json.dumps(answer) + "\n")
+    (tmp_path / "brief.tsv").write_text("tennen\tワクチンの接種によって、世界からなくなりました。\n")
+    (tmp_path / "topics.tsv").write_text("tennen\t天然痘はどのようにしてなくなりましたか\n")
+    given = ("--contact", "山田", "--keep", "2030年", "--study", "tennen")
+    assert "answer_pairs" in run("study", "new", tmp_path / "new", tmp_path, *given).output
+    path = tmp_path / "new" / "study.yaml"
+    preview = Preview(read_whole_study(path), tmp_path)
+    [number] = [n for n, one in enumerate(preview.stations) if one.name == "First pair"]
+    page = Client(preview).get(f"/open/{number}", follow_redirects=True).text
+    assert "どちらの答え" in page
+    assert "<summary>[1] 天然痘の根絶</summary>" in page
+    simulated(path, tmp_path, database_in(tmp_path))
+    reads = read_tables(tmp_path / "tables")["reads"]
+    assert set(reads["language"]) == {"ja"}
+    assert {"b1", "b1:1"} <= set(reads["item"])
 
 
 def test_a_measure_that_needs_windows_is_refused_without_them():

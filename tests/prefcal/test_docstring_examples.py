@@ -2,7 +2,9 @@
 
 import doctest
 import inspect
+import re
 import tempfile
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import prefcal
 from metrics.registry import Measure
 
 ROOT = Path(__file__).resolve().parents[2]
+DATACLASSES = [name for name in prefcal.__all__ if is_dataclass(getattr(prefcal, name))]
 FUNCTIONS = [name for name in prefcal.__all__ if inspect.isfunction(getattr(prefcal, name))]
 
 
@@ -41,6 +44,16 @@ def test_a_function_says_what_it_takes_and_returns(name):
 
     assert not signature.parameters or "Parameters" in sections
     assert signature.return_annotation in {None, "None"} or "Returns" in sections
+
+
+@pytest.mark.parametrize("name", DATACLASSES)
+def test_a_class_says_what_each_of_its_values_is(name):
+    """In its own docstring, or in that of a class above it, which the site adds."""
+    value = getattr(prefcal, name)
+    text = "\n".join(inspect.cleandoc(each.__doc__ or "") for each in value.__mro__)
+    said = {word for names in re.findall(r"^([\w, ]+) : ", text, re.MULTILINE) for word in names.split(", ")}
+
+    assert {field.name for field in fields(value)} <= said
 
 
 @pytest.mark.parametrize("name", prefcal.all_measures())

@@ -82,7 +82,7 @@ class CampaignWorker(threading.Thread):
     def run(self) -> None:
         """Go through the study."""
         try:
-            with httpx.Client(timeout=20) as self.http:
+            with httpx.Client(timeout=30) as self.http:
                 self.walk()
         except BaseException as error:  # noqa: BLE001 - the test raises it
             self.failure = error

@@ -181,7 +181,7 @@ def _made(
     draw: Draw, look: ReportLook, name: str, title: str, other: Path | None = None
 ) -> tuple[Drawn, str]:
     """Make a drawing in all its forms, with one more font; return it and the signs that no font has."""
-    with _style(look, other), warnings.catch_warnings(record=True) as warned:
+    with style(look, other), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         drawing = draw(look)
         fit_labels(drawing)
@@ -198,12 +198,13 @@ def _made(
     return made, "".join(sorted(missing))
 
 
-def _style(look: ReportLook, other: Path | None) -> AbstractContextManager[None]:
+def style(look: ReportLook, other: Path | None = None) -> AbstractContextManager[None]:
+    """Return the settings of matplotlib in which a drawing has a look, with one more font."""
     fonts = [*([look.font] if look.font else []), "DejaVu Sans"]
     is_truetype = other is None or has_truetype_outlines(other)
     if other is not None:
         fonts.append(next(entry.name for entry in fontManager.ttflist if entry.fname == str(other)))
-    style: Any = {
+    settings: Any = {
         "font.family": [*fonts, "sans-serif"],
         "font.size": look.font_points,
         "axes.titlesize": look.font_points,
@@ -231,7 +232,7 @@ def _style(look: ReportLook, other: Path | None) -> AbstractContextManager[None]
         "text.parse_math": False,
         "text.usetex": False,
     }
-    return mpl.rc_context(style)
+    return mpl.rc_context(settings)
 
 
 @cache

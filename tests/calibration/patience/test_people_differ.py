@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from calibration.inference.results import CalibrationResult
+from calibration.patience.decay_form import DecayForm
 from calibration.patience.preferences import NAME, fit_patience_from_preferences
+from calibration.patience.profile import KappaProfile
 from calibration.patience.readers import screen_step
 from calibration.patience.simulate import Judges
 from calibration.patience.simulate_stops import Habits, simulate_stops
@@ -175,3 +177,23 @@ def test_the_length_of_a_screen_is_found_from_stops_that_are_its_multiples():
     assert screen_step(np.array([300.0, 600, 600, 900, 300, 1200, 600, 300])) == 300
     assert screen_step(np.array([300.0, 600, 900])) is None
     assert screen_step(np.array([310.0, 600, 655, 900, 300, 1207, 611, 333])) is None
+
+
+@pytest.mark.parametrize(
+    ("gain", "p_value", "design_effect", "is_open"),
+    [
+        (1.0, 0.3, 1.0, True),
+        (-1.5, 0.3, 1.0, True),
+        (-2.5, 0.3, 1.0, False),
+        (-2.5, 0.3, 2.0, True),
+        (4.0, 0.01, 1.0, False),
+    ],
+)
+def test_an_exponential_decay_that_explains_nearly_as_well_is_left_open(
+    gain, p_value, design_effect, is_open
+):
+    """Then the interval holds its 1/e length too; decisively better it is a warning, clearly worse it is out."""
+    nothing = np.zeros(1)
+    profile = KappaProfile(kappa=nothing, slope=nothing, log_tie=nothing, loglik=nothing)
+
+    assert DecayForm(500.0, gain, p_value, profile, design_effect).is_open is is_open

@@ -277,7 +277,7 @@ def test_the_server_itself_refuses_what_is_too_large_or_malformed(study):
 
 def status_of(port, request):
     """Send bytes and return the status that comes back."""
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
         connection.sendall(request)
         try:
             return int(connection.recv(4096).split()[1])

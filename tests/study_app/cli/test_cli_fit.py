@@ -285,9 +285,11 @@ def test_plots_are_drawn_into_a_folder(prefcal, stopped, tmp_path):
     assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == [
         "patience_chars_stops_survival.png",
         "patience_chars_stops_survival.svg",
+        "rbp_p_steps.png",
+        "rbp_p_steps.svg",
     ]
     written = " and ".join(str(tmp_path / name) for name in ("m.json", "fit-plots.json"))
-    assert f"Written to {written}; 1 drawing (PNG and SVG) in {tmp_path / 'plots'}." in ended.out
+    assert f"Written to {written}; 2 drawings (PNG and SVG) in {tmp_path / 'plots'}." in ended.out
 
 
 def test_the_level_is_said_above_the_intervals(prefcal, visited, tmp_path):

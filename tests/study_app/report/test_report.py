@@ -302,6 +302,15 @@ def test_the_same_folder_gives_the_same_files(made):
         assert again.inline in (made / "report.html").read_text(encoding="utf-8")
 
 
+def test_a_figure_can_be_drawn_alone_in_the_look_of_the_report(made):
+    """For a paper, or a notebook: without a line above, as the page has it."""
+    [figure, *_] = build_report(read_material(made)).figures
+    [axes, *_] = figure.drawing(ReportLook(font_points=11)).axes
+
+    assert not axes.spines["top"].get_visible()
+    assert axes.xaxis.label.get_fontsize() == 11
+
+
 def test_sections_stand_in_reading_order(made):
     """Findings first, methods last."""
     report = build_report(read_material(made))

@@ -129,7 +129,7 @@ def quality(tables):
 def test_a_crowd_that_leans_to_one_side_is_found_out(tmp_path, new_url):
     """The interval of the share of left does not hold one half; the rule leaves out most of them."""
     tables = gone_through(
-        tmp_path, new_url(tmp_path), workers=16, behaviour=Behaviour(left_bias=0.7), tasks=PAIRS
+        tmp_path, new_url(tmp_path), workers=10, behaviour=Behaviour(left_bias=0.7), tasks=PAIRS
     ).tables
     low, high = quality(tables)["left_share"].interval
     assert 0.5 < low < quality(tables)["left_share"].estimate < high
@@ -140,7 +140,7 @@ def test_a_crowd_that_leans_to_one_side_is_found_out(tmp_path, new_url):
 def test_a_careless_crowd_is_found_out(tmp_path, new_url):
     """Answers drawn by lot agree no more than chance would have it: kappa may well be nought, and is surely small."""
     tables = gone_through(
-        tmp_path, new_url(tmp_path), workers=16, behaviour=Behaviour(careless=1.0), tasks=PAIRS
+        tmp_path, new_url(tmp_path), workers=10, behaviour=Behaviour(careless=1.0), tasks=PAIRS
     ).tables
     low, high = quality(tables)["consistency_kappa"].interval
     assert low < 0 < high < 0.5

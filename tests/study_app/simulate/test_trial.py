@@ -112,7 +112,7 @@ def test_the_same_seed_gives_the_same_tables_to_the_byte(small_study, tmp_path, 
     for number, seed in enumerate((3, 3, 4)):
         (tmp_path / str(number)).mkdir()
         url = new_url(tmp_path / str(number))
-        _, clock = trial(small_study(), url, workers=3, seed=seed, behaviour=EVERYTHING)
+        _, clock = trial(small_study(), url, workers=2, seed=seed, behaviour=EVERYTHING)
         tables.append(exported(url, tmp_path / f"tables{number}", clock))
 
     assert tables[0] == tables[1]

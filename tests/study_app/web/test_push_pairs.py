@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 import pytest
 from jinja2 import Environment, FileSystemLoader
-from sqlalchemy import select
+from sqlalchemy import event, select
 from sqlalchemy.orm import aliased
 
 from calibration.tables.files import checked, read_tables
@@ -333,3 +333,16 @@ def test_only_a_revealed_silent_day_is_called_silent():
         for reveals in (True, False)
     )
     assert (told, untold) == ([False, True], [False, False])
+
+
+def test_the_next_pair_is_given_without_reading_anything_twice(served):
+    """A worker who judges pairs one by one waits for a count of what is taken: one a form, and none on the page that follows without a limit."""
+    study = served(judgments_per_pair=None, validation_pairs=0)
+    visitor = study.arrive().send()
+    statements = []
+    event.listen(study.database.engine, "before_cursor_execute", lambda *said: statements.append(said[2]))
+    visitor.send(choice="left")
+    counted = [one for one in statements if "GROUP BY slot.unit" in one]
+    found = [one for one in statements if one.startswith("SELECT study.version")]
+    assert visitor.step == "1/2/pair/1"
+    assert (len(counted), len(found)) == (1, 2)
