@@ -31,3 +31,16 @@ stops = prefcal.fit(read, options=prefcal.FitOptions(simulations=0)).results["pa
 drawing = Figure(figsize=(6, 4), layout="constrained")
 stops.plot_survival(drawing.add_subplot())
 drawing
+
+# %%
+# Down a ranked list: the share of people who go on after each entry, against the persistence p of RBP. No bundled study has
+# readers of lists, so these are simulated.
+import numpy as np
+
+from calibration.patience.simulate_stops import ListReaders, simulate_list_stops
+
+lists = simulate_list_stops(0.8, np.random.default_rng(1), ListReaders())
+going_on = prefcal.fit({"stops": lists}, options=prefcal.FitOptions(simulations=0)).results["rbp_p"]
+drawing = Figure(figsize=(6, 4), layout="constrained")
+going_on.plot_steps(drawing.add_subplot())
+drawing

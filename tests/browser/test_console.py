@@ -48,7 +48,7 @@ def test_a_researcher_steers_a_study_in_every_way_and_every_page_can_be_used_by_
 ):
     """Each in a browser of their own, with a key of their own."""
     wrong: list[str] = []
-    for screen, scheme, scripts in WAYS:
+    for screen, scheme, scripts, _ in WAYS:
         options: dict[str, Any] = {**SCREENS[screen], "color_scheme": scheme, "java_script_enabled": scripts}
         context = browser.new_context(**options)
         with transaction(study.database, write=True) as session:

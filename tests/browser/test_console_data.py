@@ -55,7 +55,7 @@ def test_a_researcher_looks_pays_and_takes_the_data_in_every_way(
 ):
     """Every page can be used by everybody."""
     wrong: list[str] = []
-    for screen, scheme, scripts in WAYS:
+    for screen, scheme, scripts, _ in WAYS:
         options: dict[str, Any] = {**SCREENS[screen], "color_scheme": scheme, "java_script_enabled": scripts}
         context = browser.new_context(**options)
         page, look = (

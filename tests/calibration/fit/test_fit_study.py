@@ -268,7 +268,7 @@ def test_everything_can_be_drawn(tmp_path):
     names = sorted(path.name for path in write_plots(drawable, tmp_path / "all").files)
 
     assert {"intents_shrinkage.svg", "patience_chars_stops_survival.png"} <= set(names)
-    families = {"away", "session", "reading", "lateness", "patience", "push", "intents"}
+    families = {"away", "session", "reading", "lateness", "patience", "rbp", "push", "intents"}
     assert {name.partition("_")[0] for name in names} == families
     assert not [name for name in names if name.startswith("patience_chars_profile")]
     for path in write_plots({"intents": drawable["intents"]}, tmp_path / "again").files:

@@ -71,7 +71,8 @@ def test_items_that_differ_are_named_and_take_no_blame_for_a_time_per_item():
     """What 15 items do is no matter of their length."""
     found = [warned(crowd(seed, item_sd=0.4)) for seed in range(4)]
 
-    assert found == [["items_differ"]] * 4
+    assert all("items_differ" in names for names in found)
+    assert {name for names in found for name in names} <= {"items_differ", "fast_workers"}
 
 
 def test_the_spread_of_items_is_found_again():

@@ -60,7 +60,9 @@ def test_sql_in_any_part_of_a_request_is_a_text(study, text):
         f"/r/small?key={written}",
         f"/w/{written}/",
     ):
-        assert client.get(path).status_code == 404
+        assert client.get(path).status_code in (
+            {404, 429} if path.startswith("/r/") else {404}
+        )  # wrong keys are held up
     assert client.post("/withdraw", data={"code": text}).status_code == 422
     ann = study.visitor().open(f"/s/small?id={written}&session={written}").send(agree=text)
     ann.send().send(topic=text)

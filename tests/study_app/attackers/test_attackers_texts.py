@@ -75,7 +75,7 @@ ENTRIES = {
 WITHOUT_TEXTS = {SummaryFiles, EventFiles, PushFiles, RankedFiles, AnswerFiles}
 """Paths."""
 
-PATHS = {"pairs"}
+PATHS = {"pairs", "signing_keys"}
 
 FOR_ANALYSIS = {"compare", "primary"}
 """Names of measures; the report shows them."""
