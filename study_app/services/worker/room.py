@@ -121,7 +121,11 @@ def open_units(
     topic: TopicPlan | None = None,
 ) -> dict[int, int]:
     """Return the units that can take one more, without those in ``besides``, with how many slots count."""
-    return _open(task, taken_units(session, task, now=now, topic=topic), besides)
+    taken_so_far = taken_units(session, task, now=now, topic=topic)
+    shut, limit = _closed_units(task).union(besides), task.limit
+    return {
+        unit: number for unit, number in taken_so_far.items() if unit not in shut and has_room(number, limit)
+    }
 
 
 def open_pairs(
@@ -132,16 +136,17 @@ def open_pairs(
     A slot of a pair that is leased by itself shows it once, repeats not counted: so these say how many slots count too.
     """
     times = _counted(session, _TIMES_OF_TASK, {"task": task.id, "now": now})
-    ways = {pair: (times[pair, a], times[pair, b]) for pair, (a, b) in task.pairs.items()}
-    return {pair: ways[pair] for pair in _open(task, {pair: sum(ways[pair]) for pair in ways}, besides)}
-
-
-def _open(task: TaskPlan, taken_so_far: Mapping[int, int], besides: Collection[int]) -> dict[int, int]:
-    shut = {unit for one in task.topics if one.is_closed for unit in one.units}.union(besides)
-    limit = task.limit
-    return {
-        unit: number for unit, number in taken_so_far.items() if unit not in shut and has_room(number, limit)
+    shut, limit = _closed_units(task).union(besides), task.limit
+    ways = {
+        pair: (times.get((pair, a), 0), times.get((pair, b), 0))
+        for pair, (a, b) in task.pairs.items()
+        if pair not in shut
     }
+    return {pair: both for pair, both in ways.items() if has_room(sum(both), limit)}
+
+
+def _closed_units(task: TaskPlan) -> set[int]:
+    return {unit for one in task.topics if one.is_closed for unit in one.units}
 
 
 def has_open(session: Session, task: TaskPlan, *, held: Sequence[SlotRow], now: datetime) -> bool:
