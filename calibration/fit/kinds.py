@@ -61,7 +61,7 @@ _ALL = (
     ),
     _SUMMARIES,
     _Asked(
-        "places where readers stopped (table stops)",
+        "places in a text where readers stopped (table stops)",
         ("summary_pairs",),
         ("stops",),
         ("patience_chars_stops",),

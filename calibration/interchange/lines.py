@@ -2,8 +2,8 @@
 
 One judgment a line, its fields separated by tabs (or, in a line without a tab, by blanks): the topic, the two systems
 as they were shown (a on the left or first), who judged, and the choice: ``a``, ``b``, ``equally_good``, ``equally_bad``.
-``=`` is read as equally_good. A line of four fields says that a was preferred to b, so that lists of winner and
-loser can be read too. Blank lines and lines that begin with ``#`` say nothing. What the lines do not hold (times,
+``=`` is read as equally_good. Where all lines have four fields, each says that a was preferred to b, so that lists of
+winner and loser can be read too. Blank lines and lines that begin with ``#`` say nothing. What the lines do not hold (times,
 layout, repeats for validation) is lost.
 """
 
@@ -47,15 +47,16 @@ def read_preference_lines(path: str | Path, *, task: str = "preferences") -> pd.
     ------
     InputError
         If the file cannot be read or has no line, and for every line with too few or too many fields, an empty one, one
-        system twice, or another choice; all at once, each with its line.
+        system twice, another choice, or four fields among lines of five; all at once, each with its line.
     """
     log = FaultLog(path)
-    rows = []
-    for line, text in text_lines(path, log):
-        if text.strip() and not text.startswith("#"):
-            fields = _fields(text, line, log)
-            if fields is not None:
-                rows.append(fields)
+    split = [
+        (line, _cells(text, line, log))
+        for line, text in text_lines(path, log)
+        if text.strip() and not text.startswith("#")
+    ]
+    winner_first = all(len(cells) != len(FIELDS) for _, cells in split)
+    rows = [_fields(cells, line, log, winner_first=winner_first) for line, cells in split if cells]
     log.raise_if_any()
     if not rows:
         raise input_fault("no preference", path=path, cure=f"write lines of {' '.join(FIELDS)}")
@@ -77,25 +78,40 @@ def read_preference_lines(path: str | Path, *, task: str = "preferences") -> pd.
     )
 
 
-def _fields(text: str, line: int, log: FaultLog) -> tuple[str, str, str, str, str] | None:
-    """Return topic, left, right, worker, choice of a line; None for a line with a fault."""
+def _cells(text: str, line: int, log: FaultLog) -> list[str]:
+    """Return what a line says, field by field; nothing for a line of commas, which is a fault."""
     if "\t" not in text and len(re.split("[,;]", text)) >= len(FIELDS) - 1:
         log.add(
             "fields are separated by commas or semicolons",
             line=line,
             cure="write tabs between them; prefcal import reads a CSV with a header",
         )
-        return None
-    cells = [cell.strip() for cell in text.split("\t")] if "\t" in text else text.split()
-    if len(cells) == len(FIELDS) - 1:
-        cells.append("a")
+        return []
+    return [cell.strip() for cell in text.split("\t")] if "\t" in text else text.split()
+
+
+def _fields(cells: list[str], line: int, log: FaultLog, *, winner_first: bool) -> tuple[str, ...]:
+    """Return topic, left, right, worker, choice of a line; what is wrong with them goes into the log.
+
+    A line of four fields that lost its worker or its choice must not become a vote for a: it is one only where no line
+    has five, and where its fourth is no choice.
+    """
+    given = sum(map(bool, cells))
+    unworked = given == len(FIELDS) - 1 and cells[-1] in MEANINGS
+    if winner_first and len(cells) == len(FIELDS) - 1 and not unworked:
+        cells = [*cells, "a"]
     if len(cells) != len(FIELDS) or not all(cells):
+        expected = (
+            f"{len(FIELDS)} fields expected{' (or 4, a preferred)' if winner_first else ''}, got {given}"
+        )
         log.add(
-            f"{len(FIELDS)} fields expected (or 4, a preferred), got {sum(map(bool, cells))}",
+            f"{cells[-1]!r} is a choice, and one of the fields before it is missing"
+            if unworked
+            else expected,
             line=line,
             cure=f"write {', '.join(FIELDS)}, separated by tabs",
         )
-        return None
+        return ("",) * len(FIELDS)
     topic, left, right, worker, choice = cells
     if left == right:
         log.add(f"{left!r} is compared with itself", line=line, cure="name two systems")

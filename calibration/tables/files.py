@@ -77,7 +77,12 @@ def table_paths(folder: str | Path) -> dict[str, Path]:
     """Return table name -> file of ``folder`` in alphabetical order; raises `InputError` when there is none."""
     folder = Path(folder)
     if folder.is_file():
-        raise input_fault("this is a file", path=folder, cure="name the folder that holds it")
+        raise input_fault(
+            "this is a file",
+            path=folder,
+            cure="name the folder that holds it, if it is a table; prefcal import, import-visits and "
+            "convert lines-to-tables make tables of your own files",
+        )
     if not folder.is_dir():
         raise input_fault(
             "no such folder", path=folder, cure="name a folder that holds tables such as preferences.csv"

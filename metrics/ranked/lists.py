@@ -180,7 +180,7 @@ def ranked_left_out(
             [one for topic, one in listed if one not in judged[topic]],
             len(listed),
             noun=noun,
-            says="are judged for no subtopic of the topic",
+            says="are not judged for the topic",
             cause=f"the qrels may be of another collection, or the columns swapped ({COLUMNS})",
         ),
         *left_out_names(

@@ -16,7 +16,7 @@ from pathlib import Path
 from metrics.errors import InputError, PrefcalError
 from study_app.cli import NO_MEMORY, cli
 from study_app.config import database_url
-from study_app.services.researcher import jobs
+from study_app.services.console import jobs
 from study_app.store.console_models import Job
 from study_app.store.database import Database, open_database, transaction
 from study_app.store.models import LoadedStudy

@@ -73,7 +73,7 @@ def lines_to_tables(file: Path, *, task: str, folder: Path) -> None:
     """Turn FILE, lines of topic, a, b, worker and choice, into tables in DIR.
 
     Fields are separated by tabs, or by blanks in a line without a tab. The choice is a, b, equally_good (or =) or
-    equally_bad; a line of four fields says that a was preferred.
+    equally_bad. Where all lines have four fields, without a choice, a was preferred.
     """
     from calibration.interchange.lines import read_preference_lines
     from calibration.tables.files import write_tables

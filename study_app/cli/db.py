@@ -123,7 +123,7 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
     """
     from datetime import timedelta
 
-    from study_app.services.researcher.access import revoke_every_key
+    from study_app.services.console.access import revoke_every_key
     from study_app.services.researcher.studies import replace_keys
     from study_app.store.backup_postgres import refuse_when_used
     from study_app.store.database import shown_address, transaction

@@ -190,7 +190,7 @@ def bonus(
     bulk. Amounts are in the study's currency, with two decimals.
     """
     from metrics.files import write_whole
-    from study_app.services.researcher.payments import bonus_lines
+    from study_app.services.console.payments import bonus_lines
     from study_app.services.researcher.reconcile import completed, identities
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction

@@ -210,7 +210,10 @@ def _too_much(content: TaskContent) -> Iterator[str]:
         if entry.pairs_each not in {None, pairs}:
             yield f"pairs is {entry.pairs}, but a query has no more than {pairs}"
         if entry.validation_pairs > repeats:
-            yield f"validation_pairs is {entry.validation_pairs}, but no more than {repeats} of {pairs} pairs can be repeated"
+            yield (
+                f"validation_pairs is {entry.validation_pairs}, but no more than {repeats} of {pairs} pairs can be repeated; "
+                f"write {repeats}"
+            )
 
 
 def _units(content: TaskContent) -> tuple[int, str]:
@@ -229,7 +232,7 @@ def _too_few(task: TaskEstimate) -> Iterator[str]:
     if held is not None and held.each is not None and held.each[0] == 0:
         yield f"some {held.thing}s would be judged by nobody; raise the number of workers, or pairs"
     if isinstance(entry, JudgingTask) and entry.validation_pairs == 0 and entry.min_consistency > 0:
-        yield "validation_pairs is 0, so min_consistency leaves nobody out"
+        yield "validation_pairs is 0, so min_consistency leaves nobody out; write 0 there too"
 
 
 def _repeats(content: TaskContent) -> int:

@@ -24,7 +24,7 @@ from study_app.simulate.site import PageError
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import build_worlds
 from study_app.store.database import migrate, open_database, shown_address, transaction
-from study_app.store.models import LoadedStudy, PlatformIdentity
+from study_app.store.models import LoadedStudy, PlatformIdentity, Worker
 from study_app.store.tokens import seeded_tokens
 from study_app.study.entries import StudyEntry
 from study_app.study.platforms import platform_of, simulated_id
@@ -102,9 +102,9 @@ def run_trial(
     """
     tasks = build_worlds(content, truth)
     clock = VirtualClock(start)
-    new_token = seeded_tokens(seed)
-    load(content, database, clock, seed)
-    app = create_app(Config(database=database), now=clock, new_token=new_token)
+    alone = load(content, database, clock, seed)
+    names = seeded_tokens(seed if alone else f"{content.file.entry.study} {seed}")
+    app = create_app(Config(database=database), now=clock, new_token=names)
     entry = content.file.entry
     with serving(app) as address, httpx.Client(base_url=address, timeout=TIMEOUT_SECONDS) as http:
         report = run_crowd(
@@ -190,8 +190,11 @@ def entrance(entry: StudyEntry, number: int) -> str:
     return f"/s/{entry.study}?{urlencode(parameters)}"
 
 
-def load(content: StudyContent, url: str, clock: VirtualClock, seed: int) -> None:
-    """Load a study into a database that has no workers of it."""
+def load(content: StudyContent, url: str, clock: VirtualClock, seed: int) -> bool:
+    """Load a study into a database that has no workers of it; say whether it has none of other studies either.
+
+    Names are unique in a database, so a second study must not draw those of the first from the same seed.
+    """
     name = content.file.entry.study
     database = open_database(url)
     migrate(database)
@@ -202,6 +205,8 @@ def load(content: StudyContent, url: str, clock: VirtualClock, seed: int) -> Non
                 f"{shown_address(url)} already holds workers of study {name!r}",
                 cure="name a new file with --database, so that real and simulated answers never mix",
             )
+        alone = not session.scalar(select(exists().select_from(Worker)))
         create_keys(session, new_token=seeded_tokens(seed + 1))
         load_study(session, content, now=clock())
     database.engine.dispose()
+    return alone

@@ -167,7 +167,7 @@ def secret_token(length: int) -> str:
     return "".join(letters)
 
 
-def seeded_tokens(seed: int) -> NewToken:
+def seeded_tokens(seed: int | str) -> NewToken:
     """Return a source of names that gives the same ones for the same seed; for rehearsals, never for a real study."""
     rng, lock = Random(seed), Lock()
 

@@ -12,7 +12,7 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from study_app.logs.page_events import MAX_EVENTS, Batch
-from study_app.services.researcher.people import FILTERS, SORTS
+from study_app.services.console.people import FILTERS, SORTS
 from study_app.web.blueprints import BLUEPRINTS
 from study_app.web.blueprints.work import CHOICES, LAYOUTS
 from study_app.web.console import CONSOLE

@@ -211,7 +211,7 @@ def test_every_document_down_to_the_depth_is_held_against_judgments_and_windows(
         "1 of 2 documents down to rank 2 has no window, such as 'n'",
         "1 of 2 judged topics has no list in the run, such as '2'",
     ]
-    assert "1 of 3 documents is judged for no subtopic of the topic, such as 'x'" in sentences(
+    assert "1 of 3 documents is not judged for the topic, such as 'x'" in sentences(
         ranked_left_out(LISTS, run)
     )
 

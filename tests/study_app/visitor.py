@@ -47,7 +47,7 @@ class Visitor:
                 response := self.client.get(response.location, headers={"User-Agent": self.agent})
             )
         self.response, self.path = response, response.request.path
-        self.html = BeautifulSoup(response.text, "html.parser")
+        self.html = BeautifulSoup(response.text, "lxml")
         return self
 
     @property

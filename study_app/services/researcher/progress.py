@@ -22,7 +22,7 @@ from study_app.protocol.domain import (
     MIN_TIMED,
     MIN_VALIDATIONS,
 )
-from study_app.services.researcher.facts import CHOICES, Care, care
+from study_app.services.console.facts import CHOICES, Care, care
 from study_app.services.researcher.reconcile import Handover, handover
 from study_app.services.worker.room import counts, pair_tallies, taken_units
 from study_app.services.worker.streams import system_tallies

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from study_app.services.researcher.overview import Curve
+from study_app.services.console.overview import Curve
 
 WIDTH, HEIGHT = 640, 220
 LEFT, RIGHT, TOP, BOTTOM = 60, 12, 14, 28
@@ -55,7 +55,7 @@ def people_chart(curve: Curve) -> DrawnChart:
 
 def round_step(least: float) -> int:
     """Return the smallest of 1, 2, 5, 10, 20, 50 and so on that is not below ``least``."""
-    power = 10 ** max(0, math.floor(math.log10(max(least, 1))))
+    power: int = 10 ** max(0, math.floor(math.log10(max(least, 1))))
     return next(step * power for step in (*ROUND_STEPS, 10) if step * power >= least)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from flask import Blueprint, Response, after_this_request, g, request, send_file
 from werkzeug.exceptions import NotFound
 
-from study_app.services.researcher import jobs
-from study_app.services.researcher.looks import looks, open_results
+from study_app.services.console import jobs
+from study_app.services.console.looks import looks, open_results
 from study_app.store.console_models import Job
 from study_app.web.console.frame import NotDone, Seat, manage, page, watch
 from study_app.web.console.processes import clear, give_up, is_at_work, new_room, rooms, start

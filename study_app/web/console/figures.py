@@ -1,4 +1,4 @@
-"""The figures of the overview, kept for some seconds: several open consoles cost the workers hardly more than one.
+"""The figures of the overview, kept for some seconds, so that open consoles share them.
 
 Each process keeps its own. Signs of care, which take half of the time and change slowly, are kept for a minute.
 """
@@ -13,10 +13,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from study_app.export.people import takes_part
-from study_app.services.researcher.facts import Care, care
-from study_app.services.researcher.overview import StudyGlance, glance
+from study_app.services.console.facts import Care, care
+from study_app.services.console.overview import StudyGlance, glance
+from study_app.services.console.troubles import Trouble, troubles
 from study_app.services.researcher.progress import StudyProgress, study_progress
-from study_app.services.researcher.troubles import Trouble, troubles
 from study_app.store.models import Worker
 from study_app.store.plan import StudyPlan
 

@@ -28,7 +28,7 @@ from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 
 from metrics.errors import InputError, shown_faults
-from study_app.services.researcher.access import (
+from study_app.services.console.access import (
     MANAGE,
     KeyHolder,
     form_token,
@@ -123,10 +123,10 @@ class Seat:
 
 
 Look: TypeAlias = Callable[Concatenate[Seat, Places], Response]
-View: TypeAlias = Callable[Concatenate[str, Places], Response]
+View: TypeAlias = Callable[..., Response]
 
 
-def watch(view: Look[Places]) -> View[Places]:
+def watch(view: Look[Places]) -> View:
     """Let whoever has signed in look: the view reads, and writes nothing."""
 
     @wraps(view)
@@ -138,14 +138,14 @@ def watch(view: Look[Places]) -> View[Places]:
     return looked
 
 
-def manage(what: str) -> Callable[[Look[Places]], View[Places]]:
+def manage(what: str) -> Callable[[Look[Places]], View]:
     """Let who has a key to manage act: ``what`` becomes a line of the audit in the same transaction.
 
     A POST has to carry the token of the session's forms. A view that raises `NotDone` or `InputError` has done nothing: there is
     no line then, and a plain page says why.
     """
 
-    def acting(view: Look[Places]) -> View[Places]:
+    def acting(view: Look[Places]) -> View:
         @wraps(view)
         def acted(study: str, *args: Places.args, **places: Places.kwargs) -> Response:
             try:

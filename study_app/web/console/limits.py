@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, request
 
 from metrics.errors import InputError, input_fault
-from study_app.services.researcher.limits import (
+from study_app.services.console.limits import (
     Steer,
     answers_each,
     close_topic,

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response, request
 
-from study_app.services.researcher.access import acts
+from study_app.services.console.access import acts
 from study_app.services.researcher.studies import pause, resume
 from study_app.store.database import room_left
 from study_app.store.models import LoadedStudy

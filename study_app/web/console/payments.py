@@ -5,7 +5,7 @@ from werkzeug.exceptions import NotFound
 
 from metrics.errors import InputError, shown_faults
 from metrics.wording import counted, listed
-from study_app.services.researcher.payments import (
+from study_app.services.console.payments import (
     LISTS,
     PAYABLE,
     last_read,

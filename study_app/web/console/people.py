@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 
 from study_app.protocol.steps import Step
-from study_app.services.researcher.people import (
+from study_app.services.console.people import (
     FILTERS,
     SORTS,
     PeopleAsked,
@@ -24,7 +24,7 @@ from study_app.services.researcher.people import (
     people_of,
     table,
 )
-from study_app.services.researcher.way import MOST_SITTINGS, Sitting, sittings, way
+from study_app.services.console.way import MOST_SITTINGS, Sitting, sittings, way
 from study_app.store.plan import StudyPlan
 from study_app.web.console.frame import Seat, page, plain, watch
 

@@ -14,8 +14,8 @@ from lxml.html import HtmlElement
 
 from study_app.logs.dwell import LoggedEvent
 from study_app.logs.screen import Screen, ScreenMoment
-from study_app.services.researcher.facts import device_of
-from study_app.services.researcher.replay import past_page, story_of
+from study_app.services.console.facts import device_of
+from study_app.services.console.replay import past_page, story_of
 from study_app.web.console.frame import Seat, page, plain, watch
 from study_app.web.console.people import place
 from study_app.web.serving import permit, server

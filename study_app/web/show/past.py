@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from study_app.protocol.steps import part_of
-from study_app.services.researcher.replay import PastPage, served_then
+from study_app.services.console.replay import PastPage, served_then
 from study_app.services.worker.answers import Look
 from study_app.services.worker.streams import followed
 from study_app.services.worker.whereabouts import Whereabouts, locate

@@ -47,27 +47,49 @@ def test_what_is_written_is_read_again(tmp_path_factory, rows):
 
 
 def test_a_line_says_topic_a_b_worker_and_choice(tmp_path):
-    """By tabs or blanks; four fields: a is preferred; = is equally good; the rest says nothing."""
-    found = read(tmp_path, "# mine\n\nq1\tmy run\tother\tw 1\tb\nq1 x y w\nq2  x y w =\n", task="t")
+    """By tabs or blanks; = is equally good; the rest says nothing."""
+    found = read(tmp_path, "# mine\n\nq1\tmy run\tother\tw 1\tb\nq2  x y w =\n", task="t")
 
     assert found[["topic", "system_left", "worker", "choice"]].to_numpy().tolist() == [
         ["q1", "my run", "w 1", "right"],
-        ["q1", "x", "w", "left"],
         ["q2", "x", "w", "equally_good"],
     ]
     assert set(found["task"]) == {"t"}
 
 
+def test_four_fields_in_all_lines_say_that_a_is_preferred(tmp_path):
+    """Lists of winner and loser."""
+    assert list(read(tmp_path, "q1 x y w\nq2 y x v\n")["choice"]) == ["left", "left"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("q1 x y w\nq1 x y v b\n", "1: 5 fields expected, got 4"),
+        ("q1 x y b\nq1 x y v b\n", "1: 'b' is a choice, and one of the fields before it is missing"),
+        ("q1 x y w\nq1 x y =\n", "2: '=' is a choice, and one of the fields before it is missing"),
+    ],
+)
+def test_a_line_that_lost_a_field_is_no_vote_for_a(tmp_path, text, fault):
+    """Among lines of five, or with a choice where the worker belongs."""
+    with pytest.raises(InputError) as raised:
+        read(tmp_path, text)
+
+    assert [str(told).split("lines.txt:")[1] for told in raised.value.faults] == [
+        f"{fault}; write topic, a, b, worker, choice, separated by tabs"
+    ]
+
+
 def test_every_line_that_is_none_is_named(tmp_path):
     """All at once, with what to write."""
     with pytest.raises(InputError) as raised:
-        read(tmp_path, "q x y\nq x x w\nq x y w left\nq\t\ty\tw\ta\n")
+        read(tmp_path, "q x y\nq x x w a\nq x y w left\nq\t\ty\tw\ta\n")
 
     assert [str(fault).split("lines.txt:")[1] for fault in raised.value.faults] == [
-        "1: 5 fields expected (or 4, a preferred), got 3; write topic, a, b, worker, choice, separated by tabs",
+        "1: 5 fields expected, got 3; write topic, a, b, worker, choice, separated by tabs",
         "2: 'x' is compared with itself; name two systems",
         "3: the choice is 'left'; write one of a, b, =, equally_good, equally_bad",
-        "4: 5 fields expected (or 4, a preferred), got 4; write topic, a, b, worker, choice, separated by tabs",
+        "4: 'a' is a choice, and one of the fields before it is missing; write topic, a, b, worker, choice, separated by tabs",
     ]
 
 

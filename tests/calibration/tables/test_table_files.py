@@ -295,6 +295,16 @@ def test_a_row_of_a_parquet_file_has_the_line_it_would_have_as_csv(tmp_path):
         read_tables(tmp_path)
 
 
+def test_a_file_in_place_of_a_folder_is_told_what_makes_tables(tmp_path):
+    """It may be a table, or somebody's own log that is none yet."""
+    (tmp_path / "log.csv").write_text("user,start\n")
+
+    with pytest.raises(
+        InputError, match=r"log.csv:1: this is a file; .* import-visits and convert lines-to-tables make"
+    ):
+        read_tables(tmp_path / "log.csv")
+
+
 def test_a_missing_folder_and_one_without_tables_are_named(tmp_path):
     """Both are one fault with the folder in it."""
     with pytest.raises(InputError, match="nowhere:1: no such folder; name a folder that holds tables"):

@@ -14,7 +14,7 @@ from metrics.readers.trees import read_json, read_xml
 from metrics.wording import plain_cell
 from study_app.cli.output import table_text
 from study_app.report.drawing.look import read_look
-from study_app.services.researcher.payments import bonus_lines
+from study_app.services.console.payments import bonus_lines
 from study_app.study.file import read_study_file
 from study_app.tasks.kinds import KINDS
 from tests.study_app.prefcal_command import run_apart, run_here

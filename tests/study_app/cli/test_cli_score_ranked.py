@@ -156,7 +156,7 @@ def test_a_run_of_another_collection_is_warned_of(score, files):
     ended = score()
     assert ended.code == 0
     assert (
-        f"{files}/run.txt: warning: 2 of 2 documents down to rank 10 are judged for no subtopic of the topic, such as 'x'; "
+        f"{files}/run.txt: warning: 2 of 2 documents down to rank 10 are not judged for the topic, such as 'x'; "
         "the qrels may be of another collection, or the columns swapped (a line of a run is: topic Q0 docid rank score tag)"
     ) in ended.err
     assert f"{files}/run.txt: warning: 2 of 2 documents down to rank 10 have no window" in ended.err

@@ -222,7 +222,7 @@ def test_more_events_a_worker_than_there_are_is_said(tmp_path):
     [
         ({"queries_per_worker": 5}, {}, "summaries: queries_per_worker is 5, but there are no more than 2 queries"),
         ({"pairs": 7}, {}, "summaries: pairs is 7, but a query has no more than 3"),
-        ({"validation_pairs": 5}, {}, "summaries: validation_pairs is 5, but no more than 3 of 3 pairs can be"),
+        ({"validation_pairs": 5}, {}, "summaries: validation_pairs is 5, but no more than 3 of 3 pairs can be repeated; write 3"),
         ({"validation_pairs": 2}, {}, "a worker gets 2 repeats in all, but consistency is judged from 3 on"),
         ({"pairs": 1, "workers_per_query": 2}, {}, "summaries: some pairs would be judged by nobody"),
         ({"compare": ["MMeasur"]}, {}, "summaries: 'MMeasur' is no measure of summary_pairs: prefcal agree needs its --scores; did you mean MMeasure?"),
@@ -272,7 +272,7 @@ def test_texts_in_another_language_are_noticed(small):
 
 def test_a_rule_that_can_leave_nobody_out_is_noticed(small):
     """Consistency is known from repeats only."""
-    said = "validation_pairs is 0, so min_consistency leaves nobody out"
+    said = "validation_pairs is 0, so min_consistency leaves nobody out; write 0 there too"
     assert any(said in line for line in estimate(small({"validation_pairs": 0})).warnings)
     none = small({"validation_pairs": 0, "min_consistency": 0})
     assert not any(said in line for line in estimate(none).warnings)

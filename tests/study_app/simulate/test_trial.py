@@ -130,6 +130,15 @@ def test_simulated_and_real_answers_never_mix(small_study, tmp_path, new_url):
     assert counted(url, Worker, Judgment, Ballot) == before
 
 
+def test_two_studies_can_be_rehearsed_in_one_database(small_study, tmp_path, new_url):
+    """With one seed too: names are unique in a database, so the second study draws others."""
+    url = new_url(tmp_path)
+    reports = [trial(small_study(study=name), url, workers=1)[0] for name in ("first", "second")]
+
+    assert [report.finished for report in reports] == [1, 1]
+    assert counted(url, Worker) == [2]
+
+
 def test_a_page_that_shows_what_no_system_wrote_is_noticed(small_study):
     """A simulated person knows every summary by its texts."""
     content = read_whole_study(small_study())

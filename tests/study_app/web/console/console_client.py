@@ -5,7 +5,7 @@ from typing import Any
 from bs4 import BeautifulSoup
 from sqlalchemy import select
 
-from study_app.services.researcher.access import make_key
+from study_app.services.console.access import make_key
 from study_app.services.researcher.studies import chosen_study
 from study_app.store.console_models import Act
 from study_app.store.database import transaction

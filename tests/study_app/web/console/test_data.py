@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from study_app.cli import console_job
 from study_app.config import DATABASE_VARIABLE
-from study_app.services.researcher import jobs
+from study_app.services.console import jobs
 from study_app.store.console_models import Job, ResultsLook
 from study_app.store.database import transaction
 from study_app.store.models import LoadedStudy

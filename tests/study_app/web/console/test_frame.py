@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from sqlalchemy import select
 
-from study_app.services.researcher.access import make_key, revoke_every_key, revoke_key, study_keys
+from study_app.services.console.access import make_key, revoke_every_key, revoke_key, study_keys
 from study_app.services.researcher.studies import RESEARCHER_KEY, chosen_study, setting
 from study_app.store.console_models import Act
 from study_app.store.database import transaction

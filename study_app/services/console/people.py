@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.services.researcher.facts import FACTS, Care, Gaps, Reached, Window
+from study_app.services.console.facts import FACTS, Care, Gaps, Reached, Window
 from study_app.store.models import Worker
 from study_app.store.plan import StudyPlan
 

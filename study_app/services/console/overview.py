@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy import and_, case, func, select
 from sqlalchemy.orm import Session
 
-from study_app.services.researcher.limits import planned_workers
+from study_app.services.console.limits import planned_workers
 from study_app.services.researcher.progress import QueryProgress
 from study_app.store.models import Assignment, Slot, Worker
 from study_app.store.plan import StudyPlan, TaskPlan

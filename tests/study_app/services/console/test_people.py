@@ -7,10 +7,10 @@ from sqlalchemy import select
 
 from study_app.export.answers import preferences_table, searches_by_task
 from study_app.export.people import workers_table
-from study_app.services.researcher.facts import Gaps
-from study_app.services.researcher.people import FILTERS, SORTS, PeopleAsked, table
-from study_app.services.researcher.replay import past_page
-from study_app.services.researcher.way import sittings, way
+from study_app.services.console.facts import Gaps
+from study_app.services.console.people import FILTERS, SORTS, PeopleAsked, table
+from study_app.services.console.replay import past_page
+from study_app.services.console.way import sittings, way
 from study_app.store.models import Worker
 from study_app.store.plan import read_plan
 from tests.study_app.stored_study import LATER, NOON, StoredStudy, opened, sees

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from study_app.services.researcher.overview import Curve, Outlook, glance, outlook
+from study_app.services.console.overview import Curve, Outlook, glance, outlook
+from study_app.services.console.troubles import troubles
 from study_app.services.researcher.progress import CheckRate, query_progress
 from study_app.services.researcher.studies import note_backup
-from study_app.services.researcher.troubles import troubles
 from study_app.services.worker.entry import find_study
 from study_app.store.database import transaction
 from study_app.store.plan import Plans

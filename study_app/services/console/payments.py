@@ -88,7 +88,7 @@ def last_read(session: Session, study: int) -> datetime | None:
 
 def payment_list(
     session: Session, plans: Plans, plan: StudyPlan, name: str, *, now: datetime
-) -> Sequence[tuple[str, str, str, str]]:
+) -> Sequence[tuple[str, ...]]:
     """Return the rows of a list, as `COLUMNS` names them."""
     found = session.execute(_records(plan.id).where(_finding().in_(LISTS[name])))
     strangers = never_listed(session, plans, plan, now=now) if "not_listed" in LISTS[name] else []
@@ -99,7 +99,7 @@ def _row(one: Reconciled) -> tuple[str, str, str, str]:
     return one.worker, one.submission, one.status, one.finding
 
 
-def list_text(rows: Sequence[tuple[str, str, str, str]]) -> str:
+def list_text(rows: Sequence[tuple[str, ...]]) -> str:
     """Return rows as CSV; no cell is one that a spreadsheet would compute."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from metrics.errors import InputError
 from study_app.estimate.content import read_whole_study
 from study_app.estimate.estimate import estimate
-from study_app.services.researcher import limits
+from study_app.services.console import limits
 from study_app.services.worker.entry import find_study
 from study_app.store.database import transaction
 from study_app.store.models import Topic
