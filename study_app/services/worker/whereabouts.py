@@ -224,12 +224,12 @@ def _task_state(
     now: datetime,
 ) -> TaskState:
     """Say how far a worker is with a task; one that was passed over has no room for them again once they have gone on."""
-    is_stream = task.kind.page == "stream"
+    is_stream, has_search = task.kind.page == "stream", task.has_search
     states = tuple(
         SlotState(
             id=slot.id,
             topic=slot.topic_id,
-            searched=not task.has_search or slot.search_left_at is not None,
+            searched=not has_search or slot.search_left_at is not None,
             answered=tuple(answered[slot.id]) if slot.id in follows or not is_stream else (False,),
             followed=slot.id in follows,
         )
@@ -238,7 +238,7 @@ def _task_state(
     may_go_on = not is_passed and len(slots) < task.wanted and is_settled(states)
     return TaskState(
         page=task.kind.page,
-        has_search=task.has_search,
+        has_search=has_search,
         choices=len(task.topics) if task.kind.is_chosen else 0,
         wanted=task.wanted,
         has_room=may_go_on and has_open(session, task, held=slots, now=now),
