@@ -191,6 +191,8 @@ def _protocol_lines(task: PossibleTask, language: str, folder: Path) -> Iterator
     values = protocol_values(task.kind, language)
     if "pairs" in values and "pairs" in task.found.files:
         values["pairs"] = _relative(task.found.files["pairs"].path, folder)
+    if task.kind.is_chosen and len(task.found.runs) == 2:  # one pair a query: nothing to repeat
+        values |= {key: 0 for key in ("validation_pairs", "min_consistency") if key in values}
     days = task.new.days(task.found)
     if days is not None:
         values["days"] = days

@@ -166,7 +166,7 @@ FORMS: dict[str, tuple[str | None, Callable[[Sequence[str]], bool]]] = {
     "windows": (None, _of(2, lambda row: _is_window(row[1]))),
     "id word": (None, _of(2, lambda row: row[1].isascii())),
     "id id text": ("\t", lambda row: len(row) == 3 and bool(row[0].strip())),
-    "id word word": (None, _of(3, lambda _row: True)),
     "id text": ("\t", lambda row: len(row) in {2, 3} and all(field.strip() for field in row[:2])),
+    "id word word": (None, _of(3, lambda _row: True)),
 }
 """Form -> what separates its fields, and whether a row has it; the first that fits counts. A text without spaces may be Japanese."""

@@ -2,6 +2,7 @@
 
 import io
 import json
+from pathlib import Path
 
 import pytest
 import yaml
@@ -232,6 +233,14 @@ def test_a_new_study_of_pushes_repeats_some_pairs(tmp_path):
     assert new(tmp_path).exit_code == 0
     [task] = written(tmp_path).tasks
     assert task.entry.validation_pairs == MIN_VALIDATIONS
+
+
+def test_a_new_study_of_two_runs_repeats_none(tmp_path):
+    """A query has one pair, and a repeat comes after another pair."""
+    lists = Path(__file__).parents[3] / "examples" / "plain_lists"
+    assert new(tmp_path / "mine", lists / "collection", lists / "runs").exit_code == 0
+    [task] = written(tmp_path / "mine").tasks
+    assert task.entry.validation_pairs == 0
 
 
 def test_two_files_that_could_both_be_meant_are_named(summaries):
