@@ -76,8 +76,11 @@ class SlotState:
 
 
 def is_settled(slots: Sequence[SlotState]) -> bool:
-    """Say whether what a worker holds of a task needs nothing now: a stream that is followed runs by itself."""
-    return all(slot.is_done or slot.followed for slot in slots)
+    """Say whether what a worker holds of a task needs nothing now: a stream that is followed runs by itself.
+
+    What was taken last is looked at first: it is what is at hand.
+    """
+    return all(slot.is_done or slot.followed for slot in reversed(slots))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +123,9 @@ class TaskState:
         A stream needs nothing as soon as it is followed: several run side by side.
         """
         return (
-            is_settled(self.slots)
+            self.has_room
             and len(self.slots) < self.wanted
-            and self.has_room
+            and is_settled(self.slots)
             and not self.awaits_introduction
         )
 
@@ -174,7 +177,11 @@ def open_steps(state: WorkerState) -> tuple[Step, ...]:
     steps = [CONSENT, STOP]
     for number, task in enumerate(state.tasks, start=1):
         steps += _task_steps(number, task)
-        if task.awaits_introduction or task.wants_slot or not all(slot.is_done for slot in task.slots):
+        if (
+            task.awaits_introduction
+            or task.wants_slot
+            or not all(slot.is_done for slot in reversed(task.slots))
+        ):
             return tuple(steps)
     return (*steps, FINISH if state.has_all else FULL)
 

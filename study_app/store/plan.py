@@ -52,13 +52,17 @@ class TopicPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskPlan:
-    """A task: ``entry`` is what the study file says of it, ``systems`` maps rows to names in order."""
+    """A task: ``entry`` is what the study file says of it, ``systems`` maps rows to names in order.
+
+    ``pairs``: the two systems of each pair that is leased by itself (rows); empty where none is.
+    """
 
     id: int
     number: int
     entry: TaskEntry
     topics: tuple[TopicPlan, ...]
     systems: dict[int, str]
+    pairs: Mapping[int, tuple[int, int]]
 
     @property
     def kind(self) -> TaskKind:
@@ -182,28 +186,33 @@ def read_plan(session: Session, study_id: int) -> StudyPlan:
         consent_sha256=loaded.consent_sha256,
         version=loaded.version,
         tasks=tuple(
-            _task_plan(task, number, entry.tasks[number - 1], _units(session, task, entry.tasks[number - 1]))
+            _task_plan(session, task, number, entry.tasks[number - 1])
             for number, task in enumerate(loaded.tasks, start=1)
         ),
     )
 
 
-def _units(session: Session, task: Task, entry: TaskEntry) -> Mapping[int, Sequence[int]]:
+def _pairs(session: Session, task: Task, entry: TaskEntry) -> Sequence[Pair]:
+    """Return the pairs that are leased one by one."""
+    if kind_of(entry).unit != "pair":
+        return ()
+    return session.scalars(select(Pair).join(Topic).where(Topic.task_id == task.id).order_by(Pair.id)).all()
+
+
+def _units(task: Task, entry: TaskEntry, pairs: Sequence[Pair]) -> Mapping[int, Sequence[int]]:
     """Return topic -> what of it is leased one by one; of a query without iUnits there is nothing to rate."""
-    match kind_of(entry).unit:
-        case "intent":
-            rated = [topic for topic in task.topics if (topic.detail or {}).get("iunits")]
-            return {topic.id: [intent.id for intent in topic.intents] for topic in rated}
-        case "pair":
-            units: dict[int, list[int]] = {topic.id: [] for topic in task.topics}
-            pairs = select(Pair.topic_id, Pair.id).where(Pair.topic_id.in_(units)).order_by(Pair.id)
-            for topic_id, pair in session.execute(pairs):
-                units[topic_id].append(pair)
-            return units
-    return {}
+    units: dict[int, list[int]] = {topic.id: [] for topic in task.topics}
+    if kind_of(entry).unit == "intent":
+        rated = [topic for topic in task.topics if (topic.detail or {}).get("iunits")]
+        return units | {topic.id: [intent.id for intent in topic.intents] for topic in rated}
+    for pair in pairs:
+        units[pair.topic_id].append(pair.id)
+    return units
 
 
-def _task_plan(task: Task, number: int, entry: TaskEntry, units: Mapping[int, Sequence[int]]) -> TaskPlan:
+def _task_plan(session: Session, task: Task, number: int, entry: TaskEntry) -> TaskPlan:
+    pairs = _pairs(session, task, entry)
+    units = _units(task, entry, pairs)
     return TaskPlan(
         id=task.id,
         number=number,
@@ -216,11 +225,12 @@ def _task_plan(task: Task, number: int, entry: TaskEntry, units: Mapping[int, Se
                 text=topic.text,
                 intents=tuple((intent.name, intent.text) for intent in topic.intents),
                 detail=topic.detail or {},
-                units=tuple(units.get(topic.id, ())),
+                units=tuple(units[topic.id]),
                 is_closed=topic.closed_at is not None,
             )
             for topic in task.topics
         ),
+        pairs={pair.id: (pair.system_a_id, pair.system_b_id) for pair in pairs},
     )
 
 

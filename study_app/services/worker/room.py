@@ -1,11 +1,23 @@
 """How much room is left: what of each topic, unit and pair counts as taken, and what can take one more."""
 
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import BindParameter, ColumnElement, ScalarSelect, and_, bindparam, func, not_, or_, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    CompoundSelect,
+    Select,
+    and_,
+    bindparam,
+    func,
+    not_,
+    or_,
+    select,
+    union_all,
+)
+from sqlalchemy.orm import Session
 
 from study_app.protocol.domain import PairTally, has_room
 from study_app.store.models import Assignment, Pair, Showing, Slot, Topic, Worker
@@ -27,26 +39,35 @@ _PAIRS = (
     .order_by(Pair.id)
 )
 
-_JUDGED = (
-    select(Showing.pair_id, Showing.left_system_id, func.count())
-    .where(
-        Showing.pair_id.in_(select(Pair.id).where(Pair.topic_id == bindparam("topic"))),
-        Showing.repeats_id.is_(None),
+
+def _times(topics: Select[int]) -> CompoundSelect[int, int, int]:
+    """Return rows (pair, system on its left, times shown) of topics, repeats not counted; what was shown in vain comes as negative numbers.
+
+    Of all that was shown an index alone is read: a study has many thousands of showings, counted whenever a worker takes some.
+    """
+    way = (Showing.pair_id, Showing.left_system_id)
+    shown = (
+        select(*way, func.count())
+        .where(
+            Showing.pair_id.in_(select(Pair.id).where(Pair.topic_id.in_(topics))),
+            Showing.repeats_id.is_(None),
+        )
+        .group_by(*way)
     )
-    .group_by(Showing.pair_id, Showing.left_system_id)
-)
-"""All that is read is an index: a study has many thousands of showings, and they are counted whenever a worker begins."""
+    in_vain = (
+        select(*way, -func.count())
+        .join(Showing.slot)
+        .join(Slot.assignment)
+        .join(Assignment.worker)
+        .where(Slot.topic_id.in_(topics), Showing.repeats_id.is_(None), not_(counts(bindparam("now"))))
+        .group_by(*way)
+    )
+    return union_all(shown, in_vain)
 
 
-_SHOWN_IN_VAIN = (
-    select(Showing.pair_id, Showing.left_system_id, func.count())
-    .join(Showing.slot)
-    .join(Slot.assignment)
-    .join(Assignment.worker)
-    .where(Slot.topic_id == bindparam("topic"), Showing.repeats_id.is_(None), not_(counts(bindparam("now"))))
-    .group_by(Showing.pair_id, Showing.left_system_id)
-)
-
+_OF_TASK = select(Topic.id).where(Topic.task_id == bindparam("task"))
+_TIMES_OF_TASK = _times(_OF_TASK)
+_TIMES_OF_TOPIC = _times(select(Topic.id).where(Topic.id == bindparam("topic")))
 
 _TAKEN_UNITS = (
     select(Slot.unit, func.count())
@@ -55,34 +76,8 @@ _TAKEN_UNITS = (
     .where(counts(bindparam("now")), Slot.id != bindparam("besides"))
     .group_by(Slot.unit)
 )
-_UNITS_OF_TASK = _TAKEN_UNITS.where(
-    Slot.topic_id.in_(select(Topic.id).where(Topic.task_id == bindparam("task")))
-)
+_UNITS_OF_TASK = _TAKEN_UNITS.where(Slot.topic_id.in_(_OF_TASK))
 _UNITS_OF_TOPIC = _TAKEN_UNITS.where(Slot.topic_id == bindparam("topic"))
-
-
-def _times_shown(left: ColumnElement[int] | InstrumentedAttribute[int]) -> ScalarSelect[int]:
-    """Return how often a pair was shown with ``left`` on the left, in slots that count, repeats not counted."""
-    return (
-        select(func.count())
-        .select_from(Showing)
-        .join(Showing.slot)
-        .join(Slot.assignment)
-        .join(Assignment.worker)
-        .where(
-            Showing.pair_id == Pair.id,
-            Showing.left_system_id == left,
-            Showing.repeats_id.is_(None),
-            counts(bindparam("now")),
-        )
-        .correlate(Pair)
-        .scalar_subquery()
-    )
-
-
-_TALLY = select(
-    Pair.system_a_id, Pair.system_b_id, _times_shown(Pair.system_a_id), _times_shown(Pair.system_b_id)
-).where(Pair.id == bindparam("pair"))
 
 
 def taken(
@@ -127,12 +122,31 @@ def open_units(
 ) -> dict[int, int]:
     """Return the units that can take one more, without those in ``besides``, with how many slots count."""
     taken_so_far = taken_units(session, task, now=now, topic=topic)
-    shut = {unit for one in task.topics if one.is_closed for unit in one.units}.union(besides)
+    shut, limit = _closed_units(task).union(besides), task.limit
     return {
-        unit: number
-        for unit, number in taken_so_far.items()
-        if unit not in shut and has_room(number, task.limit)
+        unit: number for unit, number in taken_so_far.items() if unit not in shut and has_room(number, limit)
     }
+
+
+def open_pairs(
+    session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime
+) -> dict[int, tuple[int, int]]:
+    """Return the pairs that can take one more as `open_units` does, each with how often either system stood on its left.
+
+    A slot of a pair that is leased by itself shows it once, repeats not counted: so these say how many slots count too.
+    """
+    times = _counted(session, _TIMES_OF_TASK, {"task": task.id, "now": now})
+    shut, limit = _closed_units(task).union(besides), task.limit
+    ways = {
+        pair: (times.get((pair, a), 0), times.get((pair, b), 0))
+        for pair, (a, b) in task.pairs.items()
+        if pair not in shut
+    }
+    return {pair: both for pair, both in ways.items() if has_room(sum(both), limit)}
+
+
+def _closed_units(task: TaskPlan) -> set[int]:
+    return {unit for one in task.topics if one.is_closed for unit in one.units}
 
 
 def has_open(session: Session, task: TaskPlan, *, held: Sequence[SlotRow], now: datetime) -> bool:
@@ -161,21 +175,18 @@ def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], n
 
 def pair_tallies(session: Session, topic: int, *, now: datetime) -> Sequence[PairTally]:
     """Return every pair of a query with how often it was shown each way, repeats not counted."""
-    connection = session.connection()
-    times: Counter[tuple[int, int]] = Counter()
-    for pair, left, number in connection.execute(_SHOWN_IN_VAIN, {"topic": topic, "now": now}):
-        times[pair, left] = -number
-    for pair, left, number in connection.execute(
-        _JUDGED, {"topic": topic}
-    ):  # later: what is new counts here only
-        times[pair, left] += number
+    times = _counted(session, _TIMES_OF_TOPIC, {"topic": topic, "now": now})
     return [
         PairTally(pair=pair, system_a=a, system_b=b, a_left=times[pair, a], b_left=times[pair, b])
-        for pair, a, b in connection.execute(_PAIRS, {"topic": topic})
+        for pair, a, b in session.connection().execute(_PAIRS, {"topic": topic})
     ]
 
 
-def pair_tally(session: Session, pair: int, *, now: datetime) -> PairTally:
-    """Return how often one pair was shown each way, repeats not counted."""
-    a, b, a_left, b_left = session.connection().execute(_TALLY, {"pair": pair, "now": now}).one()
-    return PairTally(pair=pair, system_a=a, system_b=b, a_left=a_left, b_left=b_left)
+def _counted(
+    session: Session, query: CompoundSelect[int, int, int], values: Mapping[str, object]
+) -> Mapping[tuple[int, int], int]:
+    """Return (pair, system on its left) -> how often it was shown so, in slots that count."""
+    times: defaultdict[tuple[int, int], int] = defaultdict(int)
+    for pair, left, number in session.connection().execute(query, values):
+        times[pair, left] += number
+    return times

@@ -8,6 +8,7 @@ from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from study_app.protocol.domain import (
+    PairTally,
     PlannedShowing,
     balanced_sides,
     drawn,
@@ -18,10 +19,10 @@ from study_app.protocol.domain import (
 from study_app.protocol.steps import Step, is_settled
 from study_app.services.worker.ends import has_answer
 from study_app.services.worker.room import (
+    open_pairs,
     open_topics,
     open_units,
     pair_tallies,
-    pair_tally,
     taken,
     taken_units,
 )
@@ -46,17 +47,24 @@ SIGN_OF_LIFE_EVERY = timedelta(seconds=30)
 
 
 def _draw_pages(
-    session: Session, here: Whereabouts, task: TaskPlan, slot: SlotRow, *, is_last: bool, now: datetime
+    session: Session,
+    here: Whereabouts,
+    task: TaskPlan,
+    slot: SlotRow,
+    ways: tuple[int, int],
+    *,
+    is_last: bool,
+    now: datetime,
 ) -> None:
     """Draw the pages of a slot that was just taken: showings of pairs, or sheets of iUnits.
 
-    ``is_last``: the worker gets no other unit after this one.
+    ``ways``: how often the pair that was taken was shown either way; ``is_last``: the worker gets no other unit after this one.
     """
     match task.entry:
         case ChosenPairs() as entry:
             _draw_query(session, here, task, entry, slot, now=now)
         case TakenPairs() as entry:
-            _draw_pair(session, here, task, entry, slot, is_last=is_last, now=now)
+            _draw_pair(session, here, task, entry, slot, ways, is_last=is_last)
         case RatedTask() as entry:
             _draw_sheets(session, here, task, entry, slot)
 
@@ -89,14 +97,16 @@ def _draw_pair(
     task: TaskPlan,
     entry: TakenPairs,
     slot: SlotRow,
+    ways: tuple[int, int],
     *,
     is_last: bool,
-    now: datetime,
 ) -> None:
     """Draw the sides of one pair; the last slot of the worker has the repeats of earlier ones too."""
     seed, worker = here.plan.entry.seed, here.worker
     rng = drawn(seed, worker.number, f"pairs {task.number}.{slot.position}")
-    left, right = balanced_sides(pair_tally(session, slot.unit, now=now), rng)
+    (system_a, system_b), (a_left, b_left) = task.pairs[slot.unit], ways
+    tally = PairTally(pair=slot.unit, system_a=system_a, system_b=system_b, a_left=a_left, b_left=b_left)
+    left, right = balanced_sides(tally, rng)
     repeated = []
     if is_last:
         earlier, done = _unrepeated(session, slot)
@@ -213,13 +223,19 @@ def take_unit(session: Session, here: Whereabouts, task: TaskPlan, *, now: datet
     """Give the worker the unit that was done and is held least, of the topic at hand if it has one; False when none is left."""
     queue_for(session, task)
     held = here.slots[task.number]
-    counted = open_units(session, task, besides={slot.unit for slot in held}, now=now)
+    besides = {slot.unit for slot in held}
+    ways = open_pairs(session, task, besides=besides, now=now) if task.pairs else {}
+    counted = (
+        {pair: sum(both) for pair, both in ways.items()}
+        if task.pairs
+        else open_units(session, task, besides=besides, now=now)
+    )
     if not counted:
         return False
     topics = {unit: topic.id for topic in task.topics for unit in topic.units}
     unit = _next_unit(here, task, counted, topics, held)
     is_last = len(held) + 1 == task.wanted or len(counted) == 1
-    _hold(session, here, task, topics[unit], unit=unit, is_last=is_last, now=now)
+    _hold(session, here, task, topics[unit], unit=unit, ways=ways.get(unit, (0, 0)), is_last=is_last, now=now)
     return True
 
 
@@ -258,6 +274,7 @@ def _hold(
     topic: int,
     *,
     unit: int = 0,
+    ways: tuple[int, int] = (0, 0),
     is_last: bool = False,
     now: datetime,
 ) -> None:
@@ -276,7 +293,7 @@ def _hold(
         "done_at": None,
     }
     slot = store(session, _NEW_SLOT, row | {"leased_at": now})
-    _draw_pages(session, here, task, SlotRow(slot, **row), is_last=is_last, now=now)
+    _draw_pages(session, here, task, SlotRow(slot, **row), ways, is_last=is_last, now=now)
 
 
 def take_next(session: Session, here: Whereabouts, *, now: datetime) -> bool:

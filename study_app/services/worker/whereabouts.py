@@ -22,18 +22,17 @@ _WORKER = (
     .where(Worker.id == bindparam("worker"))
 )
 _LOCKED_WORKER = _WORKER.with_for_update(of=Worker, key_share=True)
-_SLOTS = (
-    select(Assignment.task_id, *columns(Slot, SlotRow))
+_SLOTS_AND_PAIRS = (
+    select(
+        Assignment.task_id,
+        Showing.id,
+        exists().where(Judgment.showing_id == Showing.id),
+        *columns(Slot, SlotRow),
+    )
     .join(Slot.assignment)
+    .outerjoin(Slot.showings)
     .where(_OF_WORKER)
-    .order_by(Slot.position)
-)
-_SHOWN = (
-    select(Showing.slot_id, exists().where(Judgment.showing_id == Showing.id))
-    .join(Showing.slot)
-    .join(Slot.assignment)
-    .where(_OF_WORKER)
-    .order_by(Showing.slot_id, Showing.position)
+    .order_by(Slot.position, Showing.position)
 )
 _VOTED = (
     select(Ballot.slot_id)
@@ -60,9 +59,8 @@ _INTRODUCED = select(Introduction.task_id).where(
     Introduction.worker_id == bindparam("worker"), Introduction.passed
 )
 _FOLLOWS = select(Follow).join(Follow.slot).join(Slot.assignment).where(_OF_WORKER)
-_NUMBERED_PAGES: Mapping[Page, Select[int, bool]] = {"pair": _SHOWN, "rate": _RATED}
 _SINGLE_PAGES: Mapping[Page, Select[int]] = {"vote": _VOTED, "questions": _REPLIED}
-"""Kind of answer pages -> which of them have an answer, of a slot with several of them and of one with one."""
+"""Kind of answer pages of which a slot has one -> which of them have an answer."""
 
 
 class UnknownWorkerError(LookupError):
@@ -137,9 +135,9 @@ def locate(
         raise UnknownWorkerError(worker_id)
     worker = WorkerRow(*row[1:])
     plan = plans.of(session, worker.study_id, row.version)
-    slots = _slots(connection, worker, plan)
+    slots, answered = _slots(connection, worker, plan)
     follows = _follows(session, worker, plan, slots)
-    answered = _answered(connection, worker, plan, slots)
+    answered |= _answered(connection, worker, plan, slots)
     answered |= {slot: [follow.ends_at <= now] for slot, follow in follows.items()}
     introduced = _introduced(connection, worker, plan)
     tasks = tuple(
@@ -165,11 +163,21 @@ def locate(
     return Whereabouts(worker=worker, plan=plan, slots=slots, follows=follows, state=state)
 
 
-def _slots(connection: Connection, worker: WorkerRow, plan: StudyPlan) -> dict[int, list[SlotRow]]:
-    slots: dict[int, list[SlotRow]] = {task.number: [] for task in plan.tasks}
-    for task, *values in connection.execute(_SLOTS, {"worker": worker.id}):
-        slots[plan.task(task).number].append(SlotRow(*values))
-    return slots
+def _slots(
+    connection: Connection, worker: WorkerRow, plan: StudyPlan
+) -> tuple[dict[int, list[SlotRow]], dict[int, list[bool]]]:
+    """Return what the worker holds in each task, and of each slot which of its pairs have an answer."""
+    held: dict[int, list[SlotRow]] = {task.id: [] for task in plan.tasks}
+    answered: dict[int, list[bool]] = {}
+    for task, showing, is_answered, slot, *values in connection.execute(
+        _SLOTS_AND_PAIRS, {"worker": worker.id}
+    ):
+        if slot not in answered:
+            held[task].append(SlotRow(slot, *values))
+            answered[slot] = []
+        if showing is not None:
+            answered[slot].append(is_answered)
+    return {task.number: held[task.id] for task in plan.tasks}, answered
 
 
 def _follows(
@@ -190,13 +198,12 @@ def _introduced(connection: Connection, worker: WorkerRow, plan: StudyPlan) -> s
 def _answered(
     connection: Connection, worker: WorkerRow, plan: StudyPlan, slots: dict[int, list[SlotRow]]
 ) -> dict[int, list[bool]]:
-    """Return, for each slot, which of its pages have an answer."""
-    answered: dict[int, list[bool]] = {slot.id: [] for held in slots.values() for slot in held}
+    """Return, for each slot with pages that are no pairs, which of them have an answer."""
+    answered: dict[int, list[bool]] = {}
     held = {task.kind.page for task in plan.tasks if slots[task.number]}
-    for page, numbered in _NUMBERED_PAGES.items():
-        if page in held:
-            for slot_id, is_answered in connection.execute(numbered, {"worker": worker.id}):
-                answered[slot_id].append(is_answered)
+    if "rate" in held:
+        for slot_id, is_answered in connection.execute(_RATED, {"worker": worker.id}):
+            answered.setdefault(slot_id, []).append(is_answered)
     for page, single in _SINGLE_PAGES.items():
         if page in held:
             done = set(connection.scalars(single, {"worker": worker.id}))
@@ -217,12 +224,12 @@ def _task_state(
     now: datetime,
 ) -> TaskState:
     """Say how far a worker is with a task; one that was passed over has no room for them again once they have gone on."""
-    is_stream = task.kind.page == "stream"
+    is_stream, has_search = task.kind.page == "stream", task.has_search
     states = tuple(
         SlotState(
             id=slot.id,
             topic=slot.topic_id,
-            searched=not task.has_search or slot.search_left_at is not None,
+            searched=not has_search or slot.search_left_at is not None,
             answered=tuple(answered[slot.id]) if slot.id in follows or not is_stream else (False,),
             followed=slot.id in follows,
         )
@@ -231,7 +238,7 @@ def _task_state(
     may_go_on = not is_passed and len(slots) < task.wanted and is_settled(states)
     return TaskState(
         page=task.kind.page,
-        has_search=task.has_search,
+        has_search=has_search,
         choices=len(task.topics) if task.kind.is_chosen else 0,
         wanted=task.wanted,
         has_room=may_go_on and has_open(session, task, held=slots, now=now),

@@ -336,13 +336,14 @@ def test_only_a_revealed_silent_day_is_called_silent():
 
 
 def test_the_next_pair_is_given_without_reading_anything_twice(served):
-    """A worker who judges pairs one by one waits for a count of what is taken: one a form, and none on the page that follows without a limit."""
+    """Who judges pairs one by one waits for one count a form, none on the page that follows without a limit; what is held is read once by each."""
     study = served(judgments_per_pair=None, validation_pairs=0)
     visitor = study.arrive().send()
     statements = []
     event.listen(study.database.engine, "before_cursor_execute", lambda *said: statements.append(said[2]))
     visitor.send(choice="left")
-    counted = [one for one in statements if "GROUP BY slot.unit" in one]
+    counted = [one for one in statements if "count(*)" in one]
     found = [one for one in statements if one.startswith("SELECT study.version")]
+    held = [one for one in statements if "slot.expires_at" in one and one not in counted]
     assert visitor.step == "1/2/pair/1"
-    assert (len(counted), len(found)) == (1, 2)
+    assert (len(counted), len(found), len(held)) == (1, 2, 2)
