@@ -17,7 +17,7 @@ Who is not signed in gets the answer of an address that does not exist.
 """
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeAlias
@@ -48,6 +48,7 @@ from study_app.web.serving import is_https, server
 blueprint = Blueprint("console", __name__)
 COOKIE = "prefcal_console"
 TRIES = "prefcal_tries"
+MOST_ROWS = 2**31 - 1
 Places = ParamSpec("Places")
 
 NAVIGATION = (
@@ -131,6 +132,7 @@ def watch(view: Look[Places]) -> View:
 
     @wraps(view)
     def looked(study: str, *args: Places.args, **places: Places.kwargs) -> Response:
+        _refuse_huge(places)
         with transaction(server().database, write=False) as session:
             taken = _seat(session, study)
             return view(taken, *args, **places) if isinstance(taken, Seat) else taken
@@ -148,6 +150,7 @@ def manage(what: str) -> Callable[[Look[Places]], View]:
     def acting(view: Look[Places]) -> View:
         @wraps(view)
         def acted(study: str, *args: Places.args, **places: Places.kwargs) -> Response:
+            _refuse_huge(places)
             try:
                 with transaction(server().database, write=True) as session:
                     taken = _seat(session, study)
@@ -164,6 +167,12 @@ def manage(what: str) -> Callable[[Look[Places]], View]:
         return acted
 
     return acting
+
+
+def _refuse_huge(places: Mapping[str, object]) -> None:
+    """Answer a number in an address that no row can have as an address that does not exist; databases fail when asked for it."""
+    if any(isinstance(place, int) and place > MOST_ROWS for place in places.values()):
+        raise NotFound
 
 
 def _refuse_strange(seat: Seat, what: str) -> None:

@@ -146,3 +146,17 @@ def test_a_key_of_one_study_opens_no_other(study, tmp_path):
     assert study.app.test_client().get(f"/r/second?key={key}").status_code == 404
     assert [client.get(f"/r/second/{page}").status_code for page in PAGES] == [404] * len(PAGES)
     assert client.post("/r/second/pause", data={"csrf": token(client)}).status_code == 404
+
+
+@pytest.mark.both_databases
+def test_a_number_that_no_row_can_have_is_no_fault_of_the_server(study):
+    """In the address, or behind it."""
+    client, huge = study.console(), 10**30
+    for path in (f"data/jobs/{huge}", f"data/report/{huge}", f"people/nobody/replay/{huge}"):
+        assert client.get(f"/r/small/{path}").status_code == 404
+    for name in ("people", "material", "audit", "limits", "", "payments"):
+        for number in (huge, 2**31, -1):
+            query = "&".join(
+                f"{key}={number}" for key in ("page", "part", "task", "across", "before", "done", "at")
+            )
+            assert client.get(f"/r/small/{name}?{query}").status_code in {200, 404, 422}
