@@ -1,7 +1,7 @@
 """Where the lines and ticks of a drawing lie; `templates/console/charts.html` draws them as SVG, without a script."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,6 +11,7 @@ WIDTH, HEIGHT = 640, 220
 LEFT, RIGHT, TOP, BOTTOM = 60, 12, 14, 28
 """Of the drawing in units of its own, and what its edges leave free for the ticks."""
 ROUND_STEPS = (1, 2, 5)
+TIME_TICKS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,15 +43,23 @@ def people_chart(curve: Curve) -> DrawnChart:
             _line("arrived", curve.times, curve.arrived, top),
             _line("finished", curve.times, curve.finished, top),
         ),
-        x_ticks=tuple(
-            (_x(place / (len(curve.times) - 1)), _moment(curve.times[place], curve.times)) for place in shown
-        ),
+        x_ticks=tuple(_time_ticks(curve.times)),
         y_ticks=tuple((_y(number / top), f"{number:,}") for number in range(0, top + 1, step)),
         rows=tuple(
             (f"{curve.times[place]:%Y-%m-%d %H:%M}", curve.arrived[place], curve.finished[place])
             for place in shown
         ),
     )
+
+
+def _time_ticks(times: Sequence[datetime]) -> Iterator[tuple[float, str]]:
+    """Yield few ticks, so that their texts do not meet on a phone; what a tick before it says already is not said again."""
+    said = ""
+    for place in range(0, len(times), max(1, (len(times) - 1) // TIME_TICKS)):
+        text = _moment(times[place], times)
+        if text != said:
+            yield _x(place / (len(times) - 1)), text
+        said = text
 
 
 def round_step(least: float) -> int:

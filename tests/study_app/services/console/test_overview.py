@@ -47,6 +47,17 @@ def test_a_chart_starts_below_and_ends_at_the_last_numbers():
     assert (finished[0], finished[-1]) == ((60.0, 192.0), (628.0, 14.0))
     assert [text for _, text in chart.y_ticks] == ["0", "5", "10"]
     assert chart.rows[-1] == ("2026-03-01 12:12", 13, 13)
+    assert [text for _, text in chart.x_ticks] == ["12:00", "12:04", "12:08", "12:12"]
+
+
+def test_no_day_is_said_twice_on_an_axis():
+    """Two of its four ticks are on the same day."""
+    times = tuple(NOON + timedelta(hours=5 * one) for one in range(13))
+    chart = people_chart(Curve(times=times, arrived=(1,) * 13, finished=(0,) * 13))
+    assert [text for _, text in chart.x_ticks] == ["01 Mar", "02 Mar", "03 Mar", "04 Mar"]
+    times = tuple(NOON + timedelta(hours=4 * one) for one in range(13))
+    chart = people_chart(Curve(times=times, arrived=(1,) * 13, finished=(0,) * 13))
+    assert [text for _, text in chart.x_ticks] == ["01 Mar", "02 Mar", "03 Mar"]
 
 
 @pytest.fixture
