@@ -135,13 +135,11 @@ def _check_once(rows: Iterable[_Row], log: FaultLog) -> None:
 
 def _aligned(scores: Sequence[Score], log: FaultLog) -> dict[str, Floats]:
     """Put the scores of all measures into arrays of one order; note what is missing."""
-    systems, topics, measures = (
-        {name: place for place, name in enumerate(dict.fromkeys(one[column] for one in scores))}
-        for column in range(3)
-    )
+    systems = {name: place for place, name in enumerate(dict.fromkeys(one.run for one in scores))}
+    topics = {name: place for place, name in enumerate(dict.fromkeys(one.topic for one in scores))}
     if len(systems) < 2:
         log.add("fewer than two rows", line=1, cure="write one row a system, two at least")
-    arrays = {measure: np.full((len(systems), len(topics)), np.nan) for measure in measures}
+    arrays = {one.metric: np.full((len(systems), len(topics)), np.nan) for one in scores}
     for one in scores:
         arrays[one.metric][systems[one.run], topics[one.topic]] = one.value
     for measure, values in arrays.items():
