@@ -1,4 +1,4 @@
-"""Scores of runs as a CSV file: long (run, topic, metric, value), as `prefcal score --format csv` writes it, or wide (run, a column a measure).
+"""Scores of runs as a CSV file: long (run, topic, metric, value), as `prefcal score --format csv` writes it, or wide (run, a column per measure).
 
 A column topic may be missing: the scores are then over all topics.
 """
@@ -38,7 +38,7 @@ def read_score_rows(path: str | Path) -> list[Score]:
     columns = read_csv_columns(path, [RUN, *topic, *measures], log)
     check_any_row(columns, log)
     if not measures:
-        log.add("there is no column of a measure", line=1, cure="write a column a measure beside run")
+        log.add("there is no column of a measure", line=1, cure="write a column per measure beside run")
     scores = list(_scores(columns, measures, log, is_long=is_long))
     log.raise_if_any()
     return scores
