@@ -339,7 +339,7 @@ def read_depths(
         for text in range(each):
             now = own * math.exp(tiring * (0.5 - text / max(1, each - 1)) + by_time * rng.standard_normal())
             stop, length = rng.random() * now, round(rng.uniform(*lengths) * patience)
-            stop = max(rounded, round(stop / rounded) * rounded) if rounded else stop
+            stop = round(stop / rounded) * rounded if rounded else stop
             rows.append(
                 (
                     f"w{person}",
