@@ -172,6 +172,25 @@ def test_a_column_says_how_far_the_reader_surely_came():
     assert taken_as_exact > 1600
 
 
+def test_stops_in_round_numbers_may_be_rounded_to_the_nearest_or_be_ends_of_screens():
+    """Rounded to 300 characters, L is 150 longer than of screens of 300: the interval holds both, and a column that says more ends it."""
+    exact = simulate_stops(1500, np.random.default_rng(6), workers=150)
+    read = np.where(exact["reached_end"], exact["text_chars"], np.round(exact["chars_read"] / 300) * 300)
+    read = np.minimum(read, exact["text_chars"])
+    rounded = exact.assign(chars_read=read)
+    told = rounded.assign(chars_least=np.maximum(read - 300, 0))
+
+    either, screens = (
+        fit_patience_from_stops(table, rng=np.random.default_rng(0), resamples=100)
+        for table in (rounded, told)
+    )
+
+    assert either.params[STOPS] < 1400
+    assert holds(either.conf_int()[STOPS], 1500)
+    assert not holds(screens.conf_int()[STOPS], 1500)
+    assert any("the interval holds both" in note.sentence for note in either.diagnostics)
+
+
 def test_the_length_of_a_screen_is_found_from_stops_that_are_its_multiples():
     """Not from a few of them, nor from stops that lie anywhere."""
     assert screen_step(np.array([300.0, 600, 600, 900, 300, 1200, 600, 300])) == 300
