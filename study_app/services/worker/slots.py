@@ -304,7 +304,7 @@ def _hold(
             "topic_id": topic,
             "unit": unit,
             "position": position,
-            "expires_at": now + (lease(here) if has_answer(here) else here.plan.entry.first_lease),
+            "expires_at": now + (lease(here) if held or has_answer(here) else here.plan.entry.first_lease),
             "late": False,
             "search_shown_at": None,
             "search_left_at": None,
