@@ -150,6 +150,7 @@ class Study:
                 raise SystemExit(f"{self.kind}: {page.status} at {page.request.path}")
         if not page.request.path.endswith("finish"):
             raise SystemExit(f"{self.kind}: {PAIRS} pairs do not lead to the end, but to {page.request.path}")
+        self.sent(page.request.path, page.text)
 
     def sent(self, path: str, shown: str, **fields: str):  # noqa: ANN201 - werkzeug's class for tests
         """Post the form of a page and load what follows."""
@@ -182,7 +183,7 @@ def one_round(studies: list[Study], worker: int) -> list[float]:
         for turn in range(len(walks)):
             place = (pair + turn) % len(walks)
             seconds[place] += next(walks[place])
-    for walk in walks:  # to where it is looked at whether the way has ended
+    for walk in walks:  # the form of the last page, which is not measured
         next(walk, None)
     return seconds
 

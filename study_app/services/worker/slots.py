@@ -41,17 +41,12 @@ _NEW_SHOWING = insert(Showing)
 _REPEATS = (
     update(Showing).where(Showing.id == bindparam("repeat")).values({"repeats_id": bindparam("original")})
 )
-_NEW_SLOT = insert(Slot)
+_NEW_SLOTS = insert(Slot).returning(Slot.id, sort_by_parameter_order=True)
 _SHOWN_BEFORE = (
     select(Showing.id, Showing.pair_id, Showing.left_system_id, Showing.right_system_id, Showing.repeats_id)
     .join(Showing.slot)
     .where(Slot.assignment_id == bindparam("assignment"), Slot.id != bindparam("slot"))
     .order_by(Slot.position, Showing.position)
-)
-_NEWEST_SLOTS = (
-    select(Slot.id)
-    .where(Slot.assignment_id == bindparam("assignment"), Slot.position > bindparam("position"))
-    .order_by(Slot.position)
 )
 _LOCKED_TASK = select(Task.id).where(Task.id == bindparam("task")).with_for_update(key_share=True)
 PAIRS_AT_ONCE = 4
@@ -312,9 +307,7 @@ def _hold(
         }
         for position, (topic, unit) in enumerate(places, start=len(held) + 1)
     ]
-    connection = session.connection()
-    connection.execute(_NEW_SLOT, [row | {"leased_at": now} for row in rows])
-    ids = connection.scalars(_NEWEST_SLOTS, {"assignment": assignment, "position": len(held)})
+    ids = session.connection().scalars(_NEW_SLOTS, [row | {"leased_at": now} for row in rows])
     return [SlotRow(slot, **row) for slot, row in zip(ids, rows, strict=True)]
 
 
