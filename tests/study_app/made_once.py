@@ -20,7 +20,7 @@ from matplotlib.backends import _backend_pdf_ps
 from matplotlib.backends._backend_pdf_ps import SubsetResults
 from matplotlib.font_manager import FontPath
 from matplotlib.ft2font import FT2Font
-from sqlalchemy import Engine, event
+from sqlalchemy import URL, Engine, NullPool, create_engine, event, text
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.util import LRUCache
@@ -29,7 +29,7 @@ from werkzeug.routing import Rule
 from study_app import create_app
 from study_app.config import Config
 from study_app.services.researcher.load import LoadReport
-from study_app.store.database import Database, migrate, open_database
+from study_app.store.database import Database, is_empty, migrate, open_database
 from study_app.store.tokens import Now, seeded_tokens
 from study_app.web.serving import NAME
 
@@ -45,8 +45,31 @@ def ready_database(url: str) -> Database:
         file.write_bytes(_tables())
         return _hasty(open_database(url))
     database = open_database(url)
-    migrate(database)
+    if database.is_sqlite or not is_empty(database):
+        migrate(database)
+        return database
+    database.engine.dispose()
+    server = parsed.query["host"]
+    if server in TEMPLATES:
+        _copy(parsed, TEMPLATES[server])
+    else:
+        migrate(database)
+        database.engine.dispose()
+        TEMPLATES[server] = _copy(parsed.set(database="ready"), parsed.database)
     return database
+
+
+TEMPLATES: dict[Any, str] = {}
+"""The PostgreSQL database with all tables and no row, of each server."""
+
+
+def _copy(url: URL, template: str | None) -> str:
+    """Make an empty database, or one that is not there, a copy of another one, which nobody is connected to."""
+    server = create_engine(url.set(drivername="postgresql+psycopg", database="postgres"), poolclass=NullPool)
+    with server.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text(f'DROP DATABASE IF EXISTS "{url.database}"'))
+        connection.execute(text(f'CREATE DATABASE "{url.database}" TEMPLATE "{template}"'))
+    return str(url.database)
 
 
 def loaded_once(url: str, folder: Path, study: str, load: Callable[[], LoadReport]) -> LoadReport:
