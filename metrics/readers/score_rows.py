@@ -89,7 +89,7 @@ def _table(
     """Return the columns, the measures in them, by default all, and whether the table is long."""
     header = csv_header(path, log)
     is_long = set(LONG) <= set(header)
-    topic = [TOPIC] if TOPIC in header else []
+    topic = [TOPIC] if TOPIC in header and systems else []
     if is_long:
         table = read_csv_columns(path, [*LONG, *topic], log)
         return table, measures or list(dict.fromkeys(table.cells["metric"])), True
