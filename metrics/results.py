@@ -62,7 +62,7 @@ class Overview(NamedTuple):
     Attributes
     ----------
     table : DataFrame
-        A row a line.
+        A row per line.
     digits : str
         How its numbers are written, as in ``.3f``.
     sentences : sequence of str

@@ -204,7 +204,7 @@ def follows_of_visits(visits: pd.DataFrame, ended_at: pd.Timestamp | None = None
     Returns
     -------
     DataFrame
-        Each worker and topic from their first visit, which is thus the enrolment, to ``ended_at``. Who never came is not in
+        Each worker and topic from their first visit, which is thus the enrolment, to ``ended_at``. People who never came are not in
         it.
     """
     end = visits["end"].max() if ended_at is None else ended_at

@@ -165,7 +165,7 @@ def _of_study(rows: Rows, study_id: int, *, topic: InstrumentedAttribute[int] = 
 def importance_table(session: Session, study_id: int) -> pd.DataFrame:
     """Return table importance: the newest ratings of every sheet.
 
-    Whoever rated an iUnit for an intent in two tasks is in it with the later task's rating.
+    If a worker rated an iUnit for an intent in two tasks, the later task's rating counts.
     """
     newest = (
         select(Rating.sheet_id, func.max(Rating.revision).label("revision"))
