@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import xlogy
 from scipy.stats import f as f_distribution
-from scipy.stats import norm
+from statsmodels.stats.proportion import proportion_confint
 
 from calibration.inference.clusters import between_clusters, without_negative
 from calibration.inference.drawing import finish
@@ -61,18 +61,8 @@ def level_shares(counts: LatenessCounts, level: float = LEVEL) -> LevelShares:
         clustered = np.diag(between_clusters(residual))
         np.divide(clustered, model, out=effect, where=model > 0)
     effective = n / np.maximum(effect, 1.0)
-    low, high = wilson(share, effective, level)
+    low, high = proportion_confint(share * effective, effective, alpha=1 - level, method="wilson")
     return LevelShares(level=counts.level, asked=n, share=share, low=low, high=high)
-
-
-def wilson(share: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
-    """Return the score interval of a share of ``n`` answers (Wilson 1927), which lies within 0 and 1; ``n`` need not be whole."""
-    squared = norm.isf((1 - level) / 2) ** 2
-    centre = share + squared / (2 * n)
-    reach = np.sqrt(squared * (share * (1 - share) / n + squared / (4 * n**2)))
-    return np.maximum((centre - reach) / (1 + squared / n), 0.0), np.minimum(
-        (centre + reach) / (1 + squared / n), 1.0
-    )
 
 
 def shape_test(

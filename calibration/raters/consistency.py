@@ -18,7 +18,8 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.stats import beta, binom
+from scipy.stats import binom
+from statsmodels.stats.proportion import proportion_confint
 
 from calibration.inference.clusters import cluster_uncertainty
 from calibration.inference.few import notes_on_few
@@ -182,10 +183,8 @@ def pass_probability(repeats: int, share: float, min_consistency: float = MIN_CO
 
 def clopper_pearson(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[Floats, Floats]:
     """Return the exact interval of a share (Clopper and Pearson 1934): 0 and 1 where nothing else was seen."""
-    yes, no = np.asarray(successes), np.asarray(n) - np.asarray(successes)
-    low = beta.ppf((1 - level) / 2, yes, no + 1)
-    high = beta.isf((1 - level) / 2, yes + 1, no)
-    return np.where(yes > 0, low, 0.0), np.where(no > 0, high, 1.0)
+    low, high = proportion_confint(np.asarray(successes), np.asarray(n), alpha=1 - level, method="beta")
+    return np.asarray(low), np.asarray(high)
 
 
 def _answers(preferences: pd.DataFrame) -> pd.DataFrame:

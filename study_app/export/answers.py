@@ -27,7 +27,7 @@ from study_app.store.models import (
     Worker,
 )
 from study_app.store.task_models import Introduction, Rating, Reply, Sheet
-from study_app.study.question_answers import Answer, number_text
+from study_app.study.question_answers import ReplyValue, number_text
 
 Rows = TypeVar("Rows", bound=Select[*tuple[Any, ...]])
 
@@ -212,7 +212,7 @@ def answers_table(session: Session, study_id: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(TABLES["answers"].column_names), dtype="string")
 
 
-def _values(answer: Answer) -> Iterator[str]:
+def _values(answer: ReplyValue) -> Iterator[str]:
     for value in answer if isinstance(answer, list) else [answer]:
         yield value if isinstance(value, str) else number_text(value)
 
