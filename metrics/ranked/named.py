@@ -187,11 +187,14 @@ def in_their_notation(text: str) -> Any:
         If it is written wrongly.
     """
     node = ast.parse(text, mode="eval").body
-    depth, given = None, {}
+    depth: Any = None
+    given: dict[str, Any] = {}
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-        node, depth = node.left, ast.literal_eval(node.right)
+        depth = ast.literal_eval(node.right)
+        node = node.left
     if isinstance(node, ast.Call) and not node.args:
-        node, given = node.func, {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
+        given = {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
+        node = node.func
     if not isinstance(node, ast.Name):
         raise TypeError(text)
     theirs = ir_measures().measures.registry.get(node.id)

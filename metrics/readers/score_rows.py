@@ -138,7 +138,7 @@ def _aligned(scores: Sequence[Score], log: FaultLog) -> dict[str, Floats]:
     systems = {name: place for place, name in enumerate(dict.fromkeys(one.run for one in scores))}
     topics = {name: place for place, name in enumerate(dict.fromkeys(one.topic for one in scores))}
     if len(systems) < 2:
-        log.add("fewer than two rows", line=1, cure="write one row a system, two at least")
+        log.add("fewer than two rows", line=1, cure="write one row per system, two at least")
     arrays = {one.metric: np.full((len(systems), len(topics)), np.nan) for one in scores}
     for one in scores:
         arrays[one.metric][systems[one.run], topics[one.topic]] = one.value
