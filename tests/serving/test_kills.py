@@ -1,12 +1,17 @@
-"""The server is killed under load and started again: nothing that was acknowledged is lost, nothing is there twice."""
+"""What goes wrong under load: kills, a database that restarts or is taken over by its standby, a clock that jumps, a full disk.
+
+Nothing that was acknowledged is lost, nothing is there twice.
+"""
 
 import random
 import time
 
 import pytest
 
-from tests.serving.campaign import Told, assert_kept, end_campaign, start_campaign
-from tests.serving.serving import serving
+from study_app.cli.doctor import OK, WARNING, examine
+from tests.postgres_server import postgres_server
+from tests.serving.campaign import PATIENCE_SECONDS, Told, assert_kept, end_campaign, start_campaign
+from tests.serving.serving import free_port, serving
 
 LIMIT = 15
 
@@ -35,6 +40,14 @@ def test_kills_under_load_lose_nothing(loaded, sqlite_url):
     assert len(told.codes) == 2 * LIMIT
     assert len(told.turned_away) == 4
     assert_kept(url, told, limit=LIMIT)
+
+
+def until(happened):
+    """Wait while a crowd is at work."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 @pytest.mark.soak
@@ -73,3 +86,35 @@ def test_a_database_that_restarts_under_load_loses_nothing(loaded, durable_postg
     assert set(told.refusals) == {503}
     assert len(told.codes) == 120
     assert_kept(url, told, limit=60)
+
+
+def standby_state(url):
+    """Return what the doctor says of the standby of a database server."""
+    return next(finding.state for finding in examine(url) if finding.what == "standby")
+
+
+@pytest.mark.soak
+def test_a_standby_takes_over_from_a_primary_that_is_killed(loaded):
+    """What was acknowledged stands on the standby; the address names both, and workers are asked to wait until it is promoted."""
+    with (
+        postgres_server(durable=True, port=free_port()) as primary,
+        primary.standby(free_port()) as standby,
+    ):
+        primary.new_database("failover")
+        url = loaded(
+            f"postgresql://prefcal@127.0.0.1:{primary.port},127.0.0.1:{standby.port}/failover",
+            task={"search_seconds": 0, "workers_per_query": 60},
+        )
+        told = Told()
+        assert standby_state(url) == OK
+        with serving(url, "--processes", "2") as server:
+            crowd = start_campaign(server.address, "small", 124, told)
+            until(lambda: len(told.choices) > 20)
+            primary.kill()
+            time.sleep(2)
+            standby.promote()
+            end_campaign(crowd)
+        assert standby_state(url) == WARNING
+        assert set(told.refusals) == {503}
+        assert len(told.codes) == 120
+        assert_kept(url, told, limit=60)
