@@ -3,17 +3,25 @@
 Nothing that was acknowledged is lost, nothing is there twice.
 """
 
+import os
 import random
+import sqlite3
+import subprocess
 import time
+from contextlib import closing, suppress
 
+import httpx
 import pytest
 
+from calibration.tables.files import read_tables
 from study_app.cli.doctor import OK, WARNING, examine
 from tests.postgres_server import postgres_server
 from tests.serving.campaign import PATIENCE_SECONDS, Told, assert_kept, end_campaign, start_campaign
 from tests.serving.serving import free_port, serving
+from tests.study_app.prefcal_command import run_once
 
 LIMIT = 15
+HOUR = 3_600
 
 
 def killed_again_and_again(url, *arguments, kills, workers, between=(0.3, 0.9)):
@@ -118,3 +126,80 @@ def test_a_standby_takes_over_from_a_primary_that_is_killed(loaded):
         assert set(told.refusals) == {503}
         assert len(told.codes) == 120
         assert_kept(url, told, limit=60)
+
+
+CLOCK = """
+import os, time
+from datetime import timedelta
+from study_app.store import tokens
+def ahead(file={file!r}): return os.stat(file).st_size - {hour}
+def later(now=tokens.utc_now): return now() + timedelta(seconds=ahead())
+def seconds(now=time.time): return now() + ahead()
+tokens.utc_now, time.time = later, seconds
+"""
+"""The clock of a server, ahead by as many seconds as a file has bytes, less an hour."""
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_clock_that_jumps_under_load_loses_nothing(
+    loaded, sqlite_url, durable_postgres, tmp_path, database
+):
+    """By an hour, forwards and backwards; who left their place when the clock was ahead keeps nobody out for longer than that."""
+    url = loaded(
+        sqlite_url if database == "sqlite" else durable_postgres.new_database("clock"),
+        task={"search_seconds": 0, "workers_per_query": 40},
+    )
+    clock = tmp_path / "clock"
+    clock.write_bytes(bytes(2 * HOUR))
+    told = Told()
+    with serving(url, "--processes", "2", before=CLOCK.format(file=str(clock), hour=HOUR)) as server:
+        assert httpx.get(f"{server.address}/s/small?id=left", follow_redirects=True).is_success
+        crowd = start_campaign(server.address, "small", 80, told)
+        for hours in (0, 1, 2, 0, 1):
+            os.truncate(clock, hours * HOUR)
+            wanted = len(told.choices) + 30
+            until(lambda wanted=wanted: len(told.choices) > wanted or len(told.codes) == 80)
+        end_campaign(crowd)
+    assert len(told.codes) == 80
+    assert dict(told.refusals) == {}
+    assert_kept(url, told, limit=40)
+    assert run_once("export", tmp_path / "tables", "--database", url).code == 0
+    tables = read_tables(tmp_path / "tables")
+    assert (tables["preferences"]["decision_seconds"].dropna() >= 0).all()
+    assert (tables["reads"]["dwell_seconds"] >= 0).all()
+
+
+def fill(file, ballast):
+    """Leave no byte of a file system to a SQLite file, not even what its log has had already; returns True."""
+    with closing(sqlite3.connect(file)) as connection, suppress(sqlite3.OperationalError):
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with suppress(OSError), ballast.open("ab", buffering=0) as rest:
+        while rest.write(bytes(65_536)):
+            pass
+    return True
+
+
+@pytest.mark.soak
+def test_a_disk_that_is_full_for_a_while_loses_nothing(loaded, tmp_path):
+    """A file system of its own is filled to the last byte under load, and emptied: until then 503 and /readyz says so."""
+    room = tmp_path / "room"
+    room.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160m", "none", room], check=False).returncode:
+        pytest.skip("needs the right to mount a file system")
+    told, ballast, file = Told(), room / "ballast", room / "study.sqlite3"
+    try:
+        url = loaded(f"sqlite:///{file}", task={"search_seconds": 0, "workers_per_query": 40})
+        with serving(url, "--processes", "2") as server:
+            crowd = start_campaign(server.address, "small", 80, told)
+            until(lambda: len(told.choices) > 20)
+            until(lambda: fill(file, ballast) and told.refusals[503] > 20)
+            assert httpx.get(f"{server.address}/readyz").status_code == 503
+            assert httpx.get(f"{server.address}/healthz").is_success
+            ballast.unlink()
+            end_campaign(crowd)
+        assert set(told.refusals) == {503}
+        assert len(told.codes) == 80
+        assert_kept(url, told, limit=40)
+    finally:
+        subprocess.run(["umount", "--lazy", room], check=True)
