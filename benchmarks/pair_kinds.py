@@ -1,21 +1,25 @@
-"""What a pair page costs the server, by kind of task: pairs of summaries, of plain lists, and of answers, in interleaved rounds.
+"""What a pair page costs the server, by kind of task: pairs of summaries, of plain lists, and of answers, submission by submission in turn.
 
-    python benchmarks/pair_kinds.py [--workers 100] [--blocks 6]
+    python benchmarks/pair_kinds.py [--workers 100] [--blocks 6] [--seconds 45]
 
 The three studies have the same seven systems with the same sentences on every side, one query, and all 21 pairs for each worker. In each round one
-worker goes through each study in this process, without a network: what is measured is the processor's time from the form of a pair to
-the page of the next (POST, redirect, GET), with a SQLite file in a folder that is thrown away. benchmarks/README.md quotes the table.
+worker goes through each study in this process, without a network; the studies take turns at every submission, so that a machine that is slow for
+a while is slow for all. What is measured is the processor's time from the form of a pair to the page of the next (POST, redirect, GET), with a
+SQLite file in a folder that is thrown away. A round counts as a whole, since some submissions of a round cost more than others: its ratio is that of the
+sums of its 21 submissions. Printed are the median of these ratios and its 95 % interval (bootstrap of the rounds). The first round warms up and is
+left out. benchmarks/README.md quotes the table.
 """
 
 import argparse
 import re
-import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 from flask.testing import FlaskClient
 
 from study_app import create_app
@@ -108,27 +112,45 @@ KINDS: dict[str, Callable[[Path, int], str]] = {
 
 
 @dataclass
+class Clock:
+    """The servers' clock: it stands still but for the ``seconds`` that a worker looks at a pair."""
+
+    seconds: float
+    now: datetime = field(default_factory=utc_now)
+
+    def __call__(self) -> datetime:
+        """Return the time."""
+        return self.now
+
+    def forward(self) -> None:
+        """Let a worker look at a pair."""
+        self.now += timedelta(seconds=self.seconds)
+
+
+@dataclass
 class Study:
-    """One kind's study on its own server; ``seconds`` of processor of each submission so far."""
+    """One kind's study on its own server."""
 
     kind: str
     client: FlaskClient
-    seconds: list[float] = field(default_factory=list)
+    clock: Clock
 
-    def walk(self, worker: int) -> None:
-        """Let a worker go through it."""
+    def walk(self, worker: int) -> Iterator[float]:
+        """Let a worker go through it; yield the seconds of processor of each submission."""
         page = self.client.get(f"/s/{name_of(self.kind)}?id=w{worker}", headers=AGENT, follow_redirects=True)
         page = self.sent(page.request.path, page.text, agree="yes")
         if page.request.path.endswith("choose"):
             page = self.sent(page.request.path, page.text, topic="1")
         for _ in range(PAIRS):
+            self.clock.forward()
             begun = time.process_time()
             page = self.sent(page.request.path, page.text, choice="left")
-            self.seconds.append(time.process_time() - begun)
+            yield time.process_time() - begun
             if page.status_code != 200:
                 raise SystemExit(f"{self.kind}: {page.status} at {page.request.path}")
         if not page.request.path.endswith("finish"):
             raise SystemExit(f"{self.kind}: {PAIRS} pairs do not lead to the end, but to {page.request.path}")
+        self.sent(page.request.path, page.text)
 
     def sent(self, path: str, shown: str, **fields: str):  # noqa: ANN201 - werkzeug's class for tests
         """Post the form of a page and load what follows."""
@@ -136,7 +158,7 @@ class Study:
         return self.client.post(path, data=form, headers=AGENT, follow_redirects=True)
 
 
-def served(folder: Path, kind: str, blocks: int) -> Study:
+def served(folder: Path, kind: str, blocks: int, seconds: float) -> Study:
     """Write, load and serve a kind's study."""
     folder.mkdir()
     (folder / "study.yaml").write_text(
@@ -149,7 +171,21 @@ def served(folder: Path, kind: str, blocks: int) -> Study:
         create_keys(session, new_token=secret_token)
         load_study(session, read_whole_study(folder / "study.yaml"), now=utc_now())
     database.engine.dispose()
-    return Study(kind, create_app(Config(database=url)).test_client(use_cookies=False))
+    clock = Clock(seconds)
+    return Study(kind, create_app(Config(database=url), now=clock).test_client(use_cookies=False), clock)
+
+
+def one_round(studies: list[Study], worker: int) -> list[float]:
+    """Return the seconds of processor that each study took for all pairs of a worker; who begins changes with every pair."""
+    walks = [study.walk(worker) for study in studies]
+    seconds = [0.0] * len(walks)
+    for pair in range(PAIRS):
+        for turn in range(len(walks)):
+            place = (pair + turn) % len(walks)
+            seconds[place] += next(walks[place])
+    for walk in walks:  # the form of the last page, which is not measured
+        next(walk, None)
+    return seconds
 
 
 def main() -> None:
@@ -157,18 +193,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--workers", type=int, default=100, help="how many go through each study (100)")
     parser.add_argument("--blocks", type=int, default=6, help="sentences on a side (6)")
+    parser.add_argument("--seconds", type=float, default=45, help="how long a worker looks at a pair (45)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        studies = [served(Path(name) / kind, kind, options.blocks) for kind in KINDS]
-        for worker in range(options.workers):
-            for study in studies:
-                study.walk(worker)
-    print("| kind | ms of processor a submission: median | mean | beside summary_pairs |\n|---|---|---|---|")
-    first = statistics.median(studies[0].seconds)
-    for study in studies:
-        median = statistics.median(study.seconds)
-        mean = statistics.mean(study.seconds)
-        print(f"| `{study.kind}` | {1000 * median:.2f} | {1000 * mean:.2f} | {median / first:.2f} |")
+        studies = [served(Path(name) / kind, kind, options.blocks, options.seconds) for kind in KINDS]
+        rounds = np.array([one_round(studies, worker) for worker in range(options.workers + 1)])[1:]
+    ratios = rounds / rounds[:, :1]
+    drawn = np.random.default_rng(1).integers(len(ratios), size=(2000, len(ratios)))
+    low, high = np.quantile(np.median(ratios[drawn], axis=1), [0.025, 0.975], axis=0)
+    print("| kind | ms of processor a submission | beside summary_pairs | 95 % |\n|---|---|---|---|")
+    for place, study in enumerate(studies):
+        spent, ratio = 1000 * np.median(rounds[:, place]) / PAIRS, np.median(ratios[:, place])
+        print(f"| `{study.kind}` | {spent:.2f} | {ratio:.3f} | {low[place]:.3f} to {high[place]:.3f} |")
 
 
 if __name__ == "__main__":

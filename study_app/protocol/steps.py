@@ -187,11 +187,15 @@ def open_steps(state: WorkerState) -> tuple[Step, ...]:
 
 
 def after_page(state: WorkerState, step: Step) -> Step | None:
-    """Return the step after the answer to one of a slot's numbered pages, None when it was the last it needs."""
-    slot = state.tasks[step.task - 1].slots[step.query - 1]
-    for number, answered in enumerate(slot.answered, start=1):
-        if not answered and number != step.pair:
-            return Step(step.kind, step.task, step.query, number)
+    """Return the step after the answer to one of a slot's numbered pages: the next without one, of this slot or of those after it.
+
+    None when what is held needs nothing more that is known from here.
+    """
+    slots = state.tasks[step.task - 1].slots
+    for query, slot in enumerate(slots[step.query - 1 :], start=step.query):
+        for number, answered in enumerate(slot.answered, start=1):
+            if slot.searched and not answered and (query, number) != (step.query, step.pair):
+                return Step(step.kind, step.task, query, number)
     return None
 
 
@@ -225,6 +229,8 @@ def _task_steps(number: int, task: TaskState) -> list[Step]:
         return [*steps, *_stream_steps(number, task)]
     for query, slot in enumerate(task.slots, start=1):
         steps += _slot_steps(number, query, task, slot)
+        if not slot.is_done:
+            return steps
     if task.wants_slot:
         steps.append(Step("choose", number))
     return steps

@@ -280,14 +280,14 @@ def store(session: Session, statement: Insert, values: Mapping[str, object]) -> 
     return int(key[0])
 
 
-def change(session: Session, row: WorkerRow | SlotRow, **values: object) -> None:
-    """Store new values of columns, and give them to ``row`` too."""
-    statement = _changing(Worker if isinstance(row, WorkerRow) else Slot, tuple(values))
-    session.connection().execute(
-        statement, {"row": row.id} | {f"new_{name}": value for name, value in values.items()}
-    )
-    for name, value in values.items():
-        setattr(row, name, value)
+def change(session: Session, *rows: WorkerRow | SlotRow, **values: object) -> None:
+    """Store new values of columns of one row, or of several of one kind, and give them to ``rows`` too."""
+    statement = _changing(Worker if isinstance(rows[0], WorkerRow) else Slot, tuple(values))
+    new = {f"new_{name}": value for name, value in values.items()}
+    session.connection().execute(statement, [{"row": row.id, **new} for row in rows])
+    for row in rows:
+        for name, value in values.items():
+            setattr(row, name, value)
 
 
 @cache

@@ -51,10 +51,10 @@ def stop(session: Session, here: Whereabouts, end: End, *, now: datetime) -> Non
     code = getattr(here.plan.entry.codes, end) if end != "partial" or has_answer(here) else None
     at = time_of_end(session, worker, now=now)
     change(session, worker, stopped_at=at, stopped_as=end, completion_code=code)
-    for slots in here.slots.values():
-        for slot in slots:
-            if slot.done_at is None:
-                change(session, slot, expires_at=min(slot.expires_at, now))
+    held = [slot for slots in here.slots.values() for slot in slots]
+    live = [slot for slot in held if slot.done_at is None and slot.expires_at > now]
+    if live:
+        change(session, *live, expires_at=now)
 
 
 def time_of_end(session: Session, worker: WorkerRow, *, now: datetime) -> datetime:

@@ -43,7 +43,8 @@ _PAIRS = (
 def _times(topics: Select[int]) -> CompoundSelect[int, int, int]:
     """Return rows (pair, system on its left, times shown) of topics, repeats not counted; what was shown in vain comes as negative numbers.
 
-    Of all that was shown an index alone is read: a study has many thousands of showings, counted whenever a worker takes some.
+    Of all that was shown an index alone is read: a study has many thousands of showings, counted whenever a worker takes some. Of those
+    in vain, only what is held by who has not finished, or has withdrawn: who finished has judged all they held.
     """
     way = (Showing.pair_id, Showing.left_system_id)
     shown = (
@@ -54,12 +55,22 @@ def _times(topics: Select[int]) -> CompoundSelect[int, int, int]:
         )
         .group_by(*way)
     )
+    unsure = (
+        select(Assignment.id)
+        .join(Assignment.worker)
+        .where(or_(Worker.completed_at.is_(None), Worker.withdrawn_at.is_not(None)))
+    )
     in_vain = (
         select(*way, -func.count())
         .join(Showing.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
-        .where(Slot.topic_id.in_(topics), Showing.repeats_id.is_(None), not_(counts(bindparam("now"))))
+        .where(
+            Slot.topic_id.in_(topics),
+            Slot.assignment_id.in_(unsure),
+            Showing.repeats_id.is_(None),
+            not_(counts(bindparam("now"))),
+        )
         .group_by(*way)
     )
     return union_all(shown, in_vain)

@@ -1,7 +1,8 @@
 """Slots: taking one, what it will show (drawn from the study's seed and stored before), keeping it alive, coming back to an expired one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from random import Random
 from typing import Any
 
 from sqlalchemy import bindparam, insert, select, update
@@ -40,33 +41,18 @@ _NEW_SHOWING = insert(Showing)
 _REPEATS = (
     update(Showing).where(Showing.id == bindparam("repeat")).values({"repeats_id": bindparam("original")})
 )
-_NEW_SLOT = insert(Slot)
+_NEW_SLOTS = insert(Slot).returning(Slot.id, sort_by_parameter_order=True)
+_SHOWN_BEFORE = (
+    select(Showing.id, Showing.pair_id, Showing.left_system_id, Showing.right_system_id, Showing.repeats_id)
+    .join(Showing.slot)
+    .where(Slot.assignment_id == bindparam("assignment"), Slot.id != bindparam("slot"))
+    .order_by(Slot.position, Showing.position)
+)
 _LOCKED_TASK = select(Task.id).where(Task.id == bindparam("task")).with_for_update(key_share=True)
+PAIRS_AT_ONCE = 4
+"""So many pairs that are leased one by one a worker gets at once at most: what is counted for one serves for all."""
 SIGN_OF_LIFE_EVERY = timedelta(seconds=30)
 """Signs of life closer than this to the last one noted are not noted: a lease is many times as long."""
-
-
-def _draw_pages(
-    session: Session,
-    here: Whereabouts,
-    task: TaskPlan,
-    slot: SlotRow,
-    ways: tuple[int, int],
-    *,
-    is_last: bool,
-    now: datetime,
-) -> None:
-    """Draw the pages of a slot that was just taken: showings of pairs, or sheets of iUnits.
-
-    ``ways``: how often the pair that was taken was shown either way; ``is_last``: the worker gets no other unit after this one.
-    """
-    match task.entry:
-        case ChosenPairs() as entry:
-            _draw_query(session, here, task, entry, slot, now=now)
-        case TakenPairs() as entry:
-            _draw_pair(session, here, task, entry, slot, ways, is_last=is_last)
-        case RatedTask() as entry:
-            _draw_sheets(session, here, task, entry, slot)
 
 
 def _draw_query(
@@ -91,56 +77,60 @@ def _draw_query(
         _link_repeats(session, slot, repeats)
 
 
-def _draw_pair(
+def _draw_pairs(
     session: Session,
     here: Whereabouts,
     task: TaskPlan,
     entry: TakenPairs,
-    slot: SlotRow,
-    ways: tuple[int, int],
+    slots: Sequence[SlotRow],
+    ways: Mapping[int, tuple[int, int]],
     *,
     is_last: bool,
 ) -> None:
-    """Draw the sides of one pair; the last slot of the worker has the repeats of earlier ones too."""
-    seed, worker = here.plan.entry.seed, here.worker
-    rng = drawn(seed, worker.number, f"pairs {task.number}.{slot.position}")
-    (system_a, system_b), (a_left, b_left) = task.pairs[slot.unit], ways
-    tally = PairTally(pair=slot.unit, system_a=system_a, system_b=system_b, a_left=a_left, b_left=b_left)
-    left, right = balanced_sides(tally, rng)
-    repeated = []
-    if is_last:
-        earlier, done = _unrepeated(session, slot)
-        repeated = rng.sample(earlier, min(max(0, entry.validation_pairs - done), len(earlier)))
-    repeats = [
-        PlannedShowing(pair=first.pair_id, left=first.right_system_id, right=first.left_system_id)
-        if entry.validation_swapped
-        else PlannedShowing(pair=first.pair_id, left=first.left_system_id, right=first.right_system_id)
-        for first in repeated
-    ]
-    planned = [PlannedShowing(pair=slot.unit, left=left, right=right), *repeats]
-    rows = _showing_rows(worker, task, slot, planned)
-    for row, first in zip(rows[1:], repeated, strict=True):
-        row["repeats_id"] = first.id
-    reveals = (
-        drawn(seed, worker.number, f"silence {task.number}").random() < 0.5
-        if entry.revealed == "random"
-        else entry.revealed
-    )
+    """Draw the sides of the pairs that were taken, one a slot; the last slot of the worker has the repeats of earlier ones too.
+
+    ``ways``: how often each pair was shown either way; ``is_last``: the worker gets no other pair after this one.
+    """
+    rows = []
+    for slot in slots:
+        (system_a, system_b), (a_left, b_left) = task.pairs[slot.unit], ways[slot.unit]
+        tally = PairTally(pair=slot.unit, system_a=system_a, system_b=system_b, a_left=a_left, b_left=b_left)
+        rng = drawn(here.plan.entry.seed, here.worker.number, f"pairs {task.number}.{slot.position}")
+        left, right = balanced_sides(tally, rng)
+        shown = PlannedShowing(pair=slot.unit, left=left, right=right)
+        repeats = _drawn_repeats(session, slot, entry, rng) if is_last else {}
+        drawn_rows = _showing_rows(here.worker, task, slot, [shown, *repeats.values()])
+        for row, first in zip(drawn_rows[1:], repeats, strict=True):
+            row["repeats_id"] = first
+        rows += drawn_rows
+    reveals = _reveals_silence(here, task, entry)
     _store(session, [row | {"reveals_silence": reveals} for row in rows])
 
 
-def _unrepeated(session: Session, slot: SlotRow) -> tuple[list[Showing], int]:
-    """Return the pairs that the worker judged in this task before and not twice, in order, and how many came twice."""
-    query = (
-        select(Showing)
-        .join(Showing.slot)
-        .where(Slot.assignment_id == slot.assignment_id, Slot.id != slot.id)
-        .order_by(Slot.position, Showing.position)
-    )
-    shown = list(session.scalars(query))
-    repeated = {showing.repeats_id for showing in shown if showing.repeats_id is not None}
-    originals = [one for one in shown if one.repeats_id is None and one.id not in repeated]
-    return originals, len(repeated)
+def _reveals_silence(here: Whereabouts, task: TaskPlan, entry: TakenPairs) -> bool | None:
+    """Say whether this worker is told which days were silent; None where no such thing exists."""
+    if entry.revealed != "random":
+        return entry.revealed
+    return drawn(here.plan.entry.seed, here.worker.number, f"silence {task.number}").random() < 0.5
+
+
+def _drawn_repeats(
+    session: Session, slot: SlotRow, entry: TakenPairs, rng: Random
+) -> dict[int, PlannedShowing]:
+    """Draw which pairs judged before, and not twice, the last slot shows once more: the showing that is repeated -> the repeat."""
+    if not entry.validation_pairs:
+        return {}
+    before = {"assignment": slot.assignment_id, "slot": slot.id}
+    shown = session.connection().execute(_SHOWN_BEFORE, before).all()
+    repeated = {one.repeats_id for one in shown if one.repeats_id is not None}
+    once = [one for one in shown if one.repeats_id is None and one.id not in repeated]
+    wanted = min(max(0, entry.validation_pairs - len(repeated)), len(once))
+    repeats = {}
+    for one in rng.sample(once, wanted):
+        left, right = one.left_system_id, one.right_system_id
+        left, right = (right, left) if entry.validation_swapped else (left, right)
+        repeats[one.id] = PlannedShowing(pair=one.pair_id, left=left, right=right)
+    return repeats
 
 
 def _showing_rows(
@@ -215,12 +205,17 @@ def take_slot(session: Session, here: Whereabouts, task: TaskPlan, topic: int, *
     held = here.slots[task.number]
     if topic not in open_topics(session, task, besides={slot.topic_id for slot in held}, now=now):
         return False
-    _hold(session, here, task, topic, now=now)
+    (slot,) = _hold(session, here, task, [(topic, 0)], now=now)
+    if isinstance(task.entry, ChosenPairs):
+        _draw_query(session, here, task, task.entry, slot, now=now)
     return True
 
 
-def take_unit(session: Session, here: Whereabouts, task: TaskPlan, *, now: datetime) -> bool:
-    """Give the worker the unit that was done and is held least, of the topic at hand if it has one; False when none is left."""
+def take_units(session: Session, here: Whereabouts, task: TaskPlan, *, now: datetime) -> bool:
+    """Give the worker what was done and is held least, of the topic at hand if it has one; False when none is left.
+
+    Of pairs several at once, as `_at_once` says: what is counted for one is counted for all of them.
+    """
     queue_for(session, task)
     held = here.slots[task.number]
     besides = {slot.unit for slot in held}
@@ -232,68 +227,88 @@ def take_unit(session: Session, here: Whereabouts, task: TaskPlan, *, now: datet
     )
     if not counted:
         return False
-    topics = {unit: topic.id for topic in task.topics for unit in topic.units}
-    unit = _next_unit(here, task, counted, topics, held)
     is_last = len(held) + 1 == task.wanted or len(counted) == 1
-    _hold(session, here, task, topics[unit], unit=unit, ways=ways.get(unit, (0, 0)), is_last=is_last, now=now)
+    places = _next_units(here, task, counted)
+    slots = _hold(session, here, task, places, now=now)
+    match task.entry:
+        case TakenPairs() as entry:
+            _draw_pairs(session, here, task, entry, slots, ways, is_last=is_last)
+        case RatedTask() as entry:
+            _draw_sheets(session, here, task, entry, slots[0])
     return True
 
 
 def take_after(session: Session, here: Whereabouts, step: Step, *, now: datetime) -> Step | None:
-    """Take the unit after the one whose last page was just answered; None where the rest of the way is to be looked at.
+    """Take what comes after all that is held, whose last page was just answered; None where the rest of the way is to be looked at.
 
     ``here`` is from before the answer: what a worker meets most often is not worth reading everything twice more.
     """
     task, states = here.task(step), here.state.tasks[step.task - 1].slots
     others = [state for number, state in enumerate(states, start=1) if number != step.query]
     wants = task.kind.has_units and is_settled(others) and len(states) < task.wanted
-    if not wants or has_gone_on(here.plan, here.slots, task) or not take_unit(session, here, task, now=now):
+    if not wants or has_gone_on(here.plan, here.slots, task) or not take_units(session, here, task, now=now):
         return None
     return Step(step.kind, step.task, len(states) + 1, 1)
 
 
-def _next_unit(
-    here: Whereabouts,
-    task: TaskPlan,
-    counted: dict[int, int],
-    topics: dict[int, int],
-    held: Sequence[SlotRow],
-) -> int:
-    """Choose among open units: the least done; of these one of the worker's last topic; of these by chance."""
-    fewest = min(counted.values())
-    least = [unit for unit, number in counted.items() if number == fewest]
-    at_hand = [unit for unit in least if held and topics[unit] == held[-1].topic_id]
-    rng = drawn(here.plan.entry.seed, here.worker.number, f"unit {task.number}.{len(held) + 1}")
-    return rng.choice(sorted(at_hand or least))
+def _next_units(here: Whereabouts, task: TaskPlan, counted: Mapping[int, int]) -> list[tuple[int, int]]:
+    """Choose among open units, with how often each counts, the (topic, unit) that the worker gets now.
+
+    Each is the least done; of these one of the topic before it; of these by chance.
+    """
+    held = here.slots[task.number]
+    topics = {unit: topic.id for topic in task.topics for unit in topic.units}
+    left, at_hand = dict(counted), held[-1].topic_id if held else None
+    places: list[tuple[int, int]] = []
+    for _ in range(_at_once(task, len(held), len(counted))):
+        fewest = min(left.values())
+        if places and not has_room(fewest + 1, task.limit):
+            break
+        least = [unit for unit, number in left.items() if number == fewest]
+        of_topic = [unit for unit in least if topics[unit] == at_hand]
+        rng = drawn(
+            here.plan.entry.seed, here.worker.number, f"unit {task.number}.{len(held) + len(places) + 1}"
+        )
+        unit = rng.choice(sorted(of_topic or least))
+        at_hand = topics[unit]
+        places.append((at_hand, unit))
+        del left[unit]
+    return places
+
+
+def _at_once(task: TaskPlan, held: int, left: int) -> int:
+    """Return how many units a worker gets at once at most, who holds some already, where so many are left for them.
+
+    The first is given alone, since many leave there, and so is the last, which comes with repeats of those before it; in
+    between a pair is given ahead only while another place of it is left (`_next_units`).
+    """
+    if not task.pairs or not held:
+        return 1
+    return max(1, min(PAIRS_AT_ONCE, task.wanted - held - 1, left - 1))
 
 
 def _hold(
-    session: Session,
-    here: Whereabouts,
-    task: TaskPlan,
-    topic: int,
-    *,
-    unit: int = 0,
-    ways: tuple[int, int] = (0, 0),
-    is_last: bool = False,
-    now: datetime,
-) -> None:
+    session: Session, here: Whereabouts, task: TaskPlan, places: Sequence[tuple[int, int]], *, now: datetime
+) -> list[SlotRow]:
+    """Store slots of (topic, unit), unit 0 for the whole topic; return them."""
     held = here.slots[task.number]
-    row: dict[str, Any] = {
-        "assignment_id": held[-1].assignment_id
-        if held
-        else assignment_of(session, here.worker, task, now=now),
-        "topic_id": topic,
-        "unit": unit,
-        "position": len(held) + 1,
-        "expires_at": now + (lease(here) if has_answer(here) else here.plan.entry.first_lease),
-        "late": False,
-        "search_shown_at": None,
-        "search_left_at": None,
-        "done_at": None,
-    }
-    slot = store(session, _NEW_SLOT, row | {"leased_at": now})
-    _draw_pages(session, here, task, SlotRow(slot, **row), ways, is_last=is_last, now=now)
+    assignment = held[-1].assignment_id if held else assignment_of(session, here.worker, task, now=now)
+    rows: list[dict[str, Any]] = [
+        {
+            "assignment_id": assignment,
+            "topic_id": topic,
+            "unit": unit,
+            "position": position,
+            "expires_at": now + (lease(here) if held or has_answer(here) else here.plan.entry.first_lease),
+            "late": False,
+            "search_shown_at": None,
+            "search_left_at": None,
+            "done_at": None,
+        }
+        for position, (topic, unit) in enumerate(places, start=len(held) + 1)
+    ]
+    ids = session.connection().scalars(_NEW_SLOTS, [row | {"leased_at": now} for row in rows])
+    return [SlotRow(slot, **row) for slot, row in zip(ids, rows, strict=True)]
 
 
 def take_next(session: Session, here: Whereabouts, *, now: datetime) -> bool:
@@ -303,7 +318,7 @@ def take_next(session: Session, here: Whereabouts, *, now: datetime) -> bool:
             return False
         if state.wants_slot:
             if task.kind.has_units:
-                return take_unit(session, here, task, now=now)
+                return take_units(session, here, task, now=now)
             held = {slot.topic_id for slot in here.slots[task.number]}
             left = [topic.id for topic in task.topics if topic.id not in held]
             return not state.has_choice and take_slot(session, here, task, left[0], now=now)
@@ -323,27 +338,26 @@ def keep_alive(session: Session, here: Whereabouts, *, now: datetime, answers: b
     entry = here.plan.entry
     if entry.first_lease < entry.lease and not answers and not has_answer(here):
         return
-    for task in here.plan.tasks:
-        for slot in here.slots[task.number]:
-            if slot.done_at is None:
-                renew(session, slot, task, until=now + lease(here), now=now)
-
-
-def renew(session: Session, slot: SlotRow, task: TaskPlan, *, until: datetime, now: datetime) -> None:
-    """Prolong one slot; it becomes late when it had expired and what it holds is full without it."""
-    if slot.expires_at <= now and not slot.late:
-        queue_for(session, task)
-        others = (
-            taken_units(session, task, now=now, topic=task.topic(slot.topic_id), besides_slot=slot.id)[
-                slot.unit
-            ]
-            if task.kind.has_units
-            else taken(session, [slot.topic_id], now=now, besides_slot=slot.id)[slot.topic_id]
-        )
-        if not has_room(others, task.limit):
+    until = now + lease(here)
+    held = [(slot, task) for task in here.plan.tasks for slot in here.slots[task.number]]
+    open_slots = [(slot, task) for slot, task in held if slot.done_at is None]
+    for slot, task in open_slots:
+        if slot.expires_at <= now and not slot.late and not _has_place(session, slot, task, now=now):
             change(session, slot, late=True)
-    if until - slot.expires_at >= SIGN_OF_LIFE_EVERY:
-        change(session, slot, expires_at=until)
+    aging = [slot for slot, _ in open_slots if until - slot.expires_at >= SIGN_OF_LIFE_EVERY]
+    if aging:
+        change(session, *aging, expires_at=until)
+
+
+def _has_place(session: Session, slot: SlotRow, task: TaskPlan, *, now: datetime) -> bool:
+    """Say whether what a slot that has expired holds is not full without it."""
+    queue_for(session, task)
+    if not task.kind.has_units:
+        taken_so_far = taken(session, [slot.topic_id], now=now, besides_slot=slot.id)[slot.topic_id]
+    else:
+        topic = task.topic(slot.topic_id)
+        taken_so_far = taken_units(session, task, now=now, topic=topic, besides_slot=slot.id)[slot.unit]
+    return has_room(taken_so_far, task.limit)
 
 
 def lease(here: Whereabouts) -> timedelta:

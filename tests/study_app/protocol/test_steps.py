@@ -10,6 +10,7 @@ from study_app.protocol.steps import (
     Step,
     TaskState,
     WorkerState,
+    after_page,
     current_step,
     open_steps,
     part_of,
@@ -67,6 +68,15 @@ def test_a_second_query_is_chosen_after_the_first_is_done():
     assert current_step(worker(two)) == Step("choose", 1)
     assert current_step(worker(replace(two, slots=(slot(False),)))) == Step("pair", 1, 1, 1)
     assert current_step(worker(replace(two, has_room=False))) == Step("finish")
+
+
+def test_of_pairs_that_are_held_ahead_the_first_without_an_answer_is_open():
+    """The others come one after another, though all are the worker's already; an earlier answer may still be changed."""
+    ahead = worker(replace(FRESH, has_search=False, choices=0, slots=(slot(True), slot(False), slot(False))))
+    assert paths(ahead) == ["consent", "1/1/pair/1", "1/2/pair/1"]
+    assert after_page(ahead, Step("pair", 1, 2, 1)) == Step("pair", 1, 3, 1)
+    assert after_page(ahead, Step("pair", 1, 1, 1)) == Step("pair", 1, 2, 1)
+    assert after_page(ahead, Step("pair", 1, 3, 1)) is None
 
 
 def test_a_full_task_is_passed_over_but_nothing_done_is_no_completion():

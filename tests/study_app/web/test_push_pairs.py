@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 import pytest
 from jinja2 import Environment, FileSystemLoader
-from sqlalchemy import event, select
+from sqlalchemy import event, func, select
 from sqlalchemy.orm import aliased
 
 from calibration.tables.files import checked, read_tables
@@ -81,19 +81,21 @@ def days(visitor, side):
 
 
 def go_to(study, visitor, topic, *systems):
-    """Answer pairs until this one is shown; return the side on which each system stands."""
+    """Answer pairs as the last who came until this one is shown; return the side on which each system stands."""
     left, right = aliased(System), aliased(System)
-    drawn = (
+    waiting = (
         select(Topic.name, left.name, right.name)
         .join(Pair, Pair.topic_id == Topic.id)
         .join(Showing, Showing.pair_id == Pair.id)
         .join(left, left.id == Showing.left_system_id)
         .join(right, right.id == Showing.right_system_id)
-        .order_by(Showing.id.desc())
+        .join(Showing.slot)
+        .where(~Showing.judgments.any())
+        .order_by(Slot.assignment_id.desc(), Slot.position)
     )
-    while (newest := study.rows(drawn)[0])[0] != topic or set(newest[1:]) != set(systems):
+    while (now := study.rows(waiting)[0])[0] != topic or set(now[1:]) != set(systems):
         visitor.send(choice="left")
-    return dict(zip(newest[1:], ("left", "right"), strict=True))
+    return dict(zip(now[1:], ("left", "right"), strict=True))
 
 
 def test_every_day_stands_in_order_with_what_was_pushed_and_quiet_days_say_so(plain):
@@ -335,15 +337,31 @@ def test_only_a_revealed_silent_day_is_called_silent():
     assert (told, untold) == ([False, True], [False, False])
 
 
+def test_after_the_first_pair_several_are_given_at_once_but_never_the_last_place_of_one_ahead(served):
+    """Who stops gives back at once what was not judged."""
+    study = served(judgments_per_pair=2, validation_pairs=0, pairs_per_worker=6)
+    held = select(func.count(), Slot.assignment_id).group_by(Slot.assignment_id).order_by(Slot.assignment_id)
+    ann, bob = (study.arrive(name).send() for name in ("ann", "bob"))
+    assert [number for number, _ in study.rows(held)] == [1, 1]
+    assert ann.send(choice="left").step == "1/2/pair/1"
+    assert bob.send(choice="left").step == "1/2/pair/1"
+    assert [number for number, _ in study.rows(held)] == [5, 2]
+    assert ann.send(choice="left").step == "1/3/pair/1"
+    ann.open(f"{ann.home}stop").send(stop="yes")
+    assert len(study.rows(select(Slot).where(Slot.done_at.is_(None), Slot.expires_at > study.clock()))) == 1
+    assert study.judge_all(bob).step == "finish"
+
+
 def test_the_next_pair_is_given_without_reading_anything_twice(served):
-    """Who judges pairs one by one waits for one count a form, none on the page that follows without a limit; what is held is read once by each."""
+    """Who judges pairs one by one waits for one count every few forms, none on a page without a limit; what is held is read once by each."""
     study = served(judgments_per_pair=None, validation_pairs=0)
     visitor = study.arrive().send()
     statements = []
     event.listen(study.database.engine, "before_cursor_execute", lambda *said: statements.append(said[2]))
-    visitor.send(choice="left")
-    counted = [one for one in statements if "count(*)" in one]
-    found = [one for one in statements if one.startswith("SELECT study.version")]
-    held = [one for one in statements if "slot.expires_at" in one and one not in counted]
-    assert visitor.step == "1/2/pair/1"
-    assert (len(counted), len(found), len(held)) == (1, 2, 2)
+    for step, counts in (("1/2/pair/1", 1), ("1/3/pair/1", 0)):
+        statements.clear()
+        assert visitor.send(choice="left").step == step
+        counted = [one for one in statements if "count(*)" in one]
+        found = [one for one in statements if one.startswith("SELECT study.version")]
+        held = [one for one in statements if "slot.expires_at" in one and one not in counted]
+        assert (len(counted), len(found), len(held)) == (counts, 2, 2)
