@@ -1,8 +1,11 @@
-"""Whether the line to a database server is encrypted, and leads to the right one: a finding of `prefcal doctor`."""
+"""Findings of `prefcal doctor` about a database server.
+
+Whether the line to it is encrypted and leads to the right one, and whether a standby has what was acknowledged.
+"""
 
 from typing import TYPE_CHECKING, cast
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from study_app.cli.finding import OK, WARNING, Finding
 
@@ -41,3 +44,21 @@ def database_link(host: str, *, is_encrypted: bool, mode: str) -> Finding:
         found = f"the connection to {host} is encrypted, but nobody checks that it is the right server"
         return Finding(what="database link", state=WARNING, found=found, cure=cure)
     return Finding(what="database link", state=OK, found=f"encrypted, and {host} has shown its certificate")
+
+
+def standby_of(connection: Connection) -> list[Finding]:
+    """Look, where an address names several servers, whether what was acknowledged is lost with the first."""
+    if "," not in connection.engine.url.query.get("host", ""):
+        return []
+    waits = connection.scalar(text("SHOW synchronous_commit")) in {"on", "remote_apply"}
+    names = connection.scalar(text("SHOW synchronous_standby_names"))
+    if waits and names:
+        return [Finding(what="standby", state=OK, found=f"answers are acknowledged when {names} has them")]
+    return [
+        Finding(
+            what="standby",
+            state=WARNING,
+            found="answers are acknowledged before a standby has them: the last ones are lost with this server",
+            cure="set synchronous_standby_names, and synchronous_commit = on (docs/deploy.md, A standby)",
+        )
+    ]

@@ -16,12 +16,11 @@ from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 from sqlalchemy import Engine, event
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
-from sqlalchemy.engine import make_url
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 
 from study_app import create_app
-from study_app.config import Config
+from study_app.config import Config, parsed_address
 from study_app.services.researcher.load import LoadReport
 from study_app.store.database import Database, migrate, open_database
 from study_app.store.tokens import Now, seeded_tokens
@@ -32,7 +31,7 @@ OWNERS_ALONE = 0o600
 
 def ready_database(url: str) -> Database:
     """Open the database of this address with the tables of this version; a new SQLite file begins as a copy."""
-    parsed = make_url(url)
+    parsed = parsed_address(url)
     file = Path(parsed.database or "")
     if parsed.drivername == "sqlite" and not file.exists():
         file.touch(OWNERS_ALONE)
@@ -45,7 +44,7 @@ def ready_database(url: str) -> Database:
 
 def loaded_once(url: str, folder: Path, study: str, load: Callable[[], LoadReport]) -> LoadReport:
     """Load a study from its folder; ``study`` tells it from others. A new SQLite file is a copy of the first that had it."""
-    file = Path(make_url(url).database or "")
+    file = Path(parsed_address(url).database or "")
     if not url.startswith("sqlite") or file.exists():
         return load()
     if study not in LOADED:

@@ -8,6 +8,7 @@ from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from study_app.protocol.steps import Step
+from study_app.services.worker.ends import time_of_end
 from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import Ballot, Judgment, Showing
 from study_app.store.plan import Plans, SlotRow, change
@@ -161,7 +162,7 @@ def finish(session: Session, here: Whereabouts, *, now: datetime, new_token: New
         change(
             session,
             worker,
-            completed_at=max(now, worker.last_seen_at),  # also when the clock was set back
+            completed_at=time_of_end(session, worker, now=now),
             completion_code=here.plan.entry.completion_code or new_token(COMPLETION_LETTERS).upper(),
         )
     return True
