@@ -11,38 +11,25 @@ import argparse
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import numpy as np
 import pandas as pd
 
-from benchmarks import coverage_patience_people as stops_of
-from benchmarks import people_durations as durations
 from benchmarks import people_tables as people
-from benchmarks.coverage_people import Reading, Voting
+from benchmarks.people_regimes import FAMILIES, JUDGES, Regime, Tables
 from study_app.cli import cli
 
-Tables = dict[str, pd.DataFrame]
 REJECTED = 0.05
 HEAD = (
     "| people | parameter | truth | median | covered | named | any warning | refused | silent | warnings |\n"
     + "|---" * 10
     + "|"
 )
-
-
-class Regime(NamedTuple):
-    """What people are like, what is true of them, and under which names a warning says why it is missed."""
-
-    label: str
-    tables: Callable[[np.random.Generator], Tables]
-    truth: dict[str, float]
-    names: str = ""
 
 
 def fitted(tables: Tables, folder: Path) -> dict[str, Any]:
@@ -65,180 +52,6 @@ def run(*words: str) -> str:
     except (SystemExit, click.ClickException) as stop:
         return f"{stop} {quiet.getvalue()[-300:]}"
     return ""
-
-
-def away(label: str, who: durations.People, names: str = "", workers: int = 100, days: float = 7) -> Regime:
-    mean, deviation = durations.truth_of(who)
-    truth = {"away_mean_seconds": mean, "away_sd_seconds": deviation}
-    if who.correlation is not None:
-        truth |= {"session_mean_seconds": durations.SESSION, "session_sd_seconds": durations.SESSION}
-    return Regime(label, lambda rng: durations.tables(who, workers, days, rng), truth, names)
-
-
-def reading(
-    label: str,
-    names: str = "",
-    *,
-    fast: float = 0.0,
-    times: float = 1.0,
-    spread: float = 0.3,
-    **settings: Any,
-) -> Regime:
-    """``fast`` is the share of people who take a time that follows length, but ``times`` faster than readers."""
-    who = Reading(label=label, **settings)
-
-    def tables(rng: np.random.Generator) -> Tables:
-        reads = who.study(rng)
-        hurried = reads["worker"].isin([f"W{u}" for u in range(round(fast * who.workers))])
-        own = dict(zip(reads["worker"].unique(), np.exp(rng.normal(0, spread, who.workers)), strict=True))
-        factor = np.where(hurried, times * reads["worker"].map(own).to_numpy(float), 1.0)
-        return {"reads": reads.assign(dwell_seconds=reads["dwell_seconds"] / factor)}
-
-    return Regime(label, tables, {"reading_speed_mu": 1.29}, names)
-
-
-def late(label: str, names: str = "", **settings: Any) -> Regime:
-    truth = {"lateness_decay": settings.get("decay", 0.5)}
-    return Regime(label, lambda rng: people.late_answers(rng, **settings), truth, names)
-
-
-def push(label: str, names: str = "", **settings: Any) -> Regime:
-    truth = {"push_P_E": 0.5, "push_P_0": 0.5}
-    return Regime(label, lambda rng: people.pushes(rng, **settings), truth, names)
-
-
-def patience(label: str, names: str = "", **settings: Any) -> Regime:
-    truth = {"patience_chars_preferences": settings.get("patience", 840.0)}
-    return Regime(label, lambda rng: people.summaries(rng, **settings), truth, names)
-
-
-def stops(label: str, names: str = "", **settings: Any) -> Regime:
-    return Regime(
-        label,
-        lambda rng: {"stops": stops_of.stopped(rng, **settings)},
-        {"patience_chars_stops": 1500.0},
-        names,
-    )
-
-
-def votes(label: str, names: str = "", **settings: Any) -> Regime:
-    """The truth of P(i|q) differs from study to study: of it the mean share of intervals that hold it counts."""
-    who = Voting(label=label, **settings)
-
-    def tables(rng: np.random.Generator) -> Tables:
-        cast, offered, truth = who.study(rng)
-        tables.truth = truth  # type: ignore[attr-defined] # of the newest draw
-        return {"intent_votes": cast, "intents": offered}
-
-    return Regime(label, tables, {"P(i|q)": float("nan")}, names)
-
-
-CARELESS, LAW = "careless_workers", "population_law"
-P, L = durations.People, durations.log_normal
-FAMILIES: dict[str, tuple[Regime, ...]] = {
-    "away": (
-        away("right", P(means=L())),
-        away("right, S = .6 M", P(means=L(0.6))),
-        away("gamma .7", P(means=durations.gamma(0.7)), LAW),
-        away("gamma 3", P(means=durations.gamma(3)), LAW),
-        away("uniform .2-1.8", P(means=durations.uniform(0.2)), LAW),
-        away("uniform .5-1.5", P(means=durations.uniform(0.5)), LAW),
-        away("heavy .6", P(means=durations.heavy(0.6)), LAW),
-        away("heavy .6, 50 people", P(means=durations.heavy(0.6)), LAW, workers=50),
-        away("heavy .4, 40 people", P(means=durations.heavy(0.4)), LAW, workers=40),
-        away("two kinds .4 1.6", P(means=durations.two_kinds(0.4, 1.6)), LAW),
-        away("habits", P(means=durations.beyond_a_day(0.7), daily=True), "regular_visits"),
-        away("days sd .4", P(means=L(), pace=durations.common_days(0.4)), "days_differ"),
-        away("days sd .5, 400", P(means=L(), pace=durations.common_days(0.5)), "days_differ", workers=400),
-        away("days sd .25", P(means=L(), pace=durations.common_days(0.25)), "days_differ"),
-        away("fading 10 d", P(means=L(), pace=durations.fading(10)), "interest_fades"),
-        away("fading 5 d", P(means=L(), pace=durations.fading(5)), "interest_fades"),
-        away("drop-outs 15 %", P(means=L(), leaving=0.15), "drop_outs"),
-        away("drop-outs 5 %", P(means=L(), leaving=0.05), "drop_outs"),
-    ),
-    "sessions": (
-        away("A D -.6", P(means=L(), correlation=-0.6)),
-        away("A D -.9", P(means=L(), correlation=-0.9)),
-        away("A D .6", P(means=L(), correlation=0.6)),
-        away("A D 0", P(means=L(), correlation=0.0)),
-    ),
-    "reading": (
-        reading("right, own items", own_items=True),
-        reading("right, 40 people, 20 items", workers=40, items=20),
-        reading("items sd .4", "items_differ", item_sd=0.4),
-        reading("items sd .2", "items_differ", item_sd=0.2),
-        reading("15 % careless", CARELESS, careless=0.15),
-        reading("30 % careless", CARELESS, careless=0.3),
-        reading("20 % fast x2", CARELESS, fast=0.2, times=2),
-        reading("20 % fast x3", CARELESS, fast=0.2, times=3),
-        reading("20 % fast x4", CARELESS, fast=0.2, times=4),
-        reading("20 % fast x6", CARELESS, fast=0.2, times=6),
-        reading("10 % fast x4", CARELESS, fast=0.1, times=4),
-        reading("30 % fast x4", CARELESS, fast=0.3, times=4),
-    ),
-    "lateness": (
-        late("right"),
-        late("right, .7", decay=0.7),
-        late("nuggets 20, sd .8", "nuggets_differ", nuggets=20 + 10, nugget_sd=0.8),
-        late("nuggets 40, sd 1.3", "nuggets_differ", nuggets=40, nugget_sd=1.3),
-        late("floor .1", "lateness_floor,not_geometric", floor=0.1),
-        late("floor .25", "lateness_floor,not_geometric", floor=0.25),
-        late("15 % careless", CARELESS, careless=0.15),
-        late("30 % careless", CARELESS, careless=0.3),
-        late("20 % careless, .3 yes", CARELESS, careless=0.2, yes=0.3),
-        late("20 % careless, .95 yes", CARELESS, careless=0.2, yes=0.95),
-        late("own decay .8", "workers_decay_differently", own_decay=0.8),
-    ),
-    "push": (
-        push("right"),
-        push("right, 10 topics, unexplained .6", topics=10, unexplained=0.6),
-        push("right, 10 topics, 20 x 20", topics=10, people=20),
-        push("power .5", "pain_form", power=0.5),
-        push("power .3", "pain_form", power=0.3),
-        push("power .7", "pain_form", power=0.7),
-        push("power 0", "pain_form", power=0),
-        push("power .5, 15 topics", "pain_form", power=0.5, topics=15, unexplained=0.4),
-    ),
-    "patience": (
-        patience("right, 10 on 25"),
-        patience("right, 14 own on 10", people=14, topics=10, own_people=True),
-        patience("right, effect .6", effect=0.6),
-        patience("right, 500, 8 on 10", patience=500.0, people=8, topics=10),
-        patience("CV .6", "patience_differs", cv=0.6),
-        patience("CV .3", "patience_differs", cv=0.3),
-        patience("exponential, 1", "decay_exponential", exponential=True),
-        patience("exponential, .6", "decay_exponential", exponential=True, effect=0.6),
-        patience("exponential, 1.5, 500", "decay_exponential", exponential=True, effect=1.5, patience=500.0),
-        patience(
-            "exponential, .8, 8 on 10", "decay_exponential", exponential=True, effect=0.8, people=8, topics=10
-        ),
-        patience("nobody reads", careless=1.0),
-        patience("30 % by chance", CARELESS, careless=0.3, people=15),
-    ),
-    "stops": (
-        stops("right"),
-        stops("right, 40 x 6 of 12", people=40, each=6, texts=12),
-        stops("texts .3", "texts_differ", people=60, each=6, texts=15, text_sd=0.3),
-        stops("texts .6", "texts_differ", people=60, each=6, texts=15, text_sd=0.6),
-        stops("screens 400", screen=400.0),
-        stops("screens 200", screen=200.0),
-        stops("CV .6", "patience_differs", cv=0.6),
-        stops("CV .25", "patience_differs", cv=0.25),
-        stops("10 % to the end", CARELESS, finish=0.1),
-        stops("30 % at once", CARELESS, quit_at_once=0.3),
-        stops("exponential, 40 people", "decay_exponential", exponential=True, people=40),
-    ),
-    "votes": (
-        votes("right, 20 x 8"),
-        votes("right, 60 x 2", people=60, each=2),
-        votes("right, 80 x 1", people=80, each=1),
-        votes("15 % careless, 20 x 8", CARELESS, careless=0.15),
-        votes("30 % careless, 40 x 3", CARELESS, careless=0.3, people=40, each=3),
-        votes("20 % careless, 60 x 2", CARELESS, careless=0.2, people=60, each=2),
-        votes("20 % careless, 80 x 1", CARELESS, careless=0.2, people=80, each=1),
-        votes("30 % careless, 80 x 1", CARELESS, careless=0.3, people=80, each=1),
-    ),
-}
 
 
 def holds(interval: tuple[float | None, float | None], truth: float) -> bool:
@@ -302,16 +115,6 @@ def row(regime: Regime, name: str, found: list[tuple[float, float, set[str]] | N
     middle = f"{np.median([value for value, *_ in made]):.3g}" if made else "-"
     cells = " | ".join(f"{share:.2f}" for share in shares)
     return f"| {regime.label} | {name} | {regime.truth[name]:.3g} | {middle} | {cells} | {listed} |"
-
-
-JUDGES: dict[str, dict[str, Any]] = {
-    "5 people judge all": {"people": 5},
-    "14 people": {"people": 14},
-    "8 people, 1 to 21 pairs": {"people": 8, "pairs": (1, 21)},
-    "7 of its own, many ties": {"people": 7, "own_people": True, "ties": 2.0},
-    "8 people, tastes of sd 1.2": {"people": 8, "taste": 1.2},
-    "14 people, tastes of sd 1.6": {"people": 14, "taste": 1.6},
-}
 
 
 def compared(tables: Tables, folder: Path) -> tuple[dict[str, float], bool]:

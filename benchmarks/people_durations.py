@@ -34,6 +34,12 @@ class People:
         Share of people who are gone for good from a uniform time on.
     correlation : float
         Of the logarithms of a person's mean time away and mean session (both log-normal with deviation = mean).
+    within : float
+        Shape of the gamma law of a person's times; 1 is exponential, below 1 they come in bursts, above it evenly.
+    bots : int
+        So many of the workers are programs that come every ten minutes; M and S are of the others.
+    enrolled_by : float
+        Share of the study over which people enrol, evenly.
     """
 
     means: Law
@@ -41,6 +47,9 @@ class People:
     daily: bool = False
     leaving: float = 0.0
     correlation: float | None = None
+    within: float = 1.0
+    bots: int = 0
+    enrolled_by: float = 0.0
 
 
 def log_normal(sd: float = 1.0) -> Law:
@@ -64,9 +73,9 @@ def heavy(sigma: float) -> Law:
     return lambda size, rng: np.exp(np.clip(sigma * rng.standard_t(3, size), -4.6, 4.6)) / 2
 
 
-def two_kinds(low: float, high: float) -> Law:
-    """Half of the people are of either kind."""
-    return lambda size, rng: np.where(rng.random(size) < 0.5, low, high)
+def two_kinds(low: float, high: float, share: float = 0.5) -> Law:
+    """This share of the people is of the first kind."""
+    return lambda size, rng: np.where(rng.random(size) < share, low, high)
 
 
 def beyond_a_day(sd: float) -> Law:
@@ -87,6 +96,12 @@ def common_days(sd: float) -> Pace:
 def fading(half_life_days: float) -> Pace:
     """Everybody's rate falls by half in so many days."""
     return lambda _days, _rng: lambda at: 0.5 ** (np.asarray(at) / half_life_days)
+
+
+def asleep(hours: float) -> Pace:
+    """Nobody comes in so many hours of each day."""
+    share = hours / 24
+    return lambda _days, _rng: lambda at: (np.asarray(at) % 1 >= share) / (1 - share)
 
 
 def day_and_night(height: float) -> Pace:
@@ -130,20 +145,22 @@ def truth_of(people: People) -> tuple[float, float]:
 def tables(people: People, workers: int, days: float, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
     """Draw a study in which all enrol at once and follow one topic."""
     means = people.means(workers, rng)
+    means[: people.bots] = 1 / 144
     sessions = SESSION * np.exp(_session_logs(people, means, rng))
     pace = people.pace(np.array([0.0, days]), rng) if people.pace else None
     leaves = np.where(rng.random(workers) < people.leaving, rng.uniform(0, days, workers), days)
     visits = []
+    begun = rng.uniform(0, people.enrolled_by * days, workers) if people.enrolled_by else np.zeros(workers)
     for worker, (mean, length, until) in enumerate(zip(means, sessions, leaves, strict=True)):
-        draw = _daily(mean, days, rng) if people.daily else _poisson(mean, days, pace, rng)
-        end = 0.0
+        draw = _moments(people, mean, days, pace, rng)
+        end = float(begun[worker])
         for at in draw:
             if end < at < until:
                 end = at + rng.exponential(length) / DAY
                 visits.append(
                     (f"P{worker}", at * DAY, min(end, days) * DAY, "left" if end < days else "study_end")
                 )
-    return _typed(visits, workers, days)
+    return _typed(visits, begun, days)
 
 
 def _session_logs(people: People, means: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -154,6 +171,22 @@ def _session_logs(people: People, means: np.ndarray, rng: np.random.Generator) -
         with_away = (np.log(means) + sigma**2 / 2) / sigma
         own = people.correlation * with_away + math.sqrt(1 - people.correlation**2) * own
     return sigma * own - sigma**2 / 2
+
+
+def _moments(
+    people: People,
+    mean: float,
+    days: float,
+    pace: Callable[[np.ndarray], np.ndarray] | None,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    if people.daily:
+        return _daily(mean, days, rng)
+    if people.within == 1:
+        return _poisson(mean, days, pace, rng)
+    times = rng.standard_gamma(people.within, 50 + int(20 * days / mean)) * mean / people.within
+    at = np.cumsum(times) - 10 * mean  # begun long before
+    return at[(at > 0) & (at < days)]
 
 
 def _poisson(
@@ -172,7 +205,9 @@ def _daily(mean: float, days: float, rng: np.random.Generator) -> np.ndarray:
     return at[(at > 0) & (at < days)]
 
 
-def _typed(visits: list[tuple[str, float, float, str]], workers: int, days: float) -> dict[str, pd.DataFrame]:
+def _typed(
+    visits: list[tuple[str, float, float, str]], begun: np.ndarray, days: float
+) -> dict[str, pd.DataFrame]:
     origin = pd.Timestamp("2026-03-02T00:00:00Z")
 
     def moment(seconds: "pd.Series[float]") -> "pd.Series[pd.Timestamp]":
@@ -184,10 +219,12 @@ def _typed(visits: list[tuple[str, float, float, str]], workers: int, days: floa
         start=moment(rows["start"]), end=moment(rows["end"]),
     )  # fmt: skip
     follows = pd.DataFrame(
-        {"worker": [f"P{number}" for number in range(workers)], "topic": "E1", "system": "A"}
+        {"worker": [f"P{number}" for number in range(len(begun))], "topic": "E1", "system": "A"}
     )
     ends = origin + pd.Timedelta(days=days)
     return {
         "visits": rows,
-        "follows": follows.assign(started_at=origin, ended_at=ends, last_seen_at=ends),
+        "follows": follows.assign(
+            started_at=moment(pd.Series(begun * DAY)), ended_at=ends, last_seen_at=ends
+        ),
     }

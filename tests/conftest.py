@@ -35,6 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     gc.disable()
     config.addinivalue_line("filterwarnings", "ignore:.*was deleted while still open:ResourceWarning")
+    config.addinivalue_line("filterwarnings", "ignore:unclosed database in:ResourceWarning")
 
 
 LONGEST = (
@@ -80,9 +81,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over what was collected: thousands of tests took it half a second each time."""
+    """Let the garbage collector pass over what was collected, and look seldom: thousands of tests took it half a second each time."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(2_000, 10, 10)
     gc.enable()
 
 
@@ -95,10 +97,10 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture(scope="session")
-def seeds(request: pytest.FixtureRequest) -> Callable[[int], range]:
-    """Return the seeds of so many drawn studies under `make soak`, otherwise of a fifth of them."""
-    divisor = 1 if request.config.getoption("every_seed") else 5
-    return lambda number: range(number // divisor)
+def seeds(request: pytest.FixtureRequest) -> Callable[..., range]:
+    """Return the seeds of so many drawn studies under `make soak`, otherwise of a tenth of them, or of ``least``."""
+    divisor = 1 if request.config.getoption("every_seed") else 10
+    return lambda number, least=0: range(max(number // divisor, least))
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,11 @@ def modules(package: str) -> list[Path]:
 
 
 @cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def rooms() -> dict[str, int]:
     """The table of docs/architecture.md: folder -> its place in the order."""
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -33,7 +38,7 @@ def room_of(path: Path) -> str:
 def imported(path: Path) -> list[tuple[int, Path]]:
     """The modules of ours that a module imports, wherever in the module it does so."""
     names = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             names += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -70,7 +75,7 @@ def test_rooms_use_only_rooms_before_them():
 def test_every_room_of_the_table_is_a_folder_that_says_what_it_holds():
     """And every folder of modules is one of these rooms or lies in one of them."""
     for room in rooms():
-        assert ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text(encoding="utf-8"))), room
+        assert ast.get_docstring(parsed(ROOT / room / "__init__.py")), room
     tops = {path for package in PACKAGES for path in (ROOT / package).iterdir() if any(path.glob("*.py"))}
 
     assert {str(path.relative_to(ROOT)) for path in tops} | set(PACKAGES) == set(rooms())
@@ -100,7 +105,7 @@ def test_modules_never_import_each_other_in_a_circle():
 def top_level_imports(path: Path, known: dict[str, Path]) -> set[str]:
     """Modules of ours that are imported when this one is, from its top level."""
     found = set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in parsed(path).body:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -137,7 +142,7 @@ def test_no_class_name_stands_twice():
         node.name
         for package in PACKAGES
         for path in modules(package)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.ClassDef)
     ]
     assert sorted({name for name in names if names.count(name) > 1}) == []

@@ -32,6 +32,10 @@ ODD = {
     "'who comes' without 'people'": r"\b(?:lets?|leave out) who\b",
     "'no ground for'": r"\bno ground for\b",
     "'oftener'": r"\boftener\b",
+    "'one row a worker', where 'one row per worker' is meant": r"\b(?:[Oo]ne|[Aa]) (?:row|column|file|line) an? (?:row|line|topic|worker|run|system|visit|query|page|measure|file|task|judgment|pair|point|follower|question|form|person)\b",
+    "'who' without a noun": r"[;.] [Ww]ho (?:has|have|never|fails|comes|came|stops|opens|withdrew|began|sends|finishes)\b(?![^.|]*\?)",
+    "'Whoever has' without a noun": r"\bWhoever\b",
+    "'taken for independent', where 'treated as' is meant": r"\btak(?:en?|es|ing)(?: \w+){0,2} for independent\b",
     "a plural made by hand": r"'' if (?:len\(\w+\)|\w+) == 1 else 's'",
 }
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import prefcal
+from tests.study_app.prefcal_command import without_pdf
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
@@ -37,6 +38,7 @@ def assert_shown(value: object, comment: str) -> None:
 
 def test_every_block_runs_and_prints_what_is_shown(monkeypatch, tmp_path):
     """From reading to planning; the bundled study lies where it does in the project's folder."""
+    without_pdf(monkeypatch)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     names: dict[str, object] = {}

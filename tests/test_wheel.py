@@ -52,10 +52,10 @@ def prefcal_alone(wheel: Path, folder: Path) -> Path:
 
 
 def install(environment: Path, *what: str) -> None:
-    """Install by the pip of this environment, which spares the other its own."""
+    """Install by the pip of this environment, which spares the other its own; what runs is compiled soon enough."""
     python = str(environment / "bin" / "python")
     pip = [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check"]
-    run([*pip, "install", "--quiet", *what])
+    run([*pip, "install", "--quiet", "--no-compile", *what])
 
 
 def clean() -> dict[str, str]:

@@ -13,9 +13,9 @@ from calibration.durations.alternatives import FRAILTY, Alternative, alternative
 from calibration.durations.checks import Excess, topics_apart, within_worker_test
 from calibration.durations.clock import Days, compare_days, compare_hours
 from calibration.durations.extended import Extended
-from calibration.durations.laws import GENERALISED_GAMMA, LOG_T, TWO_KINDS, population_laws
+from calibration.durations.laws import GENERALISED_GAMMA, LOG_T, TWO_KINDS, heavy_tail, population_laws
 from calibration.durations.leaving import Fade, drop_outs, fade
-from calibration.durations.likelihood import Design, Exposure
+from calibration.durations.likelihood import Design, Exposure, Totals
 from calibration.durations.maximum import DurationMaximum
 from calibration.inference.results import GoodnessOfFit
 from metrics.agreement.comparison import holm
@@ -28,8 +28,13 @@ CLEAR_RATIO = {"window": 5.02, "count": 6.63}
 """Likelihood ratio beyond which another law between workers is named: one right study in forty, and in a hundred."""
 CLEAR_TAILS = {"window": 2.71, "count": 5.41}
 """The same for heavier tails, a parameter at its bound: one right study in twenty, and in a hundred."""
-BETTER_RATIO = {GENERALISED_GAMMA: 0.0, LOG_T: 0.1, TWO_KINDS: 4.0, LEFT: 1.0}
+BETTER_RATIO = {GENERALISED_GAMMA: 0.0, LOG_T: 0.1, TWO_KINDS: 1.0, LEFT: 1.0}
 """Likelihood ratio beyond which the intervals hold a law with a shorter tail, a heavier one, two kinds of people, or drop-outs too."""
+FEW_WORKERS = 60
+"""Up to it no law between workers can be told from another: a heavy tail is held unless it explains clearly worse."""
+TWO_KINDS_OF_FEW = 4.0
+"""Likelihood ratio of two kinds of people among so few."""
+WORSE_RATIO = -5.41
 TWO_RATIO = 9.2
 DECISIVE_AIC = 10.0
 STRAIGHT = 0.05
@@ -143,7 +148,7 @@ def find_causes(exposure: Exposure, top: DurationMaximum) -> Causes:
     return Causes(
         named=named,
         held=held,
-        doubted=_doubted(found, named) if held is None else (),
+        doubted=_doubted(found, named, exposure.totals(), top) if held is None else (),
         within=within,
         laws=laws,
         fade=fading,
@@ -219,14 +224,20 @@ def _held(
     )
 
 
-def _doubted(found: _Evidence, named: frozenset[str]) -> tuple[Extended, ...]:
+def _doubted(
+    found: _Evidence, named: frozenset[str], totals: Totals, top: DurationMaximum
+) -> tuple[Extended, ...]:
     """Return the models that explain the data as well as the plain one, or a little better, with other numbers."""
     if named - {TOPICS, LAW}:
         return ()
     short = GENERALISED_GAMMA in found.models and found.models[GENERALISED_GAMMA].point[2] > 0
     asked = {GENERALISED_GAMMA: short, LOG_T: True, TWO_KINDS: True, LEFT: LAW not in named}
+    models, least = found.models, BETTER_RATIO
+    if len(totals) <= FEW_WORKERS and LOG_T in models:
+        least = BETTER_RATIO | {TWO_KINDS: TWO_KINDS_OF_FEW}
+        heavy = heavy_tail(totals, top)
+        if 2 * (heavy.loglik - top.top.loglik) > WORSE_RATIO:
+            models, least = models | {LOG_T: heavy}, least | {LOG_T: -math.inf}
     return tuple(
-        found.models[name]
-        for name, may in asked.items()
-        if may and found.gain.get(name, 0.0) > BETTER_RATIO[name]
+        models[name] for name, may in asked.items() if may and found.gain.get(name, 0.0) > least[name]
     )

@@ -143,7 +143,7 @@ def between_worker_test(
 
 
 def mid_pit(totals: Totals, top: DurationMaximum, design: Design) -> Floats:
-    """Return where each person stands in the fitted distribution, between 0 and 1; who has no event is left out of count.
+    """Return where each person stands in the fitted distribution, between 0 and 1; people without an event are left out of the count.
 
     Window: (P(N <= n | T) + P(N < n | T)) / 2. Count: P(T <= t | n). With G ~ Gamma(k) and log A normal,
     P(N < k | T) = P(A G > T), an average of normal probabilities over G.

@@ -115,8 +115,22 @@ def population_laws(totals: Totals, top: DurationMaximum) -> Iterator[Extended]:
     )
     apart = (top.mu - 0.7 * sigma, math.log(0.6 * sigma), math.log(1.5 * sigma), 0.0)
     yield _fitted(TWO_KINDS, grid, two_kinds, apart, (*free, _SIGMA, (-4.0, 4.0)))
-    near = (np.abs(grid.log_mean - top.mu) <= FURTHEST_MEAN).astype(np.float64)
-    yield _fitted(LOG_T, grid, log_t, (*start, 1.0), (*free, (-3.0, 4.0)), near)
+    yield _fitted(LOG_T, grid, log_t, (*start, 1.0), (*free, (-3.0, 4.0)), _near(grid, top))
+
+
+def heavy_tail(totals: Totals, top: DurationMaximum) -> Extended:
+    """Fit Student's t of log A with 3 degrees of freedom: a tail as heavy as people have, of which few people show nothing."""
+    grid = Grid.of(totals)
+    start = (top.mu, math.log(max(0.75 * top.sigma, _LEAST_SPREAD)))
+    return _fitted(LOG_T, grid, _log_t_of_three, start, (ANYWHERE, _SIGMA), _near(grid, top))
+
+
+def _log_t_of_three(log_mean: Floats, point: Floats) -> Floats:
+    return log_t(log_mean, np.array([*point, 0.0]))
+
+
+def _near(grid: Grid, top: DurationMaximum) -> Floats:
+    return (np.abs(grid.log_mean - top.mu) <= FURTHEST_MEAN).astype(np.float64)
 
 
 def _fitted(

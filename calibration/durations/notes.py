@@ -9,6 +9,7 @@ from calibration.durations.causes import (
     DAYS,
     DECISIVE_AIC,
     FADES,
+    FEW_WORKERS,
     HOURS,
     LAW,
     LEFT,
@@ -28,8 +29,6 @@ from calibration.inference.wording import shown_time
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
 
-FEW_WORKERS = 60
-"""Up to it no law between workers can be told from another."""
 TOO_SMALL = (
     (30, ""),
     (12, ", and S comes out too small, by about a tenth"),
@@ -96,7 +95,7 @@ def _few(fit: DurationFit) -> Iterator[Diagnostic]:
         "few_workers",
         f"There are {fit.n_workers} workers. With {FEW_WORKERS} or fewer, the mean and the standard deviation (S) of the workers' means rest "
         f"on the log-normal law, which so few cannot confirm: with a heavy tail both come out far too small{off}. "
-        "Report the median and the quartiles, and ask more people.",
+        "The intervals allow for such a tail where nothing speaks against it. Report the median and the quartiles, and ask more people.",
     )
 
 
@@ -221,6 +220,7 @@ def _open_laws(causes: Causes) -> Iterator[Diagnostic]:
     tails = {
         GENERALISED_GAMMA: "with a shorter tail, ",
         LOG_T: "with a heavier tail, of which the standard deviation has no upper end, ",
+        TWO_KINDS: "with two kinds of people, ",
     }
     found = [f"{tails[one.name]}{_other(one)}" for one in causes.doubted if one.name in tails]
     if found:

@@ -59,13 +59,14 @@ def fit_crowd(table: Floats, grid: Floats, classes: Floats | None = None) -> Fit
     beside = np.empty((len(table), 0)) if classes is None else classes
     centres = np.repeat(grid, len(SPREADS))
     weights = normal_weights(grid, centres, np.tile(SPREADS, len(grid)))
-    top = table.max(axis=1, keepdims=True)
-    within = np.log(np.maximum(np.exp(table - top) @ weights, 1e-300)) + top
+    top = table.max(axis=1)
+    scaled = np.maximum(np.exp(table - top[:, None]) @ weights, 1e-300)
     shares = np.full(beside.shape[1], 0.1)
     for _ in range(STEPS if beside.size else 0):
-        best = int(_mixed(within, beside, shares).sum(axis=0).argmax())
-        shares = np.maximum(_posterior(within[:, best], beside, shares).mean(axis=0), _LEAST_SHARE)
-    total = _mixed(within, beside, shares).sum(axis=0)
+        best = int(_logliks(scaled, top, beside, shares).argmax())
+        within = np.log(scaled[:, best]) + top
+        shares = np.maximum(_posterior(within, beside, shares).mean(axis=0), _LEAST_SHARE)
+    total = _logliks(scaled, top, beside, shares)
     best = int(total.argmax())
     return FittedCrowd(
         centre=float(centres[best]),
@@ -73,7 +74,7 @@ def fit_crowd(table: Floats, grid: Floats, classes: Floats | None = None) -> Fit
         loglik=float(total[best]),
         profile=total.reshape(len(grid), -1).max(axis=0),
         shares=shares,
-        posterior=_posterior(within[:, best], beside, shares),
+        posterior=_posterior(np.log(scaled[:, best]) + top, beside, shares),
     )
 
 
@@ -83,12 +84,15 @@ def normal_weights(grid: Floats, centre: Floats, spread: Floats) -> Floats:
     return np.asarray(density / density.sum(axis=0))
 
 
-def _mixed(within: Floats, beside: Floats, shares: Floats) -> Floats:
-    """Return the log-likelihood of each person under each law, (people, laws)."""
+def _logliks(scaled: Floats, top: Floats, beside: Floats, shares: Floats) -> Floats:
+    """Return the log-likelihood of all people under each law, (laws,); exp(top) times ``scaled`` is each person's in the crowd."""
     if not beside.size:
-        return within
+        return np.asarray(np.log(scaled).sum(axis=0) + top.sum())
     apart = logsumexp(beside + np.log(shares), axis=1)
-    return np.asarray(np.logaddexp(within + _log_rest(shares), apart[:, None]))
+    own = top + _log_rest(shares)
+    largest = np.maximum(own, apart)
+    mixed = scaled * np.exp(own - largest)[:, None] + np.exp(apart - largest)[:, None]
+    return np.asarray(np.log(mixed).sum(axis=0) + largest.sum())
 
 
 def _posterior(within: Floats, beside: Floats, shares: Floats) -> Floats:

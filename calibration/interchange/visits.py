@@ -157,7 +157,7 @@ def read_foreign_visits(
     Parameters
     ----------
     path : str or Path
-        In UTF-8, with a header line, one row a visit; plain or gzip.
+        In UTF-8, with a header line, one row per visit; plain or gzip.
     columns : VisitColumns
         What its columns are called; one of ``end`` and ``seconds``.
     rules : VisitRules, optional
@@ -204,7 +204,7 @@ def follows_of_visits(visits: pd.DataFrame, ended_at: pd.Timestamp | None = None
     Returns
     -------
     DataFrame
-        Each worker and topic from their first visit, which is thus the enrolment, to ``ended_at``. Who never came is not in
+        Each worker and topic from their first visit, which is thus the enrolment, to ``ended_at``. People who never came are not in
         it.
     """
     end = visits["end"].max() if ended_at is None else ended_at

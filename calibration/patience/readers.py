@@ -47,6 +47,8 @@ class Stops:
         Of the longest version of each text.
     step : float or None
         The length of a screen, where it was found from the stops.
+    step_is_guessed : bool
+        It was, and no row says how far its reader surely came.
     """
 
     people: tuple[str, ...]
@@ -57,6 +59,13 @@ class Stops:
     stopped: Bools
     length: Floats
     step: float | None
+    step_is_guessed: bool
+
+    def rounded(self) -> "Stops":
+        """Return the stops as rounded to the nearest multiple of the step, not up."""
+        half = (self.step or 0.0) / 2
+        low = np.where(self.stopped, np.maximum(self.high - half, 0.0), self.low)
+        return replace(self, low=low, high=np.where(self.stopped, self.high + half, self.high))
 
     def of(self, used: Bools) -> "Stops":
         """Return some of the rows."""
@@ -88,6 +97,7 @@ def read_stops(rows: pd.DataFrame) -> Stops:
         stopped=stopped,
         length=rows["longest"].to_numpy(np.float64),
         step=step,
+        step_is_guessed=bool(step) and not ("chars_least" in rows and rows["chars_least"].notna().any()),
     )
 
 

@@ -20,7 +20,7 @@ from calibration.inference.clusters import (
     jackknife_groups,
 )
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
-from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
+from calibration.inference.uncertainty import AnyForm, Replicates, Scale, StudentT, Uncertainty
 from calibration.patience.curve import closest_lines, curve_positions, survival_curves
 from calibration.patience.readers import (
     Stops,
@@ -100,11 +100,18 @@ def fit_patience_from_stops(
     kappa, pi = curve.line(with_finishers=with_finishers)
     survival = curve.survival(np.ones((1, len(known.low))))[0]
     notes, spread = _about_readers(known, kappa, screen)
+    uncertainty = _uncertainty(known, curve, kappa, resamples, rng, with_finishers=with_finishers)
+    if known.step_is_guessed:
+        nearest = known.rounded()
+        other = _curve(nearest)
+        there = other.line(with_finishers=with_finishers)[0]
+        rounded = _uncertainty(nearest, other, there, resamples, rng, with_finishers=with_finishers)
+        uncertainty = {name: _either(one, rounded.get(name)) for name, one in uncertainty.items()}
     return StopsFit(
         parameters=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
         unit="counted characters",
         method=f"Kaplan-Meier, least squares{' with finishers' if with_finishers else ''}",
-        uncertainty=_uncertainty(known, curve, kappa, resamples, rng, with_finishers=with_finishers),
+        uncertainty=MappingProxyType(uncertainty),
         n_workers=len(known.people),
         n_rows=len(usable),
         n_censored=int((~known.stopped).sum()),
@@ -216,17 +223,17 @@ def _uncertainty(
     rng: np.random.Generator,
     *,
     with_finishers: bool,
-) -> MappingProxyType[str, Uncertainty]:
+) -> dict[str, Uncertainty]:
     """Return the bootstrap over workers, and before it the errors by workers and texts where texts may differ."""
     workers = len(stops.people)
     if workers < 2:
-        return MappingProxyType({})
+        return {}
     counts = cluster_counts(workers, resamples, rng)
     values = curve.kappas(counts[:, stops.worker], with_finishers=with_finishers)
     boot = Replicates(values=values[:, None], scale=Scale.INVERSE, clusters=workers)
     texts = int(stops.text.max()) + 1
     if with_finishers or not 2 <= texts < len(stops.text) or chance_that_texts_alike(stops) > MAY_DIFFER:
-        return MappingProxyType({"worker_bootstrap": boot})
+        return {"worker_bootstrap": boot}
     variance = _crossed_variance(stops, curve)
     crossed = StudentT(
         centre=np.array([kappa]),
@@ -234,7 +241,12 @@ def _uncertainty(
         df=min(workers, texts) - 1,
         scale=Scale.INVERSE,
     )
-    return MappingProxyType({"worker_and_text": crossed, "worker_bootstrap": boot})
+    return {"worker_and_text": crossed, "worker_bootstrap": boot}
+
+
+def _either(ends: Uncertainty, nearest: Uncertainty | None) -> Uncertainty:
+    """Return the error where stops may be ends of screens, or numbers rounded to the nearest."""
+    return ends if nearest is None else AnyForm(plain=ends, others=(nearest,))
 
 
 def _crossed_variance(stops: Stops, curve: _ReadingCurve) -> float:
@@ -310,6 +322,8 @@ def _about_rows(usable: pd.DataFrame, stops: Stops, unused: str | None) -> Itera
         yield info("stops_not_used", f"Left out: {unused}.")
     if (stops.high > stops.low).any() or stops.step:
         how = f" All stops are multiples of {stops.step:.0f} characters." if stops.step else ""
+        if stops.step_is_guessed:
+            how += " They may be rounded numbers too, which cannot be told: the interval holds both."
         yield info(
             "stops_by_screen",
             f"Stops are known to a screen: each lies somewhere in the last one that was seen, evenly as far as L goes.{how}",

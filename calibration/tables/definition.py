@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from metrics.arrays import Bools
 from metrics.wording import listed, nearest
 
 Tables: TypeAlias = dict[str, pd.DataFrame]
@@ -165,24 +166,31 @@ def choice_cure(value: str, choices: tuple[str, ...]) -> str:
     return f"did you mean {near!r}" if near else f"write one of {listed(choices)}"
 
 
-def parsed(cells: "pd.Series[Any]", kind: Kind) -> "tuple[pd.Series[Any], pd.Series[bool]]":
+def parsed(cells: "pd.Series[Any]", kind: Kind) -> tuple["pd.Series[Any]", Bools]:
     """Return values of ``kind`` and where a cell could not be read as one."""
     values: pd.Series[Any]
     if kind is Kind.TEXT:
-        texts = cells.where(cells.isna(), cells.astype("str"))
-        return texts.astype("str"), pd.Series(data=False, index=cells.index)
-    if kind is Kind.FLAG:
+        texts = (
+            cells
+            if isinstance(cells.dtype, pd.StringDtype)
+            else cells.where(cells.isna(), cells.astype("str"))
+        )
+        return texts.astype("str"), np.zeros(len(cells), bool)
+    if kind is Kind.FLAG and cells.dtype == "boolean":
+        values = cells
+    elif kind is Kind.FLAG:
         values = cells.astype("str").map(_FLAGS).astype("boolean")
     elif kind is Kind.TIME:
         values = _times(cells)
     else:
         readable = cells if pd.api.types.is_numeric_dtype(cells) else cells.astype("str")
         numbers = pd.to_numeric(readable, errors="coerce").astype("float64")
-        fits = np.isfinite(numbers)
+        found = numbers.to_numpy()
+        fits = np.isfinite(found)
         if kind is Kind.INTEGER:
-            fits &= (numbers == np.floor(numbers)) & (numbers.abs() <= _MOST)
-        values = numbers.where(fits)
-    return values, values.isna()
+            fits &= (found == np.floor(found)) & (np.abs(found) <= _MOST)
+        values = numbers if fits.all() else numbers.where(fits)
+    return values, values.isna().to_numpy(bool)
 
 
 def _times(cells: "pd.Series[Any]") -> "pd.Series[Any]":

@@ -19,6 +19,7 @@ from calibration.tables.names import SUFFIXES, ignored_files, meant
 from calibration.tables.parquet import raw_parquet
 from calibration.tables.study import changes, recorded_tables
 from calibration.tables.tables import TABLES
+from metrics.arrays import Bools
 from metrics.errors import Fault, FaultLog, InputError, input_fault
 from metrics.files import write_whole
 from metrics.wording import listed
@@ -127,9 +128,8 @@ def read_table(path: Path, table: Table) -> pd.DataFrame:
     lines = LineNumbers(path)
     _check_header(raw, table, log)
     log.raise_if_any()
-    frame = pd.DataFrame(
-        {c.name: _converted(raw, c, log, lines) for c in table.columns}, index=pd.RangeIndex(len(raw))
-    )
+    raw = raw.reset_index(drop=True)
+    frame = pd.DataFrame({c.name: _converted(raw, c, log, lines) for c in table.columns}, index=raw.index)
     if not log.faults:
         _check_rows(frame, table, log, lines)
     log.faults.sort(key=lambda fault: fault.line or 0)
@@ -283,39 +283,36 @@ def _converted(raw: pd.DataFrame, column: Column, log: FaultLog, lines: LineNumb
     """Return one column in its type; cells that do not fit are faults."""
     if column.name not in raw.columns:
         return pd.Series([None] * len(raw), dtype=DTYPES[column.kind])
-    cells = raw[column.name].reset_index(drop=True)
+    cells = raw[column.name]
     if isinstance(cells.dtype, pd.CategoricalDtype):
         cells = cells.astype(object)
-    is_text = isinstance(cells.dtype, pd.StringDtype) or cells.dtype == object
-    blank = cells.isna() | (cells.astype("str").str.strip() == "") if is_text else cells.isna()
-    values, bad = parsed(cells.mask(blank), column.kind)
-    bad &= ~blank
-    for row in np.flatnonzero(bad.to_numpy(bool)):
+    blank = cells.isna().to_numpy(bool)
+    if isinstance(cells.dtype, pd.StringDtype) or cells.dtype == object:
+        blank = blank | (cells.astype("str").str.strip() == "").to_numpy(bool)
+    values, unread = parsed(cells.mask(blank) if blank.any() else cells, column.kind)
+    bad = unread & ~blank
+    for row in np.flatnonzero(bad):
         problem, cure = misread(str(cells[row]), column.kind)
         log.add(f"{column.name}: {problem}", line=lines[row], cure=cure)
     if column.required and not column.blank:
-        for row in np.flatnonzero(blank.to_numpy(bool)):
+        for row in np.flatnonzero(blank):
             log.add(f"{column.name} is empty", line=lines[row], cure="fill it in, or remove the row")
     _check_values(values, column, ~blank & ~bad, log, lines)
     return values.astype(DTYPES[column.kind])
 
 
 def _check_values(
-    values: "pd.Series[Any]",
-    column: Column,
-    present: "pd.Series[bool]",
-    log: FaultLog,
-    lines: LineNumbers,
+    values: "pd.Series[Any]", column: Column, present: Bools, log: FaultLog, lines: LineNumbers
 ) -> None:
     if column.choices:
-        unknown = values[present & ~values.isin(column.choices)]
+        unknown = values[present & ~values.isin(column.choices).to_numpy(bool)]
         cures = {value: choice_cure(str(value), column.choices) for value in unknown.unique()}
         for row, value in unknown.items():
             log.add(f"{column.name}: {value!r} is not known", line=lines[row], cure=cures[value])
     for bound, outside, word in ((column.low, np.less, "at least"), (column.high, np.greater, "at most")):
         if bound is None:
             continue
-        numbers = values.astype("float64").fillna(bound).to_numpy()
+        numbers = values.to_numpy(np.float64, na_value=np.nan)
         for row in np.flatnonzero(outside(numbers, bound)):
             log.add(
                 f"{column.name}: {numbers[row]:g} is out of range",
@@ -334,6 +331,8 @@ def _check_rows(frame: pd.DataFrame, table: Table, log: FaultLog, lines: LineNum
 
 
 def _check_key(key: pd.DataFrame, log: FaultLog, lines: LineNumbers) -> None:
+    if not key.duplicated().any():
+        return
     rows = pd.Series(key.index, index=key.index)
     first = rows.groupby([key[name] for name in key], dropna=False).transform("min")
     twice = (first != rows) & key.notna().any(axis="columns")

@@ -13,8 +13,9 @@ way: P is what people's answers to different queries have in common, and with ev
 of a two-way analysis of variance, without bias. Student's t has Satterthwaite's degrees of freedom. Where every person
 judges one query, V is V_query.
 
-A majority is no mean over votes, and leaving out a person turns odd numbers of votes into even ones. So what a single
-vote v adds to the agreement of majorities is linearised (`VotesByPerson.influence`).
+A majority is no mean over votes, and leaving out a person turns odd numbers of votes into even ones. So what a single vote adds to
+the agreement of majorities is what is lost with another of the pair's votes in its place (`VotesByPerson.influence`): its projection
+(Hajek 1968), which another draw from the same people estimates (Efron and Stein 1981).
 """
 
 import math
@@ -208,11 +209,11 @@ class VotesByPerson:
     def influence(self, difference: Floats, ties: Ties) -> Floats:
         """Return what each judgment adds to the error of the agreement of one measure.
 
-        u = (c - agreement + sign(D) K (v - y)) / n / pairs that count
+        u = (c - agreement + h - mean of h) / n / pairs that count
 
-        with c the credit of the judgment's pair, D its score difference, y its vote share, n its votes, and v the
-        vote. K is how fast the agreement changes with the share: 1 where no majority is taken, else the density of
-        shares at one half, by a triangular kernel of half-width max(1, round(sqrt(n) / 2)) / n.
+        with c the credit of the judgment's pair, n its votes and the mean over them. h = n (c - c*), c* the credit with one of the other
+        votes in the place of this one, on average over these; where no majority is taken h = sign(D) v, D the score difference and v
+        the vote.
 
         Parameters
         ----------
@@ -221,15 +222,33 @@ class VotesByPerson:
         ties : str
             The convention, a key of `metrics.agreement.agreement.TIES`.
         """
-        share, votes = self.share, self.votes
-        credit = pair_credit(difference, share, ties=ties)
+        votes, credit = self.votes, pair_credit(difference, self.share, ties=ties)
         counts = ~np.isnan(credit)
-        apart = (
-            np.where(counts, credit - credit[counts].mean(), 0.0) if counts.any() else np.zeros_like(share)
-        )
-        slope = np.sign(difference) * (1.0 if ties == "weighted" else _density_at_half(share, votes))
-        of_vote = apart[self.pair] + slope[self.pair] * (self.for_a - share[self.pair])
+        value = float(credit[counts].mean()) if counts.any() else 0.0
+        apart = np.where(counts, credit - value, 0.0)
+        if ties == "weighted":
+            lost = np.sign(difference)[self.pair] * self.for_a
+        else:
+            lost = self._lost_by_another(difference, ties, value)
+        of_vote = apart[self.pair] + lost - (np.bincount(self.pair, lost) / votes)[self.pair]
         return np.asarray(of_vote / votes[self.pair] / max(int(counts.sum()), 1), dtype=np.float64)
+
+    def _lost_by_another(self, difference: Floats, ties: Ties, value: float) -> Floats:
+        """Return h of each judgment, see `influence`: what its pair has with this vote less what it has with another one, times n, (n,)."""
+        votes, mine = self.votes, np.round(2 * self.for_a).astype(np.intp)
+        cast = np.stack([np.bincount(self.pair, mine == half, votes.size) for half in range(3)])
+        total = cast[1] + 2 * cast[2]
+
+        def worth(moved: int) -> Floats:
+            share = np.clip(total + moved, 0, 2 * votes) / (2 * votes)
+            return np.nan_to_num(pair_credit(difference, share, ties=ties) - value)
+
+        worths = [worth(moved) for moved in range(-2, 3)]
+        lost = [
+            sum(cast[other] * (worths[2] - worths[2 + other - vote]) for other in range(3))
+            for vote in range(3)
+        ]
+        return np.asarray((np.stack(lost) * votes / np.maximum(votes - 1, 1))[mine, self.pair])
 
     def error(self, difference: Floats, ties: Ties) -> Error:
         """Return how far the agreement of one measure may be off; parameters as in `influence`."""
@@ -293,9 +312,3 @@ def _variance_of_slopes(votes: VotesByPerson, difference: Floats) -> float:
     residual = _sums(crossed.cell, x * (lead - slope[crossed.worker] * x))
     error = _sums(of_worker, residual**2)[told] / size[told] ** 2 * queries[told] / (queries[told] - 1)
     return float(slope[told].var(ddof=1) - error.mean())
-
-
-def _density_at_half(share: Floats, votes: Floats) -> Floats:
-    """Return what each pair adds to the density of vote shares at one half, (p,)."""
-    width = np.maximum(1.0, np.round(np.sqrt(votes) / 2)) / votes
-    return np.asarray(np.maximum(0.0, 1 - np.abs(share - 0.5) / width) / width, dtype=np.float64)

@@ -6,6 +6,7 @@ A name that the package has itself means its own measure; every other one is rea
 Source: MacAvaney, Macdonald, Ounis: Streamlining Evaluation with ir-measures (ECIR 2022).
 """
 
+import ast
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -163,16 +164,40 @@ def _plain_measure(text: str) -> PlainMeasure:
         problem = f"prefcal has no measure {text!r} of its own{f' (did you mean {near}?)' if near else ''}"
         raise input_fault(f"{problem}; those of ir_measures need it installed", cure=INSTALL)
     try:
-        found = ir_measures().parse_measure(text)
+        found = in_their_notation(text)
     except NameError:
         raise _unknown(text) from None
-    except (ValueError, TypeError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise input_fault(
             f"{text!r} is not a measure", cure="write it like nDCG@10, RBP(p=0.8) or TIANDCG(k=10)"
         ) from None
     _check_parameters(found, text)
     _check_tool(found, text)
     return PlainMeasure(text=_written(found))
+
+
+def in_their_notation(text: str) -> Any:
+    """Read ``Name(key=value)@depth``; ir_measures' own reader asks `ast` for names that Python 3.14 no longer has.
+
+    Raises
+    ------
+    NameError
+        If ir_measures has no such measure.
+    SyntaxError, ValueError, TypeError
+        If it is written wrongly.
+    """
+    node = ast.parse(text, mode="eval").body
+    depth, given = None, {}
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        node, depth = node.left, ast.literal_eval(node.right)
+    if isinstance(node, ast.Call) and not node.args:
+        node, given = node.func, {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
+    if not isinstance(node, ast.Name):
+        raise TypeError(text)
+    theirs = ir_measures().measures.registry.get(node.id)
+    if theirs is None:
+        raise NameError(node.id)
+    return theirs(**given) if depth is None else theirs(**given, **{theirs.AT_PARAM: depth})
 
 
 def _unknown(text: str) -> InputError:

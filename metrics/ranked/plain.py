@@ -11,7 +11,7 @@ from typing import Any
 
 from metrics.errors import InputError, input_fault
 from metrics.ranked.lists import RankedCollection, RankedRun
-from metrics.ranked.named import LARGEST_GRADE, PlainMeasure, ir_measures
+from metrics.ranked.named import LARGEST_GRADE, PlainMeasure, in_their_notation, ir_measures
 from metrics.results import ALL, Score
 from metrics.wording import listed
 
@@ -37,7 +37,7 @@ class PlainScorer:
     """
 
     def __init__(self, collection: RankedCollection, labels: Mapping[str, PlainMeasure]) -> None:
-        self._measures = {label: ir_measures().parse_measure(one.text) for label, one in labels.items()}
+        self._measures = {label: in_their_notation(one.text) for label, one in labels.items()}
         self._number = {topic: str(place) for place, topic in enumerate(collection.grades, start=1)}
         self._grades = {topic: _largest(of) for topic, of in collection.grades.items()}
         by_tools = [one for one in self._measures.values() if one.NAME not in COMPUTED_HERE]

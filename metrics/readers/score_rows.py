@@ -1,4 +1,4 @@
-"""Scores of systems from one CSV: long (run, topic, metric, value), as `prefcal score --format csv` writes it, or wide, a column a measure.
+"""Scores of systems from one CSV: long (run, topic, metric, value), as `prefcal score --format csv` writes it, or wide, a column per measure.
 
 A column topic may be missing: the scores are then over all topics.
 """
@@ -45,7 +45,7 @@ def read_score_rows(path: str | Path) -> list[Score]:
     table, measures, is_long = _table(path, [], SYSTEM[:1], log)
     check_any_row(table, log)
     if not measures:
-        log.add("there is no column of a measure", line=1, cure="write a column a measure beside run")
+        log.add("there is no column of a measure", line=1, cure="write a column per measure beside run")
     names = table.cells[SYSTEM[0]]
     rows = [row for name in measures for row in _rows(table, name, names, log, is_long=is_long, known=False)]
     _check_once(rows, log)
@@ -59,7 +59,7 @@ def read_measure_table(path: str | Path, measures: list[str]) -> dict[str, Float
     Parameters
     ----------
     path : str or Path
-        A wide table has a row a system and a column a measure; with columns ``run`` (or ``system``) and ``topic`` a row a system and topic. A
+        A wide table has a row per system and a column per measure; with columns ``run`` (or ``system``) and ``topic`` a row per system and topic. A
         long one has the columns run, metric and value, and may have topic. Rows of topic ``all`` are left out where there are others.
     measures : list of str
         Columns of a wide table, metrics of a long one; none: all but run, system, topic and user.

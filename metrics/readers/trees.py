@@ -18,6 +18,7 @@ PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')
 TRAILING_COMMA = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))|,(\s*[\]}])', re.DOTALL)
 """A string, taken to the end of the text when it is left open, so that nothing is looked at twice; or such a comma."""
 CURE = "mend the JSON here"
+VALUE = json.JSONDecoder().raw_decode
 Value: TypeAlias = Union["dict[str, Node]", "list[Node]", str, float, bool, None]
 
 
@@ -101,12 +102,12 @@ def _node(piece: str, line: int) -> Node:
     """Return the value that a piece begins, empty if it is an object or a list."""
     if piece == "{":
         return Node({}, line)
-    return Node([] if piece == "[" else json.loads(piece), line)
+    return Node([] if piece == "[" else VALUE(piece)[0], line)
 
 
 def _new_name(piece: str, members: dict[str, Node], line: int, log: FaultLog) -> str:
     """Read a member's name; note when the object has it already."""
-    name: str = json.loads(piece)
+    name: str = VALUE(piece)[0]
     if name in members:
         problem = f"the member {name!r} stands on line {members[name].line} already"
         log.add(problem, line=line, cure="delete one of the two")

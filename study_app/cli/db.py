@@ -118,7 +118,7 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
     Every key of prefcal key new is revoked too. For when a key leaked, or a backup, which holds both. Nobody may be serving the database. No answer is touched: workers
     who come by the platform's address again go on where they were; list followers of streams anew (prefcal remind).
 
-    To change keys without a leak, --keep-old lets people who come by an old address within that time go on, at a new one. Whoever has the old key
+    To change keys without a leak, --keep-old lets people who come by an old address within that time go on, at a new one. Anybody who has the old key
     can still make addresses until then.
     """
     from datetime import timedelta

@@ -98,7 +98,7 @@ def stored_intents(session: Session, study_id: int) -> pd.DataFrame:
 
 
 def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
-    """Return table intent_votes: a row a tick of the newest ballot, and a row without an intent for an empty ballot."""
+    """Return table intent_votes: a row per tick of the newest ballot, and a row without an intent for an empty ballot."""
     newest = (
         select(Ballot.slot_id, func.max(Ballot.revision).label("revision"))
         .group_by(Ballot.slot_id)
@@ -165,7 +165,7 @@ def _of_study(rows: Rows, study_id: int, *, topic: InstrumentedAttribute[int] = 
 def importance_table(session: Session, study_id: int) -> pd.DataFrame:
     """Return table importance: the newest ratings of every sheet.
 
-    Whoever rated an iUnit for an intent in two tasks is in it with the later task's rating.
+    If a worker rated an iUnit for an intent in two tasks, the later task's rating counts.
     """
     newest = (
         select(Rating.sheet_id, func.max(Rating.revision).label("revision"))
@@ -192,7 +192,7 @@ def importance_table(session: Session, study_id: int) -> pd.DataFrame:
 
 
 def answers_table(session: Session, study_id: int) -> pd.DataFrame:
-    """Return table answers: the newest answers, a row a question, and of several options a row each."""
+    """Return table answers: the newest answers, a row per question, and of several options a row each."""
     newest = (
         select(Reply.slot_id, func.max(Reply.revision).label("revision")).group_by(Reply.slot_id).subquery()
     )

@@ -89,7 +89,7 @@ def _validation(
 def workers_table(
     session: Session, plan: StudyPlan, searches: pd.DataFrame, preferences: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return table workers: everybody who ever consented; who withdrew has no figures any more.
+    """Return table workers: everybody who ever consented; a worker who withdrew has no figures any more.
 
     Parameters
     ----------

@@ -139,7 +139,7 @@ def run_on_server(
     url : str
         Base address of the server.
     seed : int
-        Of what the crowd does. Who has been there under the same ids goes on where they were.
+        Of what the crowd does. Workers who have been there under the same ids go on where they stopped.
     arrival_seconds : float
         They arrive evenly over so long.
     clock : CrowdClock

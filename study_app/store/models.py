@@ -115,7 +115,7 @@ class Topic(Base):
 
     Where iUnits are rated {"iunits": {iunit: text}}; of push streams {"description", "days": [YYYYMMDD, ...], "silent": [YYYYMMDD,
     ...]}; of ranked lists {"windows": [window, ...], "asked_at": YYYY-MM-DD where it is known}. While ``closed_at`` is set nobody takes it
-    any more; who has begun goes on.
+    any more; workers who have begun go on.
     """
 
     __tablename__ = "topic"

@@ -35,7 +35,7 @@ STANDARD = "standard"
 """What a study file writes for prefcal's own instructions."""
 
 TRIES = 2
-"""At a check; who fails both is stopped."""
+"""At a check; a worker who fails both is stopped."""
 
 _OPTIONS = 3
 

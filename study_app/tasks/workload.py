@@ -1,7 +1,7 @@
 """How long a worker is busy with a task and how many workers it can take: what the kinds of task work these out from.
 
 Every length is a range. Its low end is a quick worker on the shortest texts, its high end a slow one who reads everything on the longest.
-Whoever has tried the study out knows better; until then these numbers are what rewards can be set by.
+People who have tried the study out know better; until then these numbers are what rewards can be set by.
 
 Of pairs, workers choose a topic and judge its pairs (`ChosenPairs`), or get one pair after another (`TakenPairs`).
 """

@@ -17,8 +17,12 @@ SWITCHED_OFF = (
     *("DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay"),
     *("MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch"),
     *("ThirdPartyStoragePartitioning", "PreloadTopChromeWebUI"),
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup"),
 )
-"""What playwright switches off itself, whose list a second one replaces, and last what starts a process for each new tab."""
+"""What playwright switches off itself, whose list a second one replaces, and last what starts processes for each new window.
+
+The pages of the address bar, in a window that nobody sees, took as long as a whole short test.
+"""
 
 FLAGS = (
     "--no-sandbox",

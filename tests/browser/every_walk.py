@@ -138,7 +138,7 @@ class Walk:
         Called on every page before it is answered.
     wavering : bool
         Load a page again before it is answered, go back afterwards, and send what stands there again, on the first page
-        of each sort in each task; the first answer to each task's pairs is changed on the way.
+        of each sort; the first answer to each task's pairs is changed on the way.
     hasty : bool
         Send the first form of each sort without an answer, and look at what comes back.
     """
@@ -191,11 +191,7 @@ class Walk:
 
     def _wavers(self) -> bool:
         """Say whether this page is one that they come back to."""
-        return self.wavering and self._left[self._sort()] < WAVERS
-
-    def _sort(self) -> str:
-        """The step without the numbers that follow the task's."""
-        return self.step[:2] + self._kind()
+        return self.wavering and self._left[self._kind()] < WAVERS
 
     @property
     def step(self) -> str:
@@ -226,7 +222,7 @@ class Walk:
     def _leave(self, send: Callable[[], None]) -> None:
         """Send a form; who wavers goes back, finds what was answered, sends it again, and so is where they were."""
         before, given, wavers = self.page.url, self.page.evaluate(GIVEN), self._wavers()
-        self._left[self._sort()] += 1
+        self._left[self._kind()] += 1
         send()
         after = self.page.url
         if not wavers or self._kind() == "done":

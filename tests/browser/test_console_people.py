@@ -42,6 +42,13 @@ WAYS: tuple[tuple[str, Literal["dark", "light"], bool, int], ...] = (
 )
 """Screen, colours, whether scripts run, and every which stop is compared."""
 
+WALKS: tuple[tuple[str, Literal["dark", "light"], bool, bool], ...] = (
+    ("desktop", "dark", True, True),
+    ("phone", "light", False, True),
+    ("phone", "light", True, False),
+)
+"""Screen, colours, whether scripts run, and whether somebody steers and pays there, too; everybody looks at all pages."""
+
 SLIDE = "(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input')); }"
 SURELY = 0.02
 """Whether less than that of an item is on the screen depends on a fraction of a pixel."""

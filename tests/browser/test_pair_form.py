@@ -10,6 +10,8 @@ COME_BACK = "() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted
 STAY = "() => document.querySelector('form').addEventListener('submit', (event) => { %s })"
 COUNT = "(window.sent ??= []).push(event.defaultPrevented); event.preventDefault();"
 
+WORKERS_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.js") if not path.name.startswith("console_"))
+
 
 def opened(context: BrowserContext, server: LogServer) -> Page:
     page = context.new_page()
@@ -44,7 +46,7 @@ def test_an_answer_gets_through_whichever_script_fails(phone: BrowserContext, se
     """Answers travel as plain forms, apart from the log."""
     page = phone.new_page()
     page.clock.install()
-    for script in sorted(path.name for path in SCRIPTS.glob("*.js")):
+    for script in WORKERS_SCRIPTS:
         server.broken_scripts = {script}
         page.goto(f"{server.url}/pair/without-{script}")
         send(page, "equally_bad")
@@ -128,7 +130,6 @@ def test_a_digit_elsewhere_or_with_a_modifier_picks_nothing(
 
 def test_the_scripts_are_small() -> None:
     """Those of workers load on a phone at a bus stop."""
-    scripts = [path for path in SCRIPTS.glob("*.js") if not path.name.startswith("console_")]
-    code = "".join(path.read_text() for path in scripts)
+    code = "".join((SCRIPTS / name).read_text() for name in WORKERS_SCRIPTS)
     without_comments = re.sub(r"/\*\*.*?\*/|^\s*//.*?$", "", code, flags=re.DOTALL | re.MULTILINE)
     assert len(without_comments) < 22_500

@@ -37,9 +37,17 @@ def fitted(tables):
 
 
 @pytest.fixture(scope="module")
-def found(tables, fitted):
+def judged(tables):
+    """What people preferred of summaries, and what that rests on."""
+    ours = tables["preferences"]["task"] == "summaries"
+    names = ("positions", "intents", "workers")
+    return {"preferences": tables["preferences"][ours], **{name: tables[name] for name in names}}
+
+
+@pytest.fixture(scope="module")
+def found(judged, fitted):
     """How well measures agree with their preferences."""
-    return prefcal.agree(tables, model=fitted)
+    return prefcal.agree(judged, model=fitted)
 
 
 # One notebook: logs of visits in CSV files, and no folder.
@@ -137,11 +145,11 @@ def test_a_fault_in_a_frame_of_scores_says_its_row_and_a_missing_column(tables):
         prefcal.read_scores(scores.drop(columns="value"))
 
 
-def test_the_model_may_be_a_fit_a_value_or_a_file(tables, fitted, found, tmp_path):
+def test_the_model_may_be_a_fit_a_value_or_a_file(judged, fitted, found, tmp_path):
     """All three are the same people."""
     prefcal.write_user_model(fitted.model, tmp_path / "user-model.json")
     for model in (fitted.model, tmp_path / "user-model.json"):
-        pd.testing.assert_frame_equal(prefcal.agree(tables, model=model).agreement, found.agreement)
+        pd.testing.assert_frame_equal(prefcal.agree(judged, model=model).agreement, found.agreement)
 
 
 def test_a_measure_is_read_from_its_printed_name_too():

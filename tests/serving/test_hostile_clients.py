@@ -14,7 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
 from study_app.store.database import open_database, transaction
-from tests.serving.serving import serving
+from tests.serving.serving import PLAIN, serving
 
 PATIENCE_SECONDS = 60
 
@@ -36,7 +36,9 @@ def server(url):
 
 def entered(server):
     """Arrive as a worker; returns the address of the consent page, and the form that agrees."""
-    page = httpx.get(f"{server.address}/s/small?id=ann", follow_redirects=True, timeout=PATIENCE_SECONDS)
+    page = httpx.get(
+        f"{server.address}/s/small?id=ann", follow_redirects=True, timeout=PATIENCE_SECONDS, verify=PLAIN
+    )
     token = page.text.split('name="page" value="')[1].split('"')[0]
     return str(page.url), f"page={token}&agree=yes"
 
@@ -88,7 +90,7 @@ def test_clients_that_never_finish_keep_nobody_waiting(server):
             client = open_sides.enter_context(socket.create_connection(("127.0.0.1", server.port)))
             client.sendall(beginning)
         for _ in range(20):
-            assert httpx.get(f"{server.address}/readyz", timeout=PATIENCE_SECONDS).is_success
+            assert httpx.get(f"{server.address}/readyz", timeout=PATIENCE_SECONDS, verify=PLAIN).is_success
 
 
 def test_a_table_that_somebody_keeps_locked_stops_no_look_at_the_health(loaded, durable_postgres):
@@ -99,11 +101,13 @@ def test_a_table_that_somebody_keeps_locked_stops_no_look_at_the_health(loaded, 
         with transaction(database, write=True) as session:
             session.execute(text("LOCK TABLE study IN ACCESS EXCLUSIVE MODE"))
             waiting = [
-                crowd.submit(httpx.get, f"{server.address}/readyz", timeout=PATIENCE_SECONDS)
+                crowd.submit(httpx.get, f"{server.address}/readyz", timeout=PATIENCE_SECONDS, verify=PLAIN)
                 for _ in range(20)
             ]
             for _ in range(5):
-                assert httpx.get(f"{server.address}/healthz", timeout=PATIENCE_SECONDS).is_success
+                assert httpx.get(
+                    f"{server.address}/healthz", timeout=PATIENCE_SECONDS, verify=PLAIN
+                ).is_success
             assert waiting[0].result().status_code == httpx.codes.SERVICE_UNAVAILABLE
         assert server.answers()
     database.engine.dispose()

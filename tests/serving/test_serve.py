@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 
 from metrics.errors import InputError
 from study_app.store.file_turns import serving_lock
-from tests.serving.serving import serving
+from tests.serving.serving import PLAIN, serving
 from tests.study_app.prefcal_command import run_apart
 
 needs_proc = pytest.mark.skipif(
@@ -70,44 +70,39 @@ def test_nobody_else_of_the_machine_can_hold_the_lock(loaded, sqlite_url):
         assert lock.stat().st_mode & 0o777 == 0o600
 
 
-@needs_proc
-@pytest.mark.skipif(
-    not hasattr(os, "sched_getaffinity"), reason="the system does not say which cores a process may use"
-)
-def test_a_server_has_a_process_for_each_core_and_two_at_most(loaded, sqlite_url):
-    """Each stays on its core: Python runs one thread at a time, and threads on two cores spend their time handing over."""
-    usable = os.sched_getaffinity(0)
-    with serving(loaded(sqlite_url)) as server:
-        if len(usable) > 1:
-            wait_until(lambda: len(server.children()) == 2)
-        processes = server.children() or [server.process.pid]
-        wait_until(lambda: all(len(os.sched_getaffinity(process)) == 1 for process in processes))
-        taken = [os.sched_getaffinity(process) for process in processes]
-        assert len(set.union(*taken)) == len(processes)
+def cores_of(server):
+    """Return the cores that each process of a server may use."""
+    return [os.sched_getaffinity(process) for process in server.children() or [server.process.pid]]
+
+
+def stopped_while_it_waits(server, file, end):
+    """Let a worker's consent wait for the disk while ``end`` stops the server; the worker is told that it is stored."""
+    page = httpx.get(f"{server.address}/s/small?id=ann", follow_redirects=True, verify=PLAIN)
+    fields = {"agree": "yes", "page": page.text.split('name="page" value="')[1].split('"')[0]}
+    with sqlite3.connect(file, isolation_level=None) as slow_disk, ThreadPoolExecutor() as worker:
+        slow_disk.execute("BEGIN IMMEDIATE")
+        answer = worker.submit(httpx.post, page.url, data=fields, timeout=30, verify=PLAIN)
+        time.sleep(0.5)
+        end()
+        time.sleep(0.5)
+        slow_disk.execute("COMMIT")
+        assert answer.result().status_code == httpx.codes.SEE_OTHER
+    assert server.process.wait(timeout=30) == 0
+    assert "Traceback" not in "".join(server.said)
+    with sqlite3.connect(file) as stored:
+        assert stored.execute("SELECT count(consented_at) FROM worker").fetchone() == (1,)
 
 
 @needs_proc
-@pytest.mark.skipif(
-    not hasattr(os, "sched_getaffinity"), reason="the system does not say which cores a process may use"
-)
-def test_no_process_stays_on_a_core_when_a_database_server_may_want_it(loaded, durable_postgres):
-    """With a PostgreSQL on the same two cores the longest waits grew from a tenth of a second to eleven seconds."""
-    usable = os.sched_getaffinity(0)
-    with serving(loaded(durable_postgres.new_database("cores")), "--processes", "2") as server:
-        answered = server.children() or [server.process.pid]
-        assert [os.sched_getaffinity(process) for process in answered] == [usable] * len(answered)
-
-
-@needs_proc
-def test_a_second_server_of_the_same_file_is_refused(loaded, sqlite_url):
-    """Whoever stops one would believe that the study is closed; also of one process, which serves when asked to, without gunicorn."""
+def test_one_process_serves_without_gunicorn_and_refuses_a_second_server(loaded, sqlite_url):
+    """Whoever stops one of two would believe that the study is closed. It is stopped while somebody waits, who is answered."""
     with serving(loaded(sqlite_url), "--processes", "1") as server:
         assert server.children() == []
         second = run_apart("serve", "--database", sqlite_url, "--port", "0")
         assert second.code == 1
         assert "is being served already; stop the other prefcal serve" in second.err
         assert server.answers()
-        assert server.stop() == 0
+        stopped_while_it_waits(server, make_url(sqlite_url).database, server.process.terminate)
 
 
 @needs_proc
@@ -124,50 +119,40 @@ def test_processes_end_with_their_parent_and_free_the_file(loaded, sqlite_url):
 
 
 @needs_proc
-@pytest.mark.parametrize(
-    ("processes", "ending"),
-    [
-        ("1", signal.SIGTERM),
-        ("2", signal.SIGTERM),
-        ("2", signal.SIGINT),
-        ("2", signal.SIGHUP),
-    ],
-)
-def test_a_server_that_is_stopped_answers_first(loaded, sqlite_url, processes, ending):
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_server_that_is_stopped_answers_first(loaded, sqlite_url, ending):
     """Who waits for the disk is told that the answer is stored, and the server's own end is a quiet one."""
-    with serving(loaded(sqlite_url), "--processes", processes) as server:
-        page = httpx.get(f"{server.address}/s/small?id=ann", follow_redirects=True)
-        fields = {"agree": "yes", "page": page.text.split('name="page" value="')[1].split('"')[0]}
-        with (
-            sqlite3.connect(make_url(sqlite_url).database, isolation_level=None) as slow_disk,
-            ThreadPoolExecutor() as worker,
-        ):
-            slow_disk.execute("BEGIN IMMEDIATE")
-            answer = worker.submit(httpx.post, page.url, data=fields, timeout=30)
-            time.sleep(0.5)
-            os.killpg(server.process.pid, ending)
-            time.sleep(0.5)
-            slow_disk.execute("COMMIT")
-            assert answer.result().status_code == httpx.codes.SEE_OTHER
-        assert server.process.wait(timeout=30) == 0
-    assert "Traceback" not in "".join(server.said)
-    with sqlite3.connect(make_url(sqlite_url).database) as stored:
-        assert stored.execute("SELECT count(consented_at) FROM worker").fetchone() == (1,)
+    with serving(loaded(sqlite_url), "--processes", "2") as server:
+        stopped_while_it_waits(
+            server, make_url(sqlite_url).database, lambda: os.killpg(server.process.pid, ending)
+        )
 
 
 @needs_proc
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_process_that_dies_is_replaced_and_nobody_notices(loaded, sqlite_url, durable_postgres, kind):
-    """Several processes share the port and the file; tokens of one are good for all, and the server stays the only one."""
+    """Several processes share the port and the file; tokens of one are good for all, and the server stays the only one.
+
+    As many as there are cores, two at most, is what it takes unasked. Beside a file each stays on a core of its own:
+    Python runs one thread at a time, and threads on two cores spend their time handing over. A database server may want
+    any core: with one on the same two cores the longest waits grew from a tenth of a second to eleven seconds.
+    """
     url = loaded(sqlite_url if kind == "sqlite" else durable_postgres.new_database("replaced"))
-    with serving(url, "--processes", "2") as server:
-        entered = httpx.get(f"{server.address}/s/small?id=ann", follow_redirects=True)
+    usable = os.sched_getaffinity(0)
+    unasked = kind == "sqlite" and len(usable) > 1
+    with serving(url, *([] if unasked else ["--processes", "2"])) as server:
+        entered = httpx.get(f"{server.address}/s/small?id=ann", follow_redirects=True, verify=PLAIN)
         assert entered.url.path.endswith("/consent")
         wait_until(lambda: len(server.children()) == 2)
+        if kind == "postgresql":
+            assert cores_of(server) == [usable] * 2
+        elif unasked:
+            wait_until(lambda: all(len(cores) == 1 for cores in cores_of(server)))
+            assert len(set.union(*cores_of(server))) == 2
         before = server.children()
         os.kill(before[0], signal.SIGKILL)
         for _ in range(20):
-            assert httpx.get(entered.url).status_code == httpx.codes.OK
+            assert httpx.get(entered.url, verify=PLAIN).status_code == httpx.codes.OK
         wait_until(lambda: len(set(server.children()) - {before[0]}) == 2)
         if kind == "sqlite":
             assert "served already" in run_apart("serve", "--database", url, "--port", "0").err

@@ -4,12 +4,14 @@ import shlex
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from calibration.fit.material import FitOptions
 from study_app.cli import main
 
 
@@ -37,6 +39,16 @@ def run_once(*arguments):
         with pytest.raises(SystemExit) as exit_:
             main()
     return Ended(exit_.value.code or 0, out.getvalue(), err.getvalue())
+
+
+def few_simulations(monkeypatch):
+    """Let `prefcal fit` test its models by few simulated studies: for tests that do not ask what it says of them."""
+    monkeypatch.setattr("calibration.fit.material.FitOptions", partial(FitOptions, simulations=5))
+
+
+def without_pdf(monkeypatch):
+    """Let figures have no PDF, whose font takes half of the time of a report: for tests that do not look at it."""
+    monkeypatch.setattr("study_app.report.drawing.canvas._pdf", lambda *_: b"%PDF-")
 
 
 def run_line(monkeypatch, capsys, line, folder):

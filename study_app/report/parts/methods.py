@@ -212,7 +212,7 @@ def provenance_section(material: ReportMaterial, key: str = "again") -> Section:
     """Return hashes, versions, seeds and command lines."""
     return Section(
         key=key,
-        title="How these numbers came about, and how to make them again",
+        title="How these numbers were made, and how to make them again",
         short="Make it again",
         paragraphs=tuple(_warnings(material)),
         tables=(

@@ -203,5 +203,5 @@ def _best_table(best: pd.DataFrame) -> ReportTable:
             )
             for _, row in rows.sort_values("rank", kind="stable").iterrows()
         ),
-        note=f"Of several points of the best rank the one of highest MSU, as in Table 3 of {PAPER}.",
+        note=f"Where several points share the best rank, the one with the highest MSU is shown, as in Table 3 of {PAPER}.",
     )

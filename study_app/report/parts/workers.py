@@ -301,7 +301,7 @@ def _figure(workers: pd.DataFrame, limits: tuple[float | None, float | None], ke
                 f" {np.median(seconds):.0f} seconds, mean consistency {percent(float(consistency.mean()))},"
                 f" {int(excluded.sum())} excluded."
             ),
-            caption="Each sign is a worker; crosses were left out. Points of one height are pulled apart a little."
+            caption="Each sign is a worker; crosses were left out. Points of equal height are moved apart a little."
             + (" Dashed lines: the limits of the study’s rule." if any(limits) else ""),
         )
     ]

@@ -143,7 +143,7 @@ def _full(plan: StudyPlan, queries: Sequence[Sequence[QueryProgress]]) -> Iterat
         names = " and ".join(_name(task) for task in full)
         others = " and ".join(_name(task) for task, _ in tasks if task not in full)
         yield Trouble(
-            what=f"Full: {names}. Who comes now does only {others}, for the same pay.",
+            what=f"Full: {names}. People who come now do only {others}, for the same pay.",
             cure="Raise the limit of what is full (Limits), or pause when the rest is enough for you.",
         )
 

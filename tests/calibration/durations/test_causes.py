@@ -216,3 +216,28 @@ def test_no_upper_end_of_s_where_a_heavy_tail_explains_as_well():
 
     assert fit.conf_int()["away_sd_seconds"][1] is None
     assert "with a heavy tail both come out far too small" in sentence
+
+
+def test_so_few_people_leave_a_heavy_tail_open_although_they_show_none():
+    """Of 25 log-normal people the mean may be longer than their law says, and S may be anything above its lower end."""
+    rng = np.random.default_rng(12)
+    means = np.exp(0.6 * rng.standard_normal(25))
+    fit = fit_exposure(watched(moments(1 / means, rng)), names=AWAY, resamples=9)
+    (_, mean), (_, sd) = fit.uncertainty["profile"].intervals(0.95)[:2]
+
+    assert warned(fit) == {"few_workers"}
+    assert sd is not None
+    assert fit.conf_int()["away_sd_seconds"][1] is None
+    assert fit.conf_int()["away_mean_seconds"][1] > mean
+
+
+def test_two_kinds_of_people_are_left_open_where_they_explain_a_little_better():
+    """A hundred means even from .4 to 1.6: S is .35, and the interval under the log-normal law alone leaves it out."""
+    rng = np.random.default_rng(31)
+    fit = fit_exposure(watched(moments(1 / rng.uniform(0.4, 1.6, 100), rng)), names=AWAY, resamples=9)
+    low, _ = fit.conf_int()["away_sd_seconds"]
+    plain, _ = fit.uncertainty["profile"].intervals(0.95)[1]
+
+    assert warned(fit) == set()
+    assert low < 0.35 * DAY
+    assert low < 0.8 * plain

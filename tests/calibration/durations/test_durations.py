@@ -83,7 +83,7 @@ def test_a_known_population_is_found_again_and_its_interval_holds_it(study, seed
     diary = STUDIES[study]
     truth = np.array([[24 * HOUR, 24 * HOUR], [180, 180]])
     errors, held = [], []
-    for seed in seeds(200):
+    for seed in seeds(200, least=40):
         tables = simulated(diary, seed=seed)
         exposures = (away_exposure(tables, factor=diary.factor), session_exposure(tables))
         fits = [profile(exposure.totals()) for exposure in exposures]
@@ -97,7 +97,7 @@ def test_a_known_population_is_found_again_and_its_interval_holds_it(study, seed
 def test_page_views_of_one_visit_do_not_lengthen_times_away(seeds):
     """Visits within five hours are one. Taken as it stands, M is too long, and nobody seems to differ."""
     fits, naive = [], []
-    for seed in seeds(25):
+    for seed in seeds(25, least=5):
         diary = Diary(workers=200, days=2, gap_seconds=5 * HOUR)
         tables = simulated(diary, seed=seed, people=population(24, 12))
         fits.append(maximum(away_exposure(tables, gap_seconds=5 * HOUR).totals()))
@@ -111,7 +111,7 @@ def test_page_views_of_one_visit_do_not_lengthen_times_away(seeds):
 def test_who_is_only_in_the_data_by_coming_is_allowed_for(seeds):
     """A server log without a list of users: with zero truncation M is right, without it half as long."""
     with_term, without = [], []
-    for seed in seeds(30):
+    for seed in seeds(30, least=6):
         tables = simulated(Diary(workers=150, days=2), seed=seed, people=population(24, 24))
         exposure = away_exposure(tables, inclusion="at_least_one_visit")
         totals = exposure.totals()

@@ -22,6 +22,7 @@ from calibration.reading.law import Readers, simulate_reads
 from calibration.tables.files import write_tables
 from calibration.user_model.model import PARAMETERS, read_user_model
 from study_app.cli import cli
+from tests.study_app.prefcal_command import few_simulations, without_pdf
 
 # --------------------------------------------------------------------------------------------------------------------
 
@@ -73,8 +74,10 @@ def tables(reads, tmp_path):
     return tmp_path / "tables"
 
 
-def test_a_toy_family_is_fitted_printed_kept_in_the_model_and_reported(tables, reads):
+def test_a_toy_family_is_fitted_printed_kept_in_the_model_and_reported(tables, reads, monkeypatch):
     """The command line prints it with the others, the file gives it back with its interval, the report has its row."""
+    few_simulations(monkeypatch)
+    without_pdf(monkeypatch)
     results, runner = tables.parent, CliRunner()
 
     fitted = runner.invoke(cli, ["fit", str(tables), "-o", str(results / "user-model.json")])

@@ -67,8 +67,8 @@ def _bad(worker: str) -> str:
     return f"B{int(worker[1:]) % 6}"
 
 
-def fitted(tables: dict[str, pd.DataFrame], **more) -> UserModelFit:
-    return fit_user_model(tables, seed=1, options=FitOptions(**more))
+def fitted(tables: dict[str, pd.DataFrame], *, simulations: int = 5, **more) -> UserModelFit:
+    return fit_user_model(tables, seed=1, options=FitOptions(simulations=simulations, **more))
 
 
 @lru_cache
@@ -177,7 +177,10 @@ def test_the_same_tables_and_seed_give_the_same_file_to_the_byte(tmp_path):
 
 def test_another_seed_moves_bootstraps_only():
     """What is not resampled does not depend on the seed."""
-    one, other = clean().model.parameters, fit_user_model(study(), seed=2).model.parameters
+    one, other = (
+        clean().model.parameters,
+        fit_user_model(study(), seed=2, options=FitOptions(simulations=5)).model.parameters,
+    )
 
     name = "patience_chars_preferences"
     assert (one[name].estimate, one[name].interval) == (other[name].estimate, other[name].interval)

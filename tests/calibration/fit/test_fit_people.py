@@ -36,7 +36,10 @@ def fitted(tables) -> UserModelFit:
 
 
 def changed(table: str, **columns) -> dict[str, pd.DataFrame]:
-    return {**study(), table: study()[table].assign(**columns)}
+    """Return a table with other cells, and the tables that its families need."""
+    beside = {"preferences": ("positions", "intents", "push_cells"), "visits": ("follows",)}.get(table, ())
+    some = {name: study()[name] for name in ("workers", *beside)}
+    return {**some, table: study()[table].assign(**columns)}
 
 
 def of_workers(number: int) -> dict[str, pd.DataFrame]:
@@ -58,7 +61,6 @@ STRANGE = {
     "always left": lambda: changed("preferences", choice="left"),
     "always equal": lambda: changed("preferences", choice="equally_good"),
     "no tick": lambda: {
-        **study(),
         "intent_votes": study()["intent_votes"].assign(intent=None).drop_duplicates(["worker", "topic"]),
     },
     "visits of no length": lambda: changed("visits", end=study()["visits"]["start"]),

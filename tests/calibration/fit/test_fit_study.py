@@ -51,7 +51,7 @@ VISITS = ("workers", "follows", "visits", "activity")
 
 
 @lru_cache
-def fitted(*names: str, simulations: int = 9, **choices) -> UserModelFit:
+def fitted(*names: str, simulations: int = 5, **choices) -> UserModelFit:
     """Fit to some of the tables, by default to all."""
     options = FitOptions(simulations=simulations, **choices)
     return fit_user_model(some(*names) if names else tables(), seed=1, options=options)
@@ -79,7 +79,7 @@ def test_a_whole_study_tells_every_parameter():
 @pytest.mark.parametrize("name", TRUTH)
 def test_the_truth_of_the_simulation_is_found_again(name):
     """Within 99.9 % intervals: one draw, seeded."""
-    fit = fitted(level=0.999)
+    fit = fitted(level=0.999, simulations=0)
     low, high = of(fit, name).interval
 
     assert low is None or low <= TRUTH[name]
@@ -101,34 +101,25 @@ def test_parameters_that_were_fitted_together_have_a_joint_covariance():
     assert cov / (var_m * var_s) ** 0.5 > 0.5
 
 
-@pytest.mark.parametrize("dropped", ["preferences", "follows"])
-def test_a_table_moves_no_parameter_but_its_own(dropped):
-    """Each family draws random numbers of its own: with another table missing, the rest is the same to the bit."""
-    fewer = {name: table for name, table in tables().items() if name != dropped}
-    model = fit_user_model(fewer, seed=1, options=FitOptions(simulations=0)).model
-    kept = {name: entry for name, entry in model.parameters.items() if not _rests_on(name, dropped)}
+@pytest.mark.parametrize(
+    ("names", "families"),
+    [
+        (("follows", "visits", "lateness"), {"away", "session", "lateness"}),
+        (("positions", "intents", "push_cells", "preferences", "stops"), {"push", "patience", "rbp"}),
+    ],
+)
+def test_a_table_moves_no_parameter_but_its_own(names, families):
+    """Each family draws random numbers of its own: with the tables of others missing, it is the same to the bit."""
+    found = fitted(*names, simulations=0).model.parameters
 
-    assert kept
-    for name, entry in kept.items():
+    assert {name.partition("_")[0] for name in found} == families
+    for name, entry in found.items():
         assert (entry.estimate, entry.interval) == (of(fitted(), name).estimate, of(fitted(), name).interval)
-
-
-def _rests_on(name: str, table: str) -> bool:
-    needs = {
-        "away": {"follows", "visits"},
-        "session": {"follows", "visits"},
-        "reading": {"reads"},
-        "lateness": {"lateness"},
-        "push": {"preferences"},
-        "patience": {"preferences", "stops"},
-        "rbp": {"stops"},
-    }
-    return table in needs[name.partition("_")[0]]
 
 
 def test_the_level_is_that_of_every_interval():
     """Wider at 99.9 %, and said so."""
-    for name, entry in fitted(level=0.999).model.parameters.items():
+    for name, entry in fitted(level=0.999, simulations=0).model.parameters.items():
         assert entry.level == 0.999
         low, high = of(fitted(), name).interval
         assert entry.interval[0] is None or entry.interval[0] <= low
@@ -158,7 +149,9 @@ def test_only_who_completed_may_count():
 
 def test_visits_can_be_cut_anew():
     """At half an hour two visits become one more often: sessions come out longer."""
-    short, long = (fitted(*VISITS, idle_threshold_seconds=seconds) for seconds in (60.0, 1800.0))
+    short, long = (
+        fitted(*VISITS, idle_threshold_seconds=seconds, simulations=0) for seconds in (60.0, 1800.0)
+    )
 
     assert of(short, "session_mean_seconds").estimate == pytest.approx(
         of(fitted(), "session_mean_seconds").estimate, rel=0.05
@@ -188,8 +181,8 @@ def test_visits_cannot_be_cut_from_nothing():
 def test_a_clock_that_runs_faster_stretches_times_away_alone():
     """Sessions are wall seconds: reading cannot be compressed."""
     record = StudyRecord.model_validate({"study": "fast", "clock": {"factor": 24.0}})
-    fast = fit_user_model(some("follows", "visits"), seed=1, record=record, options=FitOptions(simulations=9))
-    usual = fitted("follows", "visits")
+    fast = fit_user_model(some("follows", "visits"), seed=1, record=record, options=FitOptions(simulations=0))
+    usual = fitted("follows", "visits", simulations=0)
 
     assert of(fast, "away_mean_seconds").estimate == pytest.approx(
         24 * of(usual, "away_mean_seconds").estimate, rel=1e-4
@@ -202,7 +195,8 @@ def test_a_clock_that_runs_faster_stretches_times_away_alone():
 
 def test_whom_the_visits_are_of_is_a_choice():
     """With everybody enrolled, a log of those who came at least once needs no correction: the two nearly agree here."""
-    came, everybody = fitted(*VISITS[:3], inclusion="at_least_one_visit"), fitted(*VISITS[:3])
+    came = fitted(*VISITS[:3], inclusion="at_least_one_visit", simulations=0)
+    everybody = fitted(*VISITS[:3], simulations=0)
 
     assert of(came, "away_mean_seconds").estimate != of(everybody, "away_mean_seconds").estimate
     assert of(came, "session_mean_seconds").estimate == pytest.approx(
@@ -262,17 +256,22 @@ def test_what_the_tests_of_a_model_say_is_a_diagnostic():
 
 
 def test_everything_can_be_drawn(tmp_path):
-    """One PNG and one SVG a plot, the same to the byte each time."""
+    """Every family has plots; each is one PNG and one SVG, the same to the byte each time."""
     pytest.importorskip("matplotlib")
     drawable = fitted().drawable
-    names = sorted(path.name for path in write_plots(drawable, tmp_path / "all").files)
+    plots = {f"{name}_{plot}" for name, fit in drawable.items() for plot in plot_names(fit)}
+    some = {name: drawable[name] for name in ("intents", "patience_chars_stops")}
+    first, again = (write_plots(some, tmp_path / folder).files for folder in ("first", "again"))
 
-    assert {"intents_shrinkage.svg", "patience_chars_stops_survival.png"} <= set(names)
     families = {"away", "session", "reading", "lateness", "patience", "rbp", "push", "intents"}
-    assert {name.partition("_")[0] for name in names} == families
-    assert not [name for name in names if name.startswith("patience_chars_profile")]
-    for path in write_plots({"intents": drawable["intents"]}, tmp_path / "again").files:
-        assert path.read_bytes() == (tmp_path / "all" / path.name).read_bytes()
+    assert {name.partition("_")[0] for name in plots} == families
+    assert not [name for name in plots if name.startswith("patience_chars_profile")]
+    names = {path.name for path in first}
+    assert {"intents_shrinkage.svg", "patience_chars_stops_survival.png"} <= names
+    assert {path.stem for path in first} == {
+        plot for plot in plots if plot.startswith(("intents", "patience_chars_stops"))
+    }
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
 
 
 class _Drawn:

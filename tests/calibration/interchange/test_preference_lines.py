@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.interchange.lines import preference_lines, read_preference_lines
@@ -35,7 +35,6 @@ def read(tmp_path, text, **options):
     return read_preference_lines(path, **options)
 
 
-@settings(max_examples=15)
 @given(rows=st.lists(ROWS, min_size=1, max_size=5))
 def test_what_is_written_is_read_again(tmp_path_factory, rows):
     """Sides, choices, blanks in names: all of it."""

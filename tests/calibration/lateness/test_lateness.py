@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from scipy import stats
@@ -74,7 +74,6 @@ def test_the_likelihood_is_that_of_single_answers_multiplied():
     assert log_likelihood(0.0, 0.7, *totals) == -math.inf
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(1, 30), st.floats(0, 1)), min_size=2, max_size=5))
 def test_the_maximum_is_where_a_general_optimiser_ends(levels):
     """Inside and on every edge, against a bounded search from four starts."""
@@ -242,7 +241,6 @@ def test_answers_without_any_variation_still_have_bounds_and_draws(levels):
     assert all(np.ptp(of) > 0.05 and of.min() >= 0 and of.max() <= 1 for of in draws.values())
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(1, 40), st.sampled_from([0.5, 0.9, 0.99]))
 def test_intervals_hold_the_estimate_within_zero_and_one_and_grow_with_the_level(late, later, in_time, level):
     """Whatever the counts."""

@@ -260,7 +260,7 @@ def test_finishers_are_told_apart_on_request():
     """A tenth who always finish make the line 14 % too long; with their own share it is right again."""
     tables = [
         simulate_stops(1500, np.random.default_rng([seed, 3]), workers=200, habits=Habits(finishers=0.1))
-        for seed in range(8)
+        for seed in range(4)
     ]
     plain = [fitted(table, resamples=2).parameters[NAME] for table in tables]
     apart = [fitted(table, resamples=2, with_finishers=True) for table in tables]

@@ -42,7 +42,7 @@ def test_a_form_that_can_be_told_is_named_with_its_weights():
 
 def test_the_interval_holds_what_a_push_costs_in_every_form_that_is_left_open():
     """50 people and ten days: by the count the interval of P_E held the truth in a tenth of the studies, without a word."""
-    fits = [fit_weights_to(judged(seed, pain="root")) for seed in range(30)]
+    fits = [fit_weights_to(judged(seed, pain="root")) for seed in range(15)]
 
     assert np.mean([holds(fit) or "pain_form" in named(fit) for fit in fits]) >= 0.9
     assert any("pain_form_open" in named(fit, "info") for fit in fits)
@@ -50,7 +50,7 @@ def test_the_interval_holds_what_a_push_costs_in_every_form_that_is_left_open():
 
 def test_where_pain_grows_with_the_count_nothing_is_said_and_seldom_anything_left_open():
     """The interval is then that of the count."""
-    fits = [fit_weights_to(judged(seed, days=5, sharpness=0.8)) for seed in range(25)]
+    fits = [fit_weights_to(judged(seed, days=5, sharpness=0.8)) for seed in range(15)]
 
     assert np.mean(["pain_form" in named(fit) for fit in fits]) <= 0.08
     assert np.mean([isinstance(fit.uncertainty["delta"], AnyForm) for fit in fits]) <= 0.2
@@ -59,7 +59,7 @@ def test_where_pain_grows_with_the_count_nothing_is_said_and_seldom_anything_lef
 
 def test_tests_of_one_fit_together_are_quiet_in_nine_of_ten_good_studies():
     """Sides, words for ties and the form of pain."""
-    fits = [fit_weights_to(judged(seed)) for seed in range(40)]
+    fits = [fit_weights_to(judged(seed)) for seed in range(20)]
 
     assert np.mean([not named(fit) for fit in fits]) >= 0.9
 

@@ -252,7 +252,7 @@ def fit() -> PushFit:
 
 def test_data_simulated_from_a_fit_have_its_weights(fit):
     """The same pairs, sides at random, through the tables."""
-    tables = fit.simulate(15_000, np.random.default_rng(1))
+    tables = fit.simulate(6_000, np.random.default_rng(1))
     again = fit_push_weights(tables["preferences"], tables["push_cells"])
 
     assert again.estimates == pytest.approx(fit.estimates, abs=0.3)

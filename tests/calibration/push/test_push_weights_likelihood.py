@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from statsmodels.discrete.conditional_models import ConditionalLogit
@@ -177,7 +177,6 @@ def test_davidson_is_a_multinomial_logit_with_shared_weights():
     assert found.loglik == pytest.approx(softmax[np.arange(len(u)), place].sum())
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10_000))
 def test_counting_a_judgment_twice_is_having_it_twice(seed):
     """The bootstrap counts, it does not copy."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 
@@ -84,7 +84,6 @@ def test_pairs_of_assessors_count_by_what_both_rated():
     assert "rated_once" in [note.name for note in fit.diagnostics]
 
 
-@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(st.sampled_from("ABC"), st.sampled_from("qr"), st.sampled_from("123"), st.integers(0, 4)),
@@ -107,7 +106,6 @@ def test_alpha_is_krippendorffs_with_the_interval_distance(rows):
     assert fit.parameters[ALPHA] == pytest.approx(expected)
 
 
-@settings(max_examples=20)
 @given(st.randoms())
 def test_the_order_of_rows_and_the_names_of_assessors_do_not_matter(random):
     """Nobody is the first assessor."""

@@ -98,11 +98,11 @@ def test_nobody_choosing_a_side_is_refused():
 
 def test_intervals_hold_the_truth(seeds):
     """People lean differently: the truth is their common share."""
-    truth = fit_position_bias(simulate_judgments(600, 21, LEANING, np.random.default_rng(0))).params[
+    truth = fit_position_bias(simulate_judgments(150, 21, LEANING, np.random.default_rng(0))).params[
         "left_share"
     ]
     held = []
-    for seed in seeds(165):
+    for seed in seeds(165, least=33):
         table = simulate_judgments(8, 10, LEANING, np.random.default_rng([seed, 9]))
         low, high = fit_position_bias(table).conf_int()["left_share"]
         held.append(low <= truth <= high)

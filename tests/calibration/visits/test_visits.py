@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calibration.durations.fit import fit_away, fit_session
@@ -176,7 +176,6 @@ signs_of_life = st.lists(
 )
 
 
-@settings(max_examples=25)
 @given(signs_of_life, st.integers(1, 60), st.integers(1, 60))
 def test_a_longer_threshold_never_parts_what_a_shorter_one_unites(signs, one, other):
     """Each visit at the longer threshold is made of whole visits at the shorter one; so their number never grows."""
@@ -187,7 +186,6 @@ def test_a_longer_threshold_never_parts_what_a_shorter_one_unites(signs, one, ot
         assert any(first <= start and end <= last for first, last, _ in wholes)
 
 
-@settings(max_examples=25)
 @given(signs_of_life, st.integers(1, 60))
 def test_times_away_exceed_the_threshold_and_silences_within_visits_do_not(signs, idle):
     """This is what the memoryless repair of times away rests on."""
@@ -198,7 +196,6 @@ def test_times_away_exceed_the_threshold_and_silences_within_visits_do_not(signs
     assert sorted(gap for gap in silences_seconds(table) if gap > idle) == sorted(away)
 
 
-@settings(max_examples=25)
 @example(
     [("a", 1, "open"), ("b", 62, "open"), ("a", 0, "open"), ("a", 0, "hidden"), ("b", 1, "open")],
     Random(3),
@@ -211,7 +208,6 @@ def test_order_and_repeats_of_the_rows_change_nothing(signs, random):
     assert cut(activity(*shuffled)) == cut(activity(*signs))
 
 
-@settings(max_examples=25)
 @given(signs_of_life, st.integers(1, 60))
 def test_the_visits_are_a_valid_table(signs, idle):
     """They never overlap, whatever the pages do."""

@@ -70,6 +70,29 @@ def test_the_vote_of_a_person_moves_a_majority_as_much_as_leaving_that_vote_asid
         assert by_query == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_vote_is_held_against_the_other_votes_of_its_pair():
+    """By trying each of them in its place; a tie among many ties decides more than the shares near one half say."""
+    votes = np.array([1, 0.5, 0.5, 0, 1, 0.5, 0.5, 0.5, 1, 0, 0.5, 1])
+    pair = np.arange(12) // 4
+    judged = VotesByPerson(pair=pair, for_a=votes, crossing=crossing(pair, np.arange(12)))
+    difference = np.array([1.0, -1.0, 1.0])
+
+    def credit(at, other):
+        moved = votes.copy()
+        moved[at] = votes[other]
+        share = np.bincount(pair, moved) / 4
+        return pair_credit(difference, share, ties="half")[pair[at]]
+
+    def lost(at):
+        others = np.flatnonzero((pair == pair[at]) & (np.arange(12) != at))
+        return 4 * (credit(at, at) - np.mean([credit(at, other) for other in others]))
+
+    whole = pair_credit(difference, judged.share, ties="half")
+    h = np.array([lost(at) for at in range(12)]).reshape(3, 4)
+    by_hand = (whole - whole.mean())[:, None] + h - h.mean(axis=1, keepdims=True)
+    assert judged.influence(difference, "half") == pytest.approx(by_hand.ravel() / 12)
+
+
 def test_of_one_query_or_without_variation_nothing_is_known():
     """No error is no certainty."""
     pair = np.arange(6)

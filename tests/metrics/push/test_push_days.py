@@ -49,7 +49,7 @@ def days_of(table):
     return [Day(*row) for row in zip(*columns, strict=True)]
 
 
-@settings(max_examples=300)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(collections(), runs(), rules)
 def test_the_account_is_that_of_the_slow_way(collection, run, chosen):
     """Arrays against a loop over pushes, for every combination of rules."""

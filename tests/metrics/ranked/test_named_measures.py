@@ -7,7 +7,7 @@ import pytest
 from metrics.errors import InputError
 from metrics.ranked import IANDCG, IAP, TIAAP, RankedCollection, RankedRun, score_ranked
 from metrics.ranked import named as module
-from metrics.ranked.named import ranked_measure
+from metrics.ranked.named import in_their_notation, ranked_measure
 from metrics.registry import all_measures
 
 ir_measures = pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
@@ -35,6 +35,16 @@ def values(measures, collection=QRELS, runs=RUNS):
     return frame.set_index(["run", "topic", "metric"])["value"].to_dict()
 
 
+def test_their_notation_is_read_as_they_read_it():
+    """Their own reader asks `ast` for names that Python 3.14 no longer has."""
+    assert in_their_notation("nDCG@10") == ir_measures.nDCG @ 10
+    assert in_their_notation("RBP(p=0.9, rel=2)@5") == ir_measures.RBP(p=0.9, rel=2) @ 5
+    assert in_their_notation("MAP") == ir_measures.AP
+    for wrong, error in {"nDCG(10)": TypeError, "R(cutoff=5)@10": TypeError, "nope@3": NameError}.items():
+        with pytest.raises(error):
+            in_their_notation(wrong)
+
+
 def test_values_and_means_are_those_of_ir_measures():
     """On every judged topic, those without a list or a relevant document too; counts are added up."""
     texts = [
@@ -50,7 +60,7 @@ def test_values_and_means_are_those_of_ir_measures():
         "Rprec",
         "NumRet",
     ]
-    measures = [ir_measures.parse_measure(text) for text in texts]
+    measures = [in_their_notation(text) for text in texts]
     qrels = [
         ir_measures.Qrel(topic, document, max(grade, -1))
         for topic, of in GRADES.items()
@@ -79,7 +89,7 @@ def test_err_is_that_of_the_tool_of_ir_measures_without_its_rounding():
     grades, ranking = {"a": 3, "b": 0, "c": 1, "d": 4}, tuple("bcad")
     qrels = [ir_measures.Qrel("1", document, grade) for document, grade in grades.items()]
     run = [ir_measures.ScoredDoc("1", document, -float(rank)) for rank, document in enumerate(ranking)]
-    measure = ir_measures.parse_measure("ERR@3")
+    measure = ir_measures.ERR @ 3
     (wanted,) = ir_measures.gdeval.iter_calc([measure], qrels, run)
 
     judged = RankedCollection(name="q", grades={"1": {"0": grades}}, windows={}, is_timed=False)

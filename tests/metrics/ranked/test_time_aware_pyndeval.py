@@ -14,7 +14,7 @@ larger.
 
 import pyndeval
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.ranked.lists import RankedCollection
@@ -50,7 +50,6 @@ def same(found, wanted):
     assert found == pytest.approx(wanted, abs=1e-9)
 
 
-@settings(max_examples=50)
 @given(grades, lists.filter(bool), st.sampled_from(DEPTHS))
 def test_precision_and_subtopic_recall_are_those_of_ndeval(grades, documents, k):
     """And so are the time-aware ones with a single window."""
@@ -61,7 +60,6 @@ def test_precision_and_subtopic_recall_are_those_of_ndeval(grades, documents, k)
     same(found[f"SBR@{k}"], wanted[f"strec@{k}"])
 
 
-@settings(max_examples=50)
 @given(grades, lists.filter(bool), st.sampled_from(DEPTHS))
 def test_literal_err_is_ndevals_at_alpha_1(grades, documents, k):
     """A reader who has found one document on a subtopic stops."""
@@ -71,7 +69,6 @@ def test_literal_err_is_ndevals_at_alpha_1(grades, documents, k):
     same(found[f"TIA-ERR@{k}"], wanted)
 
 
-@settings(max_examples=50)
 @given(grades, lists.filter(bool), st.sampled_from(DEPTHS))
 def test_half_err_is_ndevals_at_alpha_one_half_but_for_the_scale(grades, documents, k):
     """A reader stops at every second relevant document."""
@@ -82,7 +79,6 @@ def test_half_err_is_ndevals_at_alpha_one_half_but_for_the_scale(grades, documen
     same(found[f"TIA-ERR@{k}"], wanted)
 
 
-@settings(max_examples=50)
 @given(judged, lists.filter(bool), st.sampled_from(DEPTHS))
 def test_ndcg_for_a_single_subtopic_is_ndevals_at_alpha_0(judged, documents, k):
     """One interest, one ideal list."""

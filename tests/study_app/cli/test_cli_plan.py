@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -22,13 +23,20 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 SMALL = ("--queries", 8, "--pairs", 6, "--workers", 4, "--true", 0.6, "--studies", 20)
 
 
-TINY = ("--queries", 6, "--pairs", 10, "--workers", 5)
+TINY = ("--queries", 3, "--pairs", 10, "--workers", 5)
 
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Run `prefcal plan`."""
+    """Run `prefcal plan`, which never finds that it takes long."""
+    monkeypatch.setattr(plan_options, "QUIET_SECONDS", math.inf)
     return lambda *arguments: run_here(monkeypatch, capsys, "plan", *arguments)
+
+
+@pytest.fixture
+def asked_alone(monkeypatch):
+    """Simulate the size that is asked about and what the wish leads to, and not its half and its double."""
+    monkeypatch.setattr("calibration.plan.search.LADDER", (1,))
 
 
 def rows(text):
@@ -89,6 +97,7 @@ def test_the_same_seed_gives_the_same_answer_and_another_another(run):
     assert first == again != other
 
 
+@pytest.mark.usefixtures("asked_alone")
 def test_json_has_null_where_nobody_judges(run):
     """Times away are watched, not judged."""
     ended = run("away", "--workers", 30, "--days", 5, "--studies", 20, "--width", 1.2, "--format", "json")
@@ -96,12 +105,13 @@ def test_json_has_null_where_nobody_judges(run):
     assert {row["judgments"] for row in json.loads(ended.out)} == {None}
 
 
+@pytest.mark.usefixtures("asked_alone")
 def test_a_plan_for_silence_and_for_patience_ends_in_an_answer(run):
-    """Small ones, since these fits take longer."""
+    """Small ones that ask for little, since these fits take longer."""
     silence = run(
         "silence", "--workers", 20, "--pairs", 8, "--topics", 6, "--studies", 20, "--true", 3, "--width", 30
     )
-    patience = run("patience", *TINY, "--studies", 20, "--width", 2500, "--tell-from", 200)
+    patience = run("patience", *TINY, "--studies", 20, "--width", 100_000, "--tell-from", 200)
 
     assert re.match(r"(Plan|Your) \d+ workers", silence.out)
     assert re.match(r"(Plan|Your) \d+ queries", patience.out)

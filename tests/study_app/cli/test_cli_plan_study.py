@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +24,8 @@ FEW = ("--studies", 20, "--width", 1)
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Run `prefcal plan`."""
+    """Run `prefcal plan`, which never finds that it takes long."""
+    monkeypatch.setattr("study_app.cli.plan.options.QUIET_SECONDS", math.inf)
     return lambda *arguments: run_here(monkeypatch, capsys, "plan", *arguments)
 
 
@@ -31,6 +33,12 @@ def run(monkeypatch, capsys):
 def study(small_study):
     """Return a function that writes a study of summaries and returns its file."""
     return lambda **task: small_study(task={"workers_per_query": 4} | task)
+
+
+@pytest.fixture
+def asked_alone(monkeypatch):
+    """Simulate the size that is asked about and what the wish leads to, and not its half and its double."""
+    monkeypatch.setattr("calibration.plan.search.LADDER", (1,))
 
 
 def flat(text: str) -> str:
@@ -49,6 +57,7 @@ def flat(text: str) -> str:
         ("away", "two_layered", "with 60 workers, 5 days (60 people)"),
     ],
 )
+@pytest.mark.usefixtures("asked_alone")
 def test_sizes_come_from_the_study_file(command, example, said, run):
     """Each plan takes them from the task that it is about; away has no limit of workers there, so the default stays."""
     ended = run(command, "--study", EXAMPLES / example / "study.yaml", *FEW)
@@ -233,6 +242,7 @@ def test_a_distance_larger_than_there_is_is_none():
     assert [cells[6] for cells in lasts] == ["none", "0.9", "none"]
 
 
+@pytest.mark.usefixtures("asked_alone")
 def test_one_of_a_thing_is_not_several(run):
     """1 pair, 1 worker, 1 day, 1 hour, 1 person."""
     away = flat(run("away", "--true", 1, "--days", 1, *FEW).out)

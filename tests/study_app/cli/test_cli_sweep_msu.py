@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.study_app.prefcal_command import run_here
+from tests.study_app.prefcal_command import run_here, without_pdf
 
 PROGRAM = "from study_app.cli import main; main()"
 STREAMS = Path(__file__).resolve().parents[3] / "examples" / "two_layered" / "streams"
@@ -31,8 +31,9 @@ def sweep(monkeypatch, capsys):
     return run
 
 
-def test_the_plan_comes_first_and_the_folder_is_reported(sweep, tmp_path):
+def test_the_plan_comes_first_and_the_folder_is_reported(sweep, tmp_path, monkeypatch):
     """Tables, other measures, the closest points, the page and its figures: all from one command."""
+    without_pdf(monkeypatch)
     (tmp_path / "mine.csv").write_text(SCORES, encoding="utf-8")
     mine = tmp_path / "mine.csv"
     status, out, err = sweep(

@@ -231,13 +231,13 @@ def test_a_paused_study_lets_nobody_new_in_and_stops_nobody(campaign):
         assert not pause(session, row, now=study.clock())
     cleo = study.arrive("cleo")
     assert cleo.status == 503
-    assert "Nobody new can begin" in cleo.html.h1.get_text()
+    assert "No new people can begin" in cleo.html.h1.get_text()
     assert len(study.rows(select(Worker))) == 2
     assert study.arrive("bob").status == 503
-    assert "Nobody new can begin" in bob.open(bob.home).text
+    assert "No new people can begin" in bob.open(bob.home).text
     bob.send()
     assert (bob.status, bob.step) == (422, "consent")
-    assert "Nobody new can begin" in bob.text
+    assert "No new people can begin" in bob.text
     assert study.arrive("ann").step == "1/choose"
     ann.send(topic="1").send(intent=["1"]).send()
     assert ann.step == "done"

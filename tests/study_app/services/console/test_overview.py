@@ -107,7 +107,7 @@ def test_what_is_wrong_is_said_until_it_is_mended(study):
     """Tasks that are full beside others, and a missing backup; then a full disk, and a check that many fail."""
     _, said = seen(study)
     assert said == [
-        "Full: task 1 (votes). Who comes now does only task 2 (pairs), for the same pay.",
+        "Full: task 1 (votes). People who come now do only task 2 (pairs), for the same pay.",
         "There is no backup.",
     ]
     with transaction(study.database, write=True) as session:
