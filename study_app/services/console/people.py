@@ -205,6 +205,8 @@ def _learned(
     session: Session, plan: StudyPlan, lines: Sequence[Line], facts: Iterable[str | None], *, now: datetime
 ) -> list[Line]:
     """Return lines with some facts; of who withdrew nothing is looked up."""
+    if not (facts := set(facts) - {None}):
+        return list(lines)
     present = [line.person.id for line in lines if line.person.state != "withdrawn"]
     everybody = select(Worker.id).where(Worker.study_id == plan.id, Worker.withdrawn_at.is_(None))
     asked: Workers = present if len(present) <= FEW else everybody

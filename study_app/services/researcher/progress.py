@@ -217,8 +217,7 @@ def study_progress(
     ).where(Worker.study_id == plan.id)
     arrived, consented, completed, withdrawn = session.execute(counted).one()
     if cares is None:
-        part = session.scalars(select(Worker.id).where(takes_part(plan.id))).all()
-        cares = care(session, plan, part, now).values()
+        cares = care(session, plan, select(Worker.id).where(takes_part(plan.id)), now).values()
     return StudyProgress(
         study=plan.name,
         title=plan.entry.title,
